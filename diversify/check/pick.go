@@ -453,48 +453,38 @@ func unlist(_ *Checker, t string, ref *original) string {
 	return t[n:]
 }
 
-// unquote takes quotation marks off that are around the whole text.
+// wrappers are the marks that may stand around a whole text, with those that close them.
+var wrappers = map[rune]string{'"': `"”`, '“': "”“\"", '”': "”", '„': "“”\"", '‟': "”", '«': "»", '»': "«", '‹': "›", '›': "‹", '\'': "'", '‘': "’", '‚': "‘’",
+	'「': "」", '『': "』", '《': "》", '〝': "〞", '⟨': "⟩", '`': "`", '´': "´", '(': ")", '[': "]", '【': "】", '{': "}", '<': ">"}
+
+// unquote takes off quotation marks and brackets that are around the whole text, and a mark
+// at one end that has no partner.
 func unquote(_ *Checker, t string, ref *original) string {
-	t = odd(t, ref)
-	_, n := utf8.DecodeRuneInString(t)
-	inner := strings.TrimRight(t, ".。")
-	_, m := utf8.DecodeLastRuneInString(inner)
-	if len(inner) <= n+m || !isQuote(firstRune(t)) || isQuote(firstRune(ref.text)) && isQuote(lastRune(strings.TrimRight(ref.text, ".。!?"))) {
+	open := firstRune(t)
+	shuts, n, inner := wrappers[open], utf8.RuneLen(open), strings.TrimRight(t, ".。")
+	last, m := utf8.DecodeLastRuneInString(inner)
+	switch {
+	case isQuote(firstRune(ref.text)) && isQuote(lastRune(strings.TrimRight(ref.text, ".。!?"))), shuts != "" && !isQuote(open) && ref.has(string(open)):
+		return t
+	case shuts == "" && strings.IndexByte(t, '"') == len(t)-1 && !strings.ContainsAny(t, "“„") && !ref.has(`"”`):
+		return t[:len(t)-1]
+	case isQuote(open) && !ref.has(`"”`) && !strings.ContainsAny(t[n:], shuts):
+		return t[n:]
+	case shuts == "" || !strings.ContainsRune(shuts, last) || len(inner) <= n+m:
 		return t
 	}
-	open, body := t[:n], inner[n:len(inner)-m]
-	shut := map[string]string{`"`: `"`, "“": "”", "„": "“", "«": "»", "»": "«", "'": "'", "‘": "’", "「": "」", "『": "』", "《": "》", "`": "`", "”": "”", "‹": "›", "‚": "‘", "〝": "〞", "´": "´", "⟨": "⟩"}[open]
-	last := inner[len(inner)-m:]
-	if last != shut && !(strings.ContainsAny(open, `"“„”`) && strings.ContainsAny(last, `"”“`)) {
-		return t
-	}
-	if n := strings.Count(body, open); ((n > 0 || strings.Contains(body, last)) && !(strings.ContainsAny(last, "'’") && !loose.MatchString(body))) && n != strings.Count(ref.text, open) && !strings.Contains(body, open+open) && firstRune(body) != firstRune(open) {
-		return t
+	body := inner[n : len(inner)-m]
+	for i, r := range body {
+		before, after := lastRune(body[:i]), firstRune(body[i+utf8.RuneLen(r):])
+		switch {
+		case r != open && r != last || open == '\'' && isWord(before) && isWord(after):
+			continue // no mark, or an apostrophe
+		case r != open || r == last && i > 0 && !unicode.IsSpace(before) && !unicode.In(before, unicode.Ps, unicode.Pi):
+			return t // it closes the first one
+		}
+		return body
 	}
 	return body
-}
-
-// loose is an apostrophe that is not within a word.
-var loose = regexp.MustCompile(`(?:^|[^\pL])['’]|['’](?:$|[^\pL])`)
-
-// behind is a short remark behind a quotation that is the whole text.
-var behind = regexp.MustCompile(`^((?:["“„].+["”“]|«.+»))[.,;]?\s*[–—(-]?\s*((?:[\pL'’]+[ .!)…]*){1,5})$`)
-
-// odd takes off a quotation mark at one end that has no other, and two drawn as one.
-func odd(t string, ref *original) string {
-	if m := behind.FindStringSubmatch(t); m != nil && ref.evidence(m[2]).shared == 0 && ref.fits(ref.evidence(m[1])) && strings.Count(m[1], `"`)%2 == 0 {
-		t = m[1]
-	}
-	for _, q := range [...]string{`"`, "“", "„", "«", "「", "'"} {
-		rest, ok := strings.CutPrefix(t, q)
-		if ok && !strings.ContainsAny(rest, `"”“»」`) && !strings.ContainsAny(ref.text, `"”“»」`) && (q != "'" || strings.Count(rest, "'") == 0) {
-			return rest
-		}
-	}
-	if rest, ok := strings.CutSuffix(t, `"`); ok && !strings.ContainsAny(rest, `"“„`) && !ref.has(`"”`) {
-		return rest
-	}
-	return t
 }
 
 // joinLines makes one line of several, where the reference is one line.

@@ -17,10 +17,6 @@ var (
 	spaces  = regexp.MustCompile(`[^\S\n]{2,}`)
 )
 
-// lookalikes are Cyrillic letters that are drawn as Latin ones.
-var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i",
-	"А", "A", "В", "B", "Е", "E", "К", "K", "М", "M", "Н", "H", "О", "O", "Р", "P", "С", "C", "Т", "T", "Х", "X")
-
 // undirt takes out what no one sees or types: characters without width, marks of
 // direction, soft hyphens, other spaces, control characters, entities, escapes, letters of
 // another alphabet that look the same, and UTF-8 that was read in another character set.
@@ -45,20 +41,6 @@ func undirt(_ *Checker, t string, ref *original) string {
 	}
 	if norm.NFC.IsNormalString(ref.text) {
 		t = norm.NFC.String(t)
-	}
-	latin, cyrillic := 0, 0
-	for _, r := range t {
-		switch {
-		case unicode.Is(unicode.Latin, r):
-			latin++
-		case unicode.Is(unicode.Cyrillic, r):
-			cyrillic++
-		}
-	}
-	if latin > cyrillic && cyrillic > 0 && !strings.ContainsFunc(ref.text, isCyrillic) {
-		if plain := lookalikes.Replace(t); !strings.ContainsFunc(plain, isCyrillic) {
-			t = plain
-		}
 	}
 	was := rune(0)
 	t = strings.Map(func(r rune) rune {
@@ -104,8 +86,6 @@ func unusual(r rune) bool {
 	return true
 }
 
-func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
-
 // wrong are runs of characters that may be the bytes of UTF-8.
 var wrong = regexp.MustCompile(`[^\x00-\x7f]+`)
 
@@ -137,16 +117,12 @@ func latin1(s string) (out []byte) {
 // isEmoji reports whether a character is a pictograph, or part of one.
 func isEmoji(r rune) bool {
 	switch {
-	case r < 0x2000:
+	case r < 0x200d:
 		return false
-	case r < 0x2300:
-		return r == 0x20e3 || r == 0x200d || r == 0x2049 || r == 0x203c
-	case r < 0x2c00:
-		return r == 0x231a || r == 0x231b || r >= 0x23e9 && r <= 0x23fa || r >= 0x25fb && r <= 0x27bf && !(r >= 0x2768 && r <= 0x2794) || r >= 0x2b00
-	case r < 0x1f000:
-		return r >= 0xfe00 && r <= 0xfe0f
+	case r == 0x200d, r == 0x20e3, r >= 0xfe00 && r <= 0xfe0f, r >= 0x1f3fb && r <= 0x1f3ff, r >= 0xe0020 && r <= 0xe007f:
+		return true
 	}
-	return r <= 0x1faff || r >= 0xe0020 && r <= 0xe007f
+	return (r >= 0x2600 && r < 0x1faff || r >= 0x231a && r < 0x2400) && unicode.Is(unicode.So, r)
 }
 
 // faces are made of marks, behind the text.
@@ -161,27 +137,21 @@ func unemoji(_ *Checker, t string, ref *original) string {
 	if !strings.ContainsFunc(t, isEmoji) || strings.ContainsFunc(ref.text, isEmoji) {
 		return t
 	}
-	for {
-		i := strings.IndexFunc(t, isEmoji)
-		if i < 0 {
-			return t
+	for i := strings.IndexFunc(t, isEmoji); i >= 0; i = strings.IndexFunc(t, isEmoji) {
+		before, next := strings.TrimRight(t[:i], " "), strings.TrimLeft(strings.TrimLeftFunc(t[i:], isEmoji), " ")
+		if strings.HasPrefix(t[i:], "\ufe0f\u20e3") { // a keycap
+			before = strings.TrimRight(before, "0123456789#* ")
 		}
-		before, after := t[:i], strings.TrimLeftFunc(t[i:], isEmoji)
-		if n := len(before); n > 0 && after != "" && strings.HasPrefix(t[i:], "\ufe0f\u20e3") { // a keycap
-			before = strings.TrimRight(before, "0123456789#*")
-		}
-		next := strings.TrimLeft(after, " ")
+		talks := func(s string) bool { return ref.evidence(s).isTalk() }
 		switch {
-		case ref.evidence(lastLine(before)).isTalk() != ref.evidence(firstLine(next)).isTalk() && says(lastLine(before)) && unicode.IsUpper(firstRune(next)):
-			t = strings.TrimRight(before, " ") + "\n" + next
-		case next == "" || unicode.IsPunct(firstRune(next)) || before == "" || strings.HasSuffix(before, "\n"):
-			t = strings.TrimRight(before, " ") + next
-		case strings.HasSuffix(before, " "):
-			t = before + next
-		default:
-			t = before + after
+		case talks(lastLine(before)) != talks(firstLine(next)) && says(lastLine(before)) && unicode.IsUpper(firstRune(next)):
+			before += "\n"
+		case before != "" && next != "" && !unicode.IsPunct(firstRune(next)) && !strings.HasSuffix(before, "\n") && t[i-1] == ' ':
+			before += " "
 		}
+		t = before + next
 	}
+	return t
 }
 
 func lastLine(t string) string  { return t[strings.LastIndexByte(t, '\n')+1:] }

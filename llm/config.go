@@ -53,9 +53,6 @@ type Config struct {
 	// Transport carries the attempts; nil means one like
 	// http.DefaultTransport, with a connection for every call in flight.
 	Transport http.RoundTripper `json:"-"`
-	// Paused, if not nil, is told when a server of several is left alone for a
-	// while because it keeps failing, and why.
-	Paused func(error) `json:"-"`
 }
 
 // Server is one of several servers, described as in Config. A key goes to its

@@ -194,14 +194,13 @@ const (
 	maxCoolDown = 30 * time.Second
 )
 
-// learn notes the outcome of an attempt, nil being a good answer, and reports
-// whether the server is now left alone for failing.
-func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) (pausing bool) {
+// learn notes the outcome of an attempt, nil being a good answer.
+func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) {
 	s.stats.Calls++
 	if e == nil {
 		s.answered.Add(1)
 		s.faults = 0
-		return false
+		return
 	}
 	s.stats.Failures++
 	last := *e // the call goes on to change its own
@@ -217,13 +216,11 @@ func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) (
 	default:
 		if s.faults++; s.faults >= maxFaults {
 			pause = min(maxCoolDown, maxWait, time.Second<<min(s.faults-maxFaults, 10))
-			pausing = true
 		}
 	}
 	if until := now.Add(pause); pause > 0 && until.After(s.until) {
 		s.until = until
 	}
-	return pausing
 }
 
 // longestPause is one that no call waits for.

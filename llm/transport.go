@@ -22,7 +22,6 @@ type transport struct {
 	shown   string // the servers, for messages
 	retries int    // after the first attempt
 	maxWait time.Duration
-	paused  func(error) // may be nil
 
 	mu      sync.Mutex
 	next    int           // the server after the last one chosen
@@ -69,7 +68,7 @@ const (
 
 func newTransport(targets []target, cfg Config) *transport {
 	t := &transport{
-		shown: names(targets), retries: cfg.MaxRetries, maxWait: cfg.MaxRetryWait, paused: cfg.Paused, changed: make(chan struct{}),
+		shown: names(targets), retries: cfg.MaxRetries, maxWait: cfg.MaxRetryWait, changed: make(chan struct{}),
 	}
 	room := semaphore.NewWeighted(allAnswerBytes)
 	for _, target := range targets {
@@ -256,13 +255,12 @@ func (t *transport) hopeless(c *call) error {
 
 // release ends an attempt and notes what it says of the server.
 func (t *transport) release(s *server, c *call, e *Error, cancelled bool) {
-	t.mu.Lock()
-	pausing := !cancelled && s.learn(c, e, len(t.servers) > 1, t.maxWait)
-	t.mu.Unlock()
-	t.end(s)
-	if pausing && t.paused != nil {
-		t.paused(e)
+	if !cancelled {
+		t.mu.Lock()
+		s.learn(c, e, len(t.servers) > 1, t.maxWait)
+		t.mu.Unlock()
 	}
+	t.end(s)
 }
 
 // end takes a call from a server, and has those that wait look again.

@@ -2,9 +2,9 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
@@ -116,42 +116,16 @@ func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number,
 	return first.Value - second.Value, r.interval(differences(first.Resamples, second.Resamples)), first.Value, second.Value, nil
 }
 
-// overSingle is the gain of a setting over the single reference, where there is
-// one and settings are compared with something.
-func (r *run) overSingle(ctx context.Context, s *setting, settings []*setting, st Statistic) (Number, error) {
-	at := slices.IndexFunc(settings, func(b *setting) bool { return b.series == s.series && b.name.Aggregator == "single" })
-	if at < 0 || r.p.Pairing != WithSingle && r.p.Pairing != Listed {
-		return report.None(), nil
-	}
-	gain, _, _, _, err := r.gain(ctx, s.table, settings[at].table, st)
-	return gain, err
-}
-
 // ranks tests all settings against each other under every statistic.
 func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	if r.p.Pairing != EveryPair {
 		return nil
 	}
-	t := r.p.Test
-	o := significance.Options{Resamples: t.Resamples, Block: t.Block, Seed: t.Seed, Units: d.units}
 	for _, st := range r.p.Statistics {
-		for _, s := range settings {
-			if err := testable(t.Method, st, s.table); err != nil {
-				return planErrorf("--significance %v: %w; perm-pairs tests it without that", t.Method, err)
-			}
-		}
-	}
-	for _, st := range r.p.Statistics {
-		var tables []*correlate.Pairs
-		for _, s := range settings {
-			p, err := s.table.prepared(st)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			tables = append(tables, p)
-		}
-		c, err := significance.Matrix(ctx, t.Method, tables, st.Measure, t.Alpha, o)
-		if err != nil {
+		c, _, err := r.task(ctx, d, settings, &Task{Statistic: st, Method: r.p.Test.Method})
+		if errors.Is(err, correlate.ErrTooManyPairs) {
+			return planErrorf("--significance %v: %w; perm-pairs tests it without that", r.p.Test.Method, err)
+		} else if err != nil {
 			return err
 		}
 		res.Ranks = append(res.Ranks, Ranks{d.about(st), c})

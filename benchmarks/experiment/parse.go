@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,7 +39,6 @@ type file struct {
 // The analyses that a file may name.
 var analysisNames = []string{"prompts", "ranking", "worth"}
 
-// defaultSeed is that of a Set, too.
 const defaultSeed = 12345
 
 // defaults returns the form with what a file need not say.
@@ -71,11 +69,10 @@ type curveEntry struct {
 
 // statistic is a name, or a mapping.
 type statistic struct {
-	Statistic     string  `yaml:"statistic"`
-	Group         string  `yaml:"group"`
-	Level         string  `yaml:"level"`
-	ZeroUndefined bool    `yaml:"zero_undefined"`
-	Threshold     float64 `yaml:"threshold"`
+	Statistic     string `yaml:"statistic"`
+	Group         string `yaml:"group"`
+	Level         string `yaml:"level"`
+	ZeroUndefined bool   `yaml:"zero_undefined"`
 }
 
 // UnmarshalYAML reads either form.
@@ -86,19 +83,12 @@ func (s *statistic) UnmarshalYAML(node ast.Node) error {
 
 // setEntry is the name of a kind, or a mapping with one of the others.
 type setEntry struct {
-	Name    string       `yaml:"name"`
-	Use     string       `yaml:"use"`
-	First   int          `yaml:"first"`
-	Select  *selectEntry `yaml:"select"`
-	Prompts names        `yaml:"prompts"`
-	Without names        `yaml:"without"`
-	Alone   names        `yaml:"alone"`
-}
-
-type selectEntry struct {
-	By   string  `yaml:"by"`
-	K    int     `yaml:"k"`
-	Seed *uint64 `yaml:"seed"`
+	Name    string `yaml:"name"`
+	Use     string `yaml:"use"`
+	First   int    `yaml:"first"`
+	Prompts names  `yaml:"prompts"`
+	Without names  `yaml:"without"`
+	Alone   names  `yaml:"alone"`
 }
 
 // UnmarshalYAML reads either form.
@@ -272,20 +262,7 @@ func (s *setEntry) set(field string) (Set, error) {
 	take(KindPrompts, len(s.Prompts) > 0, "with "+strings.Join(s.Prompts, "+"))
 	take(KindWithout, len(s.Without) > 0, "without "+strings.Join(s.Without, "+"))
 	take(KindAlone, len(s.Alone) > 0, "only "+strings.Join(s.Alone, "+"))
-	if s.Select != nil {
-		m, err := parsed(field+".select.by", s.Select.By, selection.ParseMethod)
-		if err = cmp.Or(err, least(field+".select.k", s.Select.K, 1)); err != nil {
-			return out, err
-		}
-		out.Method, out.K, out.Seed = m, s.Select.K, defaultSeed
-		name := fmt.Sprintf("%d by %s", out.K, m)
-		if s.Select.Seed != nil {
-			out.Seed = *s.Select.Seed
-			name += fmt.Sprintf(", seed %d", out.Seed)
-		}
-		take(KindSelect, true, name)
-	}
-	const forms = "write original, all, first: N, select: {by, k}, prompts: […], without: […] or alone: […]"
+	const forms = "write original, all, first: N, prompts: […], without: […] or alone: […]"
 	switch {
 	case given != 1:
 		return out, yamlfile.Wrong(field, "a set of references is of one form, and this has %d; %s", given, forms)
@@ -314,7 +291,7 @@ func (f *file) statistics(e *Plan) error {
 }
 
 func (s *statistic) parse(field string) (Statistic, error) {
-	out := Statistic{Measure: correlate.Measure{ZeroUndefined: s.ZeroUndefined, Threshold: s.Threshold}}
+	out := Statistic{Measure: correlate.Measure{ZeroUndefined: s.ZeroUndefined}}
 	if s.Statistic == preferenceName {
 		if s.Group != "" || s.Level != "" && s.Level != correlate.SegmentLevel.String() {
 			return out, yamlfile.Wrong(field, "preference is of the pairs of a segment, and has no other group or level")
@@ -341,9 +318,6 @@ func (s *statistic) parse(field string) (Statistic, error) {
 	}
 	if out.Level == correlate.SystemLevel && out.Grouping != correlate.None {
 		return out, yamlfile.Wrong(field+".group", "%v: at system level there is one score a system, and nothing to group", out.Grouping)
-	}
-	if s.Threshold < 0 || math.IsNaN(s.Threshold) {
-		return out, yamlfile.Wrong(field+".threshold", "%v: want a positive number", s.Threshold)
 	}
 	return out, nil
 }

@@ -37,14 +37,6 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "golden.json", append(b, '\n'))
-	var back experiment.Result
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.MarshalIndent(back, "", " ")
-	if err != nil || !bytes.Equal(b, again) {
-		t.Errorf("the JSON does not come back: %v", err)
-	}
 }
 
 // What is in the store changes nothing, and no number of cores does.
@@ -364,7 +356,7 @@ func TestConsistency(t *testing.T) {
 	}
 	for _, name := range experiment.TableNames() {
 		table, err := res.Table(name)
-		if err != nil || len(table.Rows) == 0 && !slices.Contains([]string{"pairs", "ranks", "worth", "tasks", "task-rows"}, name) || table.Coverage == "" {
+		if err != nil || len(table.Rows) == 0 && !slices.Contains([]string{"pairs", "ranks", "worth", "tasks"}, name) || table.Coverage == "" {
 			t.Errorf("table %s: %v", name, err)
 			continue
 		}

@@ -37,8 +37,7 @@ type taskEntry struct {
 	Test       string   `yaml:"test"`
 	Weight     *float64 `yaml:"weight"` // of all its tasks together
 
-	ZeroUndefined bool    `yaml:"zero_undefined"`
-	Threshold     float64 `yaml:"threshold"`
+	ZeroUndefined bool `yaml:"zero_undefined"`
 }
 
 // tasks reads the tasks of a file.
@@ -63,7 +62,7 @@ func (f *file) tasks(e *Plan) error {
 				for _, level := range filled(entry.Levels, names{""}) {
 					for _, group := range filled(entry.Groups, names{""}) {
 						for _, name := range entry.Statistics {
-							s := statistic{Statistic: name, Level: level, Group: group, ZeroUndefined: entry.ZeroUndefined, Threshold: entry.Threshold}
+							s := statistic{Statistic: name, Level: level, Group: group, ZeroUndefined: entry.ZeroUndefined}
 							t, err := f.task(field, &s, entry.Test)
 							if err != nil {
 								return err
@@ -189,7 +188,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 // task ranks the settings of a dataset.
 func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
 	part, test := d.domain(t.Domain), r.p.Test
-	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: true}
+	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: r.p.Pairing != EveryPair}
 	var tables []*table
 	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
 	for _, s := range settings {

@@ -25,14 +25,6 @@ var tigerGrammar = grammar{
 	},
 	starts: []field{fieldLocation},
 	last:   fieldPenalty,
-	full:   4,
-	penalty: func(_ Spec, it *item, e *analysis.Error) {
-		value := strings.TrimLeft(it.value[fieldPenalty], marks)
-		if x, n, ok := leadingNumber(value); ok && !continuesNumber(value[n:]) {
-			e.Penalty = new(max(x, -x))
-		}
-	},
-	allPenalties: true,
 }
 
 // instructGrammar is that of InstructScore. An error without a severity has no
@@ -50,12 +42,6 @@ var instructGrammar = grammar{
 	starts:     []field{fieldDimension, fieldAspect},
 	last:       fieldExplanation,
 	numberless: fieldSeverity,
-	full:       3,
-	penalty: func(s Spec, _ *item, e *analysis.Error) {
-		if e.Severity != "" {
-			e.Penalty = new(s.Weights[e.Severity])
-		}
-	},
 }
 
 // itemizedReader reads numbered error analyses.
@@ -65,118 +51,45 @@ func itemizedReader(s Spec, g *grammar) reader {
 			note(r, "the prompt before the answer was passed over")
 			text = rest
 		}
-		g.read(s, text, r)
-		return finishErrors(r, s, g.allPenalties)
+		return g.read(s, text, r)
 	}
 }
 
-// read reads the statement and the errors. It sets the outcome NoError or
-// Unparseable; with errors it leaves the outcome to finishErrors.
-func (g *grammar) read(s Spec, text string, r *analysis.Report) {
+// read reads the statement and the errors.
+func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 	st := readStatement(text)
 	if st.found {
 		r.StatedErrors, r.StatedTotal = &st.count, st.total
 		text = st.rest
 	}
-	items, before, strange := g.items(text)
-	if !st.found && (len(items) == 0 || strings.Trim(before, marks) != "") {
-		unparseable(r, "the answer does not start with the number of its errors")
-		return
-	}
+	items, before := g.items(text)
 	if !st.found {
+		if len(items) == 0 || strings.Trim(before, marks) != "" {
+			return "the answer does not start with the number of its errors"
+		}
 		note(r, "the answer does not state how many errors there are")
 	}
-	var nothing, unknown []int
-	for i := range items {
-		e, ok := items[i].errorOf()
-		if !ok {
-			nothing = append(nothing, items[i].number)
-			continue
-		}
-		if v := items[i].value[fieldSeverity]; e.Severity == "" && !isNone(v) {
-			unknown = append(unknown, items[i].number)
-		}
-		g.penalty(s, &items[i], &e)
-		r.Errors = append(r.Errors, e)
-	}
+	nothing, unknown := s.take(r, items)
 	switch {
 	case len(r.Errors) > 0:
 		trailing(r, before, "before the first error")
 		if it := &items[len(items)-1]; !it.has[g.last] || it.value[g.last] == "" {
 			note(r, fmt.Sprintf("error %d, the last, is not complete", it.number))
 		}
-	case len(items) > 0:
-		r.SetScore(analysis.NoError, 0)
-	case st.count > 0:
-		unparseable(r, fmt.Sprintf("the answer states %d errors and lists none", st.count))
-	case st.total != nil && *st.total != 0:
-		unparseable(r, fmt.Sprintf("the answer states no error and a reduction of %v", *st.total))
-	default:
-		r.SetScore(analysis.NoError, 0)
+	case len(items) == 0 && st.count > 0:
+		return fmt.Sprintf("the answer states %d errors and lists none", st.count)
+	case len(items) == 0 && st.total != nil && *st.total != 0:
+		return fmt.Sprintf("the answer states no error and a reduction of %v", *st.total)
+	case len(items) == 0:
 		trailing(r, before, "after the statement")
 	}
 	noteItems(r, nothing, "no content but N/A: left out")
 	noteItems(r, unknown, "a severity that is not known")
-	if strange > 0 {
-		note(r, fmt.Sprintf("errors numbered out of turn: %d", strange))
-	}
-}
-
-// finishErrors sums the penalties of the errors that were read. With all set,
-// every error must have one. It says why there is no score, if there is none.
-func finishErrors(r *analysis.Report, s Spec, all bool) string {
-	if r.Outcome == analysis.Unparseable || r.Outcome == analysis.NoError {
+	if len(r.Errors) == 0 {
+		r.SetScore(analysis.NoError, 0)
 		return ""
 	}
-	sum, known := 0.0, 0
-	var lacking []int
-	for i, e := range r.Errors {
-		if e.Penalty != nil {
-			sum += *e.Penalty
-			known++
-		} else {
-			lacking = append(lacking, i+1)
-		}
-	}
-	noteItems(r, lacking, "no penalty that can be read")
-	switch {
-	case known == 0, all && len(lacking) > 0:
-		return "the sum of the penalties is not known"
-	case !finite(sum):
-		return "the sum of the penalties is too large"
-	}
-	s.setSum(r, 0-sum)
-	return ""
-}
-
-// setSum sets the score of a list of errors, which stops at the lower bound.
-func (s Spec) setSum(r *analysis.Report, score float64) {
-	if s.Lower != nil && score < *s.Lower {
-		note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
-		score = *s.Lower
-	}
-	r.SetScore(analysis.Scored, score)
-}
-
-// noteItems says what is wrong with the errors of these numbers.
-func noteItems(r *analysis.Report, numbers []int, what string) {
-	if len(numbers) == 0 {
-		return
-	}
-	const shown = 5
-	list := make([]string, 0, shown)
-	for _, n := range numbers[:min(len(numbers), shown)] {
-		list = append(list, strconv.Itoa(n))
-	}
-	names := strings.Join(list, ", ")
-	if more := len(numbers) - shown; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	verb := " has "
-	if len(numbers) > 1 {
-		verb = " have "
-	}
-	note(r, "error "+names+verb+what)
+	return s.sum(r)
 }
 
 // statement is what an answer states of itself before the errors.
@@ -199,23 +112,17 @@ var notJudged = map[string]bool{
 	"correct": true, "gold": true, "human": true, "task": true, "question": true, "not": true, "if": true,
 }
 
-// The form of a statement, in any case: "Your translation contains 2 errors",
-// and of what may follow: ", with a total score reduction of". What stands
-// between is read by readStatement.
-var (
-	statementForm = regexp.MustCompile(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[\pL'’]+)[ \t*]*(?:errors|error)`)
-	totalForm     = regexp.MustCompile(`(?i)^[ \t,]*(?:(?:with|and|for|a|total|score|reductions?|penalty)[ \t]+){0,5}of[ \t*]*`)
-)
+// statementForm is "The model-generated output contains 2 errors, with a total score
+// reduction of 4.5." and "Your translation contains no error.", in any case. A
+// statement that goes on, as in "no errors in the first half", does not say what its
+// number seems to say.
+var statementForm = regexp.MustCompile(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[a-z]+)[ \t*]*errors?[ \t*]*(?:\(s\))?` +
+	`(?:[ \t,]*(?:(?:with|and|for|a|total|score|reductions?|penalty)[ \t]+){0,5}of[ \t*]*(` + number + `))?[ \t*"']*([.!:;\n\r]|$)`)
 
-// longestStatement bounds where a statement's count stands, in bytes.
-const longestStatement = 320
-
-// readStatement reads "The model-generated output contains 2 errors, with a
-// total score reduction of 4.5." and "Your translation contains no error.",
-// which must be the first words of the text.
+// readStatement reads the statement with which a text must begin.
 func readStatement(text string) statement {
 	s := strings.TrimLeft(text, marks)
-	m := statementForm.FindStringSubmatch(s[:min(len(s), longestStatement)])
+	m := statementForm.FindStringSubmatch(s)
 	if m == nil {
 		return statement{}
 	}
@@ -231,24 +138,13 @@ func readStatement(text string) statement {
 			return statement{}
 		}
 	}
-	s = s[len(m[0]):]
-	if _, n := leadingWord(s); n > 0 {
-		return statement{}
-	}
 	st := statement{found: true, count: count}
-	s = strings.TrimPrefix(strings.TrimLeft(s, " \t*"), "(s)")
-	if lead := totalForm.FindString(s[:min(len(s), longestStatement)]); lead != "" {
-		if value, width, ok := leadingNumber(s[len(lead):]); ok {
-			value = max(value, -value) // a reduction, whichever way it is written
-			st.total, s = &value, s[len(lead)+width:]
+	if m[3] != "" {
+		if value, err := parseNumber(m[3]); err == nil {
+			st.total = new(max(value, -value)) // a reduction, whichever way it is written
 		}
 	}
-	// A statement that goes on, as in "no errors in the first half", does not
-	// say what its number seems to say.
-	if r := strings.TrimLeft(s, " \t*\"'"); r != "" && !strings.ContainsRune(".!:;\n\r", rune(r[0])) {
-		return statement{}
-	}
-	st.rest = strings.TrimLeft(s, " \t\r\n.!:;*\"'")
+	st.rest = strings.TrimLeft(s[len(m[0])-len(m[4]):], " \t\r\n.!:;*\"'")
 	return st
 }
 

@@ -3,11 +3,9 @@ package neural
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,13 +28,12 @@ type Environment struct {
 	Client llm.Config
 	Key    string        // bearer token of all servers; "" for none
 	Wait   time.Duration // for servers that are not ready at first
-	// Budget bounds the calls that score or count tokens, without a cost; nil for no bound.
+	// Budget bounds the calls that score, without a cost; nil for no bound.
 	Budget *budget.Budget
 	// LookAhead makes metrics that look ahead alone: they ask what the model is, and
 	// for no score.
 	LookAhead bool
-	// Warn, if not nil, is told once of a server of several that is left out. It is called
-	// from any goroutine.
+	// Warn, if not nil, is told of each server of several that does not answer at first.
 	Warn func(error)
 	// Made, if not nil, is told of each client.
 	Made func(*llm.Client)
@@ -72,7 +69,6 @@ type Metric struct {
 	sig    metrics.Signature
 	first  *result // the answer that later ones must agree with
 	at     string  // the server that gave it
-	idf    idf     // of the references of a run; nil where it is not fitted
 
 	size  *atomic.Int64       // bytes of text in a request, at most
 	calls *semaphore.Weighted // requests at a time
@@ -83,7 +79,6 @@ type Metric struct {
 var (
 	_ metrics.NativeScorer = (*Metric)(nil)
 	_ metrics.Foreseeing   = (*Metric)(nil)
-	_ metrics.Fitter       = (*Metric)(nil)
 )
 
 // inFlight is how many requests a server has at a time: enough to keep it busy
@@ -100,17 +95,6 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
 	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable, Example: example}
-	var warned sync.Map // servers
-	warn := func(err error) {
-		server := ""
-		if said := (*llm.Error)(nil); errors.As(err, &said) {
-			server = said.Server
-		}
-		if _, again := warned.LoadOrStore(server, true); !again && env.Warn != nil {
-			env.Warn(fmt.Errorf("%s:%s goes on without a server: %w", Name, spec.Model, err))
-		}
-	}
-	cfg.Paused = warn
 	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
 	cfg.Limits.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)
@@ -122,7 +106,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	if env.Made != nil {
 		env.Made(m.client)
 	}
-	if err := m.begin(ctx, env, warn); err != nil {
+	if err := m.begin(ctx, env); err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
@@ -133,7 +117,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 
 // begin asks the servers what the model is, and has it score one pair, unless it is
 // to look ahead.
-func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) error {
+func (m *Metric) begin(ctx context.Context, env Environment) error {
 	faults := m.client.Await(ctx, "", env.Wait)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -145,7 +129,7 @@ func (m *Metric) begin(ctx context.Context, env Environment, warn func(error)) e
 	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.wire.metadata(&found[i]) }) {
 		faults[i] = cmp.Or(faults[i], err)
 	}
-	d, err := m.agreed(found, faults, warn)
+	d, err := m.agreed(found, faults, env.Warn)
 	if err != nil {
 		return err
 	}
@@ -202,8 +186,8 @@ func (m *Metric) agreed(found []description, faults []error, warn func(error)) (
 		return nil, joined(faults)
 	}
 	for _, err := range faults {
-		if err != nil {
-			warn(err)
+		if err != nil && warn != nil {
+			warn(fmt.Errorf("%s goes on without a server: %w", m.spec.name(), err))
 		}
 	}
 	return &found[first], nil

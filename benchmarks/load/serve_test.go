@@ -64,7 +64,7 @@ func (c *lineClient) receive(tb testing.TB) {
 // startServe starts the program, on a way that requests come.
 func startServe(tb testing.TB, way string) *served {
 	tb.Helper()
-	args := map[string][]string{"stdio": {"--stdio"}, "http": {"--listen", "127.0.0.1:0"}}[way]
+	args := map[string][]string{"stdio": nil, "http": {"--listen", "127.0.0.1:0"}}[way]
 	cmd := refractCommand(tb, append([]string{"serve"}, args...)...)
 	in, lines, first := piped(tb, cmd)
 	var hello struct{ URL, Token string }

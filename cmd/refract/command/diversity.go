@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/diversity"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // diverser is one run of refract diversity.
@@ -175,4 +176,27 @@ func (d *diverser) sets(e *env, args []string) (out []namedSet, err error) {
 		}
 	}
 	return out, err
+}
+
+// bootstrapFlags say how intervals come about.
+type bootstrapFlags struct {
+	bootstrap  int
+	confidence float64
+	seed       uint64
+}
+
+func (b *bootstrapFlags) register(cmd *cobra.Command, seed string) {
+	f := cmd.Flags()
+	f.IntVar(&b.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
+	f.Float64Var(&b.confidence, "confidence", 0.95, "coverage of the intervals")
+	f.Uint64Var(&b.seed, "seed", defaultSeed, seed)
+	within(cmd, 0, correlate.MaxResamples, "bootstrap")
+	isShare(cmd, "confidence")
+}
+
+// explain says below a table how its intervals came about.
+func (b *bootstrapFlags) explain(t *report.NamedTable, by, more string) {
+	if b.bootstrap > 0 {
+		t.Note("ci: %g%% bootstrap over %ss, %d resamples, seed %d%s", 100*b.confidence, by, b.bootstrap, b.seed, more)
+	}
 }

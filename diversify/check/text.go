@@ -3,7 +3,6 @@ package check
 import (
 	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/internal/words"
 )
 
@@ -207,18 +207,7 @@ func normalize(s string) string {
 	return b.String()
 }
 
-// quote writes a text for a detail: escaped, and cut when it is long.
-func quote(s string) string {
-	const most = 60
-	if len(s) <= most {
-		return strconv.Quote(s)
-	}
-	end := most
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return strconv.Quote(s[:end]) + "…"
-}
+func quote(s string) string { return text.Quote(s) }
 
 // original is a reference or a source, with what the checks ask of it.
 type original struct {

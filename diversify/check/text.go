@@ -221,9 +221,12 @@ type original struct {
 	plain   map[string]bool // words as they are, in lower case
 	names   map[string]bool // of them, with a capital, but for the first one
 	numbers func() numbers
-	pairs   func() map[string]bool                    // words that stand next to each other
-	parts   func() int                                // sentences
-	other   func(rest, answer string) (string, error) // by the Detector
+	pairs   func() map[string]bool // words that stand next to each other
+	parts   func() int             // sentences
+
+	viewed   string // the text that lastView is of
+	lastView []line
+	other    func(rest, answer string) (string, error) // by the Detector
 }
 
 func newOriginal(t string) *original {
@@ -313,6 +316,9 @@ func (e evidence) isTalk() bool {
 
 // echoes reports whether a text is the reference, or most of it as it stands.
 func (o *original) echoes(t string) bool {
+	if 2*len(t) < len(o.text) || len(t) > 2*len(o.text)+20 {
+		return false
+	}
 	n := normalize(t)
 	return n != "" && n == o.norm()
 }

@@ -24,8 +24,11 @@ var (
 // untoken takes out tokens, with the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
 	parts, _ := untagged(t, ref)
-	if len(parts) == 0 {
+	switch len(parts) {
+	case 0:
 		return t
+	case 1:
+		return parts[0]
 	}
 	return ref.best(parts, parts[0])
 }
@@ -47,7 +50,7 @@ func (o *original) best(parts []string, otherwise string) string {
 // that opens something; a closing token that nothing opened ends a thought that began with
 // the text. open reports whether the text is a thought that nothing ends.
 func untagged(t string, ref *original) (parts []string, open bool) {
-	if !strings.ContainsAny(t, "<[◁{【") && !lost.MatchString(t) {
+	if !strings.ContainsAny(t, "<[◁{【") && !strings.Contains(t, "assistantfinal") && !strings.Contains(t, "...done") {
 		return []string{t}, false
 	}
 	at, thought := 0, ""

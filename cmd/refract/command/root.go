@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -156,4 +157,11 @@ func finishCompletion(root *cobra.Command) {
 		shell.Args = usageArgs(cobra.NoArgs)
 		shell.Example = "  refract completion " + shell.Name()
 	}
+}
+
+// Root returns the program's command, of which man pages and completions are made. It
+// is not run.
+func Root() *cobra.Command {
+	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }}
+	return e.rootCommand()
 }

@@ -78,7 +78,7 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 	for k, info := range in.Metrics() {
 		if n := ended[k]; n > 0 {
 			failed.Metrics = append(failed.Metrics, info.Name)
-			failed.Errs = append(failed.Errs, fmt.Errorf("%s did not score %s of the matrix: score them again", info.Name, english.Count(n, "segment")))
+			failed.Errs = append(failed.Errs, fmt.Errorf("%s: did not score %s of the matrix; score them again", info.Name, english.Count(n, "segment")))
 		}
 	}
 	if err := to.end(ctx, failed); err != nil || len(failed.Errs) == 0 {

@@ -22,8 +22,6 @@ type Card struct {
 	// Prompts has the texts of prompts. Those of which the set has variants are
 	// shown.
 	Prompts []Prompt
-	// Diversity is a table to show; nil where it was not measured.
-	Diversity *report.NamedTable
 }
 
 // Prompt is what a model was asked.

@@ -23,7 +23,7 @@ import (
 var (
 	writtenFlags = []string{"output", "cache", "reports", "html", "batch-state", "verdicts"}
 	folderFlags  = []string{"plot", "write-recipe"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "decisions", "recipe", "labels", "feedback"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions", "recipe", "labels", "feedback"}
 )
 
 // distinctPaths refuses one file for two purposes of a run where one of them

@@ -21,12 +21,11 @@ type publisher struct {
 	input
 	decisionFlag
 	publish.Options
-	output    output // how the result is printed
-	dir       string
-	verify    string
-	prompts   string
-	diversity string
-	anyway    bool
+	output  output // how the result is printed
+	dir     string
+	verify  string
+	prompts string
+	anyway  bool
 }
 
 func (e *env) publishCommand() *cobra.Command {
@@ -68,13 +67,12 @@ its signature. published:DIR reads the folder back.`,
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
 	f.StringSliceVar(&p.Card.Languages, "language", nil, "languages of the references, for the card, such as en")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
-	f.StringVar(&p.diversity, "diversity", "", "`FILE` of 'refract diversity -f json' or -f jsonl, for the card")
 	f.Float64Var(&p.LeastKept, "least-kept", leastKept, "share of the variants that are to keep the meaning, where that is measured")
 	f.BoolVar(&p.anyway, "anyway", false, "publish a set that keeps less than --least-kept")
 	inRange(cmd, "a number from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "least-kept")
 	f.StringVar(&p.verify, "verify", "", "`DIR`: published folder to check; nothing is written")
 	complete(cmd, "prompts", diversify.PromptWords()...)
-	grouped(cmd, taskFlags, "name", "license", "language", "lp", "diversity", "least-kept", "anyway", "verify")
+	grouped(cmd, taskFlags, "name", "license", "language", "lp", "least-kept", "anyway", "verify")
 	return cmd
 }
 
@@ -140,12 +138,7 @@ func (p *publisher) card() error {
 			p.Card.Prompts = append(p.Card.Prompts, publish.Prompt{Name: prompt.Name, Text: prompt.Text})
 		}
 	}
-	if p.diversity == "" {
-		return nil
-	}
-	var err error
-	p.Card.Diversity, err = publish.ReadTable(p.diversity)
-	return err
+	return nil
 }
 
 // tell says what the folder does not have, and what to do next.

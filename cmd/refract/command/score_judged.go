@@ -18,7 +18,7 @@ func (s *scorer) listen(e *env, eng *refract.Engine) error {
 	judges := s.gather.Metrics()
 	switch {
 	case len(judges) == 0 && (s.canaries > 0 || s.reports != ""):
-		return usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract judges), and programs and servers that say so")
+		return usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract metrics), and programs and servers that say so")
 	case s.canaries > 0:
 		s.pool = guard.NewPool(judges, s.canaries, defaultSeed)
 	}

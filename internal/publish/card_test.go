@@ -26,8 +26,7 @@ func TestCardGolden(t *testing.T) {
 		o := options(format)
 		o.Card = publish.Card{
 			Name: "Sample, enriched", License: "cc-by-4.0", Languages: []string{"en"},
-			Prompts:   []publish.Prompt{{Name: "order", Text: "Change the order:"}, {Name: "unused", Text: "-"}},
-			Diversity: tableOf("measure", "value", "self-BLEU", "31.2"),
+			Prompts: []publish.Prompt{{Name: "order", Text: "Change the order:"}, {Name: "unused", Text: "-"}},
 		}
 		dir := filepath.Join(t.TempDir(), "set")
 		if _, err := publish.Publish(t.Context(), sample(), dir, o); err != nil {
@@ -53,12 +52,6 @@ func TestCardGolden(t *testing.T) {
 }
 
 // tableOf is a table of a row.
-func tableOf(a, b, x, y string) *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{{Name: a}, {Name: b}}}
-	t.Add(x, y)
-	return t
-}
-
 func cardOf(t interface{ Fatal(...any) }, parent string, set memory, c publish.Card) string {
 	dir := filepath.Join(parent, "set")
 	if _, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c}); err != nil {
@@ -118,11 +111,10 @@ func TestCardEscapes(t *testing.T) {
 	set := sample()
 	v := &set[0].Variants[0]
 	v.Prompt, v.Model, v.Finish, v.Verdict = bad, bad, bad, bad
-	v.Audit, v.AuditedBy = refract.AuditKept, bad+"j"
+	v.Audit, v.Review = refract.AuditSampled, refract.ReviewAccept
 	v.Origin = &refract.Origin{ServedModel: bad, Revision: bad, Sampling: `{"a":"<b>|"}`, Cleaned: []string{bad}, Raw: v.Text}
 	card := cardOf(t, t.TempDir(), set, publish.Card{
 		Name: bad, License: bad, Prompts: []publish.Prompt{{Name: bad, Text: bad}},
-		Diversity: tableOf(bad, "value", bad, bad),
 	})
 	fence := ""
 	for line := range strings.Lines(card) {

@@ -22,9 +22,9 @@ import (
 
 // writtenFlags name files that a command writes; readFlags, what it reads.
 var (
-	writtenFlags = []string{"output", "cache", "reports", "html", "plot", "batch-state", "verdicts"}
+	writtenFlags = []string{"output", "cache", "reports", "plot", "verdicts"}
 	folderFlags  = []string{"figures", "tables", "write-recipe"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "diversity", "prompts", "metric", "store", "decisions", "recipe", "labels", "feedback"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "store", "decisions", "recipe", "labels", "feedback"}
 )
 
 // distinctPaths refuses one file for two purposes of a run where one of them

@@ -48,9 +48,8 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 	data := "jsonl:" + "expanded.jsonl"
 	lines := [][]string{
 		{"publish", data, "--to", "jsonl", "-o", published},
-		{"publish", "--verify", published},
+		{"check", published},
 		{"judges"}, {"metrics"}, {"prompts"}, {"demo"},
-		{"diversity", data},
 		{"compare", data, "--curve", "order,random", "-k", "0,1", "--bootstrap", "20"},
 		{"compare", data, "--bootstrap", "20", "--significance", "perm-both", "--resamples", "20", "--table", "pairs"},
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},

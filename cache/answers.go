@@ -88,16 +88,14 @@ func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 }
 
 // Entries yields all entries in the order of their keys. An entry that is
-// damaged comes with an error that wraps [ErrCorrupt], after which the sequence
-// goes on; it ends after any other error.
+// damaged comes with a [*DamageError], after which the sequence goes on; it ends
+// after any other error.
 func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for record, err := range a.store.Records(ctx, AnswerRecord) {
 			var e Entry
 			if err == nil {
-				if e, err = record.entry(); err != nil {
-					err = fmt.Errorf("cache: entry %s: %w: %w", record.Key, ErrCorrupt, err)
-				}
+				e, err = record.entry(a.store)
 			}
 			if !yield(e, err) {
 				return
@@ -132,20 +130,17 @@ func (e Entry) normalized() (Entry, error) {
 			return Entry{}, refused(e, err)
 		}
 	}
+	created := e.Created
+	if e.Created = (time.Time{}); !created.IsZero() {
+		e.Created = time.Unix(0, created.UnixNano()).UTC()
+	}
 	switch {
 	case !e.HasText && e.Text != "":
 		return Entry{}, refused(e, errors.New("the answer is marked as missing but has a text"))
 	case e.PromptTokens < 0 || e.CompletionTokens < 0:
 		return Entry{}, refused(e, fmt.Errorf("negative token counts (%d, %d)", e.PromptTokens, e.CompletionTokens))
-	}
-	if !e.Created.IsZero() {
-		utc := time.Unix(0, e.Created.UnixNano()).UTC()
-		if !utc.Equal(e.Created) {
-			return Entry{}, refused(e, fmt.Errorf("the time %v is out of range (years 1678 to 2262)", e.Created))
-		}
-		e.Created = utc
-	} else {
-		e.Created = time.Time{}
+	case !e.Created.Equal(created):
+		return Entry{}, refused(e, fmt.Errorf("the time %v is out of range (years 1678 to 2262)", created))
 	}
 	return e, nil
 }
@@ -161,11 +156,14 @@ func (e *Entry) record() Record {
 }
 
 // entry is the reverse of Entry.record.
-func (r *Record) entry() (e Entry, err error) {
-	if err := e.Request.decode(r.About); err != nil {
-		return Entry{}, err
+func (r *Record) entry(of Store) (e Entry, err error) {
+	if err = e.Request.decode(r.About); err == nil {
+		err = e.Answer.decode(r.Value)
 	}
-	return e, e.Answer.decode(r.Value)
+	if err != nil {
+		return Entry{}, &DamageError{fmt.Sprint(of), r.Key.String(), err.Error()}
+	}
+	return e, nil
 }
 
 // encode returns the answer as bytes: a text or time that is missing is the

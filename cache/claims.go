@@ -3,13 +3,13 @@ package cache
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -29,44 +29,19 @@ type claims struct {
 
 	mu      sync.Mutex
 	waiting []*request
-	busy    bool               // requests are being carried out
-	held    map[Key]bool       // true for a claim that could not be given back yet
-	renewed time.Time          // when the lease was last written; zero for never
-	swept   time.Time          // when dead owners were last looked for
-	ctx     context.Context    // of the renewal
-	stop    context.CancelFunc // ends it
+	busy    bool            // requests are being carried out
+	held    map[Key]bool    // true for a claim that could not be given back yet
+	renewed time.Time       // when the lease was last written; zero for never
+	swept   time.Time       // when dead owners were last looked for
+	ctx     context.Context // of the renewal
+	stop    context.CancelFunc
 	stopped chan struct{}
 }
 
-// grace is how long what nobody waits for any more may take: giving back the
-// claims of a caller that is gone, and of a store that is closed.
-const grace = 500 * time.Millisecond
-
 func newClaims(lease time.Duration) *claims {
-	ctx, stop := context.WithCancel(context.Background())
-	return &claims{
-		owner: rand.Int64(), process: processIdentity(), lease: lease, held: make(map[Key]bool),
-		ctx: ctx, stop: stop, stopped: make(chan struct{}),
-	}
-}
-
-// made reports whether there can be any in the database.
-func (c *claims) made() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.renewed.IsZero()
-}
-
-// mine are the keys that may be claimed by this store.
-func (c *claims) mine(keys []Key) (held []Key) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, key := range keys {
-		if _, ok := c.held[key]; ok {
-			held = append(held, key)
-		}
-	}
-	return held
+	c := &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, held: make(map[Key]bool), stopped: make(chan struct{})}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	return c
 }
 
 // drop forgets claims that are given back.
@@ -78,19 +53,31 @@ func (c *claims) drop(keys []Key) {
 	}
 }
 
+// owe notes claims that are to be given back later.
+func (c *claims) owe(keys []Key) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range keys {
+		if _, held := c.held[key]; held {
+			c.held[key] = true
+		}
+	}
+}
+
 // claiming carries out f in a transaction beside which no other one changes
 // claims. It writes the lease too where that is asked for.
 func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.Context, tx *sql.Tx) error) error {
 	began := time.Now()
 	err := d.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if lock := d.lock(renew); lock != "" {
-			if err := d.run(ctx, tx, lock); err != nil {
-				return err
-			}
+		if err := d.exec(ctx, tx, d.lock(renew)); err != nil {
+			return err
 		}
 		if renew {
-			if _, err := tx.ExecContext(ctx, d.text(`INSERT INTO refract_owners (id, process, expires) VALUES ($1, $2, {later})
-				ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`), d.claims.owner, d.claims.process, d.claims.lease.Seconds()); err != nil {
+			if err := d.exec(ctx, tx, `INSERT INTO refract_owners (id, process, expires) VALUES ($1, $2, {later})
+				ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`, d.claims.owner, d.claims.process, d.claims.lease.Seconds()); err != nil {
 				return err
 			}
 		}
@@ -106,87 +93,56 @@ func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.
 
 // request is what a caller claims.
 type request struct {
-	ctx     context.Context
 	keys    []Key
 	granted []bool
 	err     error
 	done    chan struct{}
 }
 
-// mostTogether is how many requests are carried out in one transaction.
-const mostTogether = 256
-
 // Claim implements [Store], among the processes that have the database open.
 // The claims of a process of this machine that was killed are free at once where
 // the system tells that it is gone, and else when its lease ends. What many
-// callers claim at the same time goes in one transaction: whoever waits for what
-// others make asks often.
+// callers claim at the same time goes in one transaction, which no caller's
+// context ends: whoever waits for what others make asks often.
 func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	leave, err := d.enter(ctx, "claim", true)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	r := &request{ctx: ctx, keys: keys, done: make(chan struct{})}
-	d.claims.mu.Lock()
-	d.claims.waiting = append(d.claims.waiting, r)
-	first := len(d.claims.waiting) == 1 && !d.claims.busy
-	d.claims.busy = d.claims.busy || first
-	d.claims.mu.Unlock()
-	if first {
-		go d.serve()
+	c, r := d.claims, &request{keys: keys, done: make(chan struct{})}
+	c.mu.Lock()
+	c.waiting = append(c.waiting, r)
+	if !c.busy {
+		c.busy = true
+		go d.serve(context.WithoutCancel(ctx))
 	}
+	c.mu.Unlock()
 	<-r.done // also whoever gives up must know what was granted
 	return r.granted, d.explain(ctx, "claim", r.err)
 }
 
 // serve carries requests out until none waits.
-func (d *Database) serve() {
-	c := d.claims
-	for {
+func (d *Database) serve(ctx context.Context) {
+	for c := d.claims; ; {
 		c.mu.Lock()
-		n := min(len(c.waiting), mostTogether)
-		batch := c.waiting[:n:n]
-		c.waiting = c.waiting[n:]
-		c.busy = n > 0
+		batch := c.waiting
+		c.waiting, c.busy = nil, len(batch) > 0
 		c.mu.Unlock()
-		if n == 0 {
+		if len(batch) == 0 {
 			return
 		}
 		var keys []Key
 		for _, r := range batch {
 			keys = append(keys, r.keys...)
 		}
-		ctx, stop := whileWanted(batch)
 		granted, err := d.claim(ctx, keys)
-		stop()
 		for _, r := range batch {
 			if r.err = err; err == nil {
 				r.granted, granted = granted[:len(r.keys)], granted[len(r.keys):]
 			}
 			close(r.done)
 		}
-	}
-}
-
-// whileWanted is a context that ends once all callers are gone.
-func whileWanted(batch []*request) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var callers atomic.Int64
-	callers.Store(int64(len(batch)))
-	var stops []func() bool
-	for _, r := range batch {
-		stops = append(stops, context.AfterFunc(r.ctx, func() {
-			if callers.Add(-1) == 0 {
-				cancel()
-			}
-		}))
-	}
-	return ctx, func() {
-		for _, stop := range stops {
-			stop()
-		}
-		cancel()
 	}
 }
 
@@ -205,7 +161,6 @@ func (d *Database) claim(ctx context.Context, keys []Key) ([]bool, error) {
 			return make([]bool, len(keys)), err
 		}
 	}
-	before := c.mine(asked)
 	var granted map[Key]bool
 	swept := false
 	err := d.claiming(ctx, due, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -219,17 +174,16 @@ func (d *Database) claim(ctx context.Context, keys []Key) ([]bool, error) {
 		return err
 	})
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if err != nil {
 		// Nobody knows what was granted: what was not held before is given back.
-		lost := slices.DeleteFunc(asked, func(key Key) bool { return slices.Contains(before, key) })
-		for _, key := range lost {
-			c.held[key] = true
+		for _, key := range asked {
+			if _, held := c.held[key]; !held {
+				c.held[key] = true
+			}
 		}
-		c.mu.Unlock()
-		d.giveBack(ctx, lost)
 		return nil, err
 	}
-	defer c.mu.Unlock()
 	if swept {
 		c.swept = now
 	}
@@ -250,7 +204,7 @@ func (d *Database) free(ctx context.Context, keys []Key) (free []Key, err error)
 		var key []byte
 		if err := d.query(ctx, fmt.Sprintf(`SELECT key FROM refract_records WHERE key IN (%s) UNION ALL
 			SELECT key FROM refract_claims JOIN refract_owners ON id = owner WHERE owner <> %d AND expires > {now} AND key IN (%s)`,
-			d.parameters(n, 1), d.claims.owner, d.parameters(n, n+1)), append(keyArgs(part), keyArgs(part)...), []any{&key}, func() error {
+			parameters(n, 1), d.claims.owner, parameters(n, n+1)), append(keyArgs(part), keyArgs(part)...), []any{&key}, func() error {
 			taken[Key(key)] = true
 			return nil
 		}); err != nil {
@@ -267,7 +221,7 @@ func (d *Database) grant(ctx context.Context, tx *sql.Tx, keys []Key) (map[Key]b
 	granted := make(map[Key]bool, len(keys))
 	for part := range slices.Chunk(keys, mostRows) {
 		args := keyArgs(part)
-		if _, err := tx.ExecContext(ctx, d.text(d.claimSQL(len(part))), args...); err != nil {
+		if err := d.exec(ctx, tx, d.claimSQL(len(part)), args...); err != nil {
 			return nil, err
 		}
 		var key []byte
@@ -285,7 +239,7 @@ func (d *Database) grant(ctx context.Context, tx *sql.Tx, keys []Key) (map[Key]b
 
 // claimSQL claims n keys, but for those that have a record or a claim.
 func (d *Database) claimSQL(n int) string {
-	given := strings.ReplaceAll(d.parameters(n, 1), ",", " AS bytea)),(CAST(")
+	given := strings.ReplaceAll(parameters(n, 1), ",", " AS bytea)),(CAST(")
 	return fmt.Sprintf(`WITH given (key) AS (VALUES (CAST(%s AS bytea)))
 		INSERT INTO refract_claims (key, owner) SELECT key, CAST(%d AS bigint) FROM given
 		WHERE NOT EXISTS (SELECT 1 FROM refract_records WHERE refract_records.key = given.key)
@@ -294,7 +248,7 @@ func (d *Database) claimSQL(n int) string {
 
 // ownSQL does something with those of n keys that this store claims.
 func (d *Database) ownSQL(do string, n int) string {
-	return fmt.Sprintf("%s FROM refract_claims WHERE owner = %d AND key IN (%s)", do, d.claims.owner, d.parameters(n, 1))
+	return fmt.Sprintf("%s FROM refract_claims WHERE owner = %d AND key IN (%s)", do, d.claims.owner, parameters(n, 1))
 }
 
 // sweep removes the owners whose lease has ended or whose process is gone, and
@@ -302,8 +256,8 @@ func (d *Database) ownSQL(do string, n int) string {
 func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	var id int64
 	var process string
-	var gone []any
-	if err := d.each(ctx, tx, "SELECT id, process FROM refract_owners WHERE id <> $1", []any{d.claims.owner}, []any{&id, &process}, func() error {
+	gone := []any{d.claims.owner}
+	if err := d.each(ctx, tx, "SELECT id, process FROM refract_owners WHERE id <> $1", gone, []any{&id, &process}, func() error {
 		if processGone(process) {
 			gone = append(gone, id)
 		}
@@ -311,73 +265,39 @@ func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	}); err != nil {
 		return err
 	}
-	for _, id := range gone {
-		if _, err := tx.ExecContext(ctx, d.text("DELETE FROM refract_owners WHERE id = $1"), id); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.ExecContext(ctx, d.text("DELETE FROM refract_owners WHERE id <> $1 AND expires <= {now}"), d.claims.owner); err != nil {
-		return err
-	}
-	return d.run(ctx, tx, "DELETE FROM refract_claims WHERE NOT EXISTS (SELECT 1 FROM refract_owners WHERE id = owner)")
+	return errors.Join(
+		d.exec(ctx, tx, "DELETE FROM refract_owners WHERE id <> $1 AND (expires <= {now} OR id IN ("+parameters(len(gone), 1)+"))", gone...),
+		d.exec(ctx, tx, "DELETE FROM refract_claims WHERE NOT EXISTS (SELECT 1 FROM refract_owners WHERE id = owner)"))
 }
 
 // unclaim gives claims back in a transaction.
-func (d *Database) unclaim(ctx context.Context, tx *sql.Tx, keys []Key) error {
-	for part := range slices.Chunk(keys, mostRows) {
-		if _, err := tx.ExecContext(ctx, d.text(d.ownSQL("DELETE", len(part))), keyArgs(part)...); err != nil {
-			return err
+func (d *Database) unclaim(ctx context.Context, renew bool, keys []Key) error {
+	err := d.claiming(ctx, renew, func(ctx context.Context, tx *sql.Tx) error {
+		for part := range slices.Chunk(keys, mostRows) {
+			if err := d.exec(ctx, tx, d.ownSQL("DELETE", len(part)), keyArgs(part)...); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
-}
-
-// Release implements [Store].
-func (d *Database) Release(ctx context.Context, keys []Key) error {
-	leave, err := d.enter(ctx, "release", true)
-	if err != nil {
-		d.claims.owe(keys)
-		return err
-	}
-	defer leave()
-	return d.explain(ctx, "release", d.release(ctx, keys))
-}
-
-// release gives claims up. What fails is tried again with the next renewal of
-// the lease, so that nobody waits for a value that is not made.
-func (d *Database) release(ctx context.Context, keys []Key) error {
-	if len(keys) == 0 || !d.claims.made() {
 		return nil
-	}
-	keys = distinct(keys)
-	err := d.claiming(ctx, false, func(ctx context.Context, tx *sql.Tx) error { return d.unclaim(ctx, tx, keys) })
-	if err != nil {
-		d.claims.owe(keys)
-	} else {
+	})
+	if err == nil {
 		d.claims.drop(keys)
 	}
 	return err
 }
 
-// giveBack releases claims of a caller that may be gone.
-func (d *Database) giveBack(ctx context.Context, keys []Key) {
-	ctx, cancel := afterwards(ctx, grace)
-	defer cancel()
-	_ = d.release(ctx, keys) // else later
-}
-
-// owe notes claims that are to be given back later.
-func (c *claims) owe(keys []Key) {
-	if c == nil {
-		return
+// Release implements [Store]. What fails is tried again with the next renewal of
+// the lease, so that nobody waits for a value that is not made.
+func (d *Database) Release(ctx context.Context, keys []Key) error {
+	leave, err := d.enter(ctx, "release", true)
+	if err == nil {
+		defer leave()
+		err = d.explain(ctx, "release", d.unclaim(ctx, false, distinct(keys)))
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, key := range keys {
-		if _, held := c.held[key]; held {
-			c.held[key] = true
-		}
+	if err != nil {
+		d.claims.owe(keys)
 	}
+	return err
 }
 
 // renewLoop writes the lease three times in its length, while any claim is held,
@@ -401,11 +321,8 @@ func (d *Database) renewLoop() {
 			continue
 		}
 		maps.DeleteFunc(held, func(_ Key, owed bool) bool { return !owed })
-		owed := slices.SortedFunc(maps.Keys(held), compareKeys)
 		ctx, cancel := context.WithTimeout(c.ctx, c.lease)
-		if d.claiming(ctx, true, func(ctx context.Context, tx *sql.Tx) error { return d.unclaim(ctx, tx, owed) }) == nil {
-			c.drop(owed)
-		}
+		_ = d.unclaim(ctx, true, slices.SortedFunc(maps.Keys(held), compareKeys))
 		cancel()
 	}
 }
@@ -418,21 +335,19 @@ func (c *claims) end() {
 
 // giveUp gives all claims back when the store is closed. Where that fails the
 // lease ends by itself.
-func (d *Database) giveUp(ctx context.Context) {
+func (d *Database) giveUp() {
 	if d.claims == nil {
 		return
 	}
-	if d.claims.end(); !d.claims.made() {
+	d.claims.end()
+	if d.claims.renewed.IsZero() { // there was none
 		return
 	}
-	ctx, cancel := afterwards(ctx, 2*grace)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = d.claiming(ctx, false, func(ctx context.Context, tx *sql.Tx) error {
-		for _, statement := range []string{"DELETE FROM refract_claims WHERE owner = $1", "DELETE FROM refract_owners WHERE id = $1"} {
-			if _, err := tx.ExecContext(ctx, d.text(statement), d.claims.owner); err != nil {
-				return err
-			}
-		}
-		return nil
+		return errors.Join(
+			d.exec(ctx, tx, "DELETE FROM refract_claims WHERE owner = $1", d.claims.owner),
+			d.exec(ctx, tx, "DELETE FROM refract_owners WHERE id = $1", d.claims.owner))
 	})
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
@@ -50,8 +50,6 @@ const (
 type engine interface {
 	// text writes a statement for the database.
 	text(statement string) string
-	// parameters writes n of them, of which the first has a number.
-	parameters(n, first int) string
 	// try carries out f, and again where the connection was lost: what it does
 	// can be repeated without harm.
 	try(ctx context.Context, f func(context.Context) error) error
@@ -98,9 +96,8 @@ func (d *Database) Close() error {
 		return nil
 	}
 	d.inside.Wait()
-	ctx := context.Background()
-	d.giveUp(ctx)
-	return d.explain(ctx, "close", d.disconnect())
+	d.giveUp()
+	return d.explain(context.Background(), "close", d.disconnect())
 }
 
 // disconnect closes the writer last: the last connection empties SQLite's log.
@@ -159,10 +156,19 @@ func (d *Database) each(ctx context.Context, in queryer, query string, args, des
 	return rows.Err()
 }
 
+// exec runs a statement, if there is one.
+func (d *Database) exec(ctx context.Context, in queryer, statement string, args ...any) error {
+	if statement == "" {
+		return nil
+	}
+	_, err := in.ExecContext(ctx, d.text(statement), args...)
+	return err
+}
+
 // run runs statements without arguments.
 func (d *Database) run(ctx context.Context, in queryer, statements ...string) error {
 	for _, s := range statements {
-		if _, err := in.ExecContext(ctx, d.text(s)); err != nil {
+		if err := d.exec(ctx, in, s); err != nil {
 			return err
 		}
 	}
@@ -207,6 +213,15 @@ func (d *Database) change(ctx context.Context, f func(ctx context.Context, tx *s
 		err = d.committed()
 	}
 	return err
+}
+
+// parameters are n of a statement, of which the first has a number.
+func parameters(n, first int) string {
+	var b []byte
+	for i := range n {
+		b = strconv.AppendInt(append(b, ",$"...), int64(first+i), 10)
+	}
+	return string(b[1:])
 }
 
 // keyArgs are keys as arguments.
@@ -263,9 +278,9 @@ func (d *Database) read(ctx context.Context, keys []Key, f func(Key, []byte)) er
 	var r row
 	dest := []any{(*sql.RawBytes)(&r.key), &r.kind, (*sql.RawBytes)(&r.digest), &r.value}
 	return d.each(ctx, d.readers, d.readSQL(len(keys)), keyArgs(keys), dest, func() error {
-		record, what := r.record()
-		if what != "" {
-			return &DamageError{Store: d.name, Key: fmt.Sprintf("%x", r.key), What: what}
+		record, err := r.record(d.name)
+		if err != nil {
+			return err
 		}
 		if f(record.Key, record.Value); r.kind == AnswerRecord && len(record.Value) < largeValue {
 			d.recent.Add(record.Key, record.Value)
@@ -275,14 +290,13 @@ func (d *Database) read(ctx context.Context, keys []Key, f func(Key, []byte)) er
 }
 
 func (d *Database) readSQL(n int) string {
-	return "SELECT key, kind, digest, value FROM refract_records WHERE key IN (" + d.parameters(n, 1) + ")"
+	return "SELECT key, kind, digest, value FROM refract_records WHERE key IN (" + parameters(n, 1) + ")"
 }
 
 // Put implements [Store].
 func (d *Database) Put(ctx context.Context, records ...Record) ([][]byte, error) {
-	values := make([][]byte, len(records))
 	stored := make(map[Key]bool)
-	keys := make([]Key, len(records))
+	keys, values := make([]Key, len(records)), make([][]byte, len(records))
 	for i := range records {
 		keys[i] = records[i].Key
 	}
@@ -294,27 +308,18 @@ func (d *Database) Put(ctx context.Context, records ...Record) ([][]byte, error)
 		return nil, err
 	}
 	d.claims.owe(keys) // which are of no account any more, and go in a while
-	var before []Key
 	for i, key := range keys {
-		at := slices.Index(keys, key)
-		if !stored[key] {
-			before = append(before, key)
-		} else {
-			values[i] = records[at].Value
+		if !stored[key] { // there was a value before
+			if values, err = d.Get(ctx, keys); err != nil {
+				return nil, err
+			}
+			break
 		}
-	}
-	if len(before) == 0 {
-		return values, nil
-	}
-	there, err := d.Get(ctx, before)
-	if err != nil {
-		return nil, err
+		values[i] = records[slices.Index(keys, key)].Value
 	}
 	for i := range values {
 		if values[i] == nil {
-			if values[i], there = there[0], there[1:]; values[i] == nil {
-				return nil, fmt.Errorf("cache %s: put: record %s was deleted by another process at once", d.name, keys[i])
-			}
+			return nil, fmt.Errorf("cache %s: put: record %s was deleted by another process at once", d.name, keys[i])
 		}
 	}
 	return values, nil
@@ -335,7 +340,7 @@ func (d *Database) Replace(ctx context.Context, records ...Record) error {
 func (d *Database) Delete(ctx context.Context, keys []Key) error {
 	err := d.write(ctx, "delete", nil, func(ctx context.Context, tx *sql.Tx) error {
 		for part := range slices.Chunk(distinct(keys), mostRows) {
-			if _, err := tx.ExecContext(ctx, d.text("DELETE FROM refract_records WHERE key IN ("+d.parameters(len(part), 1)+")"), keyArgs(part)...); err != nil {
+			if err := d.exec(ctx, tx, "DELETE FROM refract_records WHERE key IN ("+parameters(len(part), 1)+")", keyArgs(part)...); err != nil {
 				return err
 			}
 		}
@@ -372,7 +377,7 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, records []Record, oth
 			if i > 0 {
 				rows.WriteByte(',')
 			}
-			rows.WriteString("(" + d.parameters(columns, 1+len(args)) + ")")
+			rows.WriteString("(" + parameters(columns, 1+len(args)) + ")")
 			r := &part[i]
 			sum := digest(r.Kind, r.Key, r.Value)
 			args = append(args, r.Key[:], r.Kind, sum[:], r.Value, r.About)
@@ -399,9 +404,4 @@ func distinct(keys []Key) []Key {
 // sorted are records by their keys; of equal keys the order stays.
 func sorted(records []Record) []Record {
 	return slices.SortedStableFunc(slices.Values(records), func(a, b Record) int { return compareKeys(a.Key, b.Key) })
-}
-
-// afterwards is a context for what nobody waits for any more.
-func afterwards(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), d)
 }

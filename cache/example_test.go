@@ -66,21 +66,10 @@ func ExampleImport() {
 		return
 	}
 	fmt.Printf("%+v\n", counts)
-	if _, err := cache.Export(ctx, os.Stdout, store); err != nil {
+	if _, _, err := cache.Export(ctx, os.Stdout, store); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// {Entries:1 Added:1 Present:0 Different:0}
+	// {Entries:1 Added:1 Different:0}
 	// {"key":"ac8ab6b994420af40fe8d9acf58faf321652c3f1df6a755a01fc9339528138ff","request":{"kind":"chat","model":"m","prompt":"Hi","params":{"temperature":0},"sample":0},"text":"Hello."}
-}
-
-func ExampleNewParams() {
-	params, err := cache.NewParams(map[string]any{"top_p": 0.9, "temperature": 1.0, "stop": []string{"\n"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(params)
-	// Output:
-	// {"stop":["\u000a"],"temperature":1,"top_p":0.9}
 }

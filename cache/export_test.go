@@ -1,8 +1,6 @@
 package cache
 
 import (
-	"context"
-	"fmt"
 	"time"
 )
 
@@ -23,26 +21,3 @@ var (
 	ProcessIdentity = processIdentity
 	ProcessGone     = processGone
 )
-
-// Plans returns how a Postgres server carries out what is done often: how it
-// reads values and a page of records, and how it claims.
-func Plans(ctx context.Context, d *Database, keys []Key) (map[string]string, error) {
-	plans := make(map[string]string)
-	for _, q := range []struct {
-		name, sql string
-		args      []any
-	}{
-		{"claim", d.claimSQL(len(keys)), keyArgs(keys)},
-		{"read", d.readSQL(len(keys)), keyArgs(keys)},
-		{"page", pageSQL(false), []any{"", keys[0][:]}},
-	} {
-		var line string
-		if err := d.each(ctx, d.readers, "EXPLAIN "+q.sql, q.args, []any{&line}, func() error {
-			plans[q.name] += line + "\n"
-			return nil
-		}); err != nil {
-			return nil, fmt.Errorf("%s: %w", q.name, err)
-		}
-	}
-	return plans, nil
-}

@@ -30,7 +30,7 @@ func TestExportGolden(t *testing.T) {
 		}
 	}
 	var got bytes.Buffer
-	if n, err := cache.Export(t.Context(), &got, s); err != nil || n != len(entries) {
+	if n, _, err := cache.Export(t.Context(), &got, s); err != nil || n != len(entries) {
 		t.Fatalf("Export = %d, %v", n, err)
 	}
 	golden := filepath.Join("testdata", "export.jsonl")
@@ -68,7 +68,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("got %+v, %v", e, ok)
 	}
 	got, err = cache.Import(t.Context(), strings.NewReader(lineA+"\n"+strings.Replace(lineA, `"A"`, `""`, 1)+"\n"+strings.Replace(lineB, "null", `""`, 1)), s)
-	if want := (cache.Imported{Entries: 3, Present: 1, Different: 2}); err != nil || got != want {
+	if want := (cache.Imported{Entries: 3, Different: 2}); err != nil || got != want {
 		t.Errorf("Import = %+v, %v, want %+v", got, err, want)
 	}
 }
@@ -88,7 +88,7 @@ func TestImportErrors(t *testing.T) {
 		{"time", strings.Replace(lineB, `"text"`, `"created":"yesterday","text"`, 1), "yesterday"},
 		{"UTF-8", strings.Replace(lineB, `"b"`, "\"\xff\"", 1), "UTF-8"},
 		{"key of another request", strings.Replace(lineB, "{", `{"key":"`+newEntry(1).Request.Key().String()+`",`, 1), "not the one of the request"},
-		{"malformed key", strings.Replace(lineB, "{", `{"key":"ab",`, 1), "64 hexadecimal"},
+		{"malformed key", strings.Replace(lineB, "{", `{"key":"ab",`, 1), "not the one of the request"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := cache.NewMemory()
@@ -113,7 +113,7 @@ func TestImportCancelled(t *testing.T) {
 	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cache.Export(ctx, &bytes.Buffer{}, s); !errors.Is(err, context.Canceled) {
+	if _, _, err := cache.Export(ctx, &bytes.Buffer{}, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("Export = %v", err)
 	}
 }
@@ -129,7 +129,7 @@ func TestExportWriteError(t *testing.T) {
 	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cache.Export(t.Context(), fullWriter{}, s); !errors.Is(err, errFullWriter) {
+	if _, _, err := cache.Export(t.Context(), fullWriter{}, s); !errors.Is(err, errFullWriter) {
 		t.Errorf("Export = %v", err)
 	}
 }
@@ -143,18 +143,18 @@ func FuzzImport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		first, second := cache.NewMemory(), cache.NewMemory()
 		counts, err := cache.Import(t.Context(), bytes.NewReader(b), first)
-		if counts.Added+counts.Present+counts.Different != counts.Entries {
+		if counts.Added+counts.Different > counts.Entries {
 			t.Fatalf("%+v does not add up", counts)
 		}
 		var one, two bytes.Buffer
-		n, exportErr := cache.Export(t.Context(), &one, first)
+		n, _, exportErr := cache.Export(t.Context(), &one, first)
 		if exportErr != nil || n != counts.Added {
 			t.Fatalf("Export = %d, %v after %+v, %v", n, exportErr, counts, err)
 		}
 		if again, err := cache.Import(t.Context(), bytes.NewReader(one.Bytes()), second); err != nil || again.Added != n || again.Entries != n {
 			t.Fatalf("Import of an export = %+v, %v\n%s", again, err, one.Bytes())
 		}
-		if _, err := cache.Export(t.Context(), &two, second); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+		if _, _, err := cache.Export(t.Context(), &two, second); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
 			t.Fatalf("%v: %q became %q", err, one.Bytes(), two.Bytes())
 		}
 	})
@@ -174,7 +174,7 @@ func TestImportRepeated(t *testing.T) {
 	in.WriteString(line(7, "third"))
 	for _, store := range []cache.Store{cache.NewMemory(), open(t, filepath.Join(t.TempDir(), "answers.db"))} {
 		got, err := cache.Import(t.Context(), strings.NewReader(in.String()), store)
-		want := cache.Imported{Entries: 1004, Added: 1000, Present: 2, Different: 2}
+		want := cache.Imported{Entries: 1004, Added: 1000, Different: 2}
 		if err != nil || got != want {
 			t.Errorf("Import = %+v, %v, want %+v", got, err, want)
 		}

@@ -56,13 +56,6 @@ func TestLockedAtOpen(t *testing.T) {
 	}
 }
 
-func TestLockedWhileCreating(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "answers.db")
-	lock(t, file, "BEGIN EXCLUSIVE")
-	_, err := cache.OpenSQLite(t.Context(), file, cache.BusyTimeout(50*time.Millisecond))
-	wantError(t, err, cache.ErrLocked, file)
-}
-
 // A wait for a lock ends with the context, long before the busy timeout; a
 // failure shows as a test that takes too long.
 func TestCancelWhileLocked(t *testing.T) {
@@ -108,32 +101,6 @@ func TestCancelOpenWhileLocked(t *testing.T) {
 				_, err := cache.OpenSQLite(ctx, file, append(opts, cache.BusyTimeout(time.Hour))...)
 				wantError(t, err, context.DeadlineExceeded, file)
 			})
-		}
-	}
-}
-
-// One caller that gives up does not take the others of its batch along.
-func TestCancelOneOfMany(t *testing.T) {
-	s := openSQLite(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var wg sync.WaitGroup
-	for i := range 200 {
-		wg.Go(func() {
-			if i%2 == 0 {
-				if err := putEntry(ctx, s, newEntry(i)); err != nil && !errors.Is(err, context.Canceled) {
-					t.Errorf("Put: %v", err)
-				}
-				cancel()
-			} else if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
-				t.Errorf("Put: %v", err)
-			}
-		})
-	}
-	wg.Wait()
-	for i := 1; i < 200; i += 2 {
-		if _, ok, err := getAnswer(t.Context(), s, newEntry(i).Request.Key()); err != nil || !ok {
-			t.Errorf("entry %d: %v, %v", i, ok, err)
 		}
 	}
 }

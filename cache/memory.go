@@ -21,6 +21,9 @@ var _ Store = (*Memory)(nil)
 // NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{records: make(map[Key]Record)} }
 
+// String names the store.
+func (m *Memory) String() string { return "in memory" }
+
 // Get implements [Store].
 func (m *Memory) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	if err := ctx.Err(); err != nil {

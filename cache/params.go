@@ -1,12 +1,14 @@
 package cache
 
 import (
+	"bytes"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,7 +85,7 @@ func (p *Params) UnmarshalJSON(b []byte) error {
 }
 
 // appendValue writes what a decoder that uses json.Number gives.
-func appendValue(b []byte, v any) ([]byte, error) {
+func appendValue(b []byte, v any) (_ []byte, err error) {
 	switch v := v.(type) {
 	case bool:
 		return strconv.AppendBool(b, v), nil
@@ -93,47 +95,30 @@ func appendValue(b []byte, v any) ([]byte, error) {
 		return appendNumber(b, string(v))
 	case []any:
 		b = append(b, '[')
-		for i, v := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			var err error
+		for _, v := range v {
 			if b, err = appendValue(b, v); err != nil {
 				return nil, err
 			}
+			b = append(b, ',')
 		}
-		return append(b, ']'), nil
+		return append(bytes.TrimSuffix(b, []byte(",")), ']'), nil
 	case map[string]any:
-		return appendObject(b, v)
+		b = append(b, '{')
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if b, err = appendValue(append(appendString(b, name), ':'), v[name]); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			b = append(b, ',')
+		}
+		return append(bytes.TrimSuffix(b, []byte(",")), '}'), nil
 	}
 	return append(b, "null"...), nil
 }
 
-func appendObject(b []byte, object map[string]any) ([]byte, error) {
-	b = append(b, '{')
-	for i, name := range slices.Sorted(maps.Keys(object)) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		var err error
-		if b, err = appendValue(append(appendString(b, name), ':'), object[name]); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return append(b, '}'), nil
-}
-
 // appendNumber keeps the digits of an integer, which a float64 may not hold.
 func appendNumber(b []byte, s string) ([]byte, error) {
-	if s != "" && strings.Trim(s, "0123456789") == "" || len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "0123456789") == "" {
-		sign, digits := "", s
-		if s[0] == '-' {
-			sign, digits = "-", s[1:]
-		}
-		if digits = strings.TrimLeft(digits, "0"); digits == "" {
-			return append(b, '0'), nil
-		}
-		return append(append(b, sign...), digits...), nil
+	if n, ok := new(big.Int).SetString(s, 10); ok {
+		return n.Append(b, 10), nil
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil {

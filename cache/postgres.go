@@ -165,14 +165,6 @@ func (s *postgresServer) text(statement string) string { return postgresWords.Re
 var postgresWords = strings.NewReplacer("{strict}", "", "{rowless}", "",
 	"{now}", "clock_timestamp()", "{later}", "clock_timestamp() + make_interval(secs => $3)")
 
-func (s *postgresServer) parameters(n, first int) string {
-	var b []byte
-	for i := range n {
-		b = strconv.AppendInt(append(b, ",$"...), int64(first+i), 10)
-	}
-	return string(b[1:])
-}
-
 // lock has a process that stops in the middle give the lock back soon. A statement
 // sees all that was committed before it, and so before the lock was had.
 func (s *postgresServer) lock(durable bool) string {

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -234,30 +233,5 @@ func TestPostgresNoDeadlock(t *testing.T) {
 	}
 	if n := deadlocks() - before; n > 0 {
 		t.Errorf("%d deadlocks", n)
-	}
-}
-
-// With many rows, all that is done often goes by an index.
-func TestPostgresPlans(t *testing.T) {
-	where := postgresSchema(t)
-	s := openPostgres(t, where)
-	inPostgres(t, where, `INSERT INTO refract_records SELECT sha256(int4send(n)), 'answer', sha256('x'), repeat('answer ', 30)::bytea, repeat('prompt ', 40)::bytea
-		FROM generate_series(1, 300000) AS n`)
-	keys := make([]cache.Key, 256)
-	for i := range keys {
-		keys[i] = newEntry(i).Request.Key()
-	}
-	slices.SortFunc(keys, func(a, b cache.Key) int { return strings.Compare(string(a[:]), string(b[:])) })
-	for _, analyzed := range []bool{false, true} {
-		plans, err := cache.Plans(t.Context(), s, keys)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, plan := range plans {
-			if strings.Contains(plan, "Seq Scan") || !strings.Contains(plan, "Index") || strings.Contains(plan, "Sort ") {
-				t.Errorf("%s (analyzed: %v) goes by no index:\n%s", name, analyzed, plan)
-			}
-		}
-		inPostgres(t, where, "ANALYZE")
 	}
 }

@@ -31,11 +31,7 @@ func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, e
 					err, page = ctx.Err(), nil
 					break
 				}
-				record, what := page[i].record()
-				var damage error
-				if what != "" {
-					damage = &DamageError{Store: d.name, Key: fmt.Sprintf("%x", page[i].key), What: what}
-				}
+				record, damage := page[i].record(d.name)
 				if !yield(record, damage) {
 					return
 				}

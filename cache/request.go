@@ -70,18 +70,6 @@ func (r *Request) decode(b []byte) error {
 // String returns the key as 64 lower-case hexadecimal digits.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// ParseKey reads a key of 64 hexadecimal digits.
-func ParseKey(s string) (Key, error) {
-	var k Key
-	if len(s) != hex.EncodedLen(len(k)) {
-		return Key{}, fmt.Errorf("cache key %.80q has %d characters, want %d hexadecimal digits", s, len(s), hex.EncodedLen(len(k)))
-	}
-	if _, err := hex.Decode(k[:], []byte(s)); err != nil {
-		return Key{}, fmt.Errorf("cache key %q: %w", s, err)
-	}
-	return k, nil
-}
-
 // validate returns why a store must refuse the request.
 func (r Request) validate() error {
 	for _, f := range []struct{ name, value string }{

@@ -3,8 +3,6 @@ package cache_test
 import (
 	"encoding/json"
 	"math"
-	"reflect"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -35,27 +33,6 @@ func TestKeyGolden(t *testing.T) {
 	}
 }
 
-func TestKeyDependsOnEachField(t *testing.T) {
-	seen := map[cache.Key]string{sampleRequest.Key(): "none"}
-	v := reflect.ValueOf(sampleRequest)
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Name
-		changed := sampleRequest
-		switch f := reflect.ValueOf(&changed).Elem().Field(i); f.Kind() {
-		case reflect.String:
-			f.SetString(f.String() + " ")
-		case reflect.Int:
-			f.SetInt(f.Int() + 1)
-		default:
-			t.Fatalf("field %s has type %s: this test must learn to change it", name, f.Type())
-		}
-		if other, ok := seen[changed.Key()]; ok {
-			t.Errorf("a change of %s gives the same key as a change of %s", name, other)
-		}
-		seen[changed.Key()] = name
-	}
-}
-
 func TestKeyIsUnambiguous(t *testing.T) {
 	part := rapid.StringMatching(`[ab\x00]{0,3}`)
 	request := rapid.Custom(func(t *rapid.T) cache.Request {
@@ -70,18 +47,6 @@ func TestKeyIsUnambiguous(t *testing.T) {
 			t.Errorf("requests %+v and %+v, keys %s and %s", a, b, a.Key(), b.Key())
 		}
 	})
-}
-
-func TestParseKey(t *testing.T) {
-	want := sampleRequest.Key()
-	if got, err := cache.ParseKey(want.String()); err != nil || got != want {
-		t.Errorf("ParseKey = %s, %v, want %s", got, err, want)
-	}
-	for _, bad := range []string{"", "ab", want.String() + "00", strings.Repeat("g", 64)} {
-		if _, err := cache.ParseKey(bad); err == nil {
-			t.Errorf("ParseKey(%q) gave no error", bad)
-		}
-	}
 }
 
 func TestNewParams(t *testing.T) {

@@ -243,8 +243,6 @@ var sqliteWords = strings.NewReplacer("refract_", "", "$", "?", "bytea", "BLOB",
 	"{strict}", " STRICT", "{rowless}", " STRICT, WITHOUT ROWID",
 	"{now}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "{later}", "CAST((unixepoch('subsec') + ?3) * 1000 AS INTEGER)")
 
-func (s *sqliteFile) parameters(n, _ int) string { return strings.Repeat(",?", n)[1:] }
-
 func (s *sqliteFile) try(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 func (s *sqliteFile) lock(bool) string                                             { return "" }
 func (s *sqliteFile) isolation() sql.IsolationLevel                                { return sql.LevelDefault }

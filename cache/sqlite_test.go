@@ -79,20 +79,6 @@ func wantError(t testing.TB, err, kind error, parts ...string) {
 	}
 }
 
-func TestSQLiteKeepsEntries(t *testing.T) {
-	file := filled(t, 300)
-	if got := names(t, filepath.Dir(file)); got != "answers.db" {
-		t.Errorf("a closed cache leaves the files %s", got)
-	}
-	s := open(t, file)
-	for i := range 300 {
-		e, ok, err := getAnswer(t.Context(), s, newEntry(i).Request.Key())
-		if err != nil || !ok || e != newEntry(i).Answer {
-			t.Fatalf("entry %d = %+v, %v, %v", i, e, ok, err)
-		}
-	}
-}
-
 func TestOpenRefusesPaths(t *testing.T) {
 	for _, test := range []struct {
 		name, path string // below a folder that holds the folder "sub"
@@ -240,9 +226,7 @@ func TestFull(t *testing.T) {
 			t.Errorf("entry %d after ErrFull: %v, %v", i, ok, err)
 		}
 	}
-	if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) > 0 || r.Entries != int64(len(stored)) {
-		t.Errorf("Verify = %+v, %v", r, err)
-	}
+	verified(t, s, int64(len(stored)))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -279,9 +263,7 @@ func TestReadOnly(t *testing.T) {
 	if st, err := s.Stats(t.Context()); err != nil || st.Entries != 3 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
-	if r, err := s.Verify(t.Context()); err != nil || r.Entries != 3 || len(r.Problems) > 0 {
-		t.Errorf("Verify = %+v, %v", r, err)
-	}
+	verified(t, s, 3)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -290,18 +272,6 @@ func TestReadOnly(t *testing.T) {
 	}
 	if got := names(t, filepath.Dir(file)); got != "answers.db" {
 		t.Errorf("reading leaves the files %s", got)
-	}
-}
-
-// A reader sees what another process, still at work, has committed.
-func TestReadOnlyBesideWriter(t *testing.T) {
-	file := filled(t, 1)
-	w, r := open(t, file), open(t, file, cache.ReadOnly())
-	if err := putEntry(t.Context(), w, newEntry(7)); err != nil {
-		t.Fatal(err)
-	}
-	if e, ok, err := getAnswer(t.Context(), r, newEntry(7).Request.Key()); err != nil || !ok || e != newEntry(7).Answer {
-		t.Errorf("Get = %+v, %v, %v", e, ok, err)
 	}
 }
 
@@ -328,9 +298,7 @@ func TestPruneShrinks(t *testing.T) {
 		t.Errorf("the file has %d bytes (%v)", info.Size(), err)
 	}
 	for _, c := range []*cache.Database{s, reader} {
-		if r, err := c.Verify(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
-			t.Errorf("Verify = %+v, %v", r, err)
-		}
+		verified(t, c, 1)
 	}
 	for _, c := range []*cache.Database{s, reader} {
 		if err := putEntry(t.Context(), c, newEntry(5)); err != nil {

@@ -84,30 +84,32 @@ func digest(kind string, key Key, value []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-const badChecksum = "the value does not agree with its checksum"
-
 // row is a record as a database has it.
 type row struct {
 	kind                      string
 	key, digest, value, about []byte
 }
 
-// record returns the record, and what is wrong with it, or "".
-func (r *row) record() (Record, string) {
+// record returns the record. A *DamageError says what is wrong with it.
+func (r *row) record(store string) (Record, error) {
 	record := Record{Kind: r.kind, Value: r.value}
 	if len(r.about) > 0 {
 		record.About = r.about
 	}
-	if copy(record.Key[:], r.key) != len(r.key) || len(r.key) != len(record.Key) {
-		return record, fmt.Sprintf("the key has %d bytes", len(r.key))
+	what := ""
+	copy(record.Key[:], r.key)
+	sum := digest(r.kind, record.Key, r.value)
+	switch {
+	case len(r.key) != len(record.Key):
+		what = fmt.Sprintf("the key has %d bytes", len(r.key))
+	case record.About != nil && keyOf(r.about) != record.Key:
+		what = "the key is not the one of what the record is about, which is " + keyOf(r.about).String()
+	case string(sum[:]) != string(r.digest):
+		what = "the value does not agree with its checksum"
+	default:
+		return record, nil
 	}
-	if about := Key(sha256.Sum256(r.about)); record.About != nil && about != record.Key {
-		return record, "the key is not the one of what the record is about, which is " + about.String()
-	}
-	if sum := digest(r.kind, record.Key, r.value); string(sum[:]) != string(r.digest) {
-		return record, badChecksum
-	}
-	return record, ""
+	return record, &DamageError{Store: store, Key: fmt.Sprintf("%x", r.key), What: what}
 }
 
 // DamageError says that a record does not agree with its key or its checksum.

@@ -37,8 +37,6 @@ func TestStoredBefore(t *testing.T) {
 				t.Errorf("%s: record %s is %q (%v), want %q", name, record.Key, got[0], err, record.Value)
 			}
 		}
-		if r, err := s.Verify(t.Context()); err != nil || len(r.Problems) > 0 || r.Entries != int64(n) {
-			t.Errorf("%s: Verify = %+v, %v, want %d entries", name, r, err, n)
-		}
+		verified(t, s, int64(n))
 	}
 }

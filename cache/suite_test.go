@@ -37,7 +37,6 @@ func runSuite(t *testing.T, open func(t *testing.T) cache.Store) {
 		{"model", suiteModel},
 		{"model of records", suiteRecords},
 		{"scores", suiteScores},
-		{"export and import", suiteExportImport},
 		{"many", suiteMany},
 		{"claims", suiteClaims},
 	} {
@@ -115,6 +114,14 @@ func getAnswer(ctx context.Context, s cache.Store, key cache.Key) (cache.Answer,
 		return cache.Answer{}, false, err
 	}
 	return answers[0], found[0], nil
+}
+
+// verified wants a number of records without a problem.
+func verified[N int | int64](t testing.TB, s *cache.Database, want N) {
+	t.Helper()
+	if n, problems, err := s.Verify(t.Context()); err != nil || n != int64(want) || len(problems) > 0 {
+		t.Errorf("Verify = %d, %v, %v, want %d records", n, problems, err, want)
+	}
 }
 
 func mustPut(t testing.TB, s cache.Store, e cache.Entry) {
@@ -426,44 +433,6 @@ func suiteScores(t *testing.T, open func(*testing.T) cache.Store) {
 				t.Fatalf("block %d is %v, want %v", i, got[i], values[i])
 			}
 		}
-	}
-}
-
-// suiteExportImport carries the entries of a store that can list them to another.
-func suiteExportImport(t *testing.T, open func(*testing.T) cache.Store) {
-	from, to := open(t), open(t)
-	var want []cache.Entry
-	entries := entryGenerator()
-	for i := range 30 {
-		e := entries.Example(i)
-		mustPut(t, from, e)
-		want = append(want, e)
-	}
-	var first, second bytes.Buffer
-	n, err := cache.Export(t.Context(), &first, from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for pass := range 2 {
-		got, err := cache.Import(t.Context(), bytes.NewReader(first.Bytes()), to)
-		wanted := cache.Imported{Entries: n, Added: n}
-		if pass > 0 {
-			wanted = cache.Imported{Entries: n, Present: n}
-		}
-		if err != nil || got != wanted {
-			t.Fatalf("import %d = %+v, %v, want %+v", pass, got, err, wanted)
-		}
-	}
-	for _, e := range want {
-		if got := mustGet(t, to, e.Request); got != e.Answer {
-			t.Errorf("imported %+v, want %+v", got, e)
-		}
-	}
-	if _, err := cache.Export(t.Context(), &second, to); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(first.Bytes(), second.Bytes()) {
-		t.Error("the export of an import differs from what was imported")
 	}
 }
 

@@ -122,12 +122,6 @@ func (c *Client) GetBatch(ctx context.Context, id string) (Batch, error) {
 	return c.batch(ctx, b, err, fmt.Sprintf("ask for batch %q", id))
 }
 
-// CancelBatch asks to end a batch. Answers that it already has are kept.
-func (c *Client) CancelBatch(ctx context.Context, id string) (Batch, error) {
-	b, err := c.openai.CancelBatch(batchCall(ctx, call{}), url.PathEscape(id))
-	return c.batch(ctx, b, err, fmt.Sprintf("cancel batch %q", id))
-}
-
 func (c *Client) batch(ctx context.Context, b openai.BatchResponse, err error, to string) (Batch, error) {
 	if err = c.batchError(ctx, err, b.ID != "" && b.Status != ""); err != nil {
 		return Batch{}, fmt.Errorf("%s: %w", to, err)

@@ -56,16 +56,12 @@ func TestBatchAPI(t *testing.T) {
 		t.Fatalf("created %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchGet)
-	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !llm.BatchEnded(b) || b.RequestCounts.Completed != 1 || b.ErrorFileID != nil {
+	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !llm.BatchEnded(b) || b.ErrorFileID != nil {
 		t.Fatalf("got %+v, error %v", b, err)
 	}
 	out, err := content(t.Context(), c, *b.OutputFileID)
 	if err != nil || !strings.Contains(out, `"custom_id":"row \u003c1\u003e \u0026 \"more\""`) {
 		t.Errorf("output %q, error %v", out, err)
-	}
-	fail(llmtest.BatchCancel)
-	if b, err := c.CancelBatch(t.Context(), b.ID); err != nil || b.Status != "completed" {
-		t.Errorf("cancelled %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchList)
 	listed := 0

@@ -26,7 +26,7 @@
 //
 // [Client.Ready] asks whether the servers can be called, and [Client.Stats]
 // tells what has become of the attempts. The methods for batches are used by
-// package internal/batch, which runs whole jobs.
+// package llm/ask, which runs whole jobs.
 //
 // Keys never appear in errors or in formatted values of this package, even
 // where a server echoes them.

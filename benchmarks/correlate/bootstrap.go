@@ -31,18 +31,12 @@ type Units struct {
 	// Of is the unit of each segment, from 0, such as [Level.Groups] gives it
 	// for documents. Nil means that each segment is a unit.
 	Of []int32
-	// Systems lets a resample draw systems in place of segments.
-	Systems bool
 }
 
-// UnitsBy returns the units of a level: segments, documents, domains or
-// systems.
+// UnitsBy returns the units of a level: segments, documents or domains.
 func UnitsBy(level Level, places []Place) (Units, error) {
-	switch level {
-	case SegmentLevel:
+	if level == SegmentLevel {
 		return Units{}, nil
-	case SystemLevel:
-		return Units{Systems: true}, nil
 	}
 	of, _, err := level.Groups(places)
 	return Units{Of: of}, err
@@ -55,13 +49,8 @@ func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
 	}
 	of = make([]int32, p.Segments*p.Systems)
 	for i := range of {
-		switch {
-		case u.Systems:
-			of[i] = int32(i % p.Systems)
-		case u.Of != nil:
-			of[i] = u.Of[i/p.Systems]
-		default:
-			of[i] = int32(i / p.Systems)
+		if of[i] = int32(i / p.Systems); u.Of != nil {
+			of[i] = u.Of[of[i]]
 		}
 		if of[i] < 0 {
 			return nil, 0, fmt.Errorf("segment %d (from 0) is in no unit", i/p.Systems)

@@ -18,8 +18,7 @@ type Calibration struct {
 
 // Calibrate finds the one threshold of ties for all vectors that gives the
 // largest mean of [PairCounts.Acc23] over the vectors that have a pair
-// (Deutsch et al., 2023, "Ties Matter"), and so of [PairCounts.Tau23]. It
-// tries 0 and every difference of metric scores within a vector, and takes the
+// (Deutsch et al., 2023, "Ties Matter"). It tries 0 and every difference of metric scores within a vector, and takes the
 // smallest of equally good ones.
 //
 // It looks at every pair a few times and keeps none: the pairs are counted by
@@ -114,7 +113,7 @@ func (c *calibrator) atZero() float64 {
 		for k, g := range r.gold {
 			gold[k] = float64(g)
 		}
-		counts := CountPairs(gold, r.metric, 0)
+		counts := CountPairs(gold, r.metric)
 		sum += r.weight * float64(counts.Concordant+counts.TiedBoth)
 	}
 	return sum
@@ -275,7 +274,6 @@ const resampledPairs = 1 << 22
 type calibratedRow struct {
 	rows    []Row
 	whole   bool    // vectors are drawn whole
-	tau     bool    // the value is that of tau-23
 	unit    float64 // in which pairs are counted, such that the sums are exact where that is possible
 	agree   []tiedPair
 	changes []tiedPair
@@ -295,7 +293,7 @@ type tiedPair struct {
 // measure: the error is [ErrTooManyPairs] where a calibrated statistic has more
 // than some millions of pairs of cells.
 func (m Measure) Resamplable(p *Pairs) error {
-	if m.Statistic != Stat23 && m.Statistic != StatAcc23 || p.level != nil {
+	if !m.Statistic.Calibrated() || p.level != nil {
 		return nil
 	}
 	if err := fewPairs(m.Rows(p)); err != nil {
@@ -394,9 +392,5 @@ func (c *calibratedRow) weighted(weights []int32, s *scratch) float64 {
 			best = max(best, sum)
 		}
 	}
-	value := best / c.unit / vectors
-	if c.tau {
-		value = 2*value - 1
-	}
-	return value
+	return best / c.unit / vectors
 }

@@ -108,24 +108,6 @@ func TestPearsonOfTwoIsExact(t *testing.T) {
 	})
 }
 
-func TestLengthsMustAgree(t *testing.T) {
-	for name, f := range map[string]func(x, y []float64){
-		"Kendall":          func(x, y []float64) { Kendall(x, y) },
-		"Spearman":         func(x, y []float64) { Spearman(x, y) },
-		"Pearson":          func(x, y []float64) { Pearson(x, y) },
-		"PairwiseAccuracy": func(x, y []float64) { PairwiseAccuracy(x, y) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f([]float64{1, 2}, []float64{1, 2, 3})
-		})
-	}
-}
-
 // naiveKendall compares every pair.
 func naiveKendall(x, y []float64) float64 {
 	var difference, untiedX, untiedY int64
@@ -251,36 +233,4 @@ func negated(x []float64) []float64 {
 		n[i] = -v
 	}
 	return n
-}
-
-func FuzzCorrelations(f *testing.F) {
-	f.Add([]byte{1, 2, 3, 4, 5, 6}, 0)
-	f.Add([]byte{1, 1, 1, 2, 1, 3}, 900)
-	f.Add([]byte{}, 0)
-	f.Add([]byte{0, 255, 255, 0, 7, 7, 7, 7}, -1040)
-	f.Fuzz(func(t *testing.T, data []byte, exponent int) {
-		// Pairs of bytes make ties; the exponent takes x to the ends of float64.
-		data = data[:min(len(data), 400)]
-		exponent %= 1070
-		if exponent > 1015 {
-			exponent = 1015
-		}
-		var x, y []float64
-		for i := 0; i+1 < len(data); i += 2 {
-			x = append(x, math.Ldexp(float64(int8(data[i])), exponent))
-			y = append(y, float64(data[i+1]))
-		}
-		undefined := len(x) < 2 || isConstant(x) || isConstant(y)
-		for _, s := range []Statistic{StatKendall, StatSpearman, StatPearson} {
-			if r := statistics[s].vector(x, y); math.IsNaN(r) != undefined || r < -1 || r > 1 {
-				t.Errorf("%v = %v, undefined: %v", s, r, undefined)
-			}
-		}
-		if got, want := Kendall(x, y), naiveKendall(x, y); !near(got, want, 1e-15) {
-			t.Errorf("kendall = %v, want %v", got, want)
-		}
-		if got, want := Spearman(x, y), Pearson(naiveRanks(x), naiveRanks(y)); !near(got, want, 1e-12) {
-			t.Errorf("spearman = %v, want %v", got, want)
-		}
-	})
 }

@@ -11,16 +11,11 @@ type PairCounts struct {
 	TiedBoth               int64
 }
 
-// CountPairs counts the pairs of two aligned vectors of finite numbers. Two
-// metric scores are tied where they are at most epsilon apart, two gold scores
-// where they are equal. It takes O(n log n) time. It panics if the lengths
-// differ or epsilon is negative or NaN.
-func CountPairs(gold, metric []float64, epsilon float64) PairCounts {
+// CountPairs counts the pairs of two aligned vectors of finite numbers. It takes
+// O(n log n) time. It panics if the lengths differ.
+func CountPairs(gold, metric []float64) PairCounts {
 	checkLengths(gold, metric)
-	if !(epsilon >= 0) {
-		panic("correlate: epsilon must be 0 or more")
-	}
-	return countPairs(gold, metric, epsilon).PairCounts
+	return countPairs(gold, metric).PairCounts
 }
 
 // Pairs is the number of pairs counted.
@@ -31,19 +26,13 @@ func (c PairCounts) Pairs() int64 {
 // TauB is Kendall's tau-b, NaN where all pairs are tied in one of the two.
 func (c PairCounts) TauB() float64 { return c.tauB(true) }
 
-// Tau23 is 2·Acc23 − 1: a pair tied in both agrees, as a concordant one does,
-// and every other pair disagrees (Deutsch et al., 2023, "Ties Matter"). It is
-// NaN without a pair.
-func (c PairCounts) Tau23() float64 {
-	agree := c.Concordant + c.TiedBoth
-	return float64(2*agree-c.Pairs()) / float64(c.Pairs())
-}
-
 // Acc23 is the share of pairs that agree: concordant ones and those tied in
 // both (Deutsch et al., 2023, "Ties Matter"). It is NaN without a pair.
 func (c PairCounts) Acc23() float64 {
 	return float64(c.Concordant+c.TiedBoth) / float64(c.Pairs())
 }
+
+func plainAcc23(gold, metric []float64) float64 { return CountPairs(gold, metric).Acc23() }
 
 // KendallC returns Kendall's tau-c of two aligned vectors of finite numbers
 // (Stuart, 1953): concordant minus discordant pairs over n²(m−1)/2m, where m is
@@ -53,7 +42,7 @@ func (c PairCounts) Acc23() float64 {
 // O(n log n) time. It panics if the lengths differ.
 func KendallC(gold, metric []float64) float64 {
 	checkLengths(gold, metric)
-	return countPairs(gold, metric, 0).tauC()
+	return countPairs(gold, metric).tauC()
 }
 
 // vectorCounts are the counts of two vectors.
@@ -75,14 +64,9 @@ func (c vectorCounts) tauC() float64 {
 	return 2 * float64(c.Concordant-c.Discordant) / (n * n * (m - 1) / m)
 }
 
-// ofPairs is a statistic of the pairs of two vectors.
-func ofPairs(of func(vectorCounts) float64) func(gold, metric []float64) float64 {
-	return func(gold, metric []float64) float64 { return of(countPairs(gold, metric, 0)) }
-}
-
 // countPairs counts pairs as [CountPairs] does, in O(n log d) time with d
 // distinct gold values after sorting.
-func countPairs(gold, metric []float64, epsilon float64) vectorCounts {
+func countPairs(gold, metric []float64) vectorCounts {
 	ranks, goldDistinct := denseRanks(gold)
 	metricRanks, metricDistinct := denseRanks(metric)
 	order, _ := sortByRank(nil, metricRanks, metricDistinct)
@@ -91,12 +75,12 @@ func countPairs(gold, metric []float64, epsilon float64) vectorCounts {
 		metricFirst: metricDistinct > goldDistinct,
 	}
 	// tree is a Fenwick tree over the gold ranks, from 1, of the elements that
-	// lie more than epsilon below; counts has the same numbers one by one.
+	// lie below; counts has the same numbers one by one.
 	tree, counts := make([]int64, goldDistinct+1), make([]int64, goldDistinct+1)
 	var apart int64
 	passed := 0
 	for _, j := range order {
-		for ; metric[j]-metric[order[passed]] > epsilon; passed++ {
+		for ; metric[j] > metric[order[passed]]; passed++ {
 			rank := int(ranks[order[passed]]) + 1
 			counts[rank]++
 			for i := rank; i < len(tree); i += i & -i {

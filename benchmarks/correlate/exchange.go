@@ -47,10 +47,8 @@ func NewExchange(a, b []Row, m Measure) *Exchange {
 			e.golds = append(e.golds, c)
 		}
 	case statistics[m.Statistic].vector == nil:
-		if r, err := m.pooled(nil, rows, false, false); err == nil { // else there are too many pairs
-			if c, ok := r.(*calibratedRow); ok {
-				c.unit = commonUnit(a)
-			}
+		if r, err := newCalibratedRow(rows, false); err == nil { // else there are too many pairs
+			r.unit = commonUnit(a)
 			e.prepared = &resampler{rows: []row{r}}
 		}
 	default:

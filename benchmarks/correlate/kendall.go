@@ -18,7 +18,7 @@ func Kendall(x, y []float64) float64 {
 	if len(x) < 2 || hasNaN(x) || hasNaN(y) {
 		return math.NaN()
 	}
-	return countPairs(x, y, 0).tauB()
+	return countPairs(x, y).tauB()
 }
 
 // tauB divides by the root of the pairs that the metric does not tie first, or

@@ -13,9 +13,6 @@ type Measure struct {
 	// statistic is undefined, such as a constant one, count as 0 in the mean
 	// over vectors, in place of leaving it out.
 	ZeroUndefined bool
-	// Threshold is the least difference of gold scores that StatKendallLike
-	// looks at; 0 means [LikeThreshold].
-	Threshold float64
 }
 
 // String is the statistic and its grouping.
@@ -24,13 +21,6 @@ func (m Measure) String() string {
 		return m.Statistic.String()
 	}
 	return fmt.Sprintf("%v by %v", m.Statistic, m.Grouping)
-}
-
-func (m Measure) threshold() float64 {
-	if m.Threshold == 0 {
-		return LikeThreshold
-	}
-	return m.Threshold
 }
 
 // Check returns an error where the measure cannot be taken of the table, or
@@ -43,8 +33,6 @@ func (m Measure) Check(p *Pairs) error {
 		return fmt.Errorf("unknown grouping %v", m.Grouping)
 	case m.Statistic.OfSystems() && m.Grouping != None:
 		return fmt.Errorf("%v compares whole systems and cannot be grouped by %v: use grouping %v", m.Statistic, m.Grouping, None)
-	case !(m.Threshold >= 0):
-		return fmt.Errorf("threshold %v: want a positive number, or 0 for %v", m.Threshold, LikeThreshold)
 	}
 	if err := p.check(); err != nil {
 		return fmt.Errorf("%v: %w", m.Statistic, err)
@@ -57,9 +45,7 @@ func (m Measure) Check(p *Pairs) error {
 // The rules are those of mt-metrics-eval: cells without a gold score are left
 // out, vectors of fewer than two cells and vectors for which the statistic is
 // undefined are left out of the mean, and the mean over groups is not
-// weighted. The pairs of StatKendallLike and the differences of
-// StatPairwisePearson are pooled over groups, and Stat23 and StatAcc23 choose
-// one threshold for all groups. Two rules are stricter: cells without a metric
+// weighted. StatAcc23 chooses one threshold for all groups. Two rules are stricter: cells without a metric
 // score are left out and counted, and a mean over no vectors is NaN, not 0.
 //
 // StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy by
@@ -145,21 +131,9 @@ func (m Measure) Over(rows []Row) Result {
 		}
 	case StatSoftAccuracy:
 		res = Result{Groups: len(rows), N: len(rows) * (len(rows) - 1) / 2, Value: softAccuracy(rows)}
-	case StatPairwisePearson:
-		res.Value = pairwisePearson(rows)
-	case StatKendallLike:
-		var all likeRows
-		for _, r := range rows {
-			r.unit = make([]int32, len(r.Gold))
-			all = append(all, newLikeRow(r, m.threshold()))
-		}
-		res.Value = all.weighted([]int32{1}, new(scratch))
-	case Stat23, StatAcc23:
+	case StatAcc23:
 		c := Calibrate(rows)
 		res.Value, res.Epsilon = c.Acc23, c.Epsilon
-		if m.Statistic == Stat23 {
-			res.Value = 2*c.Acc23 - 1
-		}
 	}
 	return res
 }

@@ -18,6 +18,9 @@ import (
 // differences of MQM scores are as large as those seen; with exact sums its
 // values are those named soft_exact.
 func TestMTME(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	const tolerance, single = 1e-9, 3.0 / 91 / 1000
 	dataDir(t)
 	name := os.Getenv("REFRACT_MTME_VALUES")

@@ -19,10 +19,7 @@ var (
 	_ row = (*calibratedRow)(nil)
 	_ row = (*softRow)(nil)
 	_ row = (*meanRow)(nil)
-	_ row = likeRows(nil)
-	_ row = differenceRows(nil)
 	_ row = (*wholeRows)(nil)
-	_ row = systemPairs(nil)
 )
 
 // resampler gives the measure of a table under weights of its units.
@@ -41,7 +38,7 @@ type resampler struct {
 
 func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	base := p
-	if p.level != nil && !units.Systems {
+	if p.level != nil {
 		base = p.level.base
 	}
 	unit, n, err := units.ofCells(base)
@@ -49,8 +46,12 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 		return nil, err
 	}
 	rs := &resampler{units: n, pool: pool(base, unit, n)}
-	if base != p {
+	switch {
+	case base != p:
 		rs.rows = []row{rs.ofMeans(base, m, p.level.of, p.Segments, unit)}
+		return rs, nil
+	case m.Statistic == StatAccuracy:
+		rs.rows = []row{rs.ofMeans(p, m, make([]int32, p.Segments), 1, unit)}
 		return rs, nil
 	}
 	rows := m.Rows(p)
@@ -59,29 +60,26 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 			r.unit[i] = unit[cell]
 		}
 	}
-	// Vectors with the scores of one unit are drawn whole: their values stay.
-	whole := m.Grouping == BySegment && !units.Systems || m.Grouping == BySystem && units.Systems
+	whole := m.Grouping == BySegment // vectors of one unit each: their values stay
 	switch {
-	case m.Statistic == StatAccuracy && !units.Systems:
-		rs.rows = []row{rs.ofMeans(p, m, make([]int32, p.Segments), 1, unit)}
-		return rs, nil
-	case statistics[m.Statistic].vector == nil:
-		r, err := m.pooled(p, rows, whole, units.Systems)
+	case m.Statistic == StatSoftAccuracy:
+		r := &softRow{rows: rows}
+		if len(rows) > 0 {
+			r.masks = newMasks(len(rows[0].Gold))
+		}
 		rs.rows = []row{r}
-		return rs, err
+	case m.Statistic.Calibrated():
+		r, err := newCalibratedRow(rows, whole)
+		if err != nil {
+			return nil, err
+		}
+		rs.rows = []row{r}
 	case whole:
-		mean := newWholeRows(rows, func(s sums) float64 { return s[0] / s[1] }, func(r Row) sums {
-			v := m.Over([]Row{r}).Value
-			if math.IsNaN(v) {
-				return sums{}
-			}
-			return sums{v, 1}
-		})
-		rs.rows = []row{mean}
-		return rs, nil
-	}
-	for _, r := range rows {
-		rs.add(m, r, 0, n, len(rs.pool))
+		rs.rows = []row{newWholeRows(rows, m)}
+	default:
+		for _, r := range rows {
+			rs.add(m, r, 0, n, len(rs.pool))
+		}
 	}
 	return rs, nil
 }
@@ -114,52 +112,6 @@ func (rs *resampler) add(m Measure, r Row, first int32, units, most int) {
 	}
 	if m.ZeroUndefined {
 		rs.elements = append(rs.elements, r.unit)
-	}
-}
-
-// pooled prepares all vectors of a statistic that is no mean over them.
-func (m Measure) pooled(p *Pairs, rows []Row, whole, systems bool) (row, error) {
-	switch m.Statistic {
-	case StatSoftAccuracy:
-		if systems {
-			return softPairs(rows), nil
-		}
-		r := &softRow{rows: rows}
-		if len(rows) > 0 {
-			r.masks = newMasks(len(rows[0].Gold))
-		}
-		return r, nil
-	case StatPairwisePearson:
-		rows = scaledRows(rows)
-		if whole {
-			return newWholeRows(rows, correlation, func(r Row) sums { return centredProducts(r.Gold, r.Metric) }), nil
-		}
-		var all differenceRows
-		for _, r := range rows {
-			all = append(all, &pearsonRow{r.unit, r.Gold, r.Metric})
-		}
-		return all, nil
-	case StatKendallLike:
-		if whole {
-			return newWholeRows(rows, likeValue, func(r Row) sums {
-				r.unit = make([]int32, len(r.Gold))
-				return newLikeRow(r, m.threshold()).count([]int32{1}, new(scratch))
-			}), nil
-		}
-		var all likeRows
-		for _, r := range rows {
-			all = append(all, newLikeRow(r, m.threshold()))
-		}
-		return all, nil
-	case Stat23, StatAcc23:
-		r, err := newCalibratedRow(rows, whole)
-		if err != nil {
-			return nil, err
-		}
-		r.tau = m.Statistic == Stat23
-		return r, nil
-	default:
-		return orderPairs(p), nil
 	}
 }
 
@@ -218,54 +170,49 @@ func size(units, weights []int32) int64 {
 	return n
 }
 
-// sums are what a statistic is made of, added up over vectors.
+// sums are the sums of products xx, xy and yy of two vectors.
 type sums [3]float64
 
-func (s *sums) add(v sums, times float64) {
-	for i := range s {
-		s[i] += float64(times * v[i])
+// correlation is that of vectors with these sums of products.
+func correlation(s sums) float64 {
+	xx, xy, yy := s[0], s[1], s[2]
+	if xx == 0 || yy == 0 {
+		return math.NaN()
 	}
+	return clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
 }
 
-// wholeRows are vectors that are drawn whole, each with its unit.
+// wholeRows are vectors that are drawn whole, each with its unit and its value.
 type wholeRows struct {
-	units []int32
-	sums  []sums
-	value func(sums) float64
+	units  []int32
+	values []float64
 }
 
-func newWholeRows(rows []Row, value func(sums) float64, of func(Row) sums) *wholeRows {
-	w := &wholeRows{value: value}
+func newWholeRows(rows []Row, m Measure) *wholeRows {
+	w := &wholeRows{}
 	for _, r := range rows {
-		if len(r.unit) > 0 {
-			w.units, w.sums = append(w.units, r.unit[0]), append(w.sums, of(r))
+		if v := m.Over([]Row{r}).Value; len(r.unit) > 0 && !math.IsNaN(v) {
+			w.units, w.values = append(w.units, r.unit[0]), append(w.values, v)
 		}
 	}
 	return w
 }
 
 func (r *wholeRows) weighted(weights []int32, _ *scratch) float64 {
-	var all sums
+	var sum, n float64
 	for i, u := range r.units {
-		if w := weights[u]; w > 0 {
-			all.add(r.sums[i], float64(w))
-		}
+		w := float64(weights[u])
+		sum += float64(w * r.values[i])
+		n += w
 	}
-	return r.value(all)
+	return sum / n
 }
 
 // scratch is memory that one goroutine uses again for each resample.
 type scratch struct {
-	tree        []int64
 	x, y        []float64
 	block       block
 	nodes, sums []lanes
-}
-
-// integers returns n zeros.
-func (s *scratch) integers(n int) []int64 {
-	s.tree = zeros(s.tree, n)
-	return s.tree
 }
 
 // floats returns slices of n and m zeros.

@@ -12,18 +12,14 @@ type Statistic uint8
 
 // The statistics.
 const (
-	StatKendall         Statistic = iota // [Kendall], tau-b
-	StatSpearman                         // [Spearman]
-	StatPearson                          // [Pearson]
-	StatAccuracy                         // [PairwiseAccuracy] of the [SystemMeans]
-	StatKendallC                         // [KendallC], tau-c
-	StatKendallLike                      // of WMT20, on gold scores far enough apart, pooled over vectors
-	Stat23                               // tau-23 after tie calibration, see [Calibrate]
-	StatAcc23                            // acc-23 after tie calibration, see [Calibrate]
-	StatPlain23                          // [PairCounts.Tau23] without tie calibration
-	StatPlainAcc23                       // [PairCounts.Acc23] without tie calibration
-	StatPairwisePearson                  // [Pearson] of pairwise differences within vectors, pooled
-	StatSoftAccuracy                     // soft pairwise accuracy of systems (Thompson et al., 2024)
+	StatKendall      Statistic = iota // [Kendall], tau-b
+	StatSpearman                      // [Spearman]
+	StatPearson                       // [Pearson]
+	StatAccuracy                      // [PairwiseAccuracy] of the [SystemMeans]
+	StatKendallC                      // [KendallC], tau-c
+	StatAcc23                         // acc-23 after tie calibration, see [Calibrate]
+	StatPlainAcc23                    // [PairCounts.Acc23] without tie calibration
+	StatSoftAccuracy                  // soft pairwise accuracy of systems (Thompson et al., 2024)
 )
 
 // statisticInfo is what is known of a statistic without a table.
@@ -37,18 +33,14 @@ type statisticInfo struct {
 }
 
 var statistics = [...]statisticInfo{
-	StatKendall:         {name: "kendall", lower: -1, vector: Kendall, pairs: vectorCounts.tauB},
-	StatSpearman:        {name: "spearman", lower: -1, vector: Spearman},
-	StatPearson:         {name: "pearson", lower: -1, vector: Pearson},
-	StatAccuracy:        {name: "accuracy", systems: true},
-	StatKendallC:        {name: "kendall-c", lower: -1, vector: KendallC, pairs: vectorCounts.tauC},
-	StatKendallLike:     {name: "kendall-wmt20", lower: -1},
-	Stat23:              {name: "23", lower: -1},
-	StatAcc23:           {name: "acc23"},
-	StatPlain23:         {name: "23-uncalibrated", lower: -1, vector: ofPairs(vectorCounts.Tau23), pairs: vectorCounts.Tau23},
-	StatPlainAcc23:      {name: "acc23-uncalibrated", vector: ofPairs(vectorCounts.Acc23), pairs: vectorCounts.Acc23},
-	StatPairwisePearson: {name: "pearson-pairwise", lower: -1},
-	StatSoftAccuracy:    {name: "soft-accuracy", systems: true},
+	StatKendall:      {name: "kendall", lower: -1, vector: Kendall, pairs: vectorCounts.tauB},
+	StatSpearman:     {name: "spearman", lower: -1, vector: Spearman},
+	StatPearson:      {name: "pearson", lower: -1, vector: Pearson},
+	StatAccuracy:     {name: "accuracy", systems: true},
+	StatKendallC:     {name: "kendall-c", lower: -1, vector: KendallC, pairs: vectorCounts.tauC},
+	StatAcc23:        {name: "acc23"},
+	StatPlainAcc23:   {name: "acc23-uncalibrated", vector: plainAcc23, pairs: vectorCounts.Acc23},
+	StatSoftAccuracy: {name: "soft-accuracy", systems: true},
 }
 
 // StatisticNames returns the names that [ParseStatistic] reads.
@@ -73,7 +65,7 @@ func (s Statistic) OfSystems() bool { return s.known() && statistics[s].systems 
 
 // Calibrated says whether the statistic chooses a threshold of ties by the
 // gold scores.
-func (s Statistic) Calibrated() bool { return s == Stat23 || s == StatAcc23 }
+func (s Statistic) Calibrated() bool { return s == StatAcc23 }
 
 // Lowest is the least value that the statistic can have, -1 or 0. The largest
 // is 1.

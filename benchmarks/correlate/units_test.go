@@ -10,20 +10,6 @@ import (
 // drawn returns the table in which each unit is present as often as weights
 // say, and the copies of a unit are apart.
 func drawn(p *Pairs, units Units, weights []int32) *Pairs {
-	if units.Systems {
-		var columns []int
-		for sys, w := range weights {
-			columns = append(columns, slices.Repeat([]int{sys}, int(w))...)
-		}
-		m := NewPairs(p.Segments, len(columns))
-		for seg := range p.Segments {
-			for k, sys := range columns {
-				i, j := m.Index(seg, k), p.Index(seg, sys)
-				m.Gold[i], m.Metric[i], m.GoldOK[i], m.MetricOK[i] = p.Gold[j], p.Metric[j], p.GoldOK[j], p.MetricOK[j]
-			}
-		}
-		return m
-	}
 	segments := make([]int32, p.Segments)
 	for seg := range segments {
 		segments[seg] = weights[units.Of[seg]]
@@ -31,8 +17,7 @@ func drawn(p *Pairs, units Units, weights []int32) *Pairs {
 	return materialised(p, segments)
 }
 
-// Resamples of documents and of systems are tables with these documents or
-// systems; a block of resamples gives what each gives alone, to the bit.
+// Resamples of documents are tables with these documents; a block of resamples gives what each gives alone, to the bit.
 func TestUnitsEqualMaterialised(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawTable(t)
@@ -40,18 +25,12 @@ func TestUnitsEqualMaterialised(t *testing.T) {
 		for seg := range units.Of {
 			units.Of[seg] = rapid.Int32Range(0, 2).Draw(t, "document")
 		}
-		if rapid.Bool().Draw(t, "systems") {
-			units, n = Units{Systems: true}, p.Systems
-		}
 		if _, have, _ := units.ofCells(p); have < n {
 			return
 		}
 		block := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 4), n, n), 1, 20).Draw(t, "weights")
 		var s scratch
 		for _, c := range choices {
-			if c.statistic == StatAccuracy && units.Systems {
-				continue // copies of a system are no pair of its own
-			}
 			m := chosen(c.statistic, c.grouping)
 			rs, err := newResampler(p, m, units)
 			if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
@@ -114,17 +113,6 @@ func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number,
 		return report.None(), nil, report.None(), report.None(), err
 	}
 	return first.Value - second.Value, r.interval(differences(first.Resamples, second.Resamples)), first.Value, second.Value, nil
-}
-
-// overSingle is the gain of a setting over the single reference, where there is
-// one and settings are compared with something.
-func (r *run) overSingle(ctx context.Context, s *setting, settings []*setting, st Statistic) (Number, error) {
-	at := slices.IndexFunc(settings, func(b *setting) bool { return b.series == s.series && b.name.Aggregator == "single" })
-	if at < 0 || r.p.Pairing != WithSingle && r.p.Pairing != Listed {
-		return report.None(), nil
-	}
-	gain, _, _, _, err := r.gain(ctx, s.table, settings[at].table, st)
-	return gain, err
 }
 
 // ranks tests all settings against each other under every statistic.

@@ -39,7 +39,7 @@ func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int
 
 // describe says all that decides a statistic beside the scores.
 func (d *data) describe(s Statistic) string {
-	out := fmt.Sprint(s.Name(), s.Grouping, s.Level, s.ZeroUndefined, s.Threshold)
+	out := fmt.Sprint(s.Name(), s.Grouping, s.Level, s.ZeroUndefined)
 	if groups, _, err := s.Level.Groups(d.places); err == nil && (s.Level == correlate.DocumentLevel || s.Level == correlate.DomainLevel) {
 		out += fmt.Sprint(groups)
 	}
@@ -135,7 +135,7 @@ func (t *table) ties(s Statistic) (report.Number, error) {
 	}
 	var tied, pairs int64
 	for _, row := range s.Measure.Rows(p) {
-		c := correlate.CountPairs(row.Gold, row.Metric, 0)
+		c := correlate.CountPairs(row.Gold, row.Metric)
 		tied += c.TiedMetric + c.TiedBoth
 		pairs += c.Pairs()
 	}

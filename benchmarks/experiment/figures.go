@@ -10,19 +10,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// FigureKind says what a figure shows.
-type FigureKind uint8
-
-// The kinds of figures.
-const (
-	CurveFigure FigureKind = iota
-	DifferenceFigure
-	PromptFigure
-)
-
 // Figure is a picture of a result.
 type Figure struct {
-	Kind      FigureKind
 	Name      string // for a file, such as "curve-1"
 	Title     string
 	Statistic string   // label
@@ -32,11 +21,8 @@ type Figure struct {
 	Panels    []figure.Panel
 }
 
-// Figures returns the pictures of a result: the curves, the differences, and what
-// prompts add.
-func (r *Result) Figures() []Figure {
-	return slices.Concat(r.curveFigures(), r.differenceFigures(), r.promptFigures())
-}
+// Figures returns the pictures of a result: the curves, and what prompts add.
+func (r *Result) Figures() []Figure { return append(r.curveFigures(), r.promptFigures()...) }
 
 // groupsOf parts items by their key, in the order in which the keys appear. It
 // leaves out the items that take says false of.
@@ -66,7 +52,7 @@ func (r *Result) curveFigures() []Figure {
 		var panels []*figure.Lines
 		for _, lines := range groupsOf(group, func(c *CurveResult) (string, bool) { return c.Metric, true }) {
 			c := lines[0]
-			f := Figure{Kind: CurveFigure, Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Data: r.curveTable(lines...)}
+			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Data: r.curveTable(lines...)}
 			f.Title = fmt.Sprintf("%s: %s by the number of references%s", report.Display(c.Metric), report.Display(c.Statistic), c.on(len(r.Datasets) > 1))
 			f.Data.Name, f.Data.Title = f.Name, f.Title
 			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
@@ -128,24 +114,6 @@ func bar(name string, v Number, iv *report.Range) figure.Bar {
 	return b
 }
 
-// differenceFigures has a figure per dataset and statistic.
-func (r *Result) differenceFigures() []Figure {
-	var out []Figure
-	for n, all := range groupsOf(pointers(r.Differences), func(d *Difference) (About, bool) { return d.About, d.Value.Defined() }) {
-		of := all[0].About
-		b := &figure.Bars{Title: of.Dataset, Value: "difference in " + of.Statistic}
-		for _, d := range all {
-			b.Bars = append(b.Bars, bar(d.A.String()+" – "+d.B.String(), d.Value, d.Interval))
-		}
-		out = append(out, Figure{
-			Kind: DifferenceFigure, Name: fmt.Sprintf("differences-%d", n+1), Statistic: of.Statistic,
-			Title: fmt.Sprintf("Differences in %s, %s", of.Statistic, of.Dataset), Panels: []figure.Panel{b},
-			Alt: fmt.Sprintf("Bar chart of differences between settings in %s on %s, with intervals.", of.Statistic, of.Dataset),
-		})
-	}
-	return out
-}
-
 // promptFigures has a figure per dataset, statistic and metric: what leaving out
 // a prompt costs.
 func (r *Result) promptFigures() []Figure {
@@ -156,7 +124,7 @@ func (r *Result) promptFigures() []Figure {
 		for _, e := range p.Prompts {
 			b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
 		}
-		f := Figure{Kind: PromptFigure, Statistic: p.Statistic, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
+		f := Figure{Statistic: p.Statistic, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
 		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others%s", report.Display(p.Metric), p.Aggregator, p.on(len(r.Datasets) > 1))
 		if len(r.Statistics) > 1 {
 			f.Title += ", " + report.Display(p.Statistic)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // ragged writes a dataset in which some segments lack their first reference, some
@@ -45,51 +44,6 @@ func ragged(t *testing.T, plan string) *experiment.Plan {
 	p := parseText(t, "datasets: [{name: d, dataset: 'jsonl:d.jsonl', allow_no_reference: true}]\n"+plan)
 	p.Dir = dir
 	return p
-}
-
-// cells returns the rows of a table by column.
-func cells(t *testing.T, res *experiment.Result, name string) []map[string]report.Value {
-	t.Helper()
-	table, err := res.Table(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []map[string]report.Value
-	for _, row := range table.Rows {
-		of := map[string]report.Value{}
-		for i, c := range table.Columns {
-			of[c.Name] = row[i]
-		}
-		out = append(out, of)
-	}
-	return out
-}
-
-// What a summary calls a gain is the mean of the paired differences that the
-// same document shows, also where cells are missing.
-func TestGainsArePaired(t *testing.T) {
-	for _, pairing := range []string{"", "comparisons: [{a: {references: original, aggregator: mean}, b: {references: original, aggregator: max}}]\n"} {
-		plan := "references: [original]\nmetrics: [bleu, chrf]\nstatistics: [kendall]\naggregators: [single, max, mean]\nanalyses: []\nbootstrap: {resamples: 20}\nsignificance: {resamples: 0}\n"
-		paired, _ := run(t, ragged(t, plan), t.TempDir())
-		res, _ := run(t, ragged(t, plan+pairing), t.TempDir())
-		sums := map[string]float64{}
-		unpaired := false
-		for _, d := range paired.Differences {
-			sums[d.A.Aggregator] += float64(d.Value) / 2
-			unpaired = unpaired || d.Unscored > 0
-		}
-		if !unpaired {
-			t.Fatal("no cell is missing")
-		}
-		for _, row := range cells(t, res, "summary") {
-			setting, _ := row["setting"].Show(0)
-			aggregator, _, _ := strings.Cut(setting, " ")
-			text, _ := row["gain kendall"].Show(9)
-			if want := fmt.Sprintf("%.9f", sums[aggregator]); text != want {
-				t.Errorf("gain of %s is %s; the differences say %s", setting, text, want)
-			}
-		}
-	}
 }
 
 // A point of a curve is compared with all references over the cells that both

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,11 +70,10 @@ type curveEntry struct {
 
 // statistic is a name, or a mapping.
 type statistic struct {
-	Statistic     string  `yaml:"statistic"`
-	Group         string  `yaml:"group"`
-	Level         string  `yaml:"level"`
-	ZeroUndefined bool    `yaml:"zero_undefined"`
-	Threshold     float64 `yaml:"threshold"`
+	Statistic     string `yaml:"statistic"`
+	Group         string `yaml:"group"`
+	Level         string `yaml:"level"`
+	ZeroUndefined bool   `yaml:"zero_undefined"`
 }
 
 // UnmarshalYAML reads either form.
@@ -314,7 +312,7 @@ func (f *file) statistics(e *Plan) error {
 }
 
 func (s *statistic) parse(field string) (Statistic, error) {
-	out := Statistic{Measure: correlate.Measure{ZeroUndefined: s.ZeroUndefined, Threshold: s.Threshold}}
+	out := Statistic{Measure: correlate.Measure{ZeroUndefined: s.ZeroUndefined}}
 	if s.Statistic == preferenceName {
 		if s.Group != "" || s.Level != "" && s.Level != correlate.SegmentLevel.String() {
 			return out, yamlfile.Wrong(field, "preference is of the pairs of a segment, and has no other group or level")
@@ -341,9 +339,6 @@ func (s *statistic) parse(field string) (Statistic, error) {
 	}
 	if out.Level == correlate.SystemLevel && out.Grouping != correlate.None {
 		return out, yamlfile.Wrong(field+".group", "%v: at system level there is one score a system, and nothing to group", out.Grouping)
-	}
-	if s.Threshold < 0 || math.IsNaN(s.Threshold) {
-		return out, yamlfile.Wrong(field+".threshold", "%v: want a positive number", s.Threshold)
 	}
 	return out, nil
 }

@@ -37,7 +37,7 @@ func TestParseTasks(t *testing.T) {
 datasets: [{name: a, dataset: "jsonl:a"}, {name: b, dataset: "jsonl:b"}]
 tasks:
   - {dataset: a, domain: [all, news], statistic: [pearson, kendall], level: system, weight: 2}
-  - {statistic: [acc23, 23], group: segment}
+  - {statistic: [acc23, kendall], group: segment}
   - {dataset: b, statistic: acc23, group: system, test: perm-both, weight: 0.5}
 `
 	e := parseText(t, text)
@@ -48,7 +48,7 @@ tasks:
 	want := []string{
 		"a//pearson, system level/perm-both/0.5", "a//kendall, system level/perm-both/0.5",
 		"a/news/pearson, system level/perm-both/0.5", "a/news/kendall, system level/perm-both/0.5",
-		"a//acc23 by segment/perm-pairs/1", "a//23 by segment/perm-pairs/1", "b//acc23 by segment/perm-pairs/1", "b//23 by segment/perm-pairs/1",
+		"a//acc23 by segment/perm-pairs/1", "a//kendall by segment/perm-both/1", "b//acc23 by segment/perm-pairs/1", "b//kendall by segment/perm-both/1",
 		"b//acc23 by system/perm-both/0.5",
 	}
 	if !slices.Equal(got, want) {

@@ -167,7 +167,7 @@ type Bootstrap struct {
 
 // Units are the names of what a resample may draw.
 func Units() []string {
-	return []string{correlate.SegmentLevel.String(), correlate.DocumentLevel.String(), correlate.SystemLevel.String()}
+	return []string{correlate.SegmentLevel.String(), correlate.DocumentLevel.String()}
 }
 
 // units returns what resamples draw of segments that belong there, and its name.

@@ -47,13 +47,12 @@ func pool(parts []*Row) *Row {
 	sum := &Row{
 		About:   About{Dataset: pooledName, Statistic: first.Statistic, Level: first.Level, Group: first.Group, name: first.name},
 		Setting: first.Setting, MinReferences: first.MinReferences, Ties: report.None(), Epsilon: report.None(),
-		worst: first.worst, resamples: make([]float64, len(first.resamples)),
+		resamples: make([]float64, len(first.resamples)),
 	}
 	for _, p := range parts {
 		sum.MinReferences, sum.MaxReferences = min(sum.MinReferences, p.MinReferences), max(sum.MaxReferences, p.MaxReferences)
 		sum.N, sum.Missing, sum.Unscored, sum.Systems = sum.N+p.N, sum.Missing+p.Missing, sum.Unscored+p.Unscored, sum.Systems+p.Systems
 		sum.Value += p.Value * Number(p.N)
-		sum.gain += p.gain * Number(p.N)
 		if len(p.resamples) < len(sum.resamples) {
 			sum.resamples = nil
 		}
@@ -61,7 +60,7 @@ func pool(parts []*Row) *Row {
 			sum.resamples[i] += p.resamples[i] * float64(p.N)
 		}
 	}
-	sum.Groups, sum.Value, sum.gain = sum.Systems, sum.Value/Number(sum.N), sum.gain/Number(sum.N)
+	sum.Groups, sum.Value = sum.Systems, sum.Value/Number(sum.N)
 	for i := range sum.resamples {
 		sum.resamples[i] /= float64(sum.N)
 	}

@@ -32,6 +32,9 @@ func realData(t *testing.T) string {
 // The figures that the paper's setting is known to give on the released
 // expansions of WMT22 zh-en (Div-Ref, table 2, prints those of a later run).
 func TestKnownFiguresOfWMT22(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	data := realData(t)
 	text := `
 datasets:

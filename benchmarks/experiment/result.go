@@ -135,9 +135,7 @@ type Row struct {
 	Rank      int    `json:"rank,omitempty"` // where every pair was tested
 	Signature string `json:"signature"`
 
-	worst     bool   // the aggregator takes the worst reference
-	gain      Number // over the single reference, of the cells that both score
-	pools     bool   // it is a share of pairs of systems, which pooling adds up
+	pools     bool // it is a share of pairs of systems, which pooling adds up
 	resamples []float64
 }
 

@@ -371,7 +371,7 @@ func (d *data) about(s Statistic) About {
 // rows takes all statistics of all settings.
 func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	n := len(r.p.Statistics)
-	estimates, ties, gains := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n), make([]Number, len(settings)*n)
+	estimates, ties := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n)
 	for _, s := range settings {
 		r.progress("%s: %s", d.Name, s.name)
 	}
@@ -379,9 +379,6 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		if estimates[i], err = r.estimate(ctx, s.table, st, r.p.Bootstrap.Resamples); err == nil {
 			ties[i], err = s.table.ties(st)
-		}
-		if err == nil {
-			gains[i], err = r.overSingle(ctx, s, settings, st)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -401,7 +398,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
 			Value: est.Value, Interval: r.interval(est.Resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
 			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
-			worst: s.aggregator.TakesWorst(s.series.higher()), gain: gains[i], pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
+			pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
 		}
 		switch {
 		case est.Own:

@@ -136,6 +136,9 @@ func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64
 // What is taken from the columns of the stored cells is what scoring the
 // chosen references from scratch gives, whether the cells are new or stored.
 func TestSubsetsEqualScoringFromScratch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	e := parseText(t, `
 datasets: [{name: d, dataset: "jsonl:none"}]
 references:

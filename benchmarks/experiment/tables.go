@@ -18,7 +18,6 @@ var tables = []struct {
 	make func(*Result) *report.NamedTable
 }{
 	{"tasks", (*Result).taskTable},
-	{"summary", (*Result).summary},
 	{"rows", (*Result).rowTable},
 	{"differences", (*Result).differenceTable},
 	{"pairs", (*Result).pairTable},
@@ -27,7 +26,6 @@ var tables = []struct {
 	{"curve", func(r *Result) *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }},
 	{"worth", (*Result).worthTable},
 	{"ranking", (*Result).rankingTable},
-	{"task-rows", (*Result).taskRowTable},
 }
 
 // TableNames are the names of the tables that [Result.Table] knows.
@@ -166,71 +164,6 @@ func minor(c report.Column) report.Column {
 func hidden(c report.Column) report.Column {
 	c.Hide = true
 	return c
-}
-
-// summary is the paper's table 2: a row per setting, a column per metric and
-// statistic, and the mean gain over metrics.
-func (r *Result) summary() *report.NamedTable {
-	t := &report.NamedTable{Title: "Agreement with people by setting", Columns: []report.Column{datasetColumn, {Name: "setting"}}}
-	type cell struct{ metric, statistic string }
-	type line struct{ dataset, set, aggregator string }
-	var cells []cell
-	var lines []line
-	rows := map[line]map[cell]*Row{}
-	add := func(l line, row *Row) {
-		if rows[l] == nil {
-			rows[l], lines = map[cell]*Row{}, append(lines, l)
-		}
-		rows[l][cell{row.Setting.Metric, row.Statistic}] = row
-	}
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		if c := (cell{row.Setting.Metric, row.Statistic}); !slices.Contains(cells, c) {
-			cells = append(cells, c)
-		}
-		add(line{row.Dataset, row.Setting.References, row.Setting.Aggregator}, row)
-	}
-	for _, s := range r.Same { // which the row of the other one shows
-		for _, c := range cells {
-			if row := rows[line{s.Dataset, s.As.References, s.As.Aggregator}][c]; row != nil && c.metric == s.Setting.Metric {
-				if l := (line{s.Dataset, s.Setting.References, s.Setting.Aggregator}); rows[l] != nil {
-					add(l, row)
-				}
-			}
-		}
-	}
-	for _, c := range cells {
-		t.Columns = append(t.Columns, value(c.metric+" "+c.statistic, 6))
-	}
-	for _, s := range r.Statistics {
-		t.Columns = append(t.Columns, value("gain "+s, 4))
-	}
-	for _, l := range lines {
-		row := []any{l.dataset, cmp.Or(strings.TrimSpace(l.aggregator+" "+l.set), "without references")}
-		for _, c := range cells {
-			v := report.None()
-			if of := rows[l][c]; of != nil {
-				v = of.Value
-			}
-			row = append(row, v)
-		}
-		for _, s := range r.Statistics {
-			var sum Number
-			n := 0
-			for _, c := range cells {
-				if of := rows[l][c]; of != nil && c.statistic == s && !of.worst && of.gain.Defined() {
-					sum, n = sum+of.gain, n+1
-				}
-			}
-			row = append(row, sum/Number(n)) // undefined of none
-		}
-		t.Add(row...)
-	}
-	t.Notes = []string{"gain: mean over metrics of the difference to the single reference, of those metrics that have both, over the cells that both score"}
-	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.worst }) {
-		t.Notes = append(t.Notes, "max of a metric whose lower scores are better takes the worst reference, and enters no gain")
-	}
-	return t
 }
 
 // rowTable has a row for each setting and statistic, and one without numbers for each
@@ -543,20 +476,4 @@ func rankOrNull(rank int) report.Value {
 		return report.Null()
 	}
 	return report.Int(rank)
-}
-
-// taskRowTable has a row for each task and setting.
-func (r *Result) taskRowTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Settings by task", Columns: columns(
-		datasetColumn, report.Column{Name: "domain"}, statisticColumn, hidden(levelColumns[0]), hidden(levelColumns[1]), humanColumn,
-		settingColumns, value("value", 6), count("rank", ""), minor(count("missing", "")), minor(value("weight", 4)), hidden(report.Column{Name: "test"}))}
-	for i := range r.Tasks {
-		of := &r.Tasks[i]
-		for _, e := range of.Entries {
-			row := []any{of.Dataset, report.StringOrNull(of.Domain), of.Statistic, of.Level, of.Group, report.StringOrNull(of.Human)}
-			t.Add(slices.Concat(row, settingCells(e.Setting), []any{e.Value, rankOrNull(e.Rank), e.Missing, of.Weight, report.StringOrNull(of.Test)})...)
-		}
-	}
-	t.Notes = []string{"rank: clusters by significance within the task; missing: judged cells without a score"}
-	return t
 }

@@ -37,8 +37,7 @@ type taskEntry struct {
 	Test       string   `yaml:"test"`
 	Weight     *float64 `yaml:"weight"` // of all its tasks together
 
-	ZeroUndefined bool    `yaml:"zero_undefined"`
-	Threshold     float64 `yaml:"threshold"`
+	ZeroUndefined bool `yaml:"zero_undefined"`
 }
 
 // tasks reads the tasks of a file.
@@ -63,7 +62,7 @@ func (f *file) tasks(e *Plan) error {
 				for _, level := range filled(entry.Levels, names{""}) {
 					for _, group := range filled(entry.Groups, names{""}) {
 						for _, name := range entry.Statistics {
-							s := statistic{Statistic: name, Level: level, Group: group, ZeroUndefined: entry.ZeroUndefined, Threshold: entry.Threshold}
+							s := statistic{Statistic: name, Level: level, Group: group, ZeroUndefined: entry.ZeroUndefined}
 							t, err := f.task(field, &s, entry.Test)
 							if err != nil {
 								return err

@@ -87,6 +87,9 @@ func TestWorth(t *testing.T) {
 
 // TestWorthOfSummEval has figures of docs/findings.md.
 func TestWorthOfSummEval(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	data := filepath.Join(realData(t), "summeval")
 	e := parseText(t, fmt.Sprintf(`
 datasets: [{name: d, dataset: "jsonl:%s/summeval.jsonl", expansions: ["div-ref:%[1]s/summeval.diversified"], human: relevance}]

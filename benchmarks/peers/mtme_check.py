@@ -69,15 +69,10 @@ def values(data, out):
             v[f"spearman {group}"] = c.Spearman(by)[0]
             v[f"kendall {group}"] = c.Kendall(by, "b")[0]
             v[f"kendall-c {group}"] = c.Kendall(by, "c")[0]
-            for variant in ("23", "acc23"):
-                v[f"{variant}-uncalibrated {group}"] = c.KendallVariants(by, variant)[0]
-            if group != "none":
-                v[f"kendall-wmt20 {group}"] = c.KendallLike(by)[0]
+            v[f"acc23-uncalibrated {group}"] = c.KendallVariants(by, "acc23")[0]
         # Other groupings have too many pairs for its lists and matrices.
         v["acc23 segment"], v["epsilon acc23 segment"], _ = stats.KendallWithTiesOpt(
             c.gold_scores, c.metric_scores, "acc23", c.num_sys, "item", 1.0)
-        v["23 segment"] = stats.KendallWithTiesOpt(c.gold_scores, c.metric_scores, "23", c.num_sys, "item", 1.0)[0]
-        v["pearson-pairwise segment"] = c.Pearson("item", True)[0]
         v["soft-accuracy none"] = c.PairwiseConfidenceError("sys")[0]
         scores = data.scores(name)
         metric = np.array([scores[s] for s in data.systems], float)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Trains a tiny model of random weights for a step on what builders write: by TRL's
-SFTTrainer on prompts and completions and on messages, by its DPOTrainer on pairs. The
-model must be given the very bytes of the prompt and of the completion.
+SFTTrainer on prompts and completions and on messages. The model must be given the very bytes of the prompt and of the completion.
 
 usage: trainers_check.py FOLDER [FOLDER OF LLAMA-FACTORY]
 """
@@ -39,16 +38,16 @@ def model():
                                         num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=16384))
 
 
-def load(folder, config="default"):
+def load(folder):
     with tempfile.TemporaryDirectory() as cache:
-        rows = datasets.load_dataset(folder, config, split="train", cache_dir=cache)
+        rows = datasets.load_dataset(folder, split="train", cache_dir=cache)
         return datasets.Dataset.from_list([r for r in rows][:8])
 
 
-def step(kind, config, rows, work, **more):
+def step(kind, config, rows, work):
     args = config(output_dir=work, max_steps=1, per_device_train_batch_size=2, max_length=None, use_cpu=True, report_to=[], bf16=False,
                   disable_tqdm=True, save_strategy="no")
-    trainer = kind(model=model(), args=args, train_dataset=rows, processing_class=tokenizer(), **more)
+    trainer = kind(model=model(), args=args, train_dataset=rows, processing_class=tokenizer())
     loss = trainer.train().training_loss
     if not loss > 0:
         sys.exit(f"{kind.__name__}: the loss is {loss}")
@@ -58,22 +57,20 @@ def step(kind, config, rows, work, **more):
 def check(folder, work):
     tok = tokenizer()
     for builder in ("instructscore", "metricinstruct", "refine"):
-        rows = load(f"{folder}/{builder}.completion.parquet")
+        rows = load(f"{folder}/{builder}.completion")
         trainer, loss = step(trl.SFTTrainer, trl.SFTConfig, rows, work)
         for r, seen in zip(rows, trainer.train_dataset):
             said = bytes_of(tok, seen["input_ids"])
             if said != r["prompt"] + r["completion"] + "<eos>":
                 sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
         print(f"SFTTrainer, {builder}, completion: loss {loss:.3f}; the bytes are those of the rows")
-    rows = load(f"{folder}/instructscore.messages.jsonl")
+    rows = load(f"{folder}/instructscore.messages")
     trainer, loss = step(trl.SFTTrainer, trl.SFTConfig, rows, work)
     for r, seen in zip(rows, trainer.train_dataset):
         said = bytes_of(tok, seen["input_ids"])
         if said != r["messages"][0]["content"] + r["messages"][1]["content"] + "<eos>":
             sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
     print(f"SFTTrainer, instructscore, messages: loss {loss:.3f}")
-    _, loss = step(trl.DPOTrainer, trl.DPOConfig, load(f"{folder}/refine.completion.jsonl", "preference"), work, ref_model=model())
-    print(f"DPOTrainer, refine, pairs: loss {loss:.3f}")
 
 
 def bytes_of(tok, ids):
@@ -81,7 +78,7 @@ def bytes_of(tok, ids):
 
 
 def llama_factory(folder, code):
-    """The converters of LLaMA-Factory give user and assistant, or two answers that are ranked."""
+    """The converter of LLaMA-Factory gives user and assistant."""
     sys.path.insert(0, code)
     from types import ModuleType, SimpleNamespace
 
@@ -91,23 +88,17 @@ def llama_factory(folder, code):
     from llamafactory.data.parser import DatasetAttr
 
     args = SimpleNamespace(media_dir="")
-    for name, config, attr in (
-        ("instructscore.alpaca.jsonl", "default", {"formatting": "alpaca", "columns": {"prompt": "instruction", "query": "input", "response": "output"}}),
-        ("instructscore.sharegpt.parquet", "default", {"formatting": "sharegpt", "columns": {"messages": "conversations"}}),
-        ("refine.completion.jsonl", "preference", {"formatting": "alpaca", "ranking": True, "columns": {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected"}}),
-    ):
-        a = DatasetAttr("file", name)
-        a.join(attr)
-        convert = get_dataset_converter(attr["formatting"], a, args)
-        rows = load(f"{folder}/{name}", config)
-        for r in rows:
-            made = convert(r)
-            texts = [m["content"] for m in made["_prompt"] + made["_response"]]
-            want = {"alpaca": lambda: [r["instruction"], r["output"]], "sharegpt": lambda: [m["value"] for m in r["conversations"]]}
-            expected = [r["prompt"], r["chosen"], r["rejected"]] if attr.get("ranking") else want[attr["formatting"]]()
-            if texts != expected:
-                sys.exit(f"LLaMA-Factory makes {texts} of {r}")
-        print(f"LLaMA-Factory, {name}: {len(rows)} rows")
+    attr = DatasetAttr("file", "messages")
+    tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
+    attr.join({"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": tags})
+    convert = get_dataset_converter("sharegpt", attr, args)
+    rows = load(f"{folder}/instructscore.messages")
+    for r in rows:
+        made = convert(r)
+        texts = [m["content"] for m in made["_prompt"] + made["_response"]]
+        if texts != [m["content"] for m in r["messages"]]:
+            sys.exit(f"LLaMA-Factory makes {texts} of {r}")
+    print(f"LLaMA-Factory: {len(rows)} rows")
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks that Hugging Face's datasets loads what builders of training data write, in
-every form, as JSON Lines and as Parquet, with the columns that trainers read.
+every form, with the columns that trainers read.
 
 usage: builders_check.py FOLDER
 
-FOLDER has folders BUILDER.FORM.CONTAINER of the same items.
+FOLDER has folders BUILDER.FORM of the same items.
 """
 import json
 import os
@@ -25,28 +25,15 @@ def turns(rows, role, text, roles):
         yield r[0][text], r[1][text]
 
 
-def only(messages, role):
-    """The text of a list of one message."""
-    if len(messages) != 1 or messages[0].keys() != {"role", "content"} or messages[0]["role"] != role:
-        sys.exit(f"a pair has {messages}")
-    return messages[0]["content"]
-
-
 # What each form has, as TRL, axolotl and LLaMA-Factory name it, and how a row is read.
 COLUMNS = {
     "messages": ["messages"],
     "completion": ["prompt", "completion"],
-    "alpaca": ["instruction", "input", "output"],
-    "sharegpt": ["conversations"],
 }
 READ = {
     "messages": lambda d: turns(d["messages"], "role", "content", ("user", "assistant")),
     "completion": lambda d: zip(d["prompt"], d["completion"]),
-    "alpaca": lambda d: zip(d["instruction"], d["output"]),
-    "sharegpt": lambda d: turns(d["conversations"], "from", "value", ("human", "gpt")),
 }
-PAIRS = ["prompt", "chosen", "rejected"]
-ROLES = {"prompt": "user", "chosen": "assistant", "rejected": "assistant"}
 
 
 def load(folder, config, columns):
@@ -59,12 +46,12 @@ def load(folder, config, columns):
 
 
 def main(folder):
-    first, pairs, loads = {}, {}, 0
+    first, loads = {}, 0
     for name in sorted(os.listdir(folder)):
         parts = name.split(".")
-        if len(parts) != 3 or parts[1] not in COLUMNS:
+        if len(parts) != 2 or parts[1] not in COLUMNS:
             continue
-        builder, form, _ = parts
+        builder, form = parts
         path = os.path.join(folder, name)
         with open(os.path.join(path, "build.json"), encoding="utf-8") as f:
             said = json.load(f)
@@ -76,26 +63,15 @@ def main(folder):
         if any(not isinstance(t, str) or not t.strip() for side in rows.values() for r in side for t in r):
             sys.exit(f"{name}: a text is missing or empty")
         loads += 1
-        if not said.get("pairs"):
-            continue
-        two = load(path, "preference", PAIRS)
-        if form == "messages":
-            two = {side: {c: [only(m, ROLES[c]) for m in d[c]] for c in PAIRS} for side, d in two.items()}
-        if sum(len(d["prompt"]) for d in two.values()) != said.get("pairs") or pairs.setdefault(builder, two) != two:
-            sys.exit(f"{name}: other pairs")
-        for d in two.values():
-            if any(c == r for c, r in zip(d["chosen"], d["rejected"])):
-                sys.exit(f"{name}: a pair of equals")
-        loads += 1
         with open(os.path.join(path, "items.jsonl"), encoding="utf-8") as f:
             sides = {}
             for item in map(json.loads, f):
                 if not item["rule"] and sides.setdefault(item["group"], item.get("validation")) != item.get("validation"):
                     sys.exit(f"{name}: {item['group']!r} is on both sides")
-    if len(first) != 3 or not pairs:
-        sys.exit(f"{folder} has {sorted(first)}, and pairs of {sorted(pairs)}")
+    if len(first) != 3:
+        sys.exit(f"{folder} has {sorted(first)}")
     counts = {b: sum(map(len, r.values())) for b, r in first.items()}
-    print(f"datasets {datasets.__version__}: {loads} loads; examples {counts}, pairs {sum(len(d['prompt']) for p in pairs.values() for d in p.values())}")
+    print(f"datasets {datasets.__version__}: {loads} loads; examples {counts}")
 
 
 main(sys.argv[1])

@@ -38,9 +38,9 @@ def main():
             f.write("\n".join(texts) + "\n")
 
     common = f"model={minilm},layer=6,threads=1"
-    specs = [f"bertscore:{common}", f"bertscore:{common},name=run,idf=run", f"bertscore:{common},name=idf,idf={work}/one.txt",
+    specs = [f"bertscore:{common}", f"bertscore:{common},name=idf,idf={work}/one.txt",
              f"bertscore:{common},name=flat,layout=flat,idf={work}/eleven.txt"]
-    with Serving(run, "triton", specs, ["bertscore", "run", "idf", "flat"], port) as serving:
+    with Serving(run, "triton", specs, ["bertscore", "idf", "flat"], port) as serving:
         url = serving.url
         facts = json.loads(infer(url, "idf", hypothesis=["a"], reference=["a"], pairs=[[-1, 0, 0]])["facts"][0])
         print("facts", facts)
@@ -56,8 +56,6 @@ def main():
         got = infer(url, "flat", hypothesis=hypotheses, reference=flat, nrefs=[len(g) for g in groups])
         for short, name in NAMES.items():
             close(f"the best of eleven references, idf, {name}", got[name], multi["idf"][short])
-
-        weighed_by_run(refract, serving, pairs, references, work)
 
         texts = unique(flat)
         rows = [[-1, i, texts.index(x)] for i, g in enumerate(groups) for x in g]
@@ -87,26 +85,6 @@ def main():
         told = subprocess.run([*run, "triton", spec, "--port", port], capture_output=True, text=True)
         assert told.returncode == 1 and words in told.stderr, (spec, told)
     print("a wrong checkpoint or option is told before a server starts")
-
-
-def weighed_by_run(refract, serving, pairs, references, work):
-    """Scores the pairs in one run of refract, whose references are those of the official idf.
-    The run has other segments, too: the figures are of a part of the call's pairs."""
-    left = list(references)
-    for p in pairs:
-        left.remove(p["ref"])
-    with open(f"{work}/pairs.jsonl", "w", encoding="utf-8") as f:
-        for i, (h, r) in enumerate([(p["hyp"], p["ref"]) for p in pairs] + [(r, r) for r in left]):
-            f.write(json.dumps({"id": str(i), "references": [r], "hypotheses": {"one": h}}) + "\n")
-    for short, name in NAMES.items():
-        told = subprocess.run(
-            [refract, "score", f"jsonl:{work}/pairs.jsonl", "-m", f"oip:{serving.url}/run,output={name}", "-a", "single",
-             "--per", "segment", "-f", "jsonl", "--cache", f"{work}/run.sqlite", "-q"],
-            capture_output=True, text=True)
-        assert told.returncode == 0, told.stderr
-        rows = [json.loads(line) for line in told.stdout.splitlines()]
-        assert "|idf:run|" in rows[0]["signature"] and f"|idf-references:{len(references)}|" in rows[0]["signature"], rows[0]
-        close(f"idf of the run, {name}", [r["score"] for r in rows[:len(pairs)]], [p["idf"][short] for p in pairs])
 
 
 def unique(texts):

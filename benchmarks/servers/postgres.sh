@@ -4,7 +4,6 @@
 # with the script, and a PgBouncer before it, which gives each transaction another
 # connection. Debian's packages are installed where there are none.
 # Usage: postgres.sh [flags of go test], by default -race
-#        postgres.sh measure    all that reads 300,000 rows
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -114,10 +113,6 @@ export REFRACT_PGBOUNCER="postgres://refract:$password@127.0.0.1:$pooled/postgre
 export REFRACT_POSTGRES="postgres://refract:$password@127.0.0.1:$port/postgres?sslmode=disable"
 export REFRACT_POSTGRES_STOP=$dir/stop.sh
 export REFRACT_POSTGRES_START=$dir/start.sh
-if [ "${1:-}" = measure ]; then
-	REFRACT_CACHE_ROWS=300000 go test -count=1 -v -run 'ManyRows' ./cache
-	exit
-fi
 if [ $# = 0 ]; then
 	set -- -race
 fi

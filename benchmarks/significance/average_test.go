@@ -119,7 +119,7 @@ func TestDraws(t *testing.T) {
 		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatPearson}},
 		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatAccuracy}},
 		{MethodPermPairs, correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}},
-		{MethodRandomization, correlate.Measure{Statistic: correlate.StatSoftAccuracy}},
+		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatSoftAccuracy}},
 	} {
 		o := Options{Resamples: 90, Block: 40, Seed: 3, Draws: true}
 		res, err := Compare(t.Context(), c.method, tables[0], tables[1], c.m, o)

@@ -29,7 +29,7 @@ func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correl
 }
 
 func compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap, randomization}
+	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap}
 	if int(method) >= len(tests) {
 		return Result{}, errors.New("unknown significance test")
 	}

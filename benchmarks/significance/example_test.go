@@ -60,10 +60,9 @@ func ExampleSystems_Compare() {
 		log.Fatal(err)
 	}
 	for _, p := range c.Pairs {
-		fmt.Printf("system %d: rank %d, %+.1f, p = %.3f; a difference of 1 takes %.0f segments\n",
-			p.A, c.Systems[p.A].Rank, p.Delta, p.P, p.Power(o.Test, o.Alpha, 0.8).Needed(1))
+		fmt.Printf("system %d: rank %d, %+.1f, p = %.3f\n", p.A, c.Systems[p.A].Rank, p.Delta, p.P)
 	}
 	// Output:
-	// system 1: rank 2, +0.0, p = 0.429; a difference of 1 takes 594 segments
-	// system 2: rank 1, -7.5, p = 0.001; a difference of 1 takes 476 segments
+	// system 1: rank 2, +0.0, p = 0.429
+	// system 2: rank 1, -7.5, p = 0.001
 }

@@ -67,6 +67,9 @@ func wmt22(t *testing.T, metric string) *correlate.Pairs {
 // where REFRACT_MTME_PVALUES names a file, that benchmarks/peers/mtme_check.py
 // has just written: within the error of both samples, and exactly without one.
 func TestMTMEPValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	const resamples = 1000
 	name := os.Getenv("REFRACT_MTME_PVALUES")
 	if name == "" {

@@ -69,8 +69,8 @@ const (
 	// (mt-metrics-eval's pairwise permutation): with a probability of one half,
 	// the two metrics trade whether they find a pair of cells of a vector
 	// concordant, discordant or tied. Each metric has its own threshold of
-	// ties, calibrated once, for Stat23 and StatAcc23, and 0 for the others
-	// that are made of pairs: StatKendall, StatPlain23 and StatPlainAcc23.
+	// ties, calibrated once, for StatAcc23, and 0 for the others that are made of
+	// pairs: StatKendall and StatPlainAcc23.
 	//
 	// Pairs of the same cells depend on each other, which the test does not
 	// heed: its p-values are smaller than those of MethodPermBoth, by much
@@ -87,15 +87,9 @@ const (
 	// resamples in which the first is not larger. It never stops early.
 	// Resamples in which one of the two is undefined are left out.
 	MethodBootstrap
-	// MethodRandomization tests as MethodPermBoth does, but exchanges the
-	// scores of all systems of a row of the table together, those of a segment
-	// or of a document, as approximate randomization (Noreen, 1989) does for
-	// units that depend on each other. StatAccuracy takes means of systems after
-	// the exchange.
-	MethodRandomization
 )
 
-var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap", "randomization"}
+var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap"}
 
 // MethodNames returns the names that [ParseMethod] reads.
 func MethodNames() []string { return slices.Clone(methodNames) }
@@ -119,10 +113,10 @@ func (m Method) Takes(of correlate.Measure) error {
 	switch m {
 	case MethodPermPairs:
 		switch of.Statistic {
-		case correlate.StatKendall, correlate.Stat23, correlate.StatAcc23, correlate.StatPlain23, correlate.StatPlainAcc23:
+		case correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23:
 			return nil
 		}
-		return fmt.Errorf("%v exchanges outcomes of pairs, which %v is not made of: use kendall, 23 or acc23, or another test", m, of.Statistic)
+		return fmt.Errorf("%v exchanges outcomes of pairs, which %v is not made of: use kendall or acc23, or another test", m, of.Statistic)
 	case MethodWilliams:
 		switch of.Statistic {
 		case correlate.StatPearson, correlate.StatSpearman, correlate.StatKendall:

@@ -30,13 +30,10 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 		outcomes = append(outcomes, row)
 	}
 	of := correlate.PairCounts.TauB
-	switch t.Statistic {
-	case correlate.Stat23, correlate.StatPlain23:
-		of = correlate.PairCounts.Tau23
-	case correlate.StatAcc23, correlate.StatPlainAcc23:
+	if t.Statistic != correlate.StatKendall {
 		of = correlate.PairCounts.Acc23
 	}
-	difference := func(of func(correlate.PairCounts) float64, exchanged func(kind, n int64) int64) float64 {
+	difference := func(exchanged func(kind, n int64) int64) float64 {
 		v, w := mean{zero: t.ZeroUndefined}, mean{zero: t.ZeroUndefined}
 		for i := range outcomes {
 			one, two := outcomes[i].exchange(exchanged)
@@ -50,11 +47,13 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 		res.Delta = math.NaN()
 		return res, nil
 	}
-	res.Delta = difference(of, func(first, _ int64) int64 { return first })
+	res.Delta = difference(func(first, _ int64) int64 { return first })
 	err := res.resample(ctx, t.Options, 1, func() drawer {
-		return oneByOne(func(random *rand.PCG) float64 {
-			return difference(of, func(_, n int64) int64 { return half(random, n) })
-		})
+		return func(random []rand.PCG, differences []float64) {
+			for i := range random {
+				differences[i] = difference(func(_, n int64) int64 { return half(&random[i], n) })
+			}
+		}
 	})
 	return res, err
 }

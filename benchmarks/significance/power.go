@@ -19,11 +19,6 @@ type Power struct {
 	Share    float64 // of tests that find the true difference, such as 0.8
 }
 
-// Power is that of the pair under a test that finds p-values up to alpha.
-func (p *SystemPair) Power(t SystemTest, alpha, share float64) Power {
-	return Power{p.Error, p.Segments, t.critical(alpha), share}
-}
-
 // OneSided is the Critical of a one-sided test.
 func OneSided(alpha float64) float64 { return mathext.NormalQuantile(1 - alpha) }
 
@@ -50,27 +45,6 @@ func Roughly(needed float64) (int, bool) {
 	n := math.Ceil(needed/step) * step
 	return int(min(n, math.MaxInt32)), n < math.MaxInt32
 }
-
-// critical is Power.Critical.
-func (t SystemTest) critical(alpha float64) float64 {
-	if t == PairedRandomization {
-		return OneSided(alpha / 2)
-	}
-	low, high := 0.0, 40.0
-	for range 60 {
-		seen := (low + high) / 2
-		mean := seen*(1-2*normalBelow(-seen)) + 2*math.Exp(-seen*seen/2)/math.Sqrt(2*math.Pi) // of the absolute differences of resamples
-		if normalBelow(-mean)+normalBelow(-2*seen-mean) > alpha {
-			low = seen
-		} else {
-			high = seen
-		}
-	}
-	return high
-}
-
-// normalBelow is the probability that a normal deviate is below x.
-func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // StandardError is that of a value, by its resamples. Those in which it is
 // undefined are left out; NaN of fewer than two others.

@@ -15,15 +15,6 @@ import (
 // numbers of its own. It is for one goroutine.
 type drawer func(random []rand.PCG, differences []float64)
 
-// oneByOne draws them by a function of one resample.
-func oneByOne(difference func(random *rand.PCG) float64) drawer {
-	return func(random []rand.PCG, differences []float64) {
-		for i := range random {
-			differences[i] = difference(&random[i])
-		}
-	}
-}
-
 // share is the p-value of a number of resamples among those drawn. What was seen
 // counts as one more of them, so that it is never 0 (Phipson and Smyth, 2010,
 // "Permutation P-values Should Never Be Zero").

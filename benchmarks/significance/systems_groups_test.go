@@ -27,6 +27,9 @@ func TestGrouped(t *testing.T) {
 // by document finds it as often as alpha says, and its interval leaves 0 out as
 // often. By segment both do so far more often.
 func TestNoDifferenceOfDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	const sets, documents, alpha = 500, 30, 0.05
 	random := rand.New(rand.NewPCG(5, 5))
 	found, outside := map[string]float64{}, map[string]float64{}

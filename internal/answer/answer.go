@@ -43,18 +43,15 @@ func New(s Spec) (Parser, error) {
 	case Classes:
 		read = classesReader(s)
 	case JSON:
-		read, err = jsonReader(s)
+		read = jsonReader(s)
 	case Errors:
-		read, err = errorsReader(s)
+		read = errorsReader(s)
 	case TIGERScore:
 		read = itemizedReader(s, &tigerGrammar)
 	case InstructScore:
 		read = itemizedReader(s, &instructGrammar)
 	case GEMBA:
 		read = headingsReader(s)
-	}
-	if err != nil {
-		return nil, err
 	}
 	return read, nil
 }

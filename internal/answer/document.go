@@ -37,25 +37,21 @@ func (n *node) member(is func(name string) bool) (value *node, repeated bool) {
 
 // document is a JSON document of an answer.
 type document struct {
-	root *node
-	// repaired is set where the text was no JSON, and cut where it ends within
-	// the document.
-	repaired, cut bool
-	end           int // in the text; its length where cut
+	root     *node
+	repaired bool // the text was no JSON
+	end      int  // in the text
 }
 
 var (
 	errNoJSON     = errors.New("the answer has no JSON")
-	errCutJSON    = errors.New("the answer ends within its JSON")
 	errBrokenJSON = errors.New("the answer's JSON is broken beyond repair")
 	errTooDeep    = errors.New("the answer's JSON is nested too deep")
 )
 
 // documentsIn returns the JSON documents of a text that start with one of the
 // brackets: as they stand in the text or in its first fenced block, after any
-// prose. With cut, a document that the text's end cuts is read as far as it is
-// whole.
-func documentsIn(text, brackets string, cut bool) ([]document, error) {
+// prose.
+func documentsIn(text, brackets string) ([]document, error) {
 	if i := strings.Index(text, "```"); i >= 0 && strings.ContainsAny(text[i:], brackets) {
 		text = text[i:]
 	}
@@ -67,7 +63,7 @@ func documentsIn(text, brackets string, cut bool) ([]document, error) {
 			break
 		}
 		text = text[i:]
-		doc, err := documentAt(text, cut)
+		doc, err := documentAt(text)
 		if err == nil {
 			docs = append(docs, doc)
 			if len(docs) > mostProse {
@@ -109,15 +105,10 @@ func proseEnd(text string) (end int, ok bool) {
 
 // documentAt reads the document that the text starts with, be it JSON or what
 // the lenient reader understands.
-func documentAt(text string, cut bool) (document, error) {
+func documentAt(text string) (document, error) {
 	l := lenient{text: text}
 	root, err := l.value(0)
-	switch {
-	case errors.Is(err, errEnd) && cut && root != nil:
-		return document{root: root, cut: true, end: len(text)}, nil
-	case errors.Is(err, errEnd):
-		return document{}, errCutJSON
-	case err != nil:
+	if err != nil {
 		return document{}, err
 	}
 	return document{root: root, repaired: !json.Valid([]byte(text[:l.at])), end: l.at}, nil

@@ -1,7 +1,9 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -11,88 +13,61 @@ import (
 // objects, an object of objects (whose names do not matter), or one object
 // that is itself an error. A document that is an array is the list itself. An
 // empty list states that there is no error; a missing one, or null, does not.
-func errorsReader(s Spec) (reader, error) {
-	steps, err := parsePath(s.Path)
-	if err != nil {
-		return nil, s.wrong("path", "%q: %v", s.Path, err)
-	}
-	l := errorList{spec: s, rules: s.Rules(), steps: steps}
-	return l.read, nil
-}
-
-type errorList struct {
-	spec  Spec
-	rules analysis.Rules
-	steps []step
-}
-
-func (l *errorList) read(text string, r *analysis.Report) string {
-	docs, err := documentsIn(text, "{[", l.spec.Cut)
-	if err != nil {
-		return err.Error()
-	}
-	var list *node
-	cut := false
-	for _, d := range docs {
-		found, repeated := l.listIn(d.root)
-		if found == nil {
-			continue
+func errorsReader(s Spec) reader {
+	return func(text string, r *analysis.Report) string {
+		docs, err := documentsIn(text, "{[")
+		if err != nil {
+			return err.Error()
 		}
-		if list != nil || repeated {
-			return "the answer has several lists of errors"
+		var list *node
+		for _, d := range docs {
+			found, repeated := s.listIn(d.root)
+			if found == nil {
+				continue
+			}
+			if list != nil || repeated {
+				return "the answer has several lists of errors"
+			}
+			list = found
+			noteDocument(r, d)
 		}
-		list, cut = found, d.cut
-		noteDocument(r, d)
+		if list == nil {
+			return "the answer's JSON has no list of errors at " + s.Path
+		}
+		return s.readList(list, r)
 	}
-	if list == nil {
-		return "the answer's JSON has no list of errors at " + l.spec.Path
-	}
-	return l.readList(list, cut, r)
 }
 
 // listIn finds the list of errors in a document. It is nil where there is none.
-func (l *errorList) listIn(root *node) (list *node, repeated bool) {
-	if root.kind == '[' {
-		if l.steps[0].index >= 0 {
-			if found, _ := follow(root, l.steps); found != nil && l.isList(found) {
-				return found, false
+func (s Spec) listIn(root *node) (list *node, repeated bool) {
+	if root.kind == '{' {
+		if list, repeated = root.follow(s.Path); list != nil {
+			root = list
+		} else {
+			// {"error_1": {…}, "error_2": {…}} without the object around it.
+			for _, name := range root.names {
+				if !strings.HasPrefix(fold(name), "error") {
+					return nil, false
+				}
 			}
-		}
-		if l.isList(root) {
-			return root, false
-		}
-		return nil, false
-	}
-	found, repeated := follow(root, l.steps)
-	if found != nil && l.isList(found) {
-		return found, repeated
-	}
-	// {"error_1": {…}, "error_2": {…}} without the object around it.
-	if found == nil && len(root.names) > 0 && l.isList(root) {
-		for _, name := range root.names {
-			if !strings.HasPrefix(fold(name), "error") {
+			if len(root.names) == 0 {
 				return nil, false
 			}
 		}
-		return root, false
 	}
-	return nil, false
+	if !s.isList(root) {
+		return nil, false
+	}
+	return root, repeated
 }
 
 // isList reports whether a value can be a list of errors.
-func (l *errorList) isList(n *node) bool {
+func (s Spec) isList(n *node) bool {
 	switch n.kind {
 	case 's':
 		return isNone(n.text) && strings.TrimSpace(n.text) != ""
-	case '[':
-		for _, kid := range n.kids {
-			if kid.kind != '{' {
-				return false
-			}
-		}
-		return true
-	case '{':
-		if l.isError(n) {
+	case '[', '{':
+		if n.kind == '{' && s.isError(n) {
 			return true
 		}
 		for _, kid := range n.kids {
@@ -106,91 +81,59 @@ func (l *errorList) isList(n *node) bool {
 }
 
 // isError reports whether an object has a member that makes it an error.
-func (l *errorList) isError(n *node) bool {
-	for field, known := range l.spec.Fields.names() {
-		if v, _ := n.member(named(known)); known != "" && v != nil && field != int(fieldDimension) {
+func (s Spec) isError(n *node) bool {
+	for f, known := range s.Fields.names() {
+		if v, _ := n.member(named(known)); known != "" && v != nil && field(f) != fieldDimension {
 			return true
 		}
 	}
 	return false
 }
 
-func (l *errorList) readList(list *node, cut bool, r *analysis.Report) string {
-	items := list.kids
-	if list.kind == '{' && l.isError(list) {
-		items = []*node{list}
+func (s Spec) readList(list *node, r *analysis.Report) string {
+	nodes := list.kids
+	if list.kind == '{' && s.isError(list) {
+		nodes = []*node{list}
 	}
-	if len(items) == 0 {
-		if cut {
-			return "the list of errors is cut before its first error"
+	var items []item
+	for i, n := range nodes {
+		it, why := s.itemOf(i+1, n)
+		if why != "" {
+			return fmt.Sprintf("error %d: %s", i+1, why)
 		}
+		items = append(items, it)
+	}
+	nothing, _ := s.take(r, items)
+	noteItems(r, nothing, "no content but N/A: left out")
+	if len(r.Errors) == 0 {
 		r.SetScore(analysis.NoError, 0)
 		return ""
 	}
-	var nothing []int
-	for i, item := range items {
-		e, states, why := l.errorOf(item)
-		switch {
-		case why != "":
-			return fmt.Sprintf("error %d: %s", i+1, why)
-		case !states:
-			nothing = append(nothing, i+1)
-		case cut && i == len(items)-1 && e.Penalty == nil:
-			note(r, fmt.Sprintf("error %d, the last, is cut before its penalty: left out", i+1))
-		default:
-			r.Errors = append(r.Errors, e)
-		}
-	}
-	noteItems(r, nothing, "no content but N/A: left out")
-	switch {
-	case len(r.Errors) > 0:
-		return finishErrors(r, l.spec, true)
-	case len(nothing) < len(items):
-		return "the list of errors is cut within its first error"
-	}
-	r.SetScore(analysis.NoError, 0)
-	return ""
+	return s.sum(r)
 }
 
-// errorOf reads one error. states is false where all of its members say that
-// there is nothing.
-func (l *errorList) errorOf(n *node) (e analysis.Error, states bool, why string) {
-	if !l.isError(n) {
-		return e, false, "has none of the members of an error"
+// itemOf reads one error.
+func (s Spec) itemOf(number int, n *node) (it item, why string) {
+	if !s.isError(n) {
+		return it, "has none of the members of an error"
 	}
-	f := l.spec.Fields
-	var values [fields]string
-	for field, name := range f.names() {
-		if name == "" || field == int(fieldPenalty) {
+	it.number = number
+	for f, name := range s.Fields.names() {
+		if name == "" || field(f) == fieldPenalty && s.Weights != nil {
 			continue
 		}
 		v, twice := n.member(named(name))
-		if twice {
-			return e, false, name + " stands several times"
-		}
-		values[field] = textOf(v)
-		states = states || !isNone(values[field])
-	}
-	e = newError(func(f field) string { return values[f] })
-	if l.spec.Weights != nil {
-		if w, ok := l.rules.Weight(&e); ok {
-			e.Penalty = &w
-		} else if strings.EqualFold(strings.TrimSpace(values[fieldSeverity]), "neutral") {
-			e.Penalty = new(0.0) // an issue that counts nothing, in MQM
-		}
-		return e, states, ""
-	}
-	v, twice := n.member(named(f.Penalty))
-	if twice {
-		return e, false, f.Penalty + " stands several times"
-	}
-	if v != nil {
-		if x, why := numberOf(v); why == "" {
-			e.Penalty = new(max(x, -x))
-			states = states || x != 0
+		switch {
+		case twice:
+			return it, name + " stands several times"
+		case v == nil:
+		case field(f) == fieldPenalty && v.kind == 'n':
+			it.set(fieldPenalty, strconv.FormatFloat(v.num, 'f', -1, 64))
+		default:
+			it.set(field(f), cmp.Or(textOf(v), "N/A"))
 		}
 	}
-	return e, states, ""
+	return it, ""
 }
 
 // textOf is a value as text: lists of strings are joined, other values are

@@ -25,7 +25,6 @@ func TestErrorLists(t *testing.T) {
 	even := answer.Spec{Kind: answer.InstructScore, Weights: map[analysis.Severity]float64{analysis.Major: 1, analysis.Minor: 1}}
 	xgpt := answer.Spec{Kind: answer.Errors, Form: answer.XGPTScore}
 	mqm := answer.Spec{Kind: answer.Errors, Form: answer.MQM}
-	cut := answer.Spec{Kind: answer.Errors, Form: answer.XGPTScore, Cut: true}
 	boat := analysis.Error{Location: "the boat", Aspect: "Terminology", Severity: analysis.Major, Explanation: "It is a ship."}
 	item := func(n, penalty string) string {
 		return strings.NewReplacer("#", n, "$", penalty).Replace("\nError location #: \"the boat\"\nError aspect #: Terminology\nExplanation #: It is a ship.\nSeverity #: Major\nScore reduction #: $")
@@ -112,9 +111,6 @@ func TestErrorLists(t *testing.T) {
 		{"xgpt, no reduction", xgpt, `{"errors": {"error_1": {"error_location": "a", "severity": "Major"}}}`,
 			analysis.Report{Outcome: analysis.Unparseable, Errors: []analysis.Error{{Location: "a", Severity: analysis.Major}}}, true},
 		{"xgpt, cut", xgpt, `{"errors": {"error_1": {"error_location": "a", "score_reduction": 4}, "error_2": {"error_lo`, analysis.Report{Outcome: analysis.Unparseable}, true},
-		{"xgpt, cut, allowed", cut, `{"errors": {"error_1": {"error_location": "a", "score_reduction": 4}, "error_2": {"error_location": "b", "score_reduction": 3`,
-			analysis.Report{Outcome: analysis.Scored, Score: new(-4.0), Errors: []analysis.Error{known(analysis.Error{Location: "a"}, 4)}}, true},
-		{"xgpt, cut before the first error, allowed", cut, `{"errors": {`, analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"xgpt, two lists", xgpt, `{"errors": []} or {"errors": [{"error_location": "a", "score_reduction": 4}]}`, analysis.Report{Outcome: analysis.Unparseable}, true},
 
 		{"mqm", mqm, `{"errors": [{"span": "the boat", "category": "Terminology", "explanation": "It is a ship.", "severity": "major"}, {"span": "b", "category": "", "severity": "Critical"}, {"span": "c", "severity": "neutral"}]}`,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,20 +42,15 @@ func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedbac
 	if !ok {
 		return nil, errNoJSON
 	}
-	docs, err := documentsIn(clean, "{", false)
+	docs, err := documentsIn(clean, "{")
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range docs {
-		if d.root.named("Err1") != nil {
-			return readFeedback(d.root, n, stands)
-		}
+	i := slices.IndexFunc(docs, func(d document) bool { return d.root.named("Err1") != nil })
+	if i < 0 {
+		return nil, errors.New(`the answer has no "Err1"`)
 	}
-	return nil, errors.New(`the answer has no "Err1"`)
-}
-
-func readFeedback(root *node, n int, stands func(string) bool) (*Feedback, error) {
-	f := &Feedback{}
+	root, f := docs[i].root, &Feedback{}
 	for i := range n {
 		name := "Err" + strconv.Itoa(i+1)
 		e, err := readErrorFeedback(root.named(name), stands)
@@ -73,7 +69,6 @@ func readFeedback(root *node, n int, stands func(string) bool) (*Feedback, error
 	if q7 == nil {
 		q7 = root.kids[len(root.kids)-1].named("Q7") // inside of the last error
 	}
-	var err error
 	f.Repeated, err = repeatedPairs(q7)
 	return f, err
 }
@@ -91,39 +86,37 @@ func readErrorFeedback(n *node, stands func(string) bool) (*ErrorFeedback, error
 	if n == nil || n.kind != '{' {
 		return nil, errors.New("there is no answer about it")
 	}
-	e := &ErrorFeedback{}
-	q := func(i int) *node { return n.named("Q" + strconv.Itoa(i)) }
-	for i := 1; i <= 6; i++ {
-		if q(i) == nil {
+	var q [7]*node
+	for i := 1; i < len(q); i++ {
+		if q[i] = n.named("Q" + strconv.Itoa(i)); q[i] == nil {
 			return nil, fmt.Errorf("no answer to Q%d", i)
 		}
 	}
-	e.Location = phraseOf(q(1))
-	var err error
-	if e.Phrases, err = phrasesOf(q(2), stands); err != nil {
-		return nil, err
+	e := &ErrorFeedback{Location: phraseOf(q[1])}
+	var ok bool
+	if e.Phrases, ok = phrasesOf(q[2], stands); !ok {
+		return nil, errors.New("the answer to Q2 is neither [incorrect, correct], a list of such, nor a phrase of the output")
 	}
-	aligned, answered := yes(q(3))
+	aligned, answered := yes(q[3])
 	switch {
 	case answered:
 		e.Aligned = &aligned
-	case !isNone(textOf(q(3))):
+	case !isNone(textOf(q[3])):
 		return nil, errors.New("the answer to Q3 is neither Yes, No nor None")
 	}
-	switch weightIn(textOf(q(4))) {
+	switch weight := weightIn(textOf(q[4])); weight {
+	case "":
+		return nil, errors.New("the answer to Q4 is neither no-error, minor-error nor major-error")
 	case "no":
 		e.NoError = true
-	case "minor":
-		e.Weight = analysis.Minor
-	case "major":
-		e.Weight = analysis.Major
 	default:
-		return nil, errors.New("the answer to Q4 is neither no-error, minor-error nor major-error")
+		e.Weight = analysis.Severity(weight)
 	}
-	for i, to := range map[int]*bool{5: &e.Typed, 6: &e.Located} {
-		if *to, answered = yes(q(i)); !answered {
-			return nil, fmt.Errorf("the answer to Q%d is neither Yes nor No", i)
-		}
+	if e.Typed, answered = yes(q[5]); !answered {
+		return nil, errors.New("the answer to Q5 is neither Yes nor No")
+	}
+	if e.Located, answered = yes(q[6]); !answered {
+		return nil, errors.New("the answer to Q6 is neither Yes nor No")
 	}
 	return e, nil
 }
@@ -188,17 +181,8 @@ func repeatedPairs(n *node) (int, error) {
 	if n == nil {
 		return 0, errors.New("Q7 has no answer")
 	}
-	first, all := n, textOf(n)
-	if n.kind == '[' && len(n.kids) > 0 {
-		first = n.kids[0]
-		var parts []string
-		for _, k := range n.kids {
-			parts = append(parts, textOf(k))
-		}
-		all = strings.Join(parts, ", ")
-	}
-	is, answered := yes(first)
-	switch number := wholeNumber.FindString(all); {
+	is, answered := yes(n)
+	switch number := wholeNumber.FindString(textOf(n)); {
 	case !answered:
 		return 0, errors.New("Q7 is neither Yes nor No")
 	case !is:
@@ -211,20 +195,69 @@ func repeatedPairs(n *node) (int, error) {
 	}
 }
 
-// phraseOf is one phrase; the first, if there are several.
+// phraseOf is one phrase, which may stand in brackets; the first, if there are several.
 func phraseOf(n *node) string {
-	if n.kind == '[' {
-		if len(n.kids) == 0 {
+	if inner, ok := listIn(n); ok {
+		if len(inner.kids) == 0 {
 			return ""
 		}
-		return phraseOf(n.kids[0])
+		return phraseOf(inner.kids[0])
 	}
 	s := textOf(n)
 	if isNone(s) {
 		return ""
 	}
-	if inner, ok := bracketed(s); ok && !strings.ContainsAny(inner, "[]") {
-		s = inner
-	}
 	return unquote(s)
+}
+
+// listIn is a list, or the list that a string holds.
+func listIn(n *node) (*node, bool) {
+	s := strings.TrimRight(unquote(textOf(n)), ".;, ")
+	if n.kind != 's' || !strings.HasPrefix(s, "[") {
+		return n, n.kind == '['
+	}
+	if d, err := documentAt("[" + s + "]"); err == nil && d.end == len(s)+2 && len(d.root.kids) > 0 {
+		if len(d.root.kids) == 1 {
+			return d.root.kids[0], true
+		}
+		return d.root, true
+	}
+	return n, false
+}
+
+// phrasesOf reads the corrections of Q2: [incorrect, correct], or a list of such. Any
+// other string is an incorrect phrase where it stands in the output; where it does
+// not, nothing tells what it is.
+func phrasesOf(n *node, stands func(string) bool) (out []Phrase, ok bool) {
+	list, isList := listIn(n)
+	isPair := func(n *node) bool { _, inner := listIn(n); return inner }
+	switch {
+	case n.kind == '0', n.kind == 's' && isNone(n.text):
+		return nil, true
+	case !isList && n.kind != 's' && n.kind != 'n':
+		return nil, false
+	case !isList:
+		s := unquote(textOf(n))
+		return []Phrase{{Incorrect: s}}, stands(s)
+	case slices.ContainsFunc(list.kids, isPair), len(list.kids) == 1:
+		for _, kid := range list.kids {
+			if len(list.kids) > 1 && !isPair(kid) {
+				return nil, false
+			}
+			phrases, ok := phrasesOf(kid, stands)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, phrases...)
+		}
+		return out, true
+	case len(list.kids) == 0:
+		return nil, true
+	case len(list.kids) != 2 || slices.ContainsFunc(list.kids, func(k *node) bool { return k.kind != 's' && k.kind != 'n' && k.kind != '0' }):
+		return nil, false
+	}
+	if p := (Phrase{phraseOf(list.kids[0]), phraseOf(list.kids[1])}); p != (Phrase{}) {
+		out = append(out, p)
+	}
+	return out, true
 }

@@ -4,22 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/refract-eval/refract/metrics/analysis"
-)
-
-// field is one of the fields of an error in a numbered analysis.
-type field int
-
-const (
-	fieldNone field = iota
-	fieldLocation
-	fieldAspect
-	fieldDimension
-	fieldSeverity
-	fieldExplanation
-	fieldPenalty
-	fields // their number
 )
 
 // grammar is how a model writes its numbered error analysis:
@@ -36,10 +20,6 @@ type grammar struct {
 	last            field            // which ends an error
 	numberless      field            // which is written without a number
 	full            int              // how many fields a complete error has at least
-	// penalty sets what an error costs. With allPenalties there is a score only
-	// where each error has one.
-	penalty      func(s Spec, it *item, e *analysis.Error)
-	allPenalties bool
 }
 
 // label is a line that looks like the start of a field.
@@ -47,13 +27,6 @@ type label struct {
 	field      field
 	number     int // 0 where there is none
 	start, end int // of the label in the text, with what marks its line and its colon
-}
-
-// item is one error as it was written.
-type item struct {
-	number int
-	has    [fields]bool
-	value  [fields]string
 }
 
 // longestLabel bounds how far into a line a label's colon is looked for.
@@ -208,35 +181,4 @@ func cleanValue(s string) string {
 		s = strings.TrimSpace(strings.TrimSuffix(inner, bold))
 	}
 	return s
-}
-
-// errorOf makes an error of an item. It reports false for an item all of whose
-// fields say that there is nothing.
-func (it *item) errorOf() (analysis.Error, bool) {
-	nothing, stated := true, false
-	for f := fieldNone + 1; f < fields; f++ {
-		if !it.has[f] {
-			continue
-		}
-		stated = stated || it.value[f] != ""
-		nothing = nothing && (isNone(it.value[f]) || f == fieldPenalty && strings.Trim(it.value[f], "0.-") == "")
-	}
-	return newError(func(f field) string { return it.value[f] }), !nothing || !stated
-}
-
-// newError makes an error of its fields. What says that there is nothing is "".
-func newError(value func(field) string) analysis.Error {
-	text := func(f field) string {
-		if v := value(f); !isNone(v) {
-			return v
-		}
-		return ""
-	}
-	return analysis.Error{
-		Location:    unquote(text(fieldLocation)),
-		Aspect:      text(fieldAspect),
-		Dimension:   text(fieldDimension),
-		Severity:    severityOf(text(fieldSeverity)),
-		Explanation: text(fieldExplanation),
-	}
 }

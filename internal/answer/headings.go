@@ -3,16 +3,13 @@ package answer
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 )
-
-// counted is how many errors of a GEMBA answer count, the worst first, as in
-// the published code.
-const counted = 5
 
 // The lines of a GEMBA answer: "Major:" with an error behind it or not, another
 // heading, and an error, `accuracy/omission - "the words"`.
@@ -24,25 +21,24 @@ var (
 )
 
 // headingsReader reads the answers to the GEMBA-MQM and GEMBA-ESA prompts:
-// errors under the headings Critical, Major and Minor. The score is minus the
-// weights of the worst five, as in the published code, which
+// errors under the headings Critical, Major and Minor. The published code
 // also counts any other line as an error, and none where it knows no heading.
 func headingsReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
-		found := map[analysis.Severity][]analysis.Error{}
-		var severity analysis.Severity
+		var items []item
+		severity := ""
 		stated := false // that there is no error
 		passed := false
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(bulletForm.ReplaceAllString(strings.TrimSpace(line), ""))
 			if m := headingForm.FindStringSubmatch(line); m != nil {
-				severity = analysis.Severity(strings.ToLower(m[1]))
-				if _, known := s.Weights[severity]; !known {
+				severity = strings.ToLower(m[1])
+				if _, known := s.Weights[analysis.Severity(severity)]; !known {
 					return fmt.Sprintf("%q is no severity of this prompt", m[1])
 				}
 				line = bulletForm.ReplaceAllString(line[len(m[0]):], "")
 			}
-			e, is := headedError(line)
+			it, is := headedError(line)
 			switch {
 			case strings.IndexFunc(line, unicode.IsLetter) < 0:
 			case isNone(line):
@@ -50,12 +46,11 @@ func headingsReader(s Spec) reader {
 			case is && severity == "":
 				return "an error stands before the first heading, so that its severity is not known"
 			case is:
-				e.Severity = severity
-				if _, known := s.Weights[analysis.Critical]; known && strings.EqualFold(e.Aspect, "non-translation") {
-					e.Severity = analysis.Critical // as in the published code
+				it.set(fieldSeverity, severity)
+				if _, known := s.Weights[analysis.Critical]; known && strings.EqualFold(it.value[fieldAspect], "non-translation") {
+					it.set(fieldSeverity, string(analysis.Critical)) // as in the published code
 				}
-				e.Penalty = new(s.Weights[e.Severity])
-				found[e.Severity] = append(found[e.Severity], e)
+				items = append(items, it)
 			case severity != "" && foreignForm.MatchString(line):
 				return fmt.Sprintf("%q is no heading of this prompt", line)
 			default:
@@ -65,44 +60,34 @@ func headingsReader(s Spec) reader {
 		if passed {
 			note(r, "text that is no error of a category was passed over")
 		}
-		score, n := 0.0, 0
-		for _, severity := range []analysis.Severity{analysis.Critical, analysis.Major, analysis.Minor} {
-			for _, e := range found[severity] {
-				if r.Errors = append(r.Errors, e); n < counted {
-					score -= *e.Penalty
-				}
-				n++
-			}
-		}
-		if n == 0 && !stated {
-			return "the answer names no error, and does not state that there is none"
-		}
-		if n == 0 {
+		s.take(r, items)
+		slices.SortStableFunc(r.Errors, severityIndex)
+		switch {
+		case len(items) > 0:
+			return s.sum(r)
+		case stated:
 			r.SetScore(analysis.NoError, 0)
 			return ""
 		}
-		if n > counted {
-			note(r, fmt.Sprintf("%d errors; the worst %d count", n, counted))
-		}
-		s.setSum(r, score)
-		return ""
+		return "the answer names no error, and does not state that there is none"
 	}
 }
 
 // headedError reads `category - "span" explanation`.
-func headedError(line string) (analysis.Error, bool) {
+func headedError(line string) (it item, ok bool) {
 	m := errorForm.FindStringSubmatchIndex(line)
 	if m == nil {
-		return analysis.Error{}, false
+		return it, false
 	}
-	e := analysis.Error{Aspect: strings.TrimSpace(line[m[2]:m[3]])}
+	it.set(fieldAspect, strings.TrimSpace(line[m[2]:m[3]]))
 	rest := strings.TrimLeft(line[m[3]:], " \t-–—:")
 	if span, after, ok := quotedStart(rest); ok {
-		e.Location, e.Explanation = span, strings.TrimLeft(after, " \t-–—:,;.")
-	} else if !isNone(rest) {
-		e.Location = unquote(rest)
+		it.set(fieldLocation, span)
+		it.set(fieldExplanation, strings.TrimLeft(after, " \t-–—:,;."))
+	} else {
+		it.set(fieldLocation, rest)
 	}
-	return e, true
+	return it, true
 }
 
 // quotedStart cuts off the quotation that s starts with.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -26,13 +27,6 @@ var tigerGrammar = grammar{
 	starts: []field{fieldLocation},
 	last:   fieldPenalty,
 	full:   4,
-	penalty: func(_ Spec, it *item, e *analysis.Error) {
-		value := strings.TrimLeft(it.value[fieldPenalty], marks)
-		if x, n, ok := leadingNumber(value); ok && !continuesNumber(value[n:]) {
-			e.Penalty = new(max(x, -x))
-		}
-	},
-	allPenalties: true,
 }
 
 // instructGrammar is that of InstructScore. An error without a severity has no
@@ -51,11 +45,6 @@ var instructGrammar = grammar{
 	last:       fieldExplanation,
 	numberless: fieldSeverity,
 	full:       3,
-	penalty: func(s Spec, _ *item, e *analysis.Error) {
-		if e.Severity != "" {
-			e.Penalty = new(s.Weights[e.Severity])
-		}
-	},
 }
 
 // itemizedReader reads numbered error analyses.
@@ -65,54 +54,36 @@ func itemizedReader(s Spec, g *grammar) reader {
 			note(r, "the prompt before the answer was passed over")
 			text = rest
 		}
-		g.read(s, text, r)
-		return finishErrors(r, s, g.allPenalties)
+		return g.read(s, text, r)
 	}
 }
 
-// read reads the statement and the errors. It sets the outcome NoError or
-// Unparseable; with errors it leaves the outcome to finishErrors.
-func (g *grammar) read(s Spec, text string, r *analysis.Report) {
+// read reads the statement and the errors.
+func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 	st := readStatement(text)
 	if st.found {
 		r.StatedErrors, r.StatedTotal = &st.count, st.total
 		text = st.rest
 	}
 	items, before, strange := g.items(text)
-	if !st.found && (len(items) == 0 || strings.Trim(before, marks) != "") {
-		unparseable(r, "the answer does not start with the number of its errors")
-		return
-	}
 	if !st.found {
+		if len(items) == 0 || strings.Trim(before, marks) != "" {
+			return "the answer does not start with the number of its errors"
+		}
 		note(r, "the answer does not state how many errors there are")
 	}
-	var nothing, unknown []int
-	for i := range items {
-		e, ok := items[i].errorOf()
-		if !ok {
-			nothing = append(nothing, items[i].number)
-			continue
-		}
-		if v := items[i].value[fieldSeverity]; e.Severity == "" && !isNone(v) {
-			unknown = append(unknown, items[i].number)
-		}
-		g.penalty(s, &items[i], &e)
-		r.Errors = append(r.Errors, e)
-	}
+	nothing, unknown := s.take(r, items)
 	switch {
 	case len(r.Errors) > 0:
 		trailing(r, before, "before the first error")
 		if it := &items[len(items)-1]; !it.has[g.last] || it.value[g.last] == "" {
 			note(r, fmt.Sprintf("error %d, the last, is not complete", it.number))
 		}
-	case len(items) > 0:
-		r.SetScore(analysis.NoError, 0)
-	case st.count > 0:
-		unparseable(r, fmt.Sprintf("the answer states %d errors and lists none", st.count))
-	case st.total != nil && *st.total != 0:
-		unparseable(r, fmt.Sprintf("the answer states no error and a reduction of %v", *st.total))
-	default:
-		r.SetScore(analysis.NoError, 0)
+	case len(items) == 0 && st.count > 0:
+		return fmt.Sprintf("the answer states %d errors and lists none", st.count)
+	case len(items) == 0 && st.total != nil && *st.total != 0:
+		return fmt.Sprintf("the answer states no error and a reduction of %v", *st.total)
+	case len(items) == 0:
 		trailing(r, before, "after the statement")
 	}
 	noteItems(r, nothing, "no content but N/A: left out")
@@ -120,63 +91,11 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) {
 	if strange > 0 {
 		note(r, fmt.Sprintf("errors numbered out of turn: %d", strange))
 	}
-}
-
-// finishErrors sums the penalties of the errors that were read. With all set,
-// every error must have one. It says why there is no score, if there is none.
-func finishErrors(r *analysis.Report, s Spec, all bool) string {
-	if r.Outcome == analysis.Unparseable || r.Outcome == analysis.NoError {
+	if len(r.Errors) == 0 {
+		r.SetScore(analysis.NoError, 0)
 		return ""
 	}
-	sum, known := 0.0, 0
-	var lacking []int
-	for i, e := range r.Errors {
-		if e.Penalty != nil {
-			sum += *e.Penalty
-			known++
-		} else {
-			lacking = append(lacking, i+1)
-		}
-	}
-	noteItems(r, lacking, "no penalty that can be read")
-	switch {
-	case known == 0, all && len(lacking) > 0:
-		return "the sum of the penalties is not known"
-	case !finite(sum):
-		return "the sum of the penalties is too large"
-	}
-	s.setSum(r, 0-sum)
-	return ""
-}
-
-// setSum sets the score of a list of errors, which stops at the lower bound.
-func (s Spec) setSum(r *analysis.Report, score float64) {
-	if s.Lower != nil && score < *s.Lower {
-		note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
-		score = *s.Lower
-	}
-	r.SetScore(analysis.Scored, score)
-}
-
-// noteItems says what is wrong with the errors of these numbers.
-func noteItems(r *analysis.Report, numbers []int, what string) {
-	if len(numbers) == 0 {
-		return
-	}
-	const shown = 5
-	list := make([]string, 0, shown)
-	for _, n := range numbers[:min(len(numbers), shown)] {
-		list = append(list, strconv.Itoa(n))
-	}
-	names := strings.Join(list, ", ")
-	if more := len(numbers) - shown; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	verb := " has "
-	if len(numbers) > 1 {
-		verb = " have "
-	}
-	note(r, "error "+names+verb+what)
+	return s.sum(r)
 }
 
 // statement is what an answer states of itself before the errors.
@@ -232,7 +151,7 @@ func readStatement(text string) statement {
 		}
 	}
 	s = s[len(m[0]):]
-	if _, n := leadingWord(s); n > 0 {
+	if r, _ := utf8.DecodeRuneInString(s); unicode.IsLetter(r) || r == '\'' || r == '’' {
 		return statement{}
 	}
 	st := statement{found: true, count: count}

@@ -3,8 +3,6 @@ package answer
 import (
 	"cmp"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -12,19 +10,15 @@ import (
 
 // jsonReader reads a number at a path of a JSON document. A string that is a
 // plain number counts as one.
-func jsonReader(s Spec) (reader, error) {
-	steps, err := parsePath(s.Path)
-	if err != nil {
-		return nil, s.wrong("path", "%q: %v", s.Path, err)
-	}
+func jsonReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
-		docs, err := documentsIn(text, brackets(steps), s.Cut)
+		docs, err := documentsIn(text, "{")
 		if err != nil {
 			return err.Error()
 		}
 		var found *node
 		for _, d := range docs {
-			value, repeated := follow(d.root, steps)
+			value, repeated := d.root.follow(s.Path)
 			if value == nil {
 				continue
 			}
@@ -43,7 +37,7 @@ func jsonReader(s Spec) (reader, error) {
 		}
 		r.SetScore(analysis.Scored, x)
 		return ""
-	}, nil
+	}
 }
 
 // numberOf returns the number of a JSON value, or says why there is none.
@@ -68,69 +62,18 @@ func noteDocument(r *analysis.Report, d document) {
 	if d.repaired {
 		note(r, "the JSON had to be repaired")
 	}
-	if d.cut {
-		note(r, "the JSON is cut: what is whole was read")
-	}
 }
 
-// step is one step of a path: a member's name, or an index.
-type step struct {
-	name  string
-	index int // -1 for a name
-}
-
-// stepForm is the next step of a path: a name behind a dot, which the first
-// lacks, or brackets around an index or a quoted name.
-var stepForm = regexp.MustCompile(`^(?:(\.?)([^.[]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\])`)
-
-// parsePath reads a path such as scores[0].value or ["a.b"].c.
-func parsePath(path string) ([]step, error) {
-	var steps []step
-	for rest := path; rest != ""; {
-		m := stepForm.FindStringSubmatch(rest)
-		name, err := "", error(nil)
-		if m != nil && m[4] != "" {
-			name, err = strconv.Unquote(m[4])
+// follow returns the value at a path of names with dots between them, or nil.
+// repeated says that a name on the way stands several times, so that the path leads
+// to several values.
+func (n *node) follow(path string) (value *node, repeated bool) {
+	for step := range strings.SplitSeq(path, ".") {
+		next, twice := n.member(func(name string) bool { return name == step })
+		if next == nil {
+			return nil, repeated
 		}
-		switch {
-		case m == nil || err != nil || m[2] != "" && (m[1] == "") != (len(steps) == 0):
-			return nil, fmt.Errorf("cannot go on at %q: want names with dots between them, indexes counted from 0 in brackets, or [\"a name\"]", rest)
-		case m[3] != "":
-			index, _ := strconv.Atoi(m[3])
-			steps = append(steps, step{"", index})
-		default:
-			steps = append(steps, step{m[2] + name, -1})
-		}
-		rest = rest[len(m[0]):]
-	}
-	return steps, nil
-}
-
-// brackets returns what a document that has the path starts with.
-func brackets(steps []step) string {
-	if steps[0].index >= 0 {
-		return "["
-	}
-	return "{"
-}
-
-// follow returns the value at the path, or nil. repeated says that a name on
-// the way stands several times, so that the path leads to several values.
-func follow(n *node, steps []step) (value *node, repeated bool) {
-	for _, s := range steps {
-		switch {
-		case s.index >= 0:
-			if n.kind != '[' || s.index >= len(n.kids) {
-				return nil, repeated
-			}
-			n = n.kids[s.index]
-		default:
-			next, twice := n.member(func(name string) bool { return name == s.name })
-			if n.kind != '{' || next == nil {
-				return nil, repeated
-			}
-			n, repeated = next, repeated || twice
-		}
+		n, repeated = next, repeated || twice
 	}
 	return n, repeated
 }

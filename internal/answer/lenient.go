@@ -20,12 +20,10 @@ type lenient struct {
 	at   int
 }
 
-// errEnd is that the text ends within the document. What was read before is
-// whole but for its closing brackets; the last value without a comma or
-// bracket behind it is left out.
-var errEnd = errors.New("the text ends")
+// errEnd is that the text ends within the document.
+var errEnd = errors.New("the answer ends within its JSON")
 
-// value reads the value at the place. With errEnd it may be nil.
+// value reads the value at the place.
 func (l *lenient) value(depth int) (*node, error) {
 	if err := l.skip(); err != nil {
 		return nil, err
@@ -66,10 +64,9 @@ func (l *lenient) value(depth int) (*node, error) {
 func (l *lenient) container(opening byte, depth int) (*node, error) {
 	n := &node{kind: opening}
 	closing := opening + 2 // in ASCII
-	l.at++
-	for {
+	for l.at++; ; {
 		if err := l.skip(); err != nil {
-			return n, err
+			return nil, err
 		}
 		switch l.text[l.at] {
 		case ',':
@@ -81,30 +78,18 @@ func (l *lenient) container(opening byte, depth int) (*node, error) {
 		case '}', ']':
 			return nil, errBrokenJSON
 		}
-		name := ""
 		if opening == '{' {
-			var err error
-			if name, err = l.name(); err != nil {
-				return n, err
+			name, err := l.name()
+			if err != nil {
+				return nil, err
 			}
+			n.names = append(n.names, name)
 		}
 		kid, err := l.value(depth + 1)
-		if err != nil && !errors.Is(err, errEnd) {
+		if err != nil {
 			return nil, err
 		}
-		scalar := kid != nil && kid.kind != '{' && kid.kind != '['
-		if err == nil && scalar && l.skip() != nil {
-			err = errEnd // it may go on
-		}
-		if kid != nil && (err == nil || !scalar) {
-			n.kids = append(n.kids, kid)
-			if opening == '{' {
-				n.names = append(n.names, name)
-			}
-		}
-		if err != nil {
-			return n, err
-		}
+		n.kids = append(n.kids, kid)
 	}
 }
 

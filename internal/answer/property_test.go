@@ -146,7 +146,6 @@ func specs() map[string]answer.Spec {
 		answer.TIGERScore:    {Kind: answer.TIGERScore},
 		answer.InstructScore: {Kind: answer.InstructScore},
 		answer.MQM:           {Kind: answer.Errors, Form: answer.MQM},
-		"cut":                {Kind: answer.Errors, Form: answer.XGPTScore, Cut: true},
 	}
 }
 

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -46,8 +47,8 @@ type Spec struct {
 	Kind string `yaml:"kind"` // one of Kinds
 
 	// Lower and Upper bound the score; what lies outside is unparseable.
-	// number: default 0 and 100. stars: default 1 and 5, whole numbers of at
-	// least 1. json: default none. The error lists have an upper bound of 0,
+	// number: default 0 and 100; stars: 1 and 5; json: default none. The error lists
+	// have an upper bound of 0,
 	// and a Lower (at most 0, default none) is where their sum stops, as −25
 	// in GEMBA-MQM.
 	Lower *float64 `yaml:"lower"`
@@ -55,19 +56,15 @@ type Spec struct {
 	// Integer refuses fractions (number, json, stars). A fraction of stars is
 	// read where it is stated.
 	Integer bool `yaml:"integer"`
-	// OutOf lists the denominators that may follow a number, as in "8.5/10" or
-	// "8 out of 10" (number). Default: Upper. A number out of another
-	// denominator d than Upper is scaled by Upper/d.
-	OutOf []float64 `yaml:"out_of"`
+	// OutOf and Cut are of earlier versions: the hash of a judge has them.
+	OutOf []float64 `yaml:"-"`
 	// After is what the number follows, whatever its case, as "[RESULT]" in
 	// Prometheus (number). Where it stands several times with different numbers,
 	// the answer is unparseable.
 	After string `yaml:"after" json:",omitempty"`
 
 	// Path leads to the number (json) or to the list (errors): names joined by
-	// dots, and indexes in brackets counted from 0, as in "scores[0].value".
-	// A name in brackets and double quotes may hold anything: ["a.b"]. errors:
-	// default "errors".
+	// dots. errors: default "errors".
 	Path string `yaml:"path"`
 
 	// Classes are the answers that count (classes).
@@ -85,10 +82,7 @@ type Spec struct {
 	Weights map[analysis.Severity]float64 `yaml:"weights"`
 	// Except are penalties of some aspects in place of the Weights (errors).
 	Except []analysis.Exception `yaml:"except" json:",omitempty"`
-	// Cut reads an answer that ends within its JSON as far as it goes (json,
-	// errors), which is said in Report.Detail. By default it is unparseable,
-	// for the errors that are missing would count as none.
-	Cut bool `yaml:"cut"`
+	Cut    bool                 `yaml:"-"`
 }
 
 // Class is one answer of a classification.
@@ -114,41 +108,32 @@ func (f Fields) names() [fields]string {
 		fieldSeverity: f.Severity, fieldExplanation: f.Explanation, fieldPenalty: f.Penalty}
 }
 
-// Bounds returns the range of the scores and whether an answer can attain its
-// ends. No error is 0 for the error lists, which is attained; nothing limits
-// how many errors a model states (an answer may hold more than its prompt asks
-// for), so that their lower bound is -Inf unless Lower is set. A spec that New
-// refuses has the bounds -Inf and +Inf, which are not attained.
-func (s Spec) Bounds() (lower, upper float64, lowerAttained, upperAttained bool) {
+// Bounds returns the range of the scores. No error is 0 for the error lists;
+// nothing limits how many errors a model states (an answer may hold more than its
+// prompt asks for), so that their lower bound is -Inf unless Lower is set. A spec
+// that New refuses has the bounds -Inf and +Inf.
+func (s Spec) Bounds() (lower, upper float64) {
+	lower, upper = math.Inf(-1), math.Inf(1)
 	c, err := s.complete()
-	if err != nil {
-		return math.Inf(-1), math.Inf(1), false, false
+	switch {
+	case err != nil:
+		return lower, upper
+	case c.Kind == Classes:
+		byValue := func(a, b Class) int { return cmp.Compare(a.Value, b.Value) }
+		return slices.MinFunc(c.Classes, byValue).Value, slices.MaxFunc(c.Classes, byValue).Value
+	case c.listsErrors():
+		upper = 0
+		if c.Kind == GEMBA {
+			lower = -counted * slices.Max(slices.Collect(maps.Values(c.Weights)))
+		}
 	}
-	switch c.Kind {
-	case Classes:
-		lower, upper = math.Inf(1), math.Inf(-1)
-		for _, class := range c.Classes {
-			lower, upper = min(lower, class.Value), max(upper, class.Value)
-		}
-		return lower, upper, true, true
-	case Errors, TIGERScore, InstructScore, GEMBA:
-		lower, lowerAttained = math.Inf(-1), c.Lower != nil
-		if lowerAttained {
-			lower = *c.Lower
-		} else if c.Kind == GEMBA {
-			lower, lowerAttained = -counted*slices.Max(slices.Collect(maps.Values(c.Weights))), true
-		}
-		return lower, 0, lowerAttained, true
-	default:
-		lower, upper = math.Inf(-1), math.Inf(1)
-		if c.Lower != nil {
-			lower, lowerAttained = *c.Lower, true
-		}
-		if c.Upper != nil {
-			upper, upperAttained = *c.Upper, true
-		}
-		return lower, upper, lowerAttained, upperAttained
+	if c.Lower != nil {
+		lower = *c.Lower
 	}
+	if c.Upper != nil {
+		upper = *c.Upper
+	}
+	return lower, upper
 }
 
 // Rules returns what the prompt asks the penalties to keep to: a reduction of
@@ -176,12 +161,9 @@ func (s Spec) complete() (Spec, error) {
 	if err := s.refuseForeign(); err != nil {
 		return s, err
 	}
-	for _, b := range []struct {
-		name string
-		at   *float64
-	}{{"lower", s.Lower}, {"upper", s.Upper}} {
-		if b.at != nil && !finite(*b.at) {
-			return s, s.wrong(b.name, "%v is not a finite number", *b.at)
+	for name, bound := range map[string]*float64{"lower": s.Lower, "upper": s.Upper} {
+		if bound != nil && !finite(*bound) {
+			return s, s.wrong(name, "%v is not a finite number", *bound)
 		}
 	}
 	var err error
@@ -189,13 +171,11 @@ func (s Spec) complete() (Spec, error) {
 	case Number:
 		s, err = s.completeNumber()
 	case Stars:
-		s, err = s.completeStars()
+		s.Lower, s.Upper = new(1.0), new(5.0)
 	case Classes:
 		err = s.checkClasses()
 	case JSON:
-		if s.Path == "" {
-			err = s.wrong("path", "is missing: name the member that holds the score")
-		}
+		err = s.checkPath()
 	case Errors:
 		s, err = s.completeErrors()
 	case InstructScore:
@@ -234,10 +214,9 @@ func (s Spec) refuseForeign() error {
 		set   bool
 		kinds []string
 	}{
-		{"lower", s.Lower != nil, []string{Number, Stars, JSON, Errors, TIGERScore, InstructScore, GEMBA}},
-		{"upper", s.Upper != nil, []string{Number, Stars, JSON}},
+		{"lower", s.Lower != nil, []string{Number, JSON, Errors, TIGERScore, InstructScore, GEMBA}},
+		{"upper", s.Upper != nil, []string{Number, JSON}},
 		{"integer", s.Integer, []string{Number, Stars, JSON}},
-		{"out_of", s.OutOf != nil, []string{Number}},
 		{"after", s.After != "", []string{Number}},
 		{"path", s.Path != "", []string{JSON, Errors}},
 		{"classes", s.Classes != nil, []string{Classes}},
@@ -245,7 +224,6 @@ func (s Spec) refuseForeign() error {
 		{"fields", s.Fields != Fields{}, []string{Errors}},
 		{"weights", s.Weights != nil, []string{Errors, InstructScore, GEMBA}},
 		{"except", s.Except != nil, []string{Errors}},
-		{"cut", s.Cut, []string{JSON, Errors}},
 	}
 	for _, f := range fields {
 		if f.set && !slices.Contains(f.kinds, s.Kind) {
@@ -257,41 +235,19 @@ func (s Spec) refuseForeign() error {
 
 func (s Spec) completeNumber() (Spec, error) {
 	if s.Lower == nil && s.Upper == nil {
-		lower, upper := 0.0, 100.0
-		s.Lower, s.Upper = &lower, &upper
+		s.Lower, s.Upper = new(0.0), new(100.0)
 	}
 	if s.Lower == nil || s.Upper == nil {
 		return s, s.wrong("lower", "and upper go together: set both or none")
 	}
-	for _, d := range s.OutOf {
-		if !finite(d) || d <= 0 {
-			return s, s.wrong("out_of", "%v is not a number above 0", d)
-		}
-	}
-	if s.OutOf == nil && *s.Upper > 0 {
-		s.OutOf = []float64{*s.Upper}
-	}
 	return s, nil
 }
 
-// mostStars keeps a number of stars countable at a glance, and its words few.
-const mostStars = 10
-
-func (s Spec) completeStars() (Spec, error) {
-	lower, upper := 1.0, 5.0
-	if s.Lower == nil {
-		s.Lower = &lower
+func (s Spec) checkPath() error {
+	if slices.Contains(strings.Split(s.Path, "."), "") {
+		return s.wrong("path", "%q names no member: write the name, or names with dots between them", s.Path)
 	}
-	if s.Upper == nil {
-		s.Upper = &upper
-	}
-	if *s.Lower < 0 || *s.Lower != math.Trunc(*s.Lower) {
-		return s, s.wrong("lower", "%v is not a whole number of stars", *s.Lower)
-	}
-	if *s.Upper > mostStars || *s.Upper != math.Trunc(*s.Upper) {
-		return s, s.wrong("upper", "%v is not a whole number of stars up to %d", *s.Upper, mostStars)
-	}
-	return s, nil
+	return nil
 }
 
 func (s Spec) checkClasses() error {
@@ -300,7 +256,7 @@ func (s Spec) checkClasses() error {
 	}
 	seen := map[string]bool{}
 	for _, c := range s.Classes {
-		key := classKey(c.Name)
+		key := className(c.Name)
 		switch {
 		case key == "":
 			return s.wrong("classes", "has a name without a letter or digit: %q", c.Name)
@@ -330,8 +286,9 @@ func (s Spec) completeErrors() (Spec, error) {
 	if s.Fields == (Fields{}) {
 		s.Fields = fields
 	}
-	if s.Path == "" {
-		s.Path = "errors"
+	s.Path = cmp.Or(s.Path, "errors")
+	if err := s.checkPath(); err != nil {
+		return s, err
 	}
 	if s.Weights != nil {
 		if s.Fields.Severity == "" {
@@ -355,9 +312,7 @@ func (s Spec) checkWeights() error {
 		}
 	}
 	for _, severity := range slices.Sorted(maps.Keys(s.Weights)) {
-		switch severity {
-		case analysis.Critical, analysis.Major, analysis.Minor:
-		default:
+		if !slices.Contains(worstFirst, severity) {
 			return s.wrong("weights", "%q is not a severity: critical, major or minor", severity)
 		}
 		if w := s.Weights[severity]; !finite(w) || w < 0 {

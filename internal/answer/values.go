@@ -2,7 +2,7 @@ package answer
 
 import (
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -69,45 +69,29 @@ func severityOf(value string) analysis.Severity {
 	if m == nil || m[2] != "" {
 		return ""
 	}
-	switch s := analysis.Severity(strings.ToLower(m[1])); s {
-	case analysis.Critical, analysis.Major, analysis.Minor:
+	if s := analysis.Severity(strings.ToLower(m[1])); slices.Contains(worstFirst, s) {
 		return s
 	}
 	return ""
 }
 
-var numberForm = regexp.MustCompile(`^[-−+]?(\d+(\.\d+)?|\.\d+)`)
+var (
+	numberForm = regexp.MustCompile(`^` + number)
+	// gluedNumber follows a number that is part of something else, as in "85th",
+	// "1.2.3", "85,5" or "1e5", and rangeForm one that is a range or a fraction.
+	gluedNumber = regexp.MustCompile(`^(?:[\pL\pN_]|[.,:]\d)`)
+	rangeForm   = regexp.MustCompile(`(?i)^[ \t]*(?:[-–—/~^−]|(?:to|or)(?:[ \t]|\b))[ \t]*\d`)
+)
 
-// leadingNumber reads the decimal number that s starts with. A number that is
-// glued to something else, as in "85th", "1.2.3", "85,5" or "1e5", is none.
+// leadingNumber reads the decimal number that s starts with.
 func leadingNumber(s string) (value float64, width int, ok bool) {
-	number := numberForm.FindString(s)
-	rest := s[len(number):]
-	if r, n := utf8.DecodeRuneInString(rest); number == "" || unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' ||
-		(r == '.' || r == ',' || r == ':') && startsWithDigit(rest[n:]) {
+	text := numberForm.FindString(s)
+	if text == "" || gluedNumber.MatchString(s[len(text):]) {
 		return 0, 0, false
 	}
-	value, err := strconv.ParseFloat(strings.Replace(number, "−", "-", 1), 64)
-	return value + 0, len(number), err == nil // no negative zero
+	value, err := parseNumber(text)
+	return value, len(text), err == nil
 }
-
-func isDigit(b byte) bool { return '0' <= b && b <= '9' }
-
-// leadingWord returns the letters that s starts with, in lower case, and their
-// width. Longer words than any that is looked for are returned in part.
-func leadingWord(s string) (word string, width int) {
-	for width < len(s) {
-		r, n := utf8.DecodeRuneInString(s[width:])
-		if !unicode.IsLetter(r) && r != '\'' && r != '’' || width > 40 {
-			break
-		}
-		width += n
-	}
-	return strings.ToLower(s[:width]), width
-}
-
-// marks are what decorates an answer without being part of it.
-const marks = " \t\r\n*_`\"'#>“”‘’"
 
 // answerText cuts off what serving software and reasoning models put around
 // an answer. The second result says for people what was passed over, or why

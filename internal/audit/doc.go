@@ -1,7 +1,7 @@
 // Package audit tells how far judges can be trusted: it gathers the reports of
 // a run, plants canaries, and reads answers that were made elsewhere.
 //
-//	reports := audit.NewReports(engine.Metrics(), 3)
+//	reports := audit.NewReports(engine.Metrics())
 //	canaries := audit.NewCanaries(reports.Metrics(), 50, seed)
 //	err := engine.Run(ctx, dataset, func(s *refract.SegmentScores) error {
 //		canaries.Add(s.Segment)

@@ -58,7 +58,7 @@ func NewReading(spec string, p judge.Policy, weights map[analysis.Severity]float
 	if p.Retries() > 0 {
 		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
 	}
-	lower, upper, _, _ := form.Bounds()
+	lower, upper := form.Bounds()
 	r.Policy, err = p.Within(lower, upper, resolved.Direction())
 	return r, err
 }

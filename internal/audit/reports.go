@@ -6,68 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Reports gathers what metrics say of their scores in a run.
 type Reports struct {
-	Trust    Trust // of all reports
-	Unneeded int   // cells that were left out, as they could not change a score
-	metrics  []*explained
-	most     int
-}
-
-// explained is one metric that explains its scores.
-type explained struct {
-	metric metrics.Metric
-	at     int // its index in the engine
-	worst  []Worst
-}
-
-// Worst is a hypothesis with what a metric says of it, against the reference
-// that it does best with.
-type Worst struct {
-	ID, System, Text string
-	Score            float64
-	Report           *analysis.Report
+	Trust   Trust // of all reports
+	metrics []metrics.Metric
+	at      []int // their indexes in the engine
 }
 
 // NewReports gathers the reports of those metrics of an engine that explain
-// their scores, and keeps the given number of worst hypotheses of each.
-func NewReports(ms []metrics.Metric, worst int) *Reports {
-	r := &Reports{most: worst}
+// their scores.
+func NewReports(ms []metrics.Metric) *Reports {
+	r := &Reports{}
 	for i, m := range ms {
 		if m.Info().Explains {
-			r.metrics = append(r.metrics, &explained{metric: m, at: i})
+			r.metrics, r.at = append(r.metrics, m), append(r.at, i)
 		}
 	}
 	return r
 }
 
 // Metrics returns those that explain their scores.
-func (r *Reports) Metrics() []metrics.Metric {
-	out := make([]metrics.Metric, len(r.metrics))
-	for i, x := range r.metrics {
-		out[i] = x.metric
-	}
-	return out
-}
+func (r *Reports) Metrics() []metrics.Metric { return r.metrics }
 
 // Add takes in a segment, and writes a line of JSON for each of its reports to
 // records, if that is not nil.
 func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
-	for _, x := range r.metrics {
-		ms, info := &s.Metrics[x.at], x.metric.Info()
+	for k, m := range r.metrics {
+		ms, info := &s.Metrics[r.at[k]], m.Info()
+		place := func(h int) Place {
+			return Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name}
+		}
 		for i, rep := range ms.Reports {
-			if ms.Status[i] == metrics.Unneeded {
-				r.Unneeded++
-			}
-			at := Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[i/ms.Columns].System, Metric: info.Name}
+			at := place(i / ms.Columns)
 			if reference := i % ms.Columns; info.NeedsReferences {
 				at.Reference = &reference
 			}
@@ -76,14 +52,10 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 			}
 		}
 		for h, rep := range ms.NativeReports {
-			if err := r.add(Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name}, rep, records); err != nil {
+			if err := r.add(place(h), rep, records); err != nil {
 				return err
 			}
 		}
-		if ms.NativeReports != nil {
-			ms = &refract.MetricScores{Columns: 1, Values: ms.Native, Reports: ms.NativeReports}
-		}
-		x.addWorst(s.Segment, ms, r.most)
 	}
 	return nil
 }
@@ -123,59 +95,6 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	return err
 }
 
-// addWorst keeps the n worst hypotheses, each by the report of its best cell.
-func (x *explained) addWorst(s *refract.Segment, ms *refract.MetricScores, n int) {
-	sign := float64(x.metric.Info().Direction)
-	for h := range s.Hypotheses {
-		best := -1
-		for i := h * ms.Columns; i < (h+1)*ms.Columns && ms.Reports != nil; i++ {
-			if r := ms.Reports[i]; r != nil && r.Outcome.HasScore() && (best < 0 || sign*ms.Values[i] > sign*ms.Values[best]) {
-				best = i
-			}
-		}
-		if best < 0 || ms.Reports[best].Outcome == analysis.NoError {
-			continue // it is perfect
-		}
-		score := ms.Values[best]
-		x.keep(Worst{s.ID, s.Hypotheses[h].System, s.Hypotheses[h].Text.Value, score, ms.Reports[best]}, n)
-	}
-}
-
-// keep takes in a hypothesis that may be one of the n worst.
-func (x *explained) keep(w Worst, n int) {
-	sign := float64(x.metric.Info().Direction)
-	at, _ := slices.BinarySearchFunc(x.worst, sign*w.Score, func(w Worst, v float64) int {
-		if sign*w.Score <= v { // the earlier one stays first
-			return -1
-		}
-		return 1
-	})
-	if at < n {
-		x.worst = slices.Insert(x.worst, at, w)
-		x.worst = x.worst[:min(n, len(x.worst))]
-	}
-}
-
-// Worst returns the worst hypotheses by a metric of Metrics, the worst first.
-func (r *Reports) Worst(metric int) []Worst { return r.metrics[metric].worst }
-
-// WriteText shows the worst hypotheses with their errors on a terminal.
-func (r *Reports) WriteText(w io.Writer, colour bool) error {
-	for _, x := range r.metrics {
-		for i := range x.worst {
-			ws := &x.worst[i]
-			if i == 0 {
-				fmt.Fprintf(w, "\nWorst segments by %s\n", report.Visible(x.metric.Info().Name))
-			}
-			fmt.Fprintf(w, "\nsegment %s, system %s: %g\n", report.Visible(ws.ID), report.Visible(ws.System), ws.Score)
-			if _, err := io.WriteString(w, marked(ws.Text, ws.Report.Errors, colour)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // CoverageError says that too many answers of a judge have no score.
 type CoverageError struct {
 	Metric       string
@@ -199,8 +118,8 @@ func (c *CoverageError) Error() string {
 // The error joins a *CoverageError for each metric.
 func (r *Reports) Covered(most float64) error {
 	var errs []error
-	for _, x := range r.metrics {
-		t := r.Trust.Total(x.metric.Info().Name)
+	for _, m := range r.metrics {
+		t := r.Trust.Total(m.Info().Name)
 		without := t.Reports - t.WithScore()
 		if t.Reports == 0 || float64(without) <= most*float64(t.Reports) {
 			continue
@@ -214,4 +133,32 @@ func (r *Reports) Covered(most float64) error {
 		errs = append(errs, c)
 	}
 	return errors.Join(errs...)
+}
+
+// reportsState is what Reports has gathered. Worst is of earlier versions.
+type reportsState struct {
+	Trust    *Trust       `json:"trust"`
+	Unneeded int          `json:"unneeded"`
+	Worst    [][]struct{} `json:"worst"` // by metric
+}
+
+// MergedReports gathers what other processes gathered of metrics, each of which
+// explains its scores, by UnmarshalJSON.
+func MergedReports(ms []metrics.Metric) *Reports { return &Reports{metrics: ms} }
+
+// MarshalJSON writes what was gathered.
+func (r *Reports) MarshalJSON() ([]byte, error) {
+	return json.Marshal(reportsState{Trust: &r.Trust, Worst: make([][]struct{}, len(r.metrics))})
+}
+
+// UnmarshalJSON adds what MarshalJSON wrote, as of segments that follow.
+func (r *Reports) UnmarshalJSON(b []byte) error {
+	in := reportsState{Trust: &r.Trust}
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	if len(in.Worst) != len(r.metrics) {
+		return errors.New("reports of other metrics")
+	}
+	return nil
 }

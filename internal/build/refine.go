@@ -45,7 +45,7 @@ func Outputs(seed uint64, segments []*refract.Segment, all bool, most int) []Out
 }
 
 // Refine samples reports of outputs, asks the teacher what is wrong with each, and
-// makes examples of the best and pairs of unequal ones.
+// makes examples of the best.
 func (s *Set) Refine(ctx context.Context, r Refinement, outputs []Output) error {
 	parser, err := r.Judge.Parser()
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Set) Refine(ctx context.Context, r Refinement, outputs []Output) error 
 		return err
 	}
 	for i := 0; i < len(items); i += r.Samples {
-		s.keepBest(items[i:i+r.Samples], r.Least)
+		keepBest(items[i:i+r.Samples], r.Least)
 	}
 	s.Items = append(s.Items, items...)
 	return nil
@@ -114,33 +114,26 @@ func (s *Set) sampled(r Refinement, it *Item, sample int) *llm.Request {
 }
 
 // keepBest keeps the different samples of an output that have the highest alignment;
-// the paper's counts show that it keeps ties. Two samples of unequal alignment make
-// a pair.
-func (s *Set) keepBest(samples []*Item, least float64) {
+// the paper's counts show that it keeps ties.
+func keepBest(samples []*Item, least float64) {
 	best := -1.0
 	seen := map[string]bool{}
-	var ranked []*Item
 	for _, it := range samples {
 		if it.Rule == "" && seen[it.Completion] {
 			it.leave(RuleRepeat, "an earlier sample is the same")
 		}
 		seen[it.Completion] = true
 		if it.Rule == "" && it.Alignment != nil {
-			ranked = append(ranked, it)
 			best = max(best, *it.Alignment)
 		}
 	}
-	for _, it := range ranked {
+	for _, it := range samples {
 		switch {
+		case it.Alignment == nil:
 		case *it.Alignment < best:
 			it.leave(RuleNotBest, fmt.Sprintf("its alignment is %.4f, and that of another sample %.4f", *it.Alignment, best))
 		case best < least:
 			it.leave(RuleLow, fmt.Sprintf("its alignment is %.4f, below %v", best, least))
-		}
-		for _, worse := range ranked {
-			if *it.Alignment > *worse.Alignment {
-				s.Pairs = append(s.Pairs, Pair{Group: it.Group, Prompt: it.Prompt, Chosen: it.Completion, Rejected: worse.Completion})
-			}
 		}
 	}
 }

@@ -40,11 +40,10 @@ func TestRefusalsAreLeftOut(t *testing.T) {
 	}
 	b := &Set{Recipe: loaded(t, "instructscore")}
 	count := ListCount{}
-	list := &Dialogue{Answers: []string{refused}}
-	if got := append(count.read(list, readSentences), count.read(list, readNames)...); len(got) > 0 || count.Refused != 2 {
+	if got := count.read(&Dialogue{Answers: []string{refused}}); len(got) > 0 || count.Refused != 1 {
 		t.Errorf("%q, %+v", got, count)
 	}
-	if got, err := b.inLanguage(task, []string{refused, "Der Zug kam spät."}, &count); len(got) != 1 || count.Refused != 3 || err != nil {
+	if got, err := b.inLanguage(task, []string{refused, "Der Zug kam spät."}, &count); len(got) != 1 || count.Refused != 2 || err != nil {
 		t.Errorf("%q, %+v, %v", got, count, err)
 	}
 	designed := "Paraphrase correct translation: " + refused + "\nIncorrect Translation: Der Zug kam.\nError type 1: A\nMajor/minor: Major\nError location 1: kam\nExplanation for error 1: It came late."

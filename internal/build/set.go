@@ -25,7 +25,6 @@ import (
 type Set struct {
 	Name, License string // "" leaves them to be filled in
 	Form          string // of Forms; "" for the form in which the metric is served
-	Container     string // of Containers
 	Validation    float64
 	Seed          uint64
 	Recipe        *Recipe
@@ -44,7 +43,6 @@ type Set struct {
 	Observe func(ask.Result)
 
 	Items   []*Item
-	Pairs   []Pair // of preferences
 	Steps   []*Step
 	Lists   []ListCount
 	NotMade int      // errors that the teacher says it could not make
@@ -107,7 +105,6 @@ type Summary struct {
 	Train         int            `json:"train"`
 	Validation    int            `json:"validation"`
 	Groups        int            `json:"texts"` // that examples are split by
-	Pairs         int            `json:"pairs,omitempty"`
 	LeftOut       map[string]int `json:"left_out"`
 	ByTask        []TaskCount    `json:"by_task"`
 	Errors        map[string]int `json:"errors"` // of the examples, by severity and type
@@ -136,7 +133,7 @@ func (s *Set) summarize() *Summary {
 	out := &Summary{
 		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, RecipeHash: s.Recipe.Hash(), Metric: cmp.Or(s.Metric, s.Recipe.Metric),
 		Model: s.Teacher.Name, Revision: s.Teacher.Revision, Seed: s.Seed, Form: s.Form, License: s.License, Inputs: s.Inputs,
-		Items: len(s.Items), Pairs: len(s.Pairs), LeftOut: map[string]int{}, Errors: map[string]int{},
+		Items: len(s.Items), LeftOut: map[string]int{}, Errors: map[string]int{},
 		PromptHashes: s.served, Lists: s.Lists, Steps: s.Steps, ValidationPer: s.Validation,
 	}
 	groups := map[string]bool{}
@@ -185,23 +182,17 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 	rows := map[string][]any{} // by file
 	for _, it := range s.Items {
 		if it.Rule == "" {
-			name := side(it.Validation)
+			name := "train"
+			if it.Validation {
+				name = "validation"
+			}
 			rows[name] = append(rows[name], exampleRow(s.Form, it.Prompt, it.Completion))
 		}
 	}
-	var preferences []string // sides that have pairs
-	for _, p := range s.Pairs {
-		of := side(isValidation(s.Seed, s.Validation, p.Group))
-		if name := "preference-" + of; rows[name] == nil {
-			preferences = append(preferences, of)
-		}
-		rows["preference-"+of] = append(rows["preference-"+of], p.row(s.Form))
-	}
-	slices.Sort(preferences)
 	err := to.Write(itemsFile, func(w io.Writer) error { return writeLines(w, s.Items) })
 	for _, name := range sortedKeys(rows) {
 		if err == nil {
-			err = to.Write(name+"."+s.Container, func(w io.Writer) error { return writeRows(w, s.Container, rows[name]) })
+			err = to.Write(name+".jsonl", func(w io.Writer) error { return writeLines(w, rows[name]) })
 		}
 	}
 	if err == nil {
@@ -218,7 +209,7 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 			if sum.Cost != nil {
 				cost = strconv.FormatFloat(*sum.Cost, 'f', 4, 64)
 			}
-			text, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "Preferences": preferences, "Cost": cost})
+			text, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "Cost": cost})
 			if err == nil {
 				_, err = w.Write(text)
 			}
@@ -232,13 +223,6 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 		err = s.Recipe.Write(func(name string, f func(io.Writer) error) error { return to.Write(recipeFolder+"/"+name, f) })
 	}
 	return sum, err
-}
-
-func side(validation bool) string {
-	if validation {
-		return "validation"
-	}
-	return "train"
 }
 
 //go:embed card.md.tmpl

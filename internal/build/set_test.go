@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 )
 
@@ -35,11 +33,11 @@ func written(t interface{ Fatal(...any) }, dir string, s *Set) *folder {
 	return f
 }
 
-// No text is on both sides: neither of examples nor of preferences.
+// No text is on both sides.
 func TestNothingLeaks(t *testing.T) {
 	recipe := loaded(t, "instructscore")
 	rapid.Check(t, func(rt *rapid.T) {
-		s := &Set{Form: FormCompletion, Container: JSONLines, Recipe: recipe, Validation: 0.5, Seed: rapid.Uint64().Draw(rt, "seed")}
+		s := &Set{Form: FormCompletion, Recipe: recipe, Validation: 0.5, Seed: rapid.Uint64().Draw(rt, "seed")}
 		group := rapid.SampledFrom([]string{"A text.", "a  TEXT.", "Another.", "One more.", "A fifth."})
 		for range rapid.IntRange(1, 20).Draw(rt, "items") {
 			g := group.Draw(rt, "group")
@@ -48,24 +46,21 @@ func TestNothingLeaks(t *testing.T) {
 				it.Rule = RuleRepeat
 			}
 			s.Items = append(s.Items, it)
-			s.Pairs = append(s.Pairs, Pair{Group: g, Prompt: g, Chosen: "c", Rejected: "r"})
 		}
 		f := written(rt, t.TempDir(), s)
-		prompts := func(names ...string) map[string]bool {
+		prompts := func(name string) map[string]bool {
 			all := map[string]bool{}
-			for _, name := range names {
-				for line := range strings.Lines(string(f.files[name])) {
-					var row completionRow
-					if err := json.Unmarshal([]byte(line), &row); err != nil {
-						rt.Fatal(err)
-					}
-					all[folded(row.Prompt)] = true
+			for line := range strings.Lines(string(f.files[name])) {
+				var row struct{ Prompt string }
+				if err := json.Unmarshal([]byte(line), &row); err != nil {
+					rt.Fatal(err)
 				}
+				all[folded(row.Prompt)] = true
 			}
 			return all
 		}
-		train := prompts("train.jsonl", "preference-train.jsonl")
-		for text := range prompts("validation.jsonl", "preference-validation.jsonl") {
+		train := prompts("train.jsonl")
+		for text := range prompts("validation.jsonl") {
 			if train[text] {
 				rt.Fatalf("%q is on both sides", text)
 			}
@@ -73,49 +68,10 @@ func TestNothingLeaks(t *testing.T) {
 	})
 }
 
-// Rows of Parquet are those of JSON Lines.
-func TestParquet(t *testing.T) {
-	items := []*Item{{Group: "g", Prompt: "p <1>\n", Completion: " c"}, {Group: "h", Prompt: "q", Completion: ""}}
-	for _, form := range Forms() {
-		s := &Set{Form: form, Recipe: loaded(t, "instructscore"), Items: items}
-		s.Container = JSONLines
-		lines := written(t, t.TempDir(), s).files["train.jsonl"]
-		s.Container = Parquet
-		packed := written(t, t.TempDir(), s).files["train.parquet"]
-		var got bytes.Buffer
-		if err := reread(&got, form, packed); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(lines), got.String()); diff != "" || len(lines) == 0 {
-			t.Errorf("%s: %s", form, diff)
-		}
-	}
-}
-
-func reread(w io.Writer, form string, packed []byte) error {
-	switch form {
-	case FormMessages:
-		return rereadRows[messagesRow](w, packed)
-	case FormCompletion:
-		return rereadRows[completionRow](w, packed)
-	case FormAlpaca:
-		return rereadRows[alpacaRow](w, packed)
-	}
-	return rereadRows[shareGPTRow](w, packed)
-}
-
-func rereadRows[R any](w io.Writer, packed []byte) error {
-	rows, err := parquet.Read[R](bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		return err
-	}
-	return writeLines(w, rows)
-}
-
 // Texts of others do nothing in the card.
 func TestCardIsHarmless(t *testing.T) {
 	s := &Set{
-		Name: "x\nlicense: mit", License: "a: b", Form: FormMessages, Container: JSONLines, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},
+		Name: "x\nlicense: mit", License: "a: b", Form: FormMessages, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},
 		Inputs: []Input{{Spec: "jsonl:a_b*.jsonl", Set: "0"}},
 		Items:  []*Item{{Task: "mt_zh-en", Rule: RuleCut}},
 	}

@@ -32,22 +32,8 @@ type ListCount struct {
 	Asked   int    `json:"asked"`          // entries that were asked for
 	Got     int    `json:"got"`            // different ones
 	Lost    int    `json:"lost"`           // lists that have no answer, are cut, or have no entry
-	Again   int    `json:"again"`          // entries that an earlier list has
-	Extra   int    `json:"extra"`          // entries beyond those that were asked for
 	Foreign int    `json:"wrong_language"` // sentences in another language than the task's
 	Refused int    `json:"refusals"`       // lists and sentences that are refusals
-}
-
-// read reads the list of an answer, unless it is a refusal.
-func (c *ListCount) read(d *Dialogue, entries func(string) []string) []string {
-	switch {
-	case d.Rule != "":
-		return nil
-	case refusal(d.last()) != "":
-		c.Refused++
-		return nil
-	}
-	return entries(d.last())
 }
 
 // Source says where correct texts come from: a teacher lists domains, topics of each
@@ -61,21 +47,35 @@ type Source struct {
 // Texts asks the teacher for correct texts. unknown is how many a dry run does not
 // know yet.
 func (s *Set) Texts(ctx context.Context, task *Task, n Source) (texts []Text, unknown int, err error) {
-	domains, unknown, err := s.names(ctx, task, stepDomains, []Text{{}}, 0, n.Domains)
-	if err != nil {
-		return nil, 0, err
+	names, unknown := []Text{{}}, 0
+	for _, step := range []struct {
+		name   string
+		number int
+	}{{stepDomains, n.Domains}, {stepTopics, n.Topics}} {
+		var found []Text
+		seen := map[string]bool{}
+		unknown, err = s.lists(ctx, task, step.name, names, unknown, step.number, func(of Text, list []string, count *ListCount) error {
+			for _, name := range list {
+				if key := folded(name); !seen[key] {
+					seen[key] = true
+					count.Got++
+					found = append(found, Text{Text: name, From: map[string]string{"domain": of.Text}})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		names, unknown = found, unknown*step.number
 	}
-	topics, unknown, err := s.names(ctx, task, stepTopics, domains, unknown, n.Topics)
-	if err != nil {
-		return nil, 0, err
-	}
-	if known := some(s.Seed, "texts", topics, n.Most); len(known) < len(topics) {
-		topics, unknown = known, 0
+	if known := some(s.Seed, "texts", names, n.Most); len(known) < len(names) {
+		names, unknown = known, 0
 	} else if n.Most > 0 {
-		unknown = min(unknown, n.Most-len(topics))
+		unknown = min(unknown, n.Most-len(names))
 	}
-	unknown, err = s.lists(ctx, task, stepSentences, topics, unknown, n.Sentences, readSentences, func(topic Text, found []string, count *ListCount) error {
-		kept, err := s.inLanguage(task, found, count)
+	unknown, err = s.lists(ctx, task, stepSentences, names, unknown, n.Sentences, func(topic Text, list []string, count *ListCount) error {
+		kept, err := s.inLanguage(task, list, count)
 		if count.Got += len(kept); len(kept) > 0 {
 			text := kept[newDraw(s.Seed, "sentence", topic.Text).IntN(len(kept))]
 			texts = append(texts, Text{ID: strconv.Itoa(len(texts) + 1), Text: text, From: map[string]string{"domain": topic.From["domain"], "topic": topic.Text}})
@@ -103,29 +103,10 @@ func (s *Set) inLanguage(task *Task, sentences []string, count *ListCount) (kept
 	return kept, nil
 }
 
-// names asks for a list of names about each of the given ones, of which unknown
-// more are not known yet. It returns how many names are not.
-func (s *Set) names(ctx context.Context, task *Task, step string, about []Text, unknown, number int) (names []Text, more int, err error) {
-	seen := map[string]bool{}
-	more, err = s.lists(ctx, task, step, about, unknown, number, readNames, func(of Text, found []string, count *ListCount) error {
-		for _, name := range found {
-			if key := folded(name); seen[key] {
-				count.Again++
-				continue
-			} else {
-				seen[key] = true
-			}
-			count.Got++
-			names = append(names, Text{Text: name, From: map[string]string{"domain": of.Text}})
-		}
-		return nil
-	})
-	return names, more * number, err
-}
-
-// lists asks for a list about each of the given names, and calls done with what is
-// found in each. It returns how many lists are not known yet.
-func (s *Set) lists(ctx context.Context, task *Task, step string, about []Text, unknown, number int, read func(string) []string, done func(Text, []string, *ListCount) error) (int, error) {
+// lists asks for a list about each of the given names, of which unknown more are not
+// known yet, and calls done with what is found in each. It returns how many lists are
+// not known.
+func (s *Set) lists(ctx context.Context, task *Task, step string, about []Text, unknown, number int, done func(Text, []string, *ListCount) error) (int, error) {
 	var dialogues []*Dialogue
 	for i, t := range about {
 		p, err := s.Recipe.listPrompt(step, task, t.Text, number)
@@ -139,20 +120,29 @@ func (s *Set) lists(ctx context.Context, task *Task, step string, about []Text, 
 	st, err := s.ask(ctx, s.Teacher, step, dialogues, func(d *Dialogue) error {
 		left--
 		count.Asked += number
-		found := count.read(d, read)
+		found := count.read(d)
 		if len(found) == 0 {
 			count.Lost++
 		}
-		count.Extra += max(0, len(found)-number)
 		return done(about[d.index], found[:min(len(found), number)], &count)
 	})
+	st.Unknown = unknown
 	s.Lists = append(s.Lists, count)
-	if err != nil || unknown == 0 {
-		return left, err
-	}
-	p, err := s.Recipe.listPrompt(step, task, "Software development", number)
-	st.expect(unknown, s.Recipe.Steps[step].Sampling, p)
 	return left, err
+}
+
+// read reads the list of an answer, unless it is a refusal.
+func (c *ListCount) read(d *Dialogue) []string {
+	switch {
+	case d.Rule != "":
+		return nil
+	case refusal(d.last()) != "":
+		c.Refused++
+		return nil
+	case c.Step == stepSentences:
+		return readSentences(d.last())
+	}
+	return readNames(d.last())
 }
 
 func (r *Recipe) listPrompt(step string, task *Task, about string, number int) (string, error) {

@@ -58,9 +58,6 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		d.Explorer = r.Held.Explorer(ctx)
 	}
 	for _, f := range r.Figures() {
-		if f.Kind == experiment.DifferenceFigure {
-			continue // the forest shows them
-		}
 		var light, dark bytes.Buffer
 		for out, style := range map[*bytes.Buffer]figure.Style{&light: {Clear: true}, &dark: {Dark: true, Clear: true}} {
 			if err := figure.Draw(out, style, f.Panels...); err != nil {
@@ -86,10 +83,9 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 	return d, nil
 }
 
-// elsewhere are the tables of which the page has the content in another place: the
-// settings in one table, curves and prompts below their figures, the order of
-// systems next to their scores.
-var elsewhere = []string{"summary", "curve", "prompts", "ranking"}
+// elsewhere are the tables of which the page has the content in another place:
+// curves and prompts below their figures, the order of systems next to their scores.
+var elsewhere = []string{"curve", "prompts", "ranking"}
 
 // notLeading leaves out the differences that the forest shows.
 func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {

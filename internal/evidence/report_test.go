@@ -65,7 +65,7 @@ func TestDocument(t *testing.T) {
 	if c := d.Tables[0].Columns[0]; c.Name != "dataset" || !c.Hide {
 		t.Error("the one dataset has a column")
 	}
-	if len(d.Figures) != 2 || d.Figures[0].Data == nil || len(r.Figures()) != 3 {
+	if len(d.Figures) != 2 || d.Figures[0].Data == nil || len(r.Figures()) != 2 {
 		t.Errorf("%d figures", len(d.Figures))
 	}
 	p := d.Rankings[0].Systems[0].Under

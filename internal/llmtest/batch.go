@@ -7,69 +7,53 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// BatchStep is a request to the Batch API.
+// BatchStep is a request to the Batch API: its method and path.
 type BatchStep string
 
 // The steps.
 const (
-	BatchUpload  BatchStep = "upload"  // POST /v1/files
-	BatchContent BatchStep = "content" // GET /v1/files/{id}/content
-	BatchCreate  BatchStep = "create"  // POST /v1/batches
-	BatchGet     BatchStep = "get"     // GET /v1/batches/{id}
-	BatchList    BatchStep = "list"    // GET /v1/batches?after=…
-	BatchCancel  BatchStep = "cancel"  // POST /v1/batches/{id}/cancel
+	BatchUpload  BatchStep = "POST /v1/files"
+	BatchContent BatchStep = "GET /v1/files/{id}/content"
+	BatchCreate  BatchStep = "POST /v1/batches"
+	BatchGet     BatchStep = "GET /v1/batches/{id}"
+	BatchList    BatchStep = "GET /v1/batches"
 )
 
-// Batches is the Batch API of a Handler: GET and POST /v1/files,
-// /v1/files/{id}/content, GET and POST /v1/batches, /v1/batches/{id} and its
-// cancel. The Handler answers the rows as if they were calls, when the batch
-// is created: its counts, its faults per prompt and its Decide hold for them,
-// and an answer other than a 200 goes to the error file. The zero Batches is
-// ready; its fields are set before the first request.
+// Batches is the Batch API of a Handler. The Handler answers the rows as if they
+// were calls, when the batch is created: its faults hold for them, and an answer
+// other than a 200 goes to the error file. Its fields are set before the first
+// request.
 type Batches struct {
 	// Plan gives the fate of a batch, n counting them from 0; nil means that
 	// all end well.
 	Plan func(n int) BatchPlan
-	// Decide gives a fault for a request, or nil. Queued faults go before it.
-	Decide func(BatchStep, *Request) Fault
-	// PageSize bounds a page of the list, also where more are asked for; 0
-	// means 20.
+	// PageSize bounds a page of the list; 0 means 20.
 	PageSize int
-	// MaxRows and MaxBytes are the limits of a batch's file, 50,000 rows and
-	// 200 MB where they are 0. A larger file is refused.
+	// MaxRows and MaxBytes are the limits of a batch's file; 0 for none.
 	MaxRows, MaxBytes int
 
-	mu      sync.Mutex
-	files   []batchFile
-	batches []*batchJob
-	before  map[BatchStep][]Fault
-	after   map[BatchStep][]Fault
-	steps   map[BatchStep]int
-}
-
-type batchFile struct {
-	openai.File
-	content []byte
+	mu            sync.Mutex
+	files         [][]byte
+	batches       []*batchJob
+	before, after map[BatchStep][]Fault
+	steps         map[BatchStep]int
 }
 
 // batchJob is a batch as it is shown, which changes when it is asked for.
 type batchJob struct {
 	openai.Batch
-	rows              []batchRow
+	rows              []string // custom ids
 	plan              BatchPlan
 	gets              int
-	ended             bool
 	answers, failures []string
 }
 
@@ -83,18 +67,15 @@ type batchRow struct {
 // BatchPlan is the fate of a batch. The zero plan is that of a good one that
 // has ended when it is first asked for.
 type BatchPlan struct {
-	// Gets is how often the batch is asked for before it has ended.
-	Gets int
-	// Problems make the validation fail; no row is answered then.
-	Problems []BatchProblem
-	// Status is the last one, "expired" or "cancelled"; "" means "completed".
-	Status string
+	Gets     int            // how often it is asked for before it has ended
+	Problems []BatchProblem // make the validation fail; no row is answered then
+	Status   string         // the last one, "expired" or "cancelled"; "" means "completed"
 	// Unanswered is how many rows, counted from the last, were not asked for
 	// when the batch ended; the error file says so.
 	Unanswered int
-	// Edits change the lines of the output and the error file, in turn. A
-	// file without lines is not there.
-	Edits []BatchEdit
+	// Output and Errors change the lines of the files, if they are not nil. A file
+	// without lines is not there.
+	Output, Errors func(lines []string) []string
 }
 
 // BatchProblem is what a validation finds wrong.
@@ -104,9 +85,6 @@ type BatchProblem struct {
 	Message string `json:"message"`
 }
 
-// BatchEdit changes the lines of a batch's output and error file.
-type BatchEdit func(output, errors []string) (newOutput, newErrors []string)
-
 // Fail queues faults for the next requests of a step, one each. What a step
 // does is then left undone. A nil is a request that goes well.
 func (b *Batches) Fail(step BatchStep, faults ...Fault) { b.queue(&b.before, step, faults) }
@@ -114,6 +92,13 @@ func (b *Batches) Fail(step BatchStep, faults ...Fault) { b.queue(&b.before, ste
 // FailAfter is Fail for requests that are carried out, and whose answer is
 // lost.
 func (b *Batches) FailAfter(step BatchStep, faults ...Fault) { b.queue(&b.after, step, faults) }
+
+// Mend takes all faults away.
+func (b *Batches) Mend() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.before, b.after = nil, nil
+}
 
 func (b *Batches) queue(to *map[BatchStep][]Fault, step BatchStep, faults []Fault) {
 	b.mu.Lock()
@@ -133,26 +118,16 @@ func (b *Batches) Steps(step BatchStep) int {
 
 // BatchInfo is a batch that was created.
 type BatchInfo struct {
-	ID, Status string
-	Rows       []string // the custom ids, in the file's order
-	Bytes      int      // size of the file
-	Metadata   map[string]any
+	Status string
+	Rows   []string // the custom ids, in the file's order
 }
 
 // Created lists the batches in the order of their creation.
-func (b *Batches) Created() []BatchInfo {
+func (b *Batches) Created() (out []BatchInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []BatchInfo
 	for _, j := range b.batches {
-		info := BatchInfo{ID: j.ID, Status: j.Status, Metadata: maps.Clone(j.Metadata)}
-		if f := b.file(j.InputFileID); f != nil {
-			info.Bytes = len(f.content)
-		}
-		for _, row := range j.rows {
-			info.Rows = append(info.Rows, row.CustomID)
-		}
-		out = append(out, info)
+		out = append(out, BatchInfo{j.Status, j.rows})
 	}
 	return out
 }
@@ -165,40 +140,36 @@ func (b *Batches) Submitted() map[string]int {
 	defer b.mu.Unlock()
 	out := map[string]int{}
 	for _, j := range b.batches {
-		for _, row := range j.rows[:j.asked()] {
-			out[row.CustomID]++
+		for _, id := range j.rows[:j.asked()] {
+			out[id]++
 		}
 	}
 	return out
 }
 
-// batchRoutes are the requests of the Batch API. Their functions are called
-// with the lock, but for create, and return what is answered, or write it.
-var batchRoutes = []struct {
-	pattern string
-	step    BatchStep
-	answer  func(*Batches, *Handler, http.ResponseWriter, *Request) any
-}{
-	{"POST /v1/files", BatchUpload, (*Batches).upload},
-	{"GET /v1/files/{id}/content", BatchContent, (*Batches).download},
-	{"POST /v1/batches", BatchCreate, (*Batches).create},
-	{"GET /v1/batches", BatchList, (*Batches).list},
-	{"GET /v1/batches/{id}", BatchGet, (*Batches).get},
-	{"POST /v1/batches/{id}/cancel", BatchCancel, (*Batches).cancel},
+// asked is the number of rows that the model is asked for.
+func (j *batchJob) asked() int {
+	if len(j.plan.Problems) > 0 {
+		return 0
+	}
+	return max(0, len(j.rows)-j.plan.Unanswered)
 }
 
-// serve answers a request below /v1/files and /v1/batches.
+// serve answers a request below /v1/files and /v1/batches. The functions are called
+// with the lock, and return what is answered, or write it.
 func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 	mux := http.NewServeMux()
-	for _, route := range batchRoutes {
-		mux.HandleFunc(route.pattern, func(w http.ResponseWriter, hr *http.Request) {
+	for step, answer := range map[BatchStep]func(http.ResponseWriter, *Request) any{
+		BatchUpload: b.upload, BatchContent: b.download, BatchGet: b.get, BatchList: b.list,
+		BatchCreate: func(w http.ResponseWriter, r *Request) any { return b.create(h, w, r) },
+	} {
+		mux.HandleFunc(string(step), func(w http.ResponseWriter, hr *http.Request) {
 			raw, err := io.ReadAll(hr.Body)
 			if err != nil {
 				return
 			}
 			r := &Request{Request: hr, Raw: raw}
-			before, after := b.faults(route.step, r)
-			switch {
+			switch before, after := b.faults(step); {
 			case before != nil:
 				before(w, r)
 				return
@@ -210,7 +181,7 @@ func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			if v := route.answer(b, h, w, r); v != nil {
+			if v := answer(w, r); v != nil {
 				writeJSON(w, http.StatusOK, v)
 			}
 		})
@@ -219,8 +190,9 @@ func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 }
 
 // faults counts the request and gives the faults that come before and after it.
-func (b *Batches) faults(step BatchStep, r *Request) (before, after Fault) {
+func (b *Batches) faults(step BatchStep) (before, after Fault) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.steps == nil {
 		b.steps = map[BatchStep]int{}
 	}
@@ -230,54 +202,47 @@ func (b *Batches) faults(step BatchStep, r *Request) (before, after Fault) {
 	} else if q := b.after[step]; len(q) > 0 {
 		after, b.after[step] = q[0], q[1:]
 	}
-	b.mu.Unlock()
-	if before == nil && after == nil && b.Decide != nil {
-		before = b.Decide(step, r)
-	}
 	return before, after
 }
 
 // upload keeps the file of a form.
-func (b *Batches) upload(_ *Handler, w http.ResponseWriter, r *Request) any {
+func (b *Batches) upload(w http.ResponseWriter, r *Request) any {
 	r.Body = io.NopCloser(bytes.NewReader(r.Raw))
-	part, header, err := r.FormFile("file")
+	part, _, err := r.FormFile("file")
 	var content []byte
 	if err == nil {
 		content, err = io.ReadAll(part)
 	}
-	if err != nil {
-		invalid(w, http.StatusBadRequest, "the form cannot be read: "+err.Error())
+	if err != nil || r.FormValue("purpose") != "batch" {
+		invalid(w, http.StatusBadRequest, fmt.Sprint("no form of a batch's file: ", err))
 		return nil
 	}
-	return b.keep(header.Filename, r.FormValue("purpose"), content)
+	return openai.File{ID: *b.keep(content), Bytes: len(content)}
 }
 
-func (b *Batches) keep(name, purpose string, content []byte) openai.File {
-	f := batchFile{content: content}
-	f.File = openai.File{
-		ID: fmt.Sprintf("file-%d", len(b.files)+1), Object: "file", Bytes: len(content), CreatedAt: 1, FileName: name, Purpose: purpose,
+// keep keeps a file, and returns its id.
+func (b *Batches) keep(content []byte) *string {
+	b.files = append(b.files, content)
+	id := fmt.Sprintf("file-%d", len(b.files))
+	return &id
+}
+
+// file is a file, or nil.
+func (b *Batches) file(id string) []byte {
+	n := 0
+	if _, err := fmt.Sscanf(id, "file-%d", &n); err != nil || n < 1 || n > len(b.files) {
+		return nil
 	}
-	b.files = append(b.files, f)
-	return f.File
+	return b.files[n-1]
 }
 
-func (b *Batches) file(id string) *batchFile {
-	for i := range b.files {
-		if b.files[i].ID == id {
-			return &b.files[i]
-		}
-	}
-	return nil
-}
-
-func (b *Batches) download(_ *Handler, w http.ResponseWriter, r *Request) any {
-	f := b.file(r.PathValue("id"))
-	if f == nil {
+func (b *Batches) download(w http.ResponseWriter, r *Request) any {
+	content := b.file(r.PathValue("id"))
+	if content == nil {
 		invalid(w, http.StatusNotFound, "there is no such file: "+r.PathValue("id"))
 		return nil
 	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(f.content)
+	_, _ = w.Write(content)
 	return nil
 }
 
@@ -285,136 +250,89 @@ func (b *Batches) download(_ *Handler, w http.ResponseWriter, r *Request) any {
 func (b *Batches) create(h *Handler, w http.ResponseWriter, r *Request) any {
 	var body openai.CreateBatchRequest
 	err := json.Unmarshal(r.Raw, &body)
-	f := b.file(body.InputFileID)
-	if err != nil || f == nil || f.Purpose != "batch" || body.CompletionWindow != "24h" {
+	content := b.file(body.InputFileID)
+	if err != nil || content == nil || body.CompletionWindow != "24h" {
 		invalid(w, http.StatusBadRequest, "there is no batch file "+body.InputFileID+", or the window is not 24h")
 		return nil
 	}
-	n := len(b.batches)
 	j := &batchJob{Batch: openai.Batch{
-		ID: fmt.Sprintf("batch_%d", n+1), Object: "batch", Status: "validating", Endpoint: body.Endpoint, InputFileID: f.ID,
-		CompletionWindow: body.CompletionWindow, CreatedAt: 1, Metadata: body.Metadata,
+		ID: fmt.Sprintf("batch_%d", len(b.batches)+1), Status: "validating", InputFileID: body.InputFileID, Metadata: body.Metadata,
 	}}
-	var problems []BatchProblem
-	j.rows, problems = b.validate(f.content, string(body.Endpoint))
-	b.batches = append(b.batches, j)
 	if b.Plan != nil {
-		j.plan = b.Plan(n)
+		j.plan = b.Plan(len(b.batches))
 	}
-	j.plan.Problems = append(j.plan.Problems, problems...)
-	asked := j.rows[:j.asked()]
+	rows := b.validate(content, string(body.Endpoint), j)
+	b.batches = append(b.batches, j)
 
 	b.mu.Unlock() // the rows may take their time
 	defer b.mu.Lock()
-	for i, row := range asked {
-		line, good := answerRow(h, r, i, row)
-		if good {
-			j.answers = append(j.answers, line)
-		} else {
-			j.failures = append(j.failures, line)
+	for i, row := range rows {
+		if i >= j.asked() {
+			j.failures = append(j.failures, batchLine(row.CustomID, nil, "batch_"+j.plan.Status))
+			continue
 		}
-	}
-	for i, row := range j.rows[len(asked):] {
-		j.failures = append(j.failures, unansweredRow(len(asked)+i, row.CustomID, j.plan.Status))
+		call := httptest.NewRequestWithContext(r.Context(), row.Method, "http://batch.test"+row.URL, bytes.NewReader(row.Body))
+		call.Header = http.Header{"Authorization": r.Header["Authorization"]}
+		rec := httptest.NewRecorder()
+		switch aborted := (inProcess{h}).serve(rec, call); {
+		case aborted:
+			j.failures = append(j.failures, batchLine(row.CustomID, nil, "server_error"))
+		case rec.Code == http.StatusOK:
+			j.answers = append(j.answers, batchLine(row.CustomID, rec, ""))
+		default:
+			j.failures = append(j.failures, batchLine(row.CustomID, rec, ""))
+		}
 	}
 	return j.Batch
 }
 
-// validate reads a batch's file as strictly as a server would.
-func (b *Batches) validate(content []byte, endpoint string) (rows []batchRow, problems []BatchProblem) {
-	maxRows, maxBytes := cmp.Or(b.MaxRows, 50_000), cmp.Or(b.MaxBytes, 200_000_000)
-	seen, model := map[string]bool{}, ""
-	for line := range bytes.Lines(content) {
-		var row batchRow
-		var of struct {
-			Model string `json:"model"`
-		}
-		err := errors.Join(json.Unmarshal(line, &row), json.Unmarshal(row.Body, &of))
-		model = cmp.Or(model, of.Model)
-		rows = append(rows, row)
-		if err != nil || row.CustomID == "" || seen[row.CustomID] || row.Method != http.MethodPost || row.URL != endpoint || of.Model == "" || of.Model != model {
-			problems = append(problems, BatchProblem{Line: len(rows), Code: "invalid_json_line",
-				Message: "no JSON, a custom_id that is missing or there twice, another method or url, or another model"})
-		}
-		seen[row.CustomID] = true
-	}
-	if len(rows) > maxRows || len(content) > maxBytes {
-		problems = append(problems, BatchProblem{Code: "file_too_large", Message: fmt.Sprintf("the file has %d rows and %d bytes", len(rows), len(content))})
-	}
-	return rows, problems
-}
-
-// asked is the number of rows that the model is asked for.
-func (j *batchJob) asked() int {
-	if len(j.plan.Problems) > 0 {
-		return 0
-	}
-	return max(0, len(j.rows)-j.plan.Unanswered)
-}
-
-// answerRow lets the Handler answer a row, and reports whether with a 200.
-func answerRow(h *Handler, r *Request, i int, row batchRow) (line string, good bool) {
-	call := httptest.NewRequestWithContext(r.Context(), row.Method, "http://batch.test"+row.URL, bytes.NewReader(row.Body))
-	call.Header.Set("Authorization", r.Header.Get("Authorization"))
-	call.Header.Set("Content-Type", "application/json")
-	rec := httptest.NewRecorder()
-	out := map[string]any{"id": fmt.Sprintf("batch_req_%d", i+1), "custom_id": row.CustomID, "response": nil, "error": nil}
-	if (inProcess{h}).serve(rec, call) {
-		out["error"] = map[string]any{"code": "server_error", "message": "The model did not answer."}
+// batchLine is the line of a row with an answer, or without one.
+func batchLine(id string, rec *httptest.ResponseRecorder, code string) string {
+	out := map[string]any{"custom_id": id, "response": nil, "error": nil}
+	if rec == nil {
+		out["error"] = map[string]any{"code": code, "message": "This request was not answered."}
 	} else {
 		body := json.RawMessage(rec.Body.Bytes())
 		if !json.Valid(body) {
 			body, _ = json.Marshal(rec.Body.String())
 		}
-		out["response"] = map[string]any{"status_code": rec.Code, "request_id": fmt.Sprintf("req_%d", i+1), "body": body}
-		good = rec.Code == http.StatusOK
+		out["response"] = map[string]any{"status_code": rec.Code, "body": body}
 	}
 	b, _ := json.Marshal(out)
-	return string(b), good
-}
-
-// unansweredRow is the line of a row for which there was no time.
-func unansweredRow(i int, id, status string) string {
-	b, _ := json.Marshal(map[string]any{
-		"id": fmt.Sprintf("batch_req_%d", i+1), "custom_id": id, "response": nil,
-		"error": map[string]any{"code": "batch_" + status, "message": "This request was not executed before the batch ended."},
-	})
 	return string(b)
 }
 
-// job finds the batch that a request names, and writes that there is none.
-func (b *Batches) job(w http.ResponseWriter, r *Request) *batchJob {
-	id := r.PathValue("id")
-	for _, j := range b.batches {
-		if j.ID == id {
-			return j
+// validate reads a batch's file as strictly as a server would.
+func (b *Batches) validate(content []byte, endpoint string, j *batchJob) (rows []batchRow) {
+	model := ""
+	for line := range bytes.Lines(content) {
+		var row batchRow
+		var of struct{ Model string }
+		err := errors.Join(json.Unmarshal(line, &row), json.Unmarshal(row.Body, &of))
+		model = cmp.Or(model, of.Model)
+		if err != nil || row.CustomID == "" || slices.Contains(j.rows, row.CustomID) || row.Method != http.MethodPost || row.URL != endpoint || of.Model == "" || of.Model != model {
+			j.plan.Problems = append(j.plan.Problems, BatchProblem{Line: len(rows) + 1, Code: "invalid_json_line",
+				Message: "no JSON, a custom_id that is missing or there twice, another method or url, or another model"})
 		}
+		rows, j.rows = append(rows, row), append(j.rows, row.CustomID)
 	}
-	invalid(w, http.StatusNotFound, "there is no such batch: "+id)
-	return nil
+	if b.MaxRows > 0 && len(rows) > b.MaxRows || b.MaxBytes > 0 && len(content) > b.MaxBytes {
+		j.plan.Problems = append(j.plan.Problems, BatchProblem{Code: "file_too_large", Message: fmt.Sprintf("the file has %d rows and %d bytes", len(rows), len(content))})
+	}
+	return rows
 }
 
-func (b *Batches) get(_ *Handler, w http.ResponseWriter, r *Request) any {
-	j := b.job(w, r)
-	if j == nil {
+func (b *Batches) get(w http.ResponseWriter, r *Request) any {
+	i := slices.IndexFunc(b.batches, func(j *batchJob) bool { return j.ID == r.PathValue("id") })
+	if i < 0 {
+		invalid(w, http.StatusNotFound, "there is no such batch: "+r.PathValue("id"))
 		return nil
 	}
-	if j.gets++; !j.ended {
+	j := b.batches[i]
+	switch j.gets++; {
+	case j.gets <= j.plan.Gets:
 		j.Status = "in_progress"
-		if j.gets > j.plan.Gets {
-			b.end(j)
-		}
-	}
-	return j.Batch
-}
-
-func (b *Batches) cancel(_ *Handler, w http.ResponseWriter, r *Request) any {
-	j := b.job(w, r)
-	if j == nil {
-		return nil
-	}
-	if !j.ended {
-		j.plan.Status = "cancelled"
+	case j.gets == j.plan.Gets+1:
 		b.end(j)
 	}
 	return j.Batch
@@ -422,41 +340,33 @@ func (b *Batches) cancel(_ *Handler, w http.ResponseWriter, r *Request) any {
 
 // end writes a batch's files.
 func (b *Batches) end(j *batchJob) {
-	j.ended = true
 	if len(j.plan.Problems) > 0 {
 		j.Status = "failed"
-		problems, _ := json.Marshal(map[string]any{"object": "list", "data": j.plan.Problems})
+		problems, _ := json.Marshal(map[string]any{"data": j.plan.Problems})
 		_ = json.Unmarshal(problems, &j.Errors)
 		return
 	}
 	j.Status = cmp.Or(j.plan.Status, "completed")
-	j.RequestCounts = openai.BatchRequestCounts{Total: len(j.rows), Completed: len(j.answers), Failed: len(j.failures)}
-	answers, failures := j.answers, j.failures
-	for _, edit := range j.plan.Edits {
-		answers, failures = edit(answers, failures)
-	}
-	write := func(name string, lines []string) *string {
+	write := func(lines []string, edit func([]string) []string) *string {
+		if edit != nil {
+			lines = edit(lines)
+		}
 		if len(lines) == 0 {
 			return nil
 		}
-		f := b.keep(j.ID+name, "batch_output", []byte(strings.Join(lines, "\n")+"\n"))
-		return &f.ID
+		return b.keep([]byte(strings.Join(lines, "\n") + "\n"))
 	}
-	j.OutputFileID, j.ErrorFileID = write("_output.jsonl", answers), write("_error.jsonl", failures)
+	j.OutputFileID, j.ErrorFileID = write(j.answers, j.plan.Output), write(j.failures, j.plan.Errors)
 }
 
-func (b *Batches) list(_ *Handler, _ http.ResponseWriter, r *Request) any {
-	q := r.URL.Query()
-	size := cmp.Or(b.PageSize, 20)
-	if n, err := strconv.Atoi(q.Get("limit")); err == nil {
-		size = min(size, n)
-	}
+// list lists the newest batches first.
+func (b *Batches) list(_ http.ResponseWriter, r *Request) any {
 	newest := slices.Clone(b.batches)
 	slices.Reverse(newest)
-	if after := q.Get("after"); after != "" {
+	if after := r.URL.Query().Get("after"); after != "" {
 		newest = newest[slices.IndexFunc(newest, func(j *batchJob) bool { return j.ID == after })+1:]
 	}
-	data := []any{}
+	data, size := []any{}, cmp.Or(b.PageSize, 20)
 	for _, j := range newest[:min(size, len(newest))] {
 		data = append(data, j.Batch)
 	}

@@ -8,10 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,7 +24,6 @@ type Server struct {
 	NoSource, NoReference, NoFacts bool
 	Spans                          bool
 	Precision                      bool   // has an output of this name
-	Weighs                         bool   // weighs runes by the idf of a run's references
 	Key                            string // the bearer token that it wants
 	Delay                          time.Duration
 	MaxRows                        int // more are refused with 413
@@ -53,8 +49,6 @@ type Request struct {
 	ID     string   `json:"id"`
 	Inputs []Tensor `json:"inputs"`
 	Rows   []Row    `json:"-"`
-	IDF    []int    `json:"-"` // what came, of a server that weighs
-	Texts  []string `json:"-"` // its references, where it asks for their idf
 }
 
 // Row is what has one score.
@@ -150,10 +144,6 @@ func (s *Server) metadata() map[string]any {
 		inputs = append(inputs, Tensor{Name: "nrefs", Datatype: "INT32", Shape: any1})
 	}
 	outputs := []Tensor{{Name: "score", Datatype: "FP32", Shape: any1}}
-	if s.Weighs {
-		weights := Tensor{Name: "idf", Datatype: "INT32", Shape: any1}
-		inputs, outputs = append(inputs, weights), append(outputs, weights)
-	}
 	if s.Spans {
 		outputs = append(outputs, Tensor{Name: "error_spans", Datatype: "BYTES", Shape: any1})
 	}
@@ -236,13 +226,6 @@ func (s *Server) read(q *Request) error {
 		}
 		s.texts.Add(int64(len(texts[t.Name])))
 	}
-	if q.IDF = ints["idf"]; s.Weighs && len(q.IDF)%2 != 1 {
-		return fmt.Errorf("idf has %d values", len(q.IDF))
-	}
-	if s.Weighs && q.IDF[0] == 0 {
-		q.Texts = texts["reference"]
-		return nil
-	}
 	if s.Flat {
 		return s.flat(q, texts, ints["nrefs"])
 	}
@@ -307,18 +290,10 @@ func (s *Server) Answer(q *Request) *Answer {
 	scores, spans := make([]float32, len(q.Rows)), make([]string, len(q.Rows))
 	for i, row := range q.Rows {
 		scores[i], spans[i] = row.Score(), Spans(row.Hypothesis)
-		if s.Weighs {
-			scores[i] = row.Weighed(q.IDF)
-		}
 	}
 	shape := []int{len(scores)}
 	a := &Answer{ID: q.ID, Model: s.model(), Version: s.version()}
-	if q.Texts != nil {
-		counts := idfOf(q.Texts)
-		a.Outputs = append(a.Outputs, Tensor{Name: "idf", Datatype: "INT32", Shape: []int{len(counts)}, Data: counts})
-	} else {
-		a.Outputs = append(a.Outputs, Tensor{Name: "score", Datatype: "FP32", Shape: shape, Data: scores})
-	}
+	a.Outputs = append(a.Outputs, Tensor{Name: "score", Datatype: "FP32", Shape: shape, Data: scores})
 	if s.Precision {
 		half := make([]float32, len(scores))
 		for i, v := range scores {
@@ -353,46 +328,6 @@ func (r Row) Score() float32 {
 		}
 	}
 	return best
-}
-
-// Weighed is the share of the hypothesis's runes that the reference has, each
-// weighed by its idf.
-func (r Row) Weighed(idf []int) float32 {
-	counts := map[rune]int{}
-	for i := 1; i < len(idf); i += 2 {
-		counts[rune(idf[i])] = idf[i+1]
-	}
-	var all, shared float64
-	for _, c := range r.Hypothesis {
-		weight := math.Log(float64(idf[0]+1) / float64(counts[c]+1))
-		all += weight
-		if strings.ContainsRune(strings.Join(r.References, ""), c) {
-			shared += weight
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return float32(shared / all)
-}
-
-// idfOf counts in how many texts each rune is.
-func idfOf(texts []string) []int32 {
-	counts := map[rune]int32{}
-	for _, t := range texts {
-		seen := map[rune]bool{}
-		for _, c := range t {
-			if !seen[c] {
-				counts[c]++
-			}
-			seen[c] = true
-		}
-	}
-	out := []int32{int32(len(texts))}
-	for _, c := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, c, counts[c])
-	}
-	return out
 }
 
 // Spans are the errors that the model finds: a first word "bad".

@@ -10,7 +10,7 @@ import (
 var displayed = map[string]string{
 	"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER", "rouge": "ROUGE", "cider": "CIDEr", "meteor": "METEOR",
 	"spice": "SPICE", "comet": "COMET", "bleurt": "BLEURT", "bertscore": "BERTScore", "metricx": "MetricX", "xcomet": "xCOMET",
-	"kendall": "Kendall’s τ", "spearman": "Spearman’s ρ", "pearson": "Pearson’s r", "kendall-c": "Kendall’s τ-c", "kendall-wmt20": "Kendall’s τ of WMT20", "pearson-pairwise": "pairwise Pearson’s r",
+	"kendall": "Kendall’s τ", "spearman": "Spearman’s ρ", "pearson": "Pearson’s r", "kendall-c": "Kendall’s τ-c",
 	"accuracy": "pairwise accuracy", "soft-accuracy": "soft pairwise accuracy",
 }
 

@@ -1,45 +1,72 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/batch"
 	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
 )
 
-// Batches fills a store through the Batch API, before the jobs run.
+// Batches fills a store through the Batch API, before the jobs run: at a lower
+// price, within a day, and over any number of restarts.
+//
+// The requests of a model are cut into batches within the server's limits. A file
+// is uploaded, its batch created, and polled until it has ended; then its answers
+// are stored. Rows that failed in a way that another attempt may cure are submitted
+// again.
+//
+// A run can be killed at any moment: a journal says which batches there are, and
+// the next run takes them up. Where the last one ended while it created a batch, the
+// server's list of batches tells whether there is one. So no row is submitted, and
+// paid for, twice unless it failed.
 type Batches struct {
-	Client *llm.Client
+	Client *llm.Client // files and batches are its first server's
 	Store  cache.Store
 	Budget *budget.Budget
 	// Plan calls need with every question whose answer the store lacks; an
 	// error of need ends it.
 	Plan func(ctx context.Context, need func(Question) error) error
 	// Journals name, for each model, the file that says which batches are open.
+	// They hold no secret and no text of a request.
 	Models   []string
 	Journals []string
-	Interval time.Duration // longest pause between two looks at open batches
+	Interval time.Duration // longest pause between two looks at open batches; 0 means DefaultInterval
 	Time     time.Duration // limit of the whole, 0 for none; what is open then goes on at the server
-	// Observe, if it is not nil, is told of what becomes of rows and batches, in
-	// all rounds so far. It is called from one goroutine at a time.
+	// Observe, if it is not nil, is told of what becomes of rows and batches. It is
+	// called from one goroutine.
 	Observe func(now BatchProgress)
 
-	failed failedRows
-	past   BatchProgress // of the rounds that are over
+	// For tests: smaller bounds of a batch and of the attempts; 0 for the usual
+	// ones. written is called around every write to a journal.
+	maxRows, maxBytes, attempts int
+	written                     func(line []byte, done bool)
+
+	failed   failedRows
+	progress BatchProgress
 }
 
-// BatchProgress counts the rows and batches of all rounds.
+// DefaultInterval is that of Batches.
+const DefaultInterval = time.Minute
+
+// maxAttempts is how often a row is submitted at most.
+const maxAttempts = 3
+
+// BatchProgress counts rows and batches.
 type BatchProgress struct {
-	batch.Progress
-	Rows int // that were asked for
+	Rows    int // that were asked for
+	Done    int // of these, with an answer that is stored
+	Failed  int // and those with an error
+	Batches int // batches that were created, in earlier runs too
+	Open    int // those that have not ended
+	Again   int // rows submitted again after they failed
+	// Trouble is the last error that the run bears with for now; nil after
+	// the next success.
+	Trouble error
 }
 
 // errEnough ends the planning of batches where the budget does.
@@ -55,100 +82,105 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 		defer cancel()
 	}
 	b.failed = failedRows{}
-	for {
-		n := 0
-		for i, model := range b.Models {
-			asked, err := b.round(ctx, model, b.Journals[i])
-			if err != nil && errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) != nil {
-				err = context.Cause(ctx)
-			}
-			if err != nil {
-				return nil, err
-			}
-			n += asked
+	b.Interval = cmp.Or(b.Interval, DefaultInterval)
+	b.attempts = cmp.Or(b.attempts, maxAttempts)
+	b.maxRows = cmp.Or(b.maxRows, llm.MaxBatchRequests)
+	b.maxBytes = cmp.Or(b.maxBytes, llm.MaxBatchBytes)
+	runs := map[string]*batchRun{}
+	defer func() {
+		for _, r := range runs {
+			_ = r.journal.f.Close()
 		}
-		if n == 0 {
-			var err error
-			for _, journal := range b.Journals {
-				err = errors.Join(err, batch.Remove(journal))
-			}
-			return b.failed, err
+	}()
+	for {
+		asked, err := b.round(ctx, runs)
+		if err != nil && errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if asked == 0 {
+			break
 		}
 	}
+	for i, model := range b.Models {
+		if r := runs[model]; r != nil {
+			_ = r.journal.f.Close()
+		}
+		if err := removeJournal(b.Journals[i]); err != nil {
+			return nil, err
+		}
+	}
+	return b.failed, nil
 }
 
-// round asks a model for what is needed now, and returns the number of
-// requests.
-func (b *Batches) round(ctx context.Context, model, journal string) (int, error) {
-	asked := 0
-	waiting := map[string]Question{}
+// round asks for what is needed now, and returns the number of requests.
+func (b *Batches) round(ctx context.Context, runs map[string]*batchRun) (asked int, err error) {
 	var spent error
-	var now batch.Progress
-	sum := func() BatchProgress {
-		all := b.past
-		all.Rows += asked
-		all.Done += now.Done
-		all.Failed += now.Failed
-		if asked > 0 { // else they are those of the round before
-			all.Batches += now.Batches
-		}
-		all.Again += now.Again
-		all.Unusable += now.Unusable
-		all.Open, all.Trouble = now.Open, now.Trouble
-		return all
-	}
-	defer func() { b.past = sum() }()
-	r := &batch.Runner{Client: b.Client, Journal: journal, Interval: b.Interval, Observe: func(p batch.Progress) {
-		if now = p; b.Observe != nil {
-			b.Observe(sum())
-		}
-	}}
-	items := func(yield func(batch.Item, error) bool) {
-		err := b.Plan(ctx, func(n Question) error {
-			if n.Wire.Model != model || b.failed.has(n.Wire) {
-				return nil
-			}
-			if err := b.Budget.TryTake(n.Wire); err != nil {
-				spent = err
-				return errEnough
-			}
-			asked++
-			id := n.Key.String()
-			waiting[id] = n
-			if !yield(batch.Item{ID: id, Request: n.Wire}, nil) {
-				return errEnough
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(batch.Item{}, err)
-		}
-	}
-	// A store commits many answers at the price of one.
-	answers := cache.NewAnswers(b.Store)
-	puts, storing := errgroup.WithContext(ctx)
-	puts.SetLimit(64)
-	err := r.Run(ctx, iter.Seq2[batch.Item, error](items), func(res batch.Result) error {
-		need := waiting[res.ID]
-		delete(waiting, res.ID)
-		b.Budget.Settle(need.Wire, res.Response, res.Err)
-		if res.Err != nil {
-			b.failed.add(need.Wire, res.Err)
+	err = b.Plan(ctx, func(q Question) error {
+		if b.failed[failedKey(q.Wire)] != nil {
 			return nil
 		}
-		puts.Go(func() error {
-			_, err := answers.Put(storing, Entry(need.Request, res.Response))
+		if spent = b.Budget.TryTake(q.Wire); spent != nil {
+			return errEnough
+		}
+		asked++
+		r, err := b.run(q.Wire.Model, runs)
+		if err != nil {
 			return err
-		})
-		return storing.Err()
+		}
+		r.add(q)
+		return nil
 	})
-	if failed := puts.Wait(); failed != nil {
-		err = failed
+	if err != nil && !errors.Is(err, errEnough) {
+		return asked, err
 	}
-	if err == nil {
-		err = spent
+	b.progress.Rows += asked
+	for _, model := range b.Models {
+		r := runs[model]
+		if r == nil {
+			continue
+		}
+		if err := r.all(ctx); err != nil {
+			if ctx.Err() != nil {
+				err = fmt.Errorf("batch run ended early; the next one with journal %s goes on where it stopped: %w", r.journal.path, err)
+			}
+			return asked, err
+		}
 	}
-	return asked, err
+	return asked, spent
+}
+
+// run is the run of a model's batches.
+func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error) {
+	if r := runs[model]; r != nil {
+		return r, nil
+	}
+	path := ""
+	for i, m := range b.Models {
+		if m == model {
+			path = b.Journals[i]
+		}
+	}
+	if path == "" {
+		return nil, fmt.Errorf("there is no batch journal for model %q", model)
+	}
+	j, err := openJournal(path, journalHead{Server: b.Client.BatchServer(), URL: b.Client.BatchURL(), Model: model}, b.written)
+	if err != nil {
+		return nil, err
+	}
+	r := &batchRun{Batches: b, journal: j, rows: map[string]*row{}, in: map[string][]*batch{}}
+	for _, old := range j.batches {
+		if old.id != "" {
+			b.progress.Batches++
+		}
+		for _, id := range old.rows {
+			r.in[id] = append(r.in[id], old)
+		}
+	}
+	runs[model] = r
+	return r, nil
 }
 
 // failedRows is a client that repeats how rows of batches have failed.
@@ -157,10 +189,6 @@ type failedRows map[string]error
 func failedKey(r llm.Request) string {
 	return fmt.Sprintf("%q %d %q %q", r.Model, r.MaxTokens, r.Prompt, r.Messages)
 }
-
-func (f failedRows) has(r llm.Request) bool { return f[failedKey(r)] != nil }
-
-func (f failedRows) add(r llm.Request, err error) { f[failedKey(r)] = err }
 
 // Complete fails as the row did.
 func (f failedRows) Complete(_ context.Context, r llm.Request) (llm.Response, error) {

@@ -20,13 +20,15 @@ type run struct {
 	caller context.Context // of the one who asked for it
 	ctx    context.Context // ends with the run, with its reason as the cause
 	end    context.CancelCauseFunc
-	gone   chan struct{} // closed when the calls in flight are given up
+	life   context.Context // of its calls in flight: ends when they are given up
+	giveUp context.CancelFunc
 	parts  sync.WaitGroup
 }
 
 func (a *Asker) begin(ctx context.Context) *run {
-	r := &run{Asker: a, caller: ctx, gone: make(chan struct{})}
+	r := &run{Asker: a, caller: ctx}
 	r.ctx, r.end = context.WithCancelCause(ctx)
+	r.life, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	return r
 }
 
@@ -55,7 +57,7 @@ func (r *run) close() {
 		case <-enough:
 		}
 	}
-	close(r.gone)
+	r.giveUp()
 	<-home
 }
 
@@ -119,14 +121,22 @@ func (r *run) prepare(t *task) error {
 func (r *run) call(t *task) error {
 	for n, i := range t.absent {
 		c := t.calls[n]
-		if err := r.launch(t, c); err != nil {
-			r.drop(t, n)
-			return err
+		if t.granted[c.Key] && c.owner == t {
+			err := send(r.ctx, r.slots, struct{}{})
+			if err == nil && r.ctx.Err() != nil { // both were ready
+				<-r.slots
+				err = r.ctx.Err()
+			}
+			if err != nil {
+				r.drop(t, n)
+				return err
+			}
+			c.slot = true
 		}
 		t.waiting.Add(1)
 		r.parts.Go(func() {
 			defer t.waiting.Done()
-			r.await(t, i, c)
+			r.follow(t, i, c)
 		})
 	}
 	return nil

@@ -30,9 +30,10 @@ type task struct {
 	questions []Question // of the round, in the form that is answered
 	others    []bool     // the ones in their other form; nil for none
 	results   []Result
-	absent    []int         // questions that the store lacks, the first of equal ones
-	equal     map[int][]int // the further ones, by the first
-	calls     []*call       // of the absent ones
+	absent    []int              // questions that the store lacks, the first of equal ones
+	equal     map[int][]int      // the further ones, by the first
+	calls     []*call            // of the absent ones
+	granted   map[cache.Key]bool // whether the keys of its own calls are claimed
 	waiting   sync.WaitGroup
 	ready     chan error    // whether the first round could be prepared
 	done      chan struct{} // closed when no round is left

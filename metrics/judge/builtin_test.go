@@ -260,29 +260,28 @@ func TestBuiltinFacts(t *testing.T) {
 		endpoint     llm.Endpoint
 		turns        int
 		lower, upper float64
-		attained     string
 	}
 	inf := math.Inf(1)
 	for _, c := range []fact{
-		{"tigerscore:task=mathqa", "source", llm.Completions, 1, -inf, 0, "upper"},
-		{"instructscore:task=mt_zh-en", "reference", llm.Completions, 1, -inf, 0, "upper"},
-		{"instructscore:task=d2t,weights=equal", "source reference", llm.Completions, 1, -inf, 0, "upper"},
-		{"gemba-da:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 0, 100, "lower upper"},
-		{"gemba-da:sl=Chinese,tl=English,reference=no", "source", llm.Chat, 1, 0, 100, "lower upper"},
-		{"gemba-sqm:sl=Chinese,tl=English,endpoint=completions", "source reference", llm.Completions, 1, 0, 100, "lower upper"},
-		{"gemba-stars:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5, "lower upper"},
-		{"gemba-classes:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5, "lower upper"},
-		{"chatgpt-eval:aspect=fluency", "source reference", llm.Chat, 1, 1, 5, "lower upper"},
-		{"zero-shot:task=mathqa", "source", llm.Chat, 1, 0, 10, "lower upper"},
-		{"zero-shot:task=mathqa,reference=yes", "source reference", llm.Chat, 1, 0, 10, "lower upper"},
-		{"xgptscore:task=summarization", "source reference", llm.Chat, 2, -inf, 0, "upper"},
-		{"mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0, "upper"},
-		{"gemba-mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -25, 0, "lower upper"},
-		{"gemba-mqm-v2:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0, "upper"},
-		{"gemba-esa:sl=Chinese,tl=English", "source", llm.Chat, 2, 0, 100, "lower upper"},
-		{"m-prometheus:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5, "lower upper"},
-		{"gptscore", "source", llm.Completions, 0, -inf, 0, ""},
-		{"gptscore:direction=hyp-ref", "reference", llm.Completions, 0, -inf, 0, ""},
+		{"tigerscore:task=mathqa", "source", llm.Completions, 1, -inf, 0},
+		{"instructscore:task=mt_zh-en", "reference", llm.Completions, 1, -inf, 0},
+		{"instructscore:task=d2t,weights=equal", "source reference", llm.Completions, 1, -inf, 0},
+		{"gemba-da:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 0, 100},
+		{"gemba-da:sl=Chinese,tl=English,reference=no", "source", llm.Chat, 1, 0, 100},
+		{"gemba-sqm:sl=Chinese,tl=English,endpoint=completions", "source reference", llm.Completions, 1, 0, 100},
+		{"gemba-stars:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5},
+		{"gemba-classes:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5},
+		{"chatgpt-eval:aspect=fluency", "source reference", llm.Chat, 1, 1, 5},
+		{"zero-shot:task=mathqa", "source", llm.Chat, 1, 0, 10},
+		{"zero-shot:task=mathqa,reference=yes", "source reference", llm.Chat, 1, 0, 10},
+		{"xgptscore:task=summarization", "source reference", llm.Chat, 2, -inf, 0},
+		{"mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0},
+		{"gemba-mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -25, 0},
+		{"gemba-mqm-v2:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0},
+		{"gemba-esa:sl=Chinese,tl=English", "source", llm.Chat, 2, 0, 100},
+		{"m-prometheus:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5},
+		{"gptscore", "source", llm.Completions, 0, -inf, 0},
+		{"gptscore:direction=hyp-ref", "reference", llm.Completions, 0, -inf, 0},
 	} {
 		name, rest, _ := strings.Cut(c.spec, ":")
 		options := map[string]string{}
@@ -291,21 +290,15 @@ func TestBuiltinFacts(t *testing.T) {
 			options[key] = value
 		}
 		r := find(t, name, options)
-		var needs, attained []string
+		var needs []string
 		if r.NeedsSource() {
 			needs = append(needs, "source")
 		}
 		if r.NeedsReference() {
 			needs = append(needs, "reference")
 		}
-		lower, upper, atLower, atUpper := r.Bounds()
-		if atLower {
-			attained = append(attained, "lower")
-		}
-		if atUpper {
-			attained = append(attained, "upper")
-		}
-		got := fact{r.Spec(), strings.Join(needs, " "), r.Endpoint(), r.Turns(), lower, upper, strings.Join(attained, " ")}
+		lower, upper := r.Bounds()
+		got := fact{r.Spec(), strings.Join(needs, " "), r.Endpoint(), r.Turns(), lower, upper}
 		if got != c {
 			t.Errorf("got  %+v\nwant %+v", got, c)
 		}

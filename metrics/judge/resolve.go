@@ -296,11 +296,10 @@ func (r *Resolved) Direction() metrics.Direction {
 }
 
 // Bounds returns the least and the greatest score that the judge can give,
-// infinite where there is none, and whether it can give them. Likelihoods are
-// below 0.
-func (r *Resolved) Bounds() (lower, upper float64, lowerAttained, upperAttained bool) {
+// infinite where there is none. Likelihoods are below 0.
+func (r *Resolved) Bounds() (lower, upper float64) {
 	if r.likelihood != nil {
-		return math.Inf(-1), 0, false, false
+		return math.Inf(-1), 0
 	}
 	return r.answer.Bounds()
 }

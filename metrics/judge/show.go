@@ -16,7 +16,7 @@ import (
 
 // Info declares of the judge what every metric does.
 func (r *Resolved) Info() metrics.Info {
-	lower, upper, _, _ := r.Bounds() // one that no answer attains stops nothing
+	lower, upper := r.Bounds()
 	return metrics.Info{
 		Name: r.Name(), NeedsSource: r.NeedsSource(), NeedsReferences: r.NeedsReference(),
 		Direction: r.Direction(), Lower: lower, Upper: upper,
@@ -39,7 +39,7 @@ func (j *Judge) Show(w io.Writer) error {
 	fields := Fields{Source: placeSource, Reference: placeReference, Hypothesis: placeOutput}
 	answers := slices.Repeat([]string{placeAnswer}, max(0, r.Turns()-1))
 	req := r.Request(cmp.Or(r.Model(), PlaceModel), max(0, r.Turns()-1), fields, answers)
-	lower, upper, atLower, atUpper := r.Bounds()
+	lower, upper := r.Bounds()
 	facts := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range [][2]string{
 		{"metric", r.Spec()},
@@ -49,7 +49,7 @@ func (j *Judge) Show(w io.Writer) error {
 		{"request", requestFields(req)},
 		{"needs", cmp.Or(r.Info().Needs(), "nothing but the hypothesis")},
 		{"samples", j.samples()},
-		{"scores", fmt.Sprintf("%s to %s, %s is better", showBound(lower, atLower), showBound(upper, atUpper), r.Direction())},
+		{"scores", fmt.Sprintf("%s to %s, %s is better", showBound(lower), showBound(upper), r.Direction())},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])
@@ -96,14 +96,11 @@ func requestFields(req llm.Request) string {
 	return strings.Join(fields, " ")
 }
 
-func showBound(b float64, attained bool) string {
-	switch {
-	case math.IsInf(b, 0):
+func showBound(b float64) string {
+	if math.IsInf(b, 0) {
 		return "no bound"
-	case attained:
-		return fmt.Sprint(b)
 	}
-	return fmt.Sprintf("%v (never reached)", b)
+	return fmt.Sprint(b)
 }
 
 // Samples is how many answers a score is made of.

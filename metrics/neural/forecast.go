@@ -31,9 +31,6 @@ func (f *forecast) Outlook() metrics.Outlook {
 	return f.out
 }
 
-// Fitted implements metrics.Fitter: what is counted depends on no weights.
-func (f *forecast) Fitted() bool { return true }
-
 func (f *forecast) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	return f.count(blocks, false), nil
 }

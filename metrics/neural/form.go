@@ -13,7 +13,6 @@ const (
 	inReference  = "reference"
 	inPairs      = "pairs"
 	inCounts     = "nrefs"
-	inIDF        = "idf" // an output, too
 	outSpans     = "error_spans"
 	outFacts     = "facts"
 
@@ -59,7 +58,6 @@ type form struct {
 	source, reference bool // what the metric needs
 	counts            bool // flat, with the number of references of each hypothesis
 	spans, facts      bool // what it gives beside scores
-	weighs            bool // it takes the idf of the references of a run
 }
 
 // formOf finds the form of a model that is to give an output.
@@ -80,7 +78,7 @@ func formOf(d *description, output string) (*form, error) {
 		return true, nil
 	}
 	any1 := [][]int{{-1}}
-	var has [10]bool
+	var has [8]bool
 	for i, t := range []struct {
 		all            []declaration
 		name, datatype string
@@ -90,7 +88,6 @@ func formOf(d *description, output string) (*form, error) {
 		{d.Inputs, inPairs, int32Type, [][]int{{-1, 3}}}, {d.Inputs, inCounts, int32Type, any1},
 		{d.Outputs, output, fp32Type, any1}, {d.Outputs, outSpans, bytesType, any1},
 		{d.Outputs, outFacts, bytesType, [][]int{{1}, {-1}}},
-		{d.Inputs, inIDF, int32Type, any1}, {d.Outputs, inIDF, int32Type, any1},
 	} {
 		var err error
 		if has[i], err = declared(t.all, t.name, t.datatype, t.shapes); err != nil {
@@ -98,8 +95,7 @@ func formOf(d *description, output string) (*form, error) {
 		}
 	}
 	f.source, f.reference, f.bySegment, f.counts, f.spans, f.facts = has[1], has[2], has[3], has[4], has[6], has[7]
-	f.weighs = has[8]
-	known := []string{inHypothesis, inSource, inReference, inPairs, inCounts, inIDF}
+	known := []string{inHypothesis, inSource, inReference, inPairs, inCounts}
 	for _, t := range d.Inputs {
 		if !slices.Contains(known, t.Name) {
 			return nil, fmt.Errorf("the model wants an input %.60q, which no metric has; inputs are %s", t.Name, strings.Join(known, ", "))
@@ -112,8 +108,6 @@ func formOf(d *description, output string) (*form, error) {
 		return nil, fmt.Errorf("the model states no output %q; its outputs are %s", output, names(d.Outputs))
 	case f.bySegment && f.counts:
 		return nil, fmt.Errorf("the model has both %q and %q; a request is by segment or flat", inPairs, inCounts)
-	case has[8] != has[9] || f.weighs && (!f.bySegment || !f.reference || !f.facts):
-		return nil, fmt.Errorf("the model has %q, which goes with an output of that name, and with %q, %q and %q", inIDF, inPairs, inReference, outFacts)
 	case f.counts && !f.reference:
 		return nil, fmt.Errorf("the model has %q without %q", inCounts, inReference)
 	}

@@ -28,7 +28,7 @@ type Environment struct {
 	Client llm.Config
 	Key    string        // bearer token of all servers; "" for none
 	Wait   time.Duration // for servers that are not ready at first
-	// Budget bounds the calls that score or count tokens, without a cost; nil for no bound.
+	// Budget bounds the calls that score, without a cost; nil for no bound.
 	Budget *budget.Budget
 	// LookAhead makes metrics that look ahead alone: they ask what the model is, and
 	// for no score.
@@ -69,7 +69,6 @@ type Metric struct {
 	sig    metrics.Signature
 	first  *result // the answer that later ones must agree with
 	at     string  // the server that gave it
-	idf    idf     // of the references of a run; nil where it is not fitted
 
 	size  *atomic.Int64       // bytes of text in a request, at most
 	calls *semaphore.Weighted // requests at a time
@@ -80,7 +79,6 @@ type Metric struct {
 var (
 	_ metrics.NativeScorer = (*Metric)(nil)
 	_ metrics.Foreseeing   = (*Metric)(nil)
-	_ metrics.Fitter       = (*Metric)(nil)
 )
 
 // inFlight is how many requests a server has at a time: enough to keep it busy

@@ -139,8 +139,8 @@ type tensor struct {
 	ints           []int32
 }
 
-// inputs are the tensors of a request, with weights for a model that takes them.
-func (f *form) inputs(all []row, weights idf) []tensor {
+// inputs are the tensors of a request.
+func (f *form) inputs(all []row) []tensor {
 	lists := map[string]*tensor{}
 	out := []tensor{{name: inHypothesis, datatype: bytesType}, {name: inSource, datatype: bytesType}, {name: inReference, datatype: bytesType}}
 	for i := range out {
@@ -177,9 +177,6 @@ func (f *form) inputs(all []row, weights idf) []tensor {
 			pairs.ints = append(pairs.ints, triple[inSource], triple[inHypothesis], triple[inReference])
 		}
 		out = append(out, pairs)
-	}
-	if f.weighs {
-		out = append(out, tensor{name: inIDF, datatype: int32Type, shape: []int{len(weights)}, ints: weights})
 	}
 	out = slices.DeleteFunc(out, func(t tensor) bool { return t.datatype == bytesType && !f.wants(t.name) })
 	for i := range out {

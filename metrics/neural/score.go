@@ -90,11 +90,7 @@ func (m *Metric) part(ctx context.Context, all []row, values []float64, reports 
 // ask carries out a request.
 func (m *Metric) ask(ctx context.Context, all []row) (out *result, at string, err error) {
 	id := strconv.FormatInt(m.ids.Add(1), 10)
-	weights := m.idf
-	if weights == nil { // of the probe
-		weights = idf{1}
-	}
-	inputs := m.form.inputs(all, weights)
+	inputs := m.form.inputs(all)
 	if err := valid(inputs); err != nil {
 		return nil, "", err
 	}

@@ -25,18 +25,25 @@ type segment struct {
 // answer is a line that a program writes. Its lists have an item a segment, and in
 // it one a cell: hypotheses × references, row-major, or a hypothesis each.
 type answer struct {
-	ID      *int
-	Scores  [][]*float64
-	Status  [][]string       // of the scores that are null: why
-	Reports [][]*explanation // null where there is none
-	Error   string           // in place of all of it
+	ID      *int             `json:"id"`
+	Scores  [][]*float64     `json:"scores"`
+	Status  [][]string       `json:"status"`  // of the scores that are null: why
+	Reports [][]*explanation `json:"reports"` // null where there is none
+	Error   string           `json:"error"`   // in place of all of it
 }
 
 // explanation is the report on a score; where its errors stand is found here.
 type explanation struct {
-	Errors []analysis.Error
-	Detail string
-	Raw    *string
+	Errors []struct {
+		Location    string            `json:"location"`
+		Aspect      string            `json:"aspect"`
+		Dimension   string            `json:"dimension"`
+		Severity    analysis.Severity `json:"severity"`
+		Explanation string            `json:"explanation"`
+		Penalty     *float64          `json:"penalty"`
+	} `json:"errors"`
+	Detail string  `json:"detail"`
+	Raw    *string `json:"raw"`
 }
 
 // statuses are those that a program may give, with their outcomes in a report.
@@ -55,7 +62,7 @@ func (e *saidError) Error() string { return fmt.Sprintf("the program says: %.100
 // readAnswer reads the answer to a request of blocks.
 func (m *Metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
 	var a answer
-	if err := read(line, a.fields); err != nil {
+	if err := read(line, &a); err != nil {
 		return nil, err
 	}
 	switch {
@@ -157,7 +164,11 @@ func (m *Metric) cell(out *metrics.Scores, c int, v *float64, word string) error
 
 // of is the report of a cell.
 func (r *explanation) of(score *float64, status metrics.Status, texts analysis.Texts) *analysis.Report {
-	out := analysis.Reported(r.Errors, score, statuses[status], texts)
+	var all []analysis.Error
+	for _, e := range r.Errors {
+		all = append(all, analysis.Error{Location: e.Location, Aspect: e.Aspect, Dimension: e.Dimension, Severity: e.Severity, Explanation: e.Explanation, Penalty: e.Penalty})
+	}
+	out := analysis.Reported(all, score, statuses[status], texts)
 	out.Detail, out.Raw = r.Detail, r.Raw
 	return out
 }

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,16 +14,16 @@ const protocol = 1
 
 // hello is the first line that a program writes.
 type hello struct {
-	Refract   int // protocol
-	Name      string
-	Signature map[string]string // what changes the numbers
-	Needs     []string          // of "source" and "reference"
-	Direction string            // "higher" or "lower" is better; "" is higher
-	Lower     *float64          // no bound where they are null
-	Upper     *float64
-	Native    bool // it has a rule of its own for several references
-	Reports   bool // it explains its scores
-	Batch     int  // segments in a request at most; 0 leaves it to refract
+	Refract   int               `json:"refract"` // protocol
+	Name      string            `json:"name"`
+	Signature map[string]string `json:"signature"` // what changes the numbers
+	Needs     []string          `json:"needs"`     // of "source" and "reference"
+	Direction string            `json:"direction"` // "higher" or "lower" is better; "" is higher
+	Lower     *float64          `json:"lower"`     // no bound where they are null
+	Upper     *float64          `json:"upper"`
+	Native    bool              `json:"native"`  // it has a rule of its own for several references
+	Reports   bool              `json:"reports"` // it explains its scores
+	Batch     int               `json:"batch"`   // segments in a request at most; 0 leaves it to refract
 }
 
 var (
@@ -38,10 +39,11 @@ const (
 
 // readHello reads and checks the line.
 func readHello(line []byte) (*hello, error) {
-	h := &hello{Direction: metrics.HigherIsBetter.String()}
-	if err := read(line, h.fields); err != nil {
+	h := &hello{}
+	if err := read(line, h); err != nil {
 		return nil, err
 	}
+	h.Direction = cmp.Or(h.Direction, metrics.HigherIsBetter.String())
 	switch {
 	case h.Refract != protocol:
 		return nil, fmt.Errorf(`"refract" is %d, and %d is the version of the protocol`, h.Refract, protocol)

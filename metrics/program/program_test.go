@@ -93,11 +93,11 @@ func TestFaults(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		{"garbage", nil, `a line that is no answer: bad JSON: invalid character 'L' at start of value: "Loading model\x1b[2J…"`},
+		{"garbage", nil, `a line that is no answer: bad JSON at byte 0: invalid character 'L' at start of value: "Loading model\x1b[2J…"`},
 		{"wrong-id", nil, `"id" is not the 1 of the request: "{\"id\":2,`},
 		{"short", nil, `segment 1 of the request: 3 scores, 0 statuses and 0 reports for 2 hypotheses × 2: "{`},
 		{"few", nil, `it has scores of 0 segments for 1`},
-		{"unknown", nil, `unknown field "notes"`},
+		{"unknown", nil, `unknown member /notes`},
 		{"nan", nil, `a line that is no answer: NaN is no JSON; give null for a cell that could not be scored: `},
 		{"above", nil, `score 1: it is 2e+06, and the hello line bounds it by 0 and 1e+06`},
 		{"bad-status", nil, `score 1: it is null, with the status "scored"; want failed, unparseable, blocked or cut`},
@@ -107,7 +107,7 @@ func TestFaults(t *testing.T) {
 		{"changes", []string{"FILE"}, `the program's processes announced different metrics: "{`},
 		{"no-hello", nil, `no hello line: the program gave no answer in time: 300ms`},
 		{"dies-first", nil, `no hello line: the program ended before it answered (exit status 3); it last said: no \x1b[31mmodel`},
-		{"bad-hello", []string{"Hello"}, `a line that is no hello: bad JSON: invalid character 'H' at start of value: "Hello"`},
+		{"bad-hello", []string{"Hello"}, `a line that is no hello: bad JSON at byte 0: invalid character 'H' at start of value: "Hello"`},
 		{"bad-hello", []string{`{"refract":2,"name":"m"}`}, `"refract" is 2, and 1 is the version`},
 		{"bad-hello", []string{`{"refract":1,"name":"a b"}`}, `"name" is "a b"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","needs":["refs"]}`}, `"needs" has "refs"`},
@@ -117,11 +117,11 @@ func TestFaults(t *testing.T) {
 		{"bad-hello", []string{`{"refract":1,"name":"m","batch":-1}`}, `"batch" is -1`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `the keys ["nrefs" "agg" "set" `},
 		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"member12":"1"}}`}, `"signature" has "member12"`},
-		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `text after the end of the value`},
-		{"bad-hello", []string{`{"refract":1,"name":"m","Native":true}`}, `unknown field "Native"`},
-		{"bad-hello", []string{`{"refract":1,"name":"m","name":"n"}`}, `field "name" is there twice`},
-		{"bad-hello", []string{`{"refract":1,"name":"m","lower":"0"}`}, `field lower must be a number or null, not a string`},
-		{"bad-hello", []string{`{"refract":1,"name":"m","colour":"red"}`}, `unknown field "colour"`},
+		{"bad-hello", []string{`{"refract":1,"name":"m"} {}`}, `after top-level value`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","Native":true}`}, `unknown member /Native`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","name":"n"}`}, `bad JSON at byte 24: duplicate object member name`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","lower":"0"}`}, `/lower cannot be the string that it is`},
+		{"bad-hello", []string{`{"refract":1,"name":"m","colour":"red"}`}, `unknown member /colour`},
 	} {
 		t.Run(strings.Join(append([]string{tc.fault}, tc.args...), " "), func(t *testing.T) {
 			t.Parallel()
@@ -150,13 +150,20 @@ func TestFaults(t *testing.T) {
 // A process that dies with a batch is replaced, and a line tells of it.
 func TestDiesOnce(t *testing.T) {
 	cfg := config(t, "dies-once", filepath.Join(t.TempDir(), "file"))
+	var mu sync.Mutex
 	var told []string
-	cfg.Log = func(line string) { told = append(told, line) }
+	cfg.Log = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, line)
+	}
 	m := opened(t, cfg)
 	out, err := m.Score(t.Context(), []metrics.Block{block})
 	if err != nil || !slices.Equal(out[0].Values, []float64{101, 103, 201, 203}) {
 		t.Errorf("%v, %v", out, err)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if want := []string{"exec:counter: the program ended before it answered (exit status 7), with request 1, which has 1 segment; it is started again"}; !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
 	}

@@ -73,14 +73,12 @@ func (b *builder) register(cmd *cobra.Command, e *env, recipe string, check func
 	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "validation")
 	grouped(cmd, taskFlags, "items", "seed", "validation", "recipe", "write-recipe")
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	f.StringVar(&b.set.Form, "form", "", "messages, completion, alpaca or sharegpt; default as the metric is served: completion, or messages for chat")
+	f.StringVar(&b.set.Form, "form", "", "messages or completion; default as the metric is served: completion, or messages for chat")
 	oneOf(cmd, "form", build.Forms()...)
-	f.StringVar(&b.set.Container, "to", build.JSONLines, "jsonl or parquet")
-	oneOf(cmd, "to", build.Containers()...)
 	f.StringVar(&b.set.Name, "name", "", "name of the data, for its card")
 	f.StringVar(&b.set.License, "license", "", "license of the data, for its card, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
-	grouped(cmd, resultFlags, "output", "form", "to", "license")
+	grouped(cmd, resultFlags, "output", "form", "license")
 	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask")
 	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	grouped(cmd, modelFlags, "model")
@@ -211,32 +209,18 @@ func (b *builder) foresee(e *env) error {
 		{Name: "step"}, countColumn("stored"), countColumn("calls"), countColumn("unknown"),
 		countColumn("prompt tokens"), countColumn("most completion tokens"), {Name: "most cost"},
 	}}
-	all, total := build.Step{Name: "all"}, 0.0
-	unpriced := map[string]bool{}
-	add := func(s *build.Step, cost float64, priced bool) {
-		shown := report.Null()
-		if priced {
-			shown = fixed(cost)
-		}
-		t.Add(s.Name, s.Ahead.Stored, s.Ahead.Needed, s.Unknown, s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens, shown)
-	}
+	unknown, unpriced := 0, map[string]bool{}
 	for _, s := range b.set.Steps {
 		price, priced := b.set.Prices[s.Model]
+		cost := fixed(price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens))
 		if !priced {
-			unpriced[s.Model] = true
+			unpriced[s.Model], cost = true, report.Null()
 		}
-		cost := price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens)
-		add(s, cost, priced)
-		total += cost
-		all.Ahead.Stored += s.Ahead.Stored
-		all.Ahead.Needed += s.Ahead.Needed
-		all.Ahead.PromptTokens += s.Ahead.PromptTokens
-		all.Ahead.MostCompletionTokens += s.Ahead.MostCompletionTokens
-		all.Unknown += s.Unknown
+		t.Add(s.Name, s.Ahead.Stored, s.Ahead.Needed, s.Unknown, s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens, cost)
+		unknown += s.Unknown
 	}
-	add(&all, total, len(unpriced) == 0)
-	if all.Unknown > 0 {
-		t.Note("unknown: calls that depend on answers not known yet, at most; their tokens and cost are counted.")
+	if unknown > 0 {
+		t.Note("unknown: conversations that depend on answers not known yet, at most; their tokens are not counted.")
 	}
 	out := b.formats.onScreen()
 	err := out.show(e, t)

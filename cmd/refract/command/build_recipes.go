@@ -263,12 +263,11 @@ func (x *refining) command(e *env) *cobra.Command {
 		Short: "Keep the best of several reports of a judge",
 		Long: `A judge writes several reports of each output of a system; another model is asked
 what is wrong with each, and those of the highest alignment are examples to train
-the judge on (sections 4.2 and 4.3 of InstructScore's paper). Two reports of
-unequal alignment make a preference pair; ties make none.
+the judge on (sections 4.2 and 4.3 of InstructScore's paper).
 
 -m is a judge that scores in one turn. Its model is asked at --base-url, or at
 the server that its option base-url names, and the model for the feedback,
---model, at --base-url. -o has preference-train and preference-validation too.`,
+--model, at --base-url.`,
 		Example: `  refract build refine jsonl:data.jsonl -m instructscore:task=mt_zh-en,base-url=http://localhost:8000/v1 --model gpt-4o --dry-run
   refract build refine jsonl:data.jsonl -m instructscore:task=mt_zh-en --model gpt-4o -o refined`,
 	}

@@ -1,15 +1,19 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -54,14 +58,14 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.show(e, statsTable(st))
+			return out.show(e, statsTable(c.String(), st))
 		}, cache.ReadOnly()),
 	}
 	out.register(cmd)
 	return cmd
 }
 
-func statsTable(st cache.Stats) *report.NamedTable {
+func statsTable(name string, st cache.Stats) *report.NamedTable {
 	stamp := func(t time.Time) report.Value {
 		if t.IsZero() {
 			return report.Null()
@@ -69,8 +73,7 @@ func statsTable(st cache.Stats) *report.NamedTable {
 		return report.String(t.UTC().Format(time.RFC3339))
 	}
 	t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}}
-	t.Add("file", nil, st.File)
-	t.Add("schema version", nil, fmt.Sprint(st.SchemaVersion))
+	t.Add("file", nil, name)
 	t.Add("bytes", nil, fmt.Sprint(st.Bytes))
 	t.Add("entries", nil, fmt.Sprint(st.Entries))
 	t.Add("entries without an answer", nil, fmt.Sprint(st.Missing))
@@ -78,23 +81,9 @@ func statsTable(st cache.Stats) *report.NamedTable {
 	t.Add("completion tokens", nil, fmt.Sprint(st.CompletionTokens))
 	t.Add("oldest", nil, stamp(st.Oldest))
 	t.Add("newest", nil, stamp(st.Newest))
-	var other []cache.Count
-	for _, c := range st.Records {
-		switch c.Name {
-		case cache.AnswerRecord: // the entries
-		case cache.ScoreRecord:
-			t.Add("stored scores", nil, fmt.Sprint(c.Entries))
-		default:
-			other = append(other, c)
-		}
-	}
-	for _, group := range []struct {
-		what   string
-		counts []cache.Count
-	}{{"entries of model", st.Models}, {"entries of endpoint", st.Kinds}, {"other records", other}} {
-		for _, c := range group.counts {
-			t.Add(group.what, c.Name, fmt.Sprint(c.Entries))
-		}
+	t.Add("stored scores", nil, fmt.Sprint(st.Scores))
+	for _, model := range slices.Sorted(maps.Keys(st.Models)) {
+		t.Add("entries of model", model, fmt.Sprint(st.Models[model]))
 	}
 	return t
 }
@@ -110,20 +99,20 @@ the output, and the exit code is 1 if there is one.`,
 		Example: `  refract cache verify refract-cache.sqlite`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
-			r, err := c.Verify(ctx)
+			records, problems, err := c.Verify(ctx)
 			if err != nil {
 				return err
 			}
-			if len(r.Problems) == 0 {
-				e.note("%s: %d entries, no problem", r.File, r.Entries)
+			if len(problems) == 0 {
+				e.note("%s: %d entries, no problem", c, records)
 			}
 			t := &report.NamedTable{Columns: []report.Column{{Name: "key"}, {Name: "problem"}}}
-			for _, p := range r.Problems {
+			for _, p := range problems {
 				t.Add(report.StringOrNull(p.Key), p.What)
 			}
 			err = out.show(e, t)
-			if err == nil && len(r.Problems) > 0 {
-				err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", r.File, len(r.Problems), r.Entries)
+			if err == nil && len(problems) > 0 {
+				err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", c, len(problems), records)
 			}
 			return err
 		}, cache.ReadOnly()),
@@ -148,30 +137,25 @@ cache import' makes a new cache of it, which lacks the damaged entries alone.`,
 			if err != nil {
 				return err
 			}
-			n, err := cache.Export(ctx, s, c)
-			var loss *cache.LossError
-			if errors.As(err, &loss) {
-				for i, p := range loss.Problems {
-					if i == 10 {
-						e.warn("left out: %d more; 'refract cache verify' names them", len(loss.Problems)-i)
-						break
-					}
-					e.warn("left out: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
-				}
-				err = e.commit()
-			}
+			n, lost, err := cache.Export(ctx, s, c)
 			if err != nil {
 				return err
 			}
-			e.note("%d entries", n)
-			counts, err := c.Counts(ctx)
-			for _, c := range counts {
-				if c.Name == cache.ScoreRecord && c.Entries > 0 {
-					e.note("left out: %d stored scores, which are computed again where they are missing", c.Entries)
+			for i, p := range lost {
+				if i == 10 {
+					e.warn("left out: %d more; 'refract cache verify' names them", len(lost)-i)
+					break
 				}
+				e.warn("left out: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
 			}
-			if loss != nil { // of which the counts may fail too
-				err = fmt.Errorf("cache %s: export: %w; the output has the rest, of which 'refract cache import NEW OUTPUT' makes a new cache", c, loss)
+			e.note("%d entries", n)
+			scores, err := c.Scores(ctx)
+			if scores > 0 {
+				e.note("left out: %d stored scores, which are computed again where they are missing", scores)
+			}
+			if len(lost) > 0 { // of which the count may fail too
+				err = fmt.Errorf("cache %s: export: damaged: %s left out; the output has the rest, of which 'refract cache import NEW OUTPUT' makes a new cache", c, english.Thousands(len(lost), "record"))
+				err = cmp.Or(e.commit(), err)
 			}
 			return err
 		}, cache.ReadOnly()),
@@ -199,7 +183,7 @@ is made if there is none. An entry that is already there stays as it is.`,
 				if err != nil {
 					return fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
 				}
-				e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Present, n.Different)
+				e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
 				return nil
 			})(cmd, args)
 		},
@@ -209,22 +193,26 @@ is made if there is none. An entry that is already there stays as it is.`,
 func (e *env) cachePruneCommand() *cobra.Command {
 	var out output
 	var rule cache.Prune
+	var days uint16
 	cmd := &cobra.Command{
 		Use:   "prune CACHE",
 		Short: "Delete entries of a cache",
 		Long: `Delete the entries that meet all conditions that are given: older than
---older-than, asked of --model, asked at the endpoint --kind, --missing.
---kind score deletes all stored scores, and no entry. An entry without a time is
-not old. The next run that needs a deleted entry asks for it again.
+--older-than, asked of --model, --missing. --stored-scores deletes
+all stored scores, and no entry. An entry without a time is not old. The next run
+that needs a deleted entry asks for it again.
 
 A file is made smaller afterwards, which takes as much space again for a while.
 A database uses the space for new entries.`,
 		Example: `  refract cache prune refract-cache.sqlite --missing --dry-run
-  refract cache prune refract-cache.sqlite --older-than 90d --model llama-3`,
+  refract cache prune refract-cache.sqlite --older-than 90 --model llama-3`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if rule.Before.IsZero() && rule.Model == "" && !rule.Missing && rule.Kind == "" {
-				return usagef("say which entries: --older-than, --model, --kind or --missing")
+			if some := days > 0 || rule.Model != "" || rule.Missing; some == rule.Scores {
+				return usagef("say which entries: --older-than, --model or --missing, or --stored-scores by itself")
+			}
+			if days > 0 {
+				rule.Before = time.Now().AddDate(0, 0, -int(days))
 			}
 			var opts []cache.Option
 			if rule.DryRun {
@@ -246,13 +234,9 @@ A database uses the space for new entries.`,
 	}
 	out.register(cmd)
 	f := cmd.Flags()
-	before := func(age string) (time.Time, error) {
-		d, err := cache.ParseAge(age)
-		return time.Now().Add(-d), err
-	}
-	parsedFlag(cmd, &rule.Before, "older-than", "", before, "entries older than this `AGE`, such as 90d, 12h or 2w")
+	f.Uint16Var(&days, "older-than", 0, "entries older than this number of `DAYS`")
 	f.StringVar(&rule.Model, "model", "", "entries that this `MODEL` was asked for")
-	f.StringVar(&rule.Kind, "kind", "", "entries of this endpoint, as 'refract cache stats' names it; score: all stored scores")
+	f.BoolVar(&rule.Scores, "stored-scores", false, "all stored scores")
 	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or with one that was cut at the greatest length")
 	f.BoolVar(&rule.DryRun, "dry-run", false, "only count")
 	return cmd

@@ -26,6 +26,9 @@ func tableRows(t *testing.T, args ...string) []map[string]any {
 // The ends of a curve are what compare says of a single reference and of all,
 // to the last bit, whatever the way to choose.
 func TestCurveEndsOfWMT22(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	data := realData(t)
 	set := []string{"mtme:" + filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en"),
 		"--references", "div-ref:" + filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"), "--bootstrap", "0"}

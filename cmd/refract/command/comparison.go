@@ -64,7 +64,7 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
 		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
 	c.boot.register(cmd, "seed of all resampling")
-	f.StringVar(&c.resampleBy, "resample-by", "", "segment, document or system: what a resample draws (default documents, where there are any)")
+	f.StringVar(&c.resampleBy, "resample-by", "", "segment or document: what a resample draws (default documents, where there are any)")
 	oneOf(cmd, "resample-by", experiment.Units()...)
 	parse := func(name string) (m significance.Method, err error) {
 		if c.tested = name != listNone; c.tested {
@@ -138,7 +138,7 @@ func (c *comparison) measures() ([]experiment.Statistic, error) {
 	for _, st := range c.statistics {
 		for _, level := range c.levels {
 			for _, group := range c.groupings {
-				s := experiment.Statistic{Level: level, Measure: correlate.Measure{Statistic: st, Grouping: group, Threshold: correlate.LikeThreshold}}
+				s := experiment.Statistic{Level: level, Measure: correlate.Measure{Statistic: st, Grouping: group}}
 				if st.OfSystems() || level == correlate.SystemLevel {
 					s.Grouping, s.Level = correlate.None, correlate.SystemLevel
 				}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/batch"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -25,7 +24,7 @@ func (b *batchFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&b.batch, "batch", false, "send the calls through the server's Batch API")
 	f.StringVar(&b.batchState, "batch-state", "", "`FILE` that lists open batches (default the cache's name with .batches)")
-	f.DurationVar(&b.batchInterval, "batch-interval", batch.DefaultInterval, "longest pause between two looks at open batches")
+	f.DurationVar(&b.batchInterval, "batch-interval", ask.DefaultInterval, "longest pause between two looks at open batches")
 	grouped(cmd, modelFlags, "batch")
 }
 

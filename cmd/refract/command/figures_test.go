@@ -27,6 +27,9 @@ func realData(t *testing.T) string {
 // expansions of WMT22 zh-en (Div-Ref, table 2, prints those of a later run of
 // the expansion).
 func TestKnownFiguresOfWMT22(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does sums alone, for seconds")
+	}
 	data := realData(t)
 	wmt := "mtme:" + filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en")
 	want := map[string]float64{

@@ -269,7 +269,7 @@ func (m *mergeRun) gathered(ctx context.Context, e *env, set *shard.Set, d *scor
 		}
 		ms = append(ms, metric)
 	}
-	gather := audit.MergedReports(ms, d.Worst)
+	gather := audit.MergedReports(ms)
 	err := set.EachTotals(ctx, func(r io.Reader) error { return json.NewDecoder(r).Decode(gather) })
 	if err != nil || m.reports == "" {
 		return gather, err

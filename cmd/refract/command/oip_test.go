@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract/internal/oiptest"
 )
 
-// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: flat=yes, spans=yes, weighs=yes, key=K, broken=yes, whose model
+// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: flat=yes, spans=yes, key=K, broken=yes, whose model
 // refuses all but the first request, and down=yes, at which nobody listens.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
@@ -23,8 +23,6 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 			s.Flat, s.Counts = yes, yes
 		case "spans":
 			s.Spans = yes
-		case "weighs":
-			s.Weighs, s.NoSource, s.Facts = yes, yes, strings.Replace(oiptest.Facts, `"source",`, "", 1)
 		case "key":
 			s.Key = value
 		case "broken":

@@ -12,12 +12,9 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// worstShown is how many of the worst segments of each judge are shown.
-const worstShown = 3
-
 // listen makes what gathers the judges' reports of a run.
 func (s *scorer) listen(e *env, eng *refract.Engine) error {
-	s.gather = audit.NewReports(eng.Metrics(), worstShown)
+	s.gather = audit.NewReports(eng.Metrics())
 	judges := s.gather.Metrics()
 	switch {
 	case len(judges) == 0 && (s.canaries > 0 || s.reports != ""):
@@ -60,13 +57,6 @@ func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Wr
 	var w io.Writer = e.stderr
 	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
-		colour := e.stdoutTerminal && v.path == "" && e.getenv("NO_COLOR") == ""
-		if err := gather.WriteText(w, colour); err != nil {
-			return w, err
-		}
 	}
-	if err := audit.WriteTrust(w, &gather.Trust); err != nil {
-		return w, err
-	}
-	return w, nil
+	return w, audit.WriteTrust(w, &gather.Trust)
 }

@@ -20,7 +20,7 @@ type scoreDetails struct {
 	Metrics  []metricDetail `json:"metrics"`
 	Settings []setDetail    `json:"settings"`
 
-	Worst       int     `json:"worst"`
+	Worst       int     `json:"worst"` // of earlier versions
 	MaxUnparsed float64 `json:"max_unparsed"`
 	Reports     bool    `json:"reports"` // stand beside
 }
@@ -100,7 +100,7 @@ func shardSink(eng *refract.Engine, w io.Writer, per string) *sink {
 }
 
 func (s *scorer) details(eng *refract.Engine) scoreDetails {
-	d, ms := scoreDetails{Per: s.per, Worst: worstShown, MaxUnparsed: s.maxUnparsed, Reports: s.reports != ""}, eng.Metrics()
+	d, ms := scoreDetails{Per: s.per, MaxUnparsed: s.maxUnparsed, Reports: s.reports != ""}, eng.Metrics()
 	infos := matrixInfos(eng, nil)
 	for i := range ms {
 		info := &infos[i]

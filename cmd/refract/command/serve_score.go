@@ -255,7 +255,7 @@ func (l *lent) back(ctx context.Context, ended *refract.Incomplete, err error) {
 
 // result is what a request gets.
 func (s *service) result(q *scoreRequest, v *scored) ([]byte, error) {
-	gather := audit.NewReports(v.Engine.Metrics(), 0)
+	gather := audit.NewReports(v.Engine.Metrics())
 	if len(gather.Metrics()) > 0 {
 		for _, seg := range v.Segments {
 			if err := gather.Add(seg, nil); err != nil {

@@ -57,7 +57,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 	for _, table := range []string{systemsTable, pairsTable} {
 		lines = append(lines, []string{"systems", data, "-m", "bleu", "-m", "ter", "--table", table})
 	}
-	for _, table := range []string{"summary", "rows", "differences", "prompts", "curve", "ranking"} {
+	for _, table := range []string{"rows", "differences", "prompts", "curve", "ranking"} {
 		lines = append(lines, []string{"experiment", "e.yaml", "--table", table, "-f", "table"})
 	}
 	for _, args := range lines {

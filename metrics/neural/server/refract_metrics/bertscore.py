@@ -37,7 +37,7 @@ class Metric(metric.Metric):
     options = {"layer": int, "idf": str, "baseline": str}
 
     def __init__(self, folder, layer=0, idf="", baseline="", **common):
-        """idf is a file of references, one a line, or "run"; baseline a file of the package's
+        """idf is a file of references, one a line; baseline a file of the package's
         rescale_baseline, LAYER,P,R,F."""
         super().__init__(folder, **common)
         model = self.load(AutoModel)
@@ -57,33 +57,17 @@ class Metric(metric.Metric):
             positions -= 2
         self.longest = min(self.tokenizer.model_max_length, positions)
         self.idf, self.otherwise = {self.tokenizer.cls_token_id: 0.0, self.tokenizer.sep_token_id: 0.0}, 1.0
-        self.base = self.weights = None
+        self.base = None
         self.state |= {"layer": layer, "idf": "no", "baseline": "no"}
-        if idf == "run":
-            self.state["idf"] = "run"
-        elif idf:
+        if idf:
             self.count(idf)
         if baseline:
             self.rescale(baseline, layer)
 
-    @classmethod
-    def weighs(cls, options):
-        return options.get("idf") == "run"
-
     def count(self, path):
         references, self.state["idf"] = lines(path)
-        self.weigh(np.array(self.counted(references)))
-
-    def counted(self, references):
-        """Their number, and then tokens, each with the number of references that have it."""
-        seen = Counter(t for ids in self.ids(references)[0] for t in set(ids))
-        return [len(references)] + [v for item in sorted(seen.items()) for v in item]
-
-    def weigh(self, idf):
-        if self.weights is not None and np.array_equal(idf, self.weights):
-            return
-        self.weights, n = idf.copy(), int(idf[0])  # a server may use the memory again
-        self.idf = {int(t): log((n + 1) / (c + 1)) for t, c in idf[1:].reshape(-1, 2)}
+        seen, n = Counter(t for ids in self.ids(references)[0] for t in set(ids)), len(references)
+        self.idf = {int(t): log((n + 1) / (c + 1)) for t, c in seen.items()}
         self.otherwise = log(n + 1)
 
     def rescale(self, path, layer):

@@ -61,12 +61,6 @@ class Metric:
         """What the metric needs besides the hypothesis, with these options."""
         return cls.needs
 
-    @classmethod
-    def weighs(cls, options):
-        """Whether it weighs tokens by the idf of a run's references, which requests bring: it has
-        counted(texts) and weigh(idf)."""
-        return False
-
     def signature(self):
         """All that changes the numbers, by name."""
         return self.state

@@ -7,9 +7,6 @@ hypothesis, of the second, and so on; nrefs INT32[-1], of metrics with a rule fo
 each has. Without it each has one.
 Answer: score FP32[-1], precision and recall where the metric has them, error_spans BYTES[-1]
 in JSON, one a row or hypothesis; facts BYTES[1] in JSON.
-idf INT32[-1], of metrics that weigh tokens by the references of a run: their number, and then
-tokens, each with the number of references that have it. A number of 0 asks for that of the request's
-references, and for nothing else.
 """
 
 import importlib
@@ -72,11 +69,8 @@ def tensors(served):
         inputs.append(("pairs", "INT32", [-1, 3], False))
     elif metric.best:
         inputs.append(("nrefs", "INT32", [-1], True))
-    idf = [("idf", "INT32", [-1], False)] if metric.weighs(served["options"]) else []
-    if idf and served["layout"] != "segment":
-        raise Wrong("idf=run goes with layout=segment")
     outputs = [(n, "BYTES" if n == "error_spans" else "FP32", [-1], False) for n in metric.outputs]
-    return inputs + idf, outputs + idf + [("facts", "BYTES", [1], False)]
+    return inputs, outputs + [("facts", "BYTES", [1], False)]
 
 
 class Server:
@@ -106,13 +100,6 @@ class Server:
                 raise Refused(f"input {name!r} is missing")
         texts = {n: decoded(n, arrays.get(n, ())) for n in TEXTS}
         facts = {"facts": np.array([self.facts], object)}
-        if "idf" in arrays:
-            idf = arrays["idf"]
-            if len(idf) % 2 == 0 or (idf < 0).any():
-                raise Refused("idf is the number of references, and then tokens with their counts")
-            if idf[0] == 0:
-                return {"idf": np.array(self.metric.counted(texts["reference"]), np.int32)} | facts
-            self.metric.weigh(idf)
         if self.layout == "segment":
             rows, counts = self.segment(texts, arrays["pairs"]), None
         else:

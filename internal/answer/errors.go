@@ -1,0 +1,165 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// field is one of the fields of an error.
+type field int
+
+const (
+	fieldNone field = iota
+	fieldLocation
+	fieldAspect
+	fieldDimension
+	fieldSeverity
+	fieldExplanation
+	fieldPenalty
+	fields // their number
+)
+
+// item is one error as it was written, in whichever form.
+type item struct {
+	number int
+	has    [fields]bool
+	value  [fields]string
+}
+
+func (it *item) set(f field, value string) { it.has[f], it.value[f] = true, value }
+
+// errorOf makes an error of an item. It reports false for an item all of whose
+// fields say that there is nothing.
+func (it *item) errorOf() (analysis.Error, bool) {
+	nothing, stated := true, false
+	for f := fieldNone + 1; f < fields; f++ {
+		if !it.has[f] {
+			continue
+		}
+		stated = stated || it.value[f] != ""
+		nothing = nothing && (isNone(it.value[f]) || f == fieldPenalty && strings.Trim(it.value[f], "0.-") == "")
+	}
+	text := func(f field) string {
+		if v := it.value[f]; !isNone(v) {
+			return v
+		}
+		return ""
+	}
+	return analysis.Error{
+		Location:    unquote(text(fieldLocation)),
+		Aspect:      text(fieldAspect),
+		Dimension:   text(fieldDimension),
+		Severity:    severityOf(text(fieldSeverity)),
+		Explanation: text(fieldExplanation),
+	}, !nothing || !stated
+}
+
+// penalty is what an error costs: by its severity, or as it is stated; nil if that
+// is not known.
+func (s Spec) penalty(rules analysis.Rules, it *item, e *analysis.Error) *float64 {
+	if s.Weights == nil {
+		value := strings.TrimLeft(it.value[fieldPenalty], marks)
+		if x, n, ok := leadingNumber(value); ok && !rangeForm.MatchString(value[n:]) {
+			return new(max(x, -x))
+		}
+		return nil
+	}
+	if w, ok := rules.Weight(e); ok {
+		return &w
+	}
+	if s.Kind == Errors && strings.EqualFold(strings.TrimSpace(it.value[fieldSeverity]), "neutral") {
+		return new(0.0) // an issue that counts nothing, in MQM
+	}
+	return nil
+}
+
+// take adds the errors of items to the report. It returns the numbers of items that
+// say nothing, and of those whose severity is not known.
+func (s Spec) take(r *analysis.Report, items []item) (nothing, unknown []int) {
+	rules := s.Rules()
+	for i := range items {
+		it := &items[i]
+		e, says := it.errorOf()
+		if !says {
+			nothing = append(nothing, it.number)
+			continue
+		}
+		if e.Severity == "" && !isNone(it.value[fieldSeverity]) {
+			unknown = append(unknown, it.number)
+		}
+		e.Penalty = s.penalty(rules, it, &e)
+		r.Errors = append(r.Errors, e)
+	}
+	return nothing, unknown
+}
+
+// sum sets the score of the errors that were read: minus their penalties, down to
+// the lower bound. Each must have one, but for InstructScore's: there an error without
+// a severity adds nothing, as in the paper, unless none has one. Of a GEMBA answer the
+// worst five count, as in the published code. why says why there is no score.
+func (s Spec) sum(r *analysis.Report) (why string) {
+	sum, known := 0.0, 0
+	var lacking []int
+	for i, e := range r.Errors {
+		switch {
+		case e.Penalty == nil:
+			lacking = append(lacking, i+1)
+		case s.Kind != GEMBA || known < counted:
+			sum += *e.Penalty
+			known++
+		}
+	}
+	noteItems(r, lacking, "no penalty that can be read")
+	switch {
+	case known == 0, s.Kind != InstructScore && len(lacking) > 0:
+		return "the sum of the penalties is not known"
+	case !finite(sum):
+		return "the sum of the penalties is too large"
+	}
+	if s.Kind == GEMBA && len(r.Errors) > counted {
+		note(r, fmt.Sprintf("%d errors; the worst %d count", len(r.Errors), counted))
+	}
+	score := 0 - sum
+	if s.Lower != nil && score < *s.Lower {
+		note(r, fmt.Sprintf("the sum, %v, stops at %v", score, *s.Lower))
+		score = *s.Lower
+	}
+	r.SetScore(analysis.Scored, score)
+	return ""
+}
+
+// counted is how many errors of a GEMBA answer count.
+const counted = 5
+
+// worstFirst are the severities.
+var worstFirst = []analysis.Severity{analysis.Critical, analysis.Major, analysis.Minor}
+
+// noteItems says what is wrong with the errors of these numbers.
+func noteItems(r *analysis.Report, numbers []int, what string) {
+	if len(numbers) == 0 {
+		return
+	}
+	const shown = 5
+	var list []string
+	for _, n := range numbers[:min(len(numbers), shown)] {
+		list = append(list, strconv.Itoa(n))
+	}
+	names := strings.Join(list, ", ")
+	if more := len(numbers) - shown; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	verb := " has "
+	if len(numbers) > 1 {
+		verb = " have "
+	}
+	note(r, "error "+names+verb+what)
+}
+
+// severityIndex sorts errors by severity, the worst first.
+func severityIndex(a, b analysis.Error) int {
+	return slices.Index(worstFirst, a.Severity) - slices.Index(worstFirst, b.Severity)
+}

@@ -1,0 +1,239 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/refract-eval/refract/metrics/analysis"
+)
+
+// marks are what decorates an answer without being part of it.
+const marks = " \t\r\n*_`\"'#>“”‘’"
+
+// The forms of an answer that is one number:
+//
+//	[lead] number [unit] ["/" denominator] [unit] [anything that is no second number]
+const (
+	number      = `[-−+]?(?:\d+(?:\.\d+)?|\.\d+)`
+	unit        = `(?:[ \t]*(?:points?|pts|marks|percent|stars?)\b)?`
+	countWords  = `zero|one|two|three|four|five|six|seven|eight|nine|ten`
+	reasonWords = `because|as|since|due|based|for|given|overall`
+)
+
+var (
+	valueForm = regexp.MustCompile("(?i)^(" + number + ")[*_`]*" + unit + `(?:[ \t]*(?:/|out[ \t]+of\b)[ \t*]*(` + number + `)|[ \t]*(%))?` + unit)
+	// leadForm is what may stand before a number, as "Score (0-100):".
+	leadForm = regexp.MustCompile("^[" + marks + "]*(?:(\\pL[\\pL'’ \t*_-]*)(?:\\([^)\n]{0,30}\\)[ \t*_]*)?([:=]?)[" + marks + "]*)?")
+	// glued is what makes a number in front of it part of something else.
+	glued  = regexp.MustCompile(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
+	reason = regexp.MustCompile(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
+	aside  = regexp.MustCompile(`[(\[][^)\]]*[)\]]?`)
+	either = regexp.MustCompile(`(?i)[(\[](?:or|to|and)\b`)
+	// sentenceEnd does not stand within "8.5".
+	sentenceEnd = regexp.MustCompile(`[.;!?](?:\D|$)`)
+	counts      = regexp.MustCompile(`(?i)[\d★⭐☆]|\b(?:` + countWords + `)\b`)
+)
+
+// scoreWords are of a lead, which ends with a colon or a linkWord. refused are words
+// that a lead cannot hold: they turn what it says around or make it an example.
+var (
+	scoreWords = words("score scores rating rate grade stars star points answer result class classification label category quality")
+	linkWords  = words("is of as at a an be it with assign give score rating stars the")
+	refused    = words("not no never cannot without unless if least most than example scale above below between from over under range either neither maximum minimum highest lowest mean means error errors reduction can't don't isn't wouldn't")
+)
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}
+
+// numberReader reads an answer that is one number, or with Spec.After the number
+// that follows this mark.
+func numberReader(s Spec) reader {
+	if s.After != "" {
+		return s.readAfter
+	}
+	return func(text string, r *analysis.Report) string {
+		value, rest, _, why := s.number(text)
+		if why = cmp.Or(why, s.second(value, rest), outside(s, value)); why == "" {
+			r.SetScore(analysis.Scored, value)
+		}
+		return why
+	}
+}
+
+// readAfter reads the number behind a mark, of which each occurrence that has one
+// must have the same.
+func (s Spec) readAfter(text string, r *analysis.Report) string {
+	var found *float64
+	mark := regexp.MustCompile("(?i)" + regexp.QuoteMeta(s.After))
+	why := fmt.Sprintf("the answer has no %q", s.After)
+	for _, at := range mark.FindAllStringIndex(text, -1) {
+		value, rest, failed := s.value(strings.TrimLeft(text[at[1]:], marks+":"))
+		switch failed = cmp.Or(failed, goesOn(rest)); {
+		case failed != "":
+			why = fmt.Sprintf("behind %q: %s", s.After, failed)
+		case found != nil && *found != value:
+			return fmt.Sprintf("the answer states both %v and %v", *found, value)
+		default:
+			found = &value
+		}
+	}
+	if found == nil {
+		return why
+	}
+	if why = outside(s, *found); why == "" {
+		r.SetScore(analysis.Scored, *found)
+	}
+	return why
+}
+
+// number reads the number that a text starts with. led says that there is a lead.
+func (s Spec) number(text string) (value float64, rest string, led bool, why string) {
+	m := leadForm.FindStringSubmatch(text)
+	led = m[1] != ""
+	if led && !leads(m[1], m[2] != "") {
+		return 0, "", led, "the answer does not start with a number"
+	}
+	value, rest, why = s.value(text[len(m[0]):])
+	return value, rest, led, why
+}
+
+// leads reports whether words may stand before a number, with a colon or without.
+func leads(text string, colon bool) bool {
+	const most = 14
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t*_-", r) })
+	isOf := func(set map[string]bool) func(string) bool { return func(w string) bool { return set[w] } }
+	return len(all) <= most && slices.ContainsFunc(all, isOf(scoreWords)) && !slices.ContainsFunc(all, isOf(refused)) &&
+		(colon || linkWords[all[len(all)-1]])
+}
+
+// value reads a number with its denominator, which is the upper bound, and unit.
+func (s Spec) value(text string) (value float64, rest, why string) {
+	m := valueForm.FindStringSubmatch(text)
+	if m == nil || glued.MatchString(text[len(m[0]):]) {
+		return 0, "", "the answer does not start with a number"
+	}
+	value, err := parseNumber(m[1])
+	if err != nil {
+		return 0, "", "the number is too large"
+	}
+	if m[2] != "" || m[3] != "" {
+		of, err := parseNumber(cmp.Or(m[2], "100"))
+		if err != nil || s.Upper == nil || of != *s.Upper || value < 0 {
+			return 0, "", fmt.Sprintf("%v is out of %v, which is no denominator of this scale", value, of)
+		}
+	}
+	return value, text[len(m[0]):], ""
+}
+
+// second says why the text after a value makes it none, or no longer the only one:
+// it goes on, or another line states another value.
+func (s Spec) second(value float64, rest string) string {
+	if why := goesOn(rest); why != "" {
+		return why
+	}
+	_, others, _ := strings.Cut(rest, "\n")
+	numbered := strings.HasPrefix(rest, ". ")
+	for line := range strings.Lines(others) {
+		line = strings.TrimSpace(line)
+		if numbered && strings.HasPrefix(line, fmt.Sprintf("%v. ", value+1)) {
+			return "the answer starts with a numbered list"
+		}
+		other, after, led, why := s.number(line)
+		if why == "" && other != value && (led || strings.Trim(after, marks+".") == "") {
+			return fmt.Sprintf("the answer states both %v and %v", value, other)
+		}
+	}
+	return ""
+}
+
+// goesOn says why what follows a value, up to the end of its sentence, makes it none:
+// it counts something ("3 errors"), or there is another one ("70-80", "70 or 80").
+func goesOn(rest string) string {
+	line, _, _ := strings.Cut(rest, "\n")
+	line = strings.TrimLeft(line, "*_`\"'”’")
+	switch {
+	case glued.MatchString(line):
+		return "the number at the start of the answer does not stand alone"
+	case !reason.MatchString(line):
+		return "the number at the start of the answer counts something else, or begins a range"
+	case either.MatchString(line):
+		return "the answer states a range or several values"
+	}
+	line = aside.ReplaceAllString(line, "")
+	if at := sentenceEnd.FindStringIndex(line); at != nil {
+		line = line[:at[0]]
+	}
+	if counts.MatchString(line) {
+		return "the answer states a range or several values"
+	}
+	return ""
+}
+
+// outside says why the spec refuses a value.
+func outside(s Spec, value float64) string {
+	switch {
+	case s.Lower != nil && value < *s.Lower:
+		return fmt.Sprintf("%v is below %v", value, *s.Lower)
+	case s.Upper != nil && value > *s.Upper:
+		return fmt.Sprintf("%v is above %v", value, *s.Upper)
+	case s.Integer && value != math.Trunc(value):
+		return fmt.Sprintf("%v is not a whole number", value)
+	}
+	return ""
+}
+
+func parseNumber(s string) (float64, error) {
+	value, err := strconv.ParseFloat(strings.Replace(s, "−", "-", 1), 64)
+	return value + 0, err // no negative zero
+}
+
+// Forms of a number of stars other than digits.
+var (
+	starSigns = regexp.MustCompile(`[★⭐🌟☆][★⭐🌟☆½\x{fe0f}\x{fe0e}]*`)
+	asterisks = regexp.MustCompile(`(?m)(^|:[ \t]*)(\*{3,})[ \t]*$`)
+	starWords = regexp.MustCompile(`(?i)\b(` + countWords + `)([ \t-]+and a half)?\b`)
+	halfStar  = regexp.MustCompile(`(\d)½`)
+)
+
+// starsReader reads a number of stars: "4", "four and a half", "★★★★☆".
+func starsReader(s Spec) reader {
+	read := numberReader(s)
+	return func(text string, r *analysis.Report) string {
+		text = starSigns.ReplaceAllStringFunc(text, func(signs string) string {
+			filled := strings.TrimRight(signs, "☆\ufe0f\ufe0e")
+			all, hollow := strings.Count(signs, "☆"), strings.Count(filled, "☆")
+			n := strings.Count(signs, "★") + strings.Count(signs, "⭐") + strings.Count(signs, "🌟")
+			half := strings.HasSuffix(filled, "½")
+			if n == 0 || hollow > 0 || all > 0 && (half || float64(n+all) != *s.Upper) || strings.Count(signs, "½") > 1 {
+				return signs
+			}
+			if half {
+				return fmt.Sprintf("%d.5", n)
+			}
+			return strconv.Itoa(n)
+		})
+		text = asterisks.ReplaceAllStringFunc(text, func(line string) string {
+			m := asterisks.FindStringSubmatch(line)
+			return m[1] + strconv.Itoa(len(m[2]))
+		})
+		text = starWords.ReplaceAllStringFunc(text, func(words string) string {
+			m := starWords.FindStringSubmatch(words)
+			n := strconv.Itoa(numberWords[strings.ToLower(m[1])])
+			if m[2] != "" {
+				n += ".5"
+			}
+			return n
+		})
+		return read(halfStar.ReplaceAllString(text, "$1.5"), r)
+	}
+}

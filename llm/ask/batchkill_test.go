@@ -1,0 +1,219 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/llmtest"
+	"github.com/refract-eval/refract/llm"
+)
+
+// roundTrip is a function as a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// killed is what a run panics with in place of dying.
+type killed struct{ moment string }
+
+// killer counts moments and kills a run at one of them.
+type killer struct{ at, n int }
+
+func (k *killer) moment(what string) {
+	if k.n++; k.n == k.at {
+		panic(killed{what})
+	}
+}
+
+// killStore has two moments for every answer.
+type killStore struct {
+	cache.Store
+	k *killer
+}
+
+func (s killStore) Put(ctx context.Context, records ...cache.Record) ([][]byte, error) {
+	s.k.moment("before answers are stored")
+	defer s.k.moment("after answers were stored")
+	return s.Store.Put(ctx, records...)
+}
+
+// run runs, and tells the moment at which it was killed, if it was. Every request and
+// every write of the journal and the store are two moments: before it, and after it,
+// when its answer is lost. A write of the journal has a third: in its midst.
+func (k *killer) run(t testing.TB, b *Batches, h *llmtest.Handler, prompts []string) (moment string, err error) {
+	store := b.Store
+	b.Store = killStore{store, k}
+	b.Client = newClient(t, h, func(cfg *llm.Config) {
+		cfg.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+			k.moment("before " + req.Method + " " + req.URL.Path)
+			resp, err := h.Transport().RoundTrip(req)
+			k.moment("after " + req.Method + " " + req.URL.Path)
+			return resp, err
+		})
+	})
+	b.written = func(line []byte, done bool) {
+		if done {
+			k.moment("after a write")
+			return
+		}
+		k.moment("before a write")
+		if k.n++; k.n == k.at {
+			f, err := os.OpenFile(b.Journals[0], os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Error(err)
+			}
+			_, _ = f.Write(line[:len(line)/2])
+			_ = f.Close()
+			panic(killed{"in the midst of a write"})
+		}
+	}
+	defer func() {
+		b.Store, b.written, b.Client = store, nil, newClient(t, h, nil)
+		switch v := recover().(type) {
+		case nil:
+		case killed:
+			moment = v.moment
+		default:
+			panic(v)
+		}
+	}()
+	return "", fill(context.Background(), b, prompts)
+}
+
+// troubled is a server with a batch that expires, rows that fail and pages of
+// the list that are short.
+func troubled() *llmtest.Handler {
+	h := &llmtest.Handler{}
+	h.FailPrompt(promptOf(1), llmtest.Status(500, "oh"))
+	h.FailPrompt(promptOf(4), llmtest.ContextLength())
+	h.Batch.PageSize = 1
+	h.Batch.Plan = plans(llmtest.BatchPlan{Gets: 1}, llmtest.BatchPlan{Status: "expired", Unanswered: 1})
+	return h
+}
+
+const killRows = 7 // in batches of 3
+
+// wantTroubled checks the answers of a troubled server, which was asked for no row
+// twice but for what failed.
+func wantTroubled(t testing.TB, h *llmtest.Handler, b *Batches) {
+	t.Helper()
+	for i, p := range prompts(killRows) {
+		a, err := result(t, b, p)
+		if (err != nil) != (i == 4) || i != 4 && a.Text != llmtest.Answer("test-model", p, 0) {
+			t.Errorf("prompt %d: %+v, %v", i, a, err)
+		}
+	}
+	wantSubmitted(t, h, killRows, map[int]int{1: 2})
+}
+
+// A run that is killed at any moment goes on in the next one, and so does one that is
+// cancelled there.
+func TestKilledAtEveryMoment(t *testing.T) {
+	moments := map[string]bool{}
+	for at := 1; ; at++ {
+		h := troubled()
+		b := newBatches(t, h)
+		b.maxRows = 3
+		moment, err := (&killer{at: at}).run(t, b, h, prompts(killRows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moment == "" {
+			break
+		}
+		moments[moment] = true
+		mustFill(t, b, prompts(killRows))
+		if wantTroubled(t, h, b); t.Failed() {
+			t.Fatalf("killed at moment %d, %s", at, moment)
+		}
+	}
+	if len(moments) < 15 {
+		t.Errorf("killed only at %v", moments)
+	}
+	for at := 1; ; at++ {
+		h := troubled()
+		b := newBatches(t, h)
+		b.maxRows = 3
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		b.Client = newClient(t, h, func(cfg *llm.Config) {
+			cfg.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+				if n++; n == at {
+					cancel()
+				}
+				return h.Transport().RoundTrip(req)
+			})
+		})
+		err := fill(ctx, b, prompts(killRows))
+		cancel()
+		if err == nil {
+			return
+		}
+		b.Client = newClient(t, h, nil)
+		mustFill(t, b, prompts(killRows))
+		if wantTroubled(t, h, b); t.Failed() {
+			t.Fatalf("cancelled at moment %d: %v", at, err)
+		}
+	}
+}
+
+// The same, killed again and again, a little later each time.
+func TestKilledAgainAndAgain(t *testing.T) {
+	for first := range 4 {
+		h := troubled()
+		b := newBatches(t, h)
+		b.maxRows = 3
+		for at := first + 1; ; at += 4 {
+			moment, err := (&killer{at: at}).run(t, b, h, prompts(killRows))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if moment == "" {
+				break
+			}
+		}
+		if wantTroubled(t, h, b); t.Failed() {
+			t.Fatalf("killed first at %d", first+1)
+		}
+	}
+}
+
+// Attempts are counted over restarts, and a batch that failed its validation counts as
+// never submitted.
+func TestAttemptsOverRestarts(t *testing.T) {
+	for at, died := 1, true; died; at += 2 {
+		died = false
+		for _, refused := range []bool{false, true} {
+			h := &llmtest.Handler{}
+			h.FailPrompt(promptOf(1), llmtest.Repeat(99, llmtest.Status(500, "never"))...)
+			if refused {
+				h.Batch.Plan = plans(llmtest.BatchPlan{Problems: []llmtest.BatchProblem{{Line: 1, Message: "no"}}})
+			}
+			b := newBatches(t, h)
+			moment, err := (&killer{at: at}).run(t, b, h, prompts(2))
+			if !refused && moment == "" {
+				continue
+			}
+			died = died || moment != ""
+			if moment != "" {
+				err = fill(t.Context(), b, prompts(2))
+			}
+			if refused && errors.Is(err, llm.ErrInvalidRequest) { // once it is said
+				err = fill(t.Context(), b, prompts(2))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := result(t, b, promptOf(1)); !errors.Is(err, llm.ErrUnavailable) {
+				t.Errorf("error %v", err)
+			}
+			if wantSubmitted(t, h, 2, map[int]int{1: maxAttempts}); t.Failed() {
+				t.Fatalf("killed at moment %d, %s", at, moment)
+			}
+		}
+	}
+}

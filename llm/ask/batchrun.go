@@ -1,0 +1,182 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+)
+
+// batchRun has a model's rows answered in batches.
+type batchRun struct {
+	*Batches
+	journal *journal
+
+	rows  map[string]*row
+	in    map[string][]*batch // of a row's id: the batches of earlier runs that it was in
+	queue []*row              // to be submitted
+	held  int                 // batches that were open when the server had enough; 0 for no hold
+
+	// submits and looks count the errors since the last success.
+	submits, looks int
+}
+
+// row is a question in a batch, whose id is the question's key.
+type row struct {
+	Question
+	id    string
+	in    *batch // where its answer will be; nil while it is in none
+	tries int    // submissions that failed
+}
+
+// add has a question answered, by a batch of an earlier run if it is in one.
+func (r *batchRun) add(q Question) {
+	w := &row{Question: q, id: q.Key.String()}
+	r.rows[w.id] = w
+	old := r.in[w.id]
+	if len(old) == 0 {
+		r.queue = append(r.queue, w)
+		return
+	}
+	w.tries = len(old) - 1
+	r.enter(w, old[len(old)-1])
+}
+
+// waiting yields the rows that wait for a batch's answers.
+func (r *batchRun) waiting(b *batch) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for _, id := range b.rows {
+			if w := r.rows[id]; w != nil && w.in == b && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// The first pause between two looks, and how pauses grow.
+const (
+	firstPause  = 2 * time.Second
+	pauseGrowth = 1.5
+)
+
+// all goes on until each row has an answer or an error.
+func (r *batchRun) all(ctx context.Context) error {
+	pause, created := firstPause, 0
+	for {
+		if err := r.submit(ctx); err != nil {
+			return err
+		}
+		if err := r.look(ctx); err != nil {
+			return err
+		}
+		r.observe()
+		waiting := 0
+		for _, b := range r.journal.batches {
+			waiting += b.wanted
+		}
+		switch {
+		case r.submits == 0 && len(r.queue) > 0 && r.room():
+			continue // what was read made room, or failed and is to be submitted
+		case waiting == 0 && len(r.queue) == 0:
+			return nil
+		}
+		if r.progress.Batches != created {
+			pause, created = firstPause, r.progress.Batches
+		}
+		select {
+		case <-time.After(min(pause, r.Interval)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		pause = min(time.Duration(float64(pause)*pauseGrowth), r.Interval)
+	}
+}
+
+// fail gives a row its error.
+func (r *batchRun) fail(w *row, err error) {
+	r.leave(w)
+	r.failed[failedKey(w.Wire)] = err
+	r.Budget.Settle(w.Wire, llm.Response{}, err)
+	r.progress.Failed++
+}
+
+// again has a row submitted once more.
+func (r *batchRun) again(w *row) {
+	r.leave(w)
+	r.queue = append(r.queue, w)
+}
+
+// enter puts a row into a batch.
+func (r *batchRun) enter(w *row, b *batch) {
+	w.in = b
+	b.wanted++
+}
+
+// leave takes a row out of its batch, if it is in one.
+func (r *batchRun) leave(w *row) {
+	if w.in != nil {
+		w.in.wanted--
+		w.in = nil
+	}
+}
+
+// drop gives up a batch that was not created, or was refused.
+func (r *batchRun) drop(b *batch) error {
+	for w := range r.waiting(b) {
+		r.again(w)
+	}
+	return r.journal.note(event{Event: eventDropped, Nonce: b.nonce})
+}
+
+// maxTroubles is how many errors in a row end a run that another attempt may
+// cure. The client's own retries come first.
+const maxTroubles = 10
+
+// bear counts an error that may pass, and returns it when there are too many.
+func (r *batchRun) bear(ctx context.Context, count *int, err error) error {
+	if err == nil || ctx.Err() != nil || !passing(err) {
+		return err
+	}
+	if *count++; *count > maxTroubles {
+		return fmt.Errorf("given up after %d errors, the last: %w", *count, err)
+	}
+	r.progress.Trouble = err
+	return nil
+}
+
+// succeeded ends what bear counts.
+func (r *batchRun) succeeded(count *int) {
+	*count = 0
+	if r.submits == 0 && r.looks == 0 {
+		r.progress.Trouble = nil
+	}
+}
+
+// passing reports whether an error may be gone at the next attempt.
+func passing(err error) bool {
+	for _, kind := range []error{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrTimeout, llm.ErrBadAnswer} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// open is the number of batches whose answers are waited for.
+func (r *batchRun) open() (n int) {
+	for _, b := range r.journal.batches {
+		if b.wanted > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *batchRun) observe() {
+	if r.progress.Open = r.open(); r.Observe != nil {
+		r.Observe(r.progress)
+	}
+}

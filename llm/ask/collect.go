@@ -1,0 +1,223 @@
+package ask
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/llm"
+)
+
+// look asks for the open batches, and reads those that have ended.
+func (r *batchRun) look(ctx context.Context) error {
+	err := r.resolve(ctx)
+	for _, b := range slices.Clone(r.journal.batches) {
+		if err == nil && b.id != "" && b.wanted > 0 {
+			err = r.ask(ctx, b)
+			r.observe()
+		}
+	}
+	return r.bear(ctx, &r.looks, err) // a server that has trouble is not asked for all at once
+}
+
+// gone is the hint where a server does not know what it should.
+const gone = "is the key one of the same account? Otherwise remove journal %s, and pay anew for what it holds: %w"
+
+// ask asks for a batch's state, and reads its answers once it has ended.
+func (r *batchRun) ask(ctx context.Context, b *batch) error {
+	got, err := r.Client.GetBatch(ctx, b.id)
+	if errors.Is(err, llm.ErrNotFound) {
+		return fmt.Errorf("the server does not know a batch of this job: "+gone, r.journal.path, err)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case !llm.BatchEnded(got):
+		r.succeeded(&r.looks)
+		return nil
+	case got.Status == "failed":
+		return r.refused(b, got)
+	}
+	all := map[string]outcome{}
+	for _, file := range []*string{got.OutputFileID, got.ErrorFileID} {
+		if file == nil || *file == "" {
+			continue
+		}
+		var part map[string]outcome
+		err := r.Client.FileContent(ctx, *file, func(from io.Reader) (err error) {
+			part, err = r.readRows(b, from)
+			return err
+		})
+		if errors.Is(err, llm.ErrNotFound) {
+			return fmt.Errorf("the server does not know a file of this job: "+gone, r.journal.path, err)
+		}
+		if err != nil {
+			return err
+		}
+		for id, out := range part {
+			keepBetter(all, id, out)
+		}
+	}
+	r.succeeded(&r.looks)
+	return r.handOut(ctx, b, got.Status, all)
+}
+
+// refused is a batch that failed its validation, so that none of its rows was
+// asked. Where the server had enough for now, they wait until it has done some
+// others.
+func (r *batchRun) refused(b *batch, got llm.Batch) error {
+	rows := b.rows
+	if err := r.drop(b); err != nil {
+		return err
+	}
+	var said []string
+	full := false
+	if got.Errors != nil {
+		for _, p := range got.Errors.Data {
+			full = full || p.Code == "token_limit_exceeded"
+			text := r.Client.Clean(p.Message) + " (" + r.Client.Clean(p.Code) + ")"
+			if p.Line != nil && *p.Line > 0 && *p.Line <= len(rows) {
+				text = fmt.Sprintf("line %d (row %q): %s", *p.Line, rows[*p.Line-1], text)
+			}
+			said = append(said, text)
+		}
+	}
+	if r.held = r.open(); full && r.held > 0 {
+		return nil
+	}
+	const most = 5 // problems that are quoted
+	if len(said) > most {
+		said = append(said[:most], fmt.Sprintf("and %d more", len(said)-most))
+	}
+	return fmt.Errorf("%w: the server refused batch %q of %d requests, and says: %s",
+		llm.ErrInvalidRequest, got.ID, len(rows), cmp.Or(strings.Join(said, "; "), "nothing"))
+}
+
+// outcome is what a batch says of a row.
+type outcome struct {
+	response llm.Response
+	err      error
+	again    bool // another attempt may cure the error
+	unasked  bool // the model was not asked
+}
+
+// keepBetter keeps, of several outcomes of a row, the first answer, and without one
+// the first error.
+func keepBetter(all map[string]outcome, id string, out outcome) {
+	if before, double := all[id]; !double || before.err != nil && out.err == nil {
+		all[id] = out
+	}
+}
+
+// maxLine bounds a line of an output file, in bytes.
+const maxLine = 64 << 20
+
+// readRows reads what a file says of the rows that wait for a batch. Lines of other
+// rows, and those that cannot be read, are passed over.
+func (r *batchRun) readRows(b *batch, from io.Reader) (map[string]outcome, error) {
+	out := map[string]outcome{}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		var l batchLine
+		if json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &l) != nil {
+			continue
+		}
+		if w := r.rows[l.CustomID]; w != nil && w.in == b {
+			keepBetter(out, w.id, r.read(&l, w.Wire))
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, errors.New("a line of more than 64 MiB")
+	}
+	return out, lines.Err()
+}
+
+// batchLine is a line of an output or error file.
+type batchLine struct {
+	CustomID string `json:"custom_id"`
+	Response struct {
+		Status int             `json:"status_code"`
+		Body   json.RawMessage `json:"body"`
+	} `json:"response"`
+	Error json.RawMessage `json:"error"`
+}
+
+// read gives a line's outcome. Servers differ in where they put an error: into
+// the response's body, next to a response without one, or in its place.
+func (r *batchRun) read(l *batchLine, wire llm.Request) (out outcome) {
+	status, body := l.Response.Status, l.Response.Body
+	has := func(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+	switch {
+	case has(body):
+		status = cmp.Or(status, http.StatusOK)
+	case !has(l.Error):
+		return outcome{again: true, unasked: true, err: fmt.Errorf("%w: the row has neither a response nor an error", llm.ErrUnavailable)}
+	default:
+		if body = l.Error; status < 400 {
+			status = 0 // the error's code may be one
+		}
+	}
+	var page string // a body that is no JSON comes as a string
+	if json.Unmarshal(body, &page) == nil {
+		body = []byte(page)
+	}
+	out.unasked = status == 0
+	out.response, out.again, out.err = r.Client.ReadAnswer(wire, status, body)
+	return out
+}
+
+// putTogether is how many answers are stored in one transaction.
+const putTogether = 1000
+
+// handOut stores the answers to a batch's rows, and has the others fail or submitted
+// again.
+func (r *batchRun) handOut(ctx context.Context, b *batch, status string, all map[string]outcome) error {
+	var answered []*row
+	for w := range r.waiting(b) {
+		out, ok := all[w.id]
+		if !ok {
+			out = outcome{again: true, unasked: true, err: fmt.Errorf("%w: it has nothing for this row", llm.ErrUnavailable)}
+		}
+		switch {
+		case out.err == nil:
+			answered = append(answered, w)
+		case status == "cancelled" && out.unasked:
+			r.fail(w, fmt.Errorf("batch %q was cancelled at the server; run again to submit its rows anew: %w", b.id, out.err))
+		case out.again && w.tries+1 < r.attempts:
+			w.tries++
+			r.again(w)
+		default:
+			err := fmt.Errorf("batch %q, which is %s: %w", b.id, r.Client.Clean(status), out.err)
+			if w.tries > 0 {
+				err = fmt.Errorf("after %d batches, the last: %w", w.tries+1, err)
+			}
+			r.fail(w, err)
+		}
+	}
+	for part := range slices.Chunk(answered, putTogether) {
+		entries := make([]cache.Entry, len(part))
+		for i, w := range part {
+			entries[i] = Entry(w.Request, all[w.id].response)
+		}
+		if _, err := cache.NewAnswers(r.Store).Put(ctx, entries...); err != nil {
+			return err
+		}
+		for _, w := range part {
+			r.leave(w)
+			r.Budget.Settle(w.Wire, all[w.id].response, nil)
+			r.progress.Done++
+		}
+	}
+	return nil
+}

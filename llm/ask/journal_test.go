@@ -1,0 +1,127 @@
+package ask
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/internal/llmtest"
+	"github.com/refract-eval/refract/llm"
+)
+
+const headLine = `{"refract_batch_journal":1,"server":"` + testURL + `","url":"/v1/chat/completions","model":"test-model"}` + "\n"
+
+var testHead = journalHead{Server: testURL, URL: "/v1/chat/completions", Model: "test-model"}
+
+// A journal is of one process, and of one server, endpoint and model.
+func TestWhoseJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := openJournal(path, testHead, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openJournal(path, testHead, nil); !errors.Is(err, errLocked) || !strings.Contains(err.Error(), path) {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := removeJournal(path); !errors.Is(err, errLocked) {
+		t.Errorf("removing: %v", err)
+	}
+	j.f.Close()
+	for _, change := range []func(*journalHead){
+		func(h *journalHead) { h.Server = "http://elsewhere" }, func(h *journalHead) { h.URL = "/v1/completions" }, func(h *journalHead) { h.Model = "other" },
+	} {
+		head := testHead
+		change(&head)
+		if _, err := openJournal(path, head, nil); err == nil || !strings.Contains(err.Error(), `model "test-model"`) {
+			t.Errorf("%+v: %v", head, err)
+		}
+	}
+	for range 2 {
+		if err := removeJournal(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDamagedJournal(t *testing.T) {
+	for name, content := range map[string]string{
+		"another file": "one\ntwo\n", "another version": `{"refract_batch_journal":2}` + "\n", "JSON": "[]\n",
+		"no event": headLine + "{}\n", "unknown batch": headLine + `{"event":"created","batch":"x","id":"y"}` + "\n",
+		"unknown event": headLine + `{"event":"intent","batch":"x"}` + "\n" + `{"event":"sold","batch":"x"}` + "\n",
+		"no file":       headLine + `{"event":"intent","batch":"x"}` + "\n" + `{"event":"uploaded","batch":"x"}` + "\n",
+		"twice":         headLine + strings.Repeat(`{"event":"intent","batch":"x"}`+"\n", 2), "zeros": headLine + "\x00\x00\n",
+	} {
+		path := filepath.Join(t.TempDir(), "journal")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openJournal(path, testHead, nil); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if after, _ := os.ReadFile(path); string(after) != content {
+			t.Errorf("%s: the file was changed", name)
+		}
+	}
+}
+
+// A journal of an older version is read, and cut at any byte it is that of an earlier
+// moment.
+func TestJournalOfAnOlderVersion(t *testing.T) {
+	whole := []byte(headLine + `{"event":"intent","batch":"a","rows":["1","2"]}
+{"event":"uploaded","batch":"a","file":"f1","time":"2026-11-01T10:00:00Z"}
+{"event":"created","batch":"a","id":"b1"}
+{"event":"ended","batch":"a","status":"completed","output":"o1"}
+{"event":"intent","batch":"c","rows":["2"]}
+{"event":"uploaded","batch":"c","file":"f2"}
+{"event":"released","batch":"a"}
+{"event":"intent","batch":"d","rows":["3"]}
+`)
+	path := filepath.Join(t.TempDir(), "cut")
+	for n := len(whole); n >= 0; n -= 3 {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := openJournal(path, testHead, nil)
+		if err != nil {
+			t.Fatalf("cut at byte %d: %v", n, err)
+		}
+		j.f.Close()
+		want := whole[:bytes.LastIndexByte(whole[:n], '\n')+1]
+		if len(want) == 0 {
+			want = []byte(headLine)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(after, want) {
+			t.Fatalf("cut at byte %d: %q is left, want %q", n, after, want)
+		}
+		if n == len(whole) && (len(j.batches) != 2 || j.batches[0].id != "b1" || len(j.batches[0].rows) != 2 || j.batches[1].file != "f2" || j.batches[1].id != "") {
+			t.Errorf("%+v", j.batches)
+		}
+	}
+}
+
+func TestNoSecretInTheJournal(t *testing.T) {
+	h := troubled()
+	b := newBatches(t, h)
+	h.Key = ""
+	var err error
+	if b.Client, err = llm.New(llm.Config{BaseURL: "http://someone:secret-password@127.0.0.1:8000/v1?token=secret-token", Transport: h.Transport()}); err != nil {
+		t.Fatal(err)
+	}
+	var all bytes.Buffer
+	b.written = func(line []byte, done bool) { all.Write(line) }
+	mustFill(t, b, prompts(3))
+	b2 := newBatches(t, &llmtest.Handler{})
+	b2.written = b.written
+	mustFill(t, b2, prompts(3))
+	for _, secret := range []string{"someone", "secret", testKey, testKey[:10], "Say otherwise"} {
+		if bytes.Contains(all.Bytes(), []byte(secret)) {
+			t.Errorf("the journal has %q:\n%s", secret, &all)
+		}
+	}
+	if !bytes.Contains(all.Bytes(), []byte(idOf(promptOf(0)))) {
+		t.Errorf("the journal does not name its rows:\n%s", &all)
+	}
+}

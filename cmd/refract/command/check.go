@@ -46,14 +46,15 @@ as JSON Lines: accepted variants, cleaned, under "variants", the others under
 doubt, how likely it has lost the meaning, judged by its words. From 0.5 on it is
 doubtful.
 
-A FOLDER that 'refract publish' wrote is compared with its manifest, to the end.`,
+A FOLDER that 'refract publish' wrote is compared with its manifest, to the end;
+with -o, and as published:FOLDER, it is a dataset as others are.`,
 		Example: `  refract check mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
   refract check jsonl:expanded.jsonl --language en-de -o checked.jsonl
   refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl
   refract check wmt22-enriched`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
+			if len(args) > 0 && k.result.path == "" {
 				if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
 					return k.verify(cmd.Context(), e, args[0])
 				}

@@ -62,6 +62,7 @@ without text are never kept. -k all keeps as many as every segment has.`,
 	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
 	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` by whose vectors farthest and facility compare, in place of n-grams; options are those of the metric embedding")
+	grouped(cmd, taskFlags, "count", "by")
 	grouped(cmd, modelFlags, "embeddings")
 	c.serverFlags.register(cmd, "vector")
 	return cmd

@@ -3,10 +3,7 @@ package refract_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -63,36 +60,4 @@ func TestIdentityOf(t *testing.T) {
 			t.Errorf("%s of no identity", spec)
 		}
 	}
-}
-
-// Two sets have the same hash when their references are the same, and else
-// another one.
-func TestIdentityTellsSets(t *testing.T) {
-	text := rapid.Custom(func(t *rapid.T) refract.Text {
-		return rapid.SampledFrom([]refract.Text{{}, refract.NewText(""), refract.NewText("a"), refract.NewText("\x00"), refract.NewText("\x01a")}).Draw(t, "text")
-	})
-	draw := func(t *rapid.T) (segments []*refract.Segment, refs [][]refract.Text) {
-		for range rapid.IntRange(0, 3).Draw(t, "segments") {
-			all := rapid.SliceOfN(text, 0, 3).Draw(t, "references")
-			// Originals or variants: what counts is their order.
-			s := &refract.Segment{ID: rapid.String().Draw(t, "id"), Source: text.Draw(t, "source")}
-			for i, r := range all {
-				if i > 0 && rapid.Bool().Draw(t, "variant") || len(s.Variants) > 0 {
-					s.Variants = append(s.Variants, refract.Variant{Text: r, Model: rapid.String().Draw(t, "model")})
-				} else {
-					s.References = append(s.References, r)
-				}
-			}
-			segments, refs = append(segments, s), append(refs, all)
-		}
-		return segments, refs
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		a, refsA := draw(t)
-		b, refsB := draw(t)
-		same := slices.EqualFunc(refsA, refsB, slices.Equal[[]refract.Text])
-		if got := identityOf(a...) == identityOf(b...); got != same {
-			t.Fatalf("same hash: %v, same references: %v", got, same)
-		}
-	})
 }

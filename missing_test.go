@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -101,69 +100,6 @@ func TestMissingTexts(t *testing.T) {
 	}
 }
 
-// TestMissingTextsEveryCombination derives each status from the rules alone.
-func TestMissingTextsEveryCombination(t *testing.T) {
-	texts := func(bits, n, base int) []int {
-		out := make([]int, n)
-		for i := range out {
-			if out[i] = base + i; bits>>i&1 == 0 {
-				out[i] = -1
-			}
-		}
-		return out
-	}
-	for bits := range 1 << 11 {
-		needsSource, needsRefs, source := bits&1 == 1, bits>>1&1 == 1, bits>>2&1
-		nrefs, nhyps := bits>>3&3, 1+bits>>5&1
-		hyps, refs := texts(bits>>6, nhyps, 1), texts(bits>>8, nrefs, 5)
-		seg := segment("s", source-1+source, hyps, refs)
-		anyRef := slices.ContainsFunc(refs, func(n int) bool { return n >= 0 })
-		f := sized(needsSource, needsRefs)
-		for _, m := range []metrics.Metric{f, prepared{f}} {
-			strict := engine(t, refract.Options{}, []metrics.Metric{m})
-			_, err := strict.Score(t.Context(), []*refract.Segment{seg})
-			var none *refract.NoReferencesError
-			if errors.As(err, &none) != (needsRefs && !anyRef) {
-				t.Fatalf("needs source %v, references %v; %v, %v: %v", needsSource, needsRefs, hyps, refs, err)
-			}
-			ms := scoreOne(t, refract.Options{AllowNoReferences: true}, m, seg)
-			columns := 1
-			if needsRefs {
-				columns = max(1, nrefs)
-			}
-			if ms.Columns != columns || len(ms.Values) != columns*nhyps || len(ms.Status) != columns*nhyps {
-				t.Fatalf("%d columns, %d values, %d statuses", ms.Columns, len(ms.Values), len(ms.Status))
-			}
-			for i, st := range ms.Status {
-				h, r := i/columns, i%columns
-				want, value := ok, 0
-				switch {
-				case hyps[h] < 0:
-					want = noH
-				case needsRefs && !anyRef:
-					want = noR
-				case needsSource && source == 0:
-					want = noS
-				case needsRefs && refs[r] < 0:
-					want = noR
-				default:
-					value = 100 * hyps[h]
-					if needsSource {
-						value += 10000
-					}
-					if needsRefs {
-						value += refs[r]
-					}
-				}
-				if st != want || ms.Values[i] != float64(value) {
-					t.Fatalf("needs source %v (there: %d), references %v; %v, %v: cell %d = %v %v, want %v %v",
-						needsSource, source, needsRefs, hyps, refs, i, ms.Values[i], st, value, want)
-				}
-			}
-		}
-	}
-}
-
 func TestColumnsAreOriginalsThenVariants(t *testing.T) {
 	seg := segment("s", 1, []int{1}, []int{2, -1})
 	for _, n := range []int{7, -1, 5} {
@@ -198,27 +134,6 @@ func TestNoReferencesError(t *testing.T) {
 	seg.Pos = refract.Position{}
 	if _, err = e.Score(t.Context(), []*refract.Segment{seg}); !strings.HasPrefix(err.Error(), `segment "x1"`) {
 		t.Errorf("an unknown position is stated: %v", err)
-	}
-}
-
-func TestRaggedReferences(t *testing.T) {
-	segs := []*refract.Segment{
-		segment("a", 1, []int{1, 2}, []int{3}),
-		segment("b", 1, []int{1, 2}, []int{3, 4, 5}),
-		segment("c", 1, []int{1, 2}, []int{6, 7}),
-	}
-	f := sized(false, true)
-	e := engine(t, refract.Options{}, []metrics.Metric{f, prepared{f}})
-	out, err := e.Score(t.Context(), segs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range [][]float64{{103, 203}, {103, 104, 105, 203, 204, 205}, {106, 107, 206, 207}} {
-		for k := range e.Metrics() {
-			if ms := out[i].Metrics[k]; !slices.Equal(ms.Values, want) || ms.Columns != len(want)/2 {
-				t.Errorf("segment %d, metric %d: %d columns %v, want %v", i, k, ms.Columns, ms.Values, want)
-			}
-		}
 	}
 }
 
@@ -268,40 +183,6 @@ func TestWhatAMetricSees(t *testing.T) {
 			t.Errorf("needs source %v, references %v: it saw %s, %v, want %s", c.source, c.refs, seen, err, c.want)
 		}
 	}
-}
-
-// A metric that calls NaN a score is stopped, by either way of scoring.
-func TestScoresAreFinite(t *testing.T) {
-	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		e := engine(t, refract.Options{}, []metrics.Metric{constant{v}})
-		_, err := e.Score(context.Background(), []*refract.Segment{{
-			ID:         "s1",
-			References: []refract.Text{refract.NewText("r")},
-			Hypotheses: []refract.Hypothesis{{System: "a", Text: refract.NewText("h")}},
-		}})
-		if err == nil || !strings.Contains(err.Error(), `segment "s1"`) || !strings.Contains(err.Error(), `system "a"`) {
-			t.Errorf("score %v: error %v", v, err)
-		}
-	}
-}
-
-type constant struct{ value float64 }
-
-func (c constant) Info() metrics.Info {
-	return metrics.Info{Name: "constant", NeedsReferences: true, Direction: metrics.HigherIsBetter}
-}
-
-func (c constant) Signature(metrics.Level) metrics.Signature { return nil }
-
-func (c constant) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	out := make([]metrics.Scores, len(blocks))
-	for i, b := range blocks {
-		out[i].Values = make([]float64, len(b.Hypotheses)*b.Columns())
-		for k := range out[i].Values {
-			out[i].Values[k] = c.value
-		}
-	}
-	return out, nil
 }
 
 // A segment with too much text is refused before anything is scored, unless the

@@ -14,7 +14,7 @@ type metricNeeds struct {
 	info   metrics.Info
 	index  int // among the engine's metrics
 
-	cache      *scoreCache // nil where scores are not stored
+	cache      *scoreCache // what asks a metric that is no Preparer, or has its scores stored; else nil
 	workspaces *sync.Pool
 
 	all   bool // every cell
@@ -46,10 +46,13 @@ func (d *metricNeeds) keep(o *Options, damage func()) {
 	if d.info.Keep == metrics.KeepAlways && o.Store != nil {
 		store = o.Store
 	}
-	if store == nil || metrics.NeverKept(d.metric) {
-		return
+	if store != nil && metrics.NeverKept(d.metric) {
+		store = nil
 	}
-	if d.unstored = d.firstStatistics || d.nativeStatistics; !d.unstored {
+	if d.unstored = store != nil && (d.firstStatistics || d.nativeStatistics); d.unstored {
+		store = nil
+	}
+	if _, prepares := d.metric.(metrics.Preparer); store != nil || !prepares {
 		d.cache = newScoreCache(store, damage, d.metric)
 	}
 }

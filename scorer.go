@@ -220,19 +220,9 @@ func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
 // block have another shape, or there is one that is no number, which would poison
 // every mean that it enters, and for which no rank is defined.
 func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, kind string, columns int) error {
-	seg, cells := f.scores.Segment, len(f.hyps)*columns
-	for _, part := range []struct {
-		n       int
-		name    string
-		missing bool
-	}{
-		{len(scores.Values), "values", false},
-		{len(scores.Status), "statuses", scores.Status == nil},
-		{len(scores.Reports), "reports", scores.Reports == nil},
-	} {
-		if part.n != cells && !part.missing {
-			return fmt.Errorf("%s, segment %q: %d %s%s for %d cells", d.info.Name, seg.ID, part.n, kind, part.name, cells)
-		}
+	seg := f.scores.Segment
+	if n := len(f.hyps) * columns; len(scores.Values) != n {
+		return fmt.Errorf("%s, segment %q: %d %svalues for %d cells", d.info.Name, seg.ID, len(scores.Values), kind, n)
 	}
 	for i, v := range scores.Values {
 		if (math.IsNaN(v) || math.IsInf(v, 0)) && (scores.Status == nil || scores.Status[i] == metrics.Scored) {
@@ -284,24 +274,7 @@ func (d *metricNeeds) ask(ctx context.Context, w metrics.Workspace, batch []*seg
 	for i, f := range batch {
 		blocks[i] = d.block(f)
 	}
-	var scores, native []metrics.Scores
-	var all []cachedBlock
-	switch {
-	case d.cache != nil:
-		all, err = d.cache.score(ctx, d, w, blocks)
-		for i := range all {
-			scores, native = append(scores, all[i].scores), append(native, all[i].native)
-		}
-	case d.columns() == 0:
-		scores = unneeded(blocks)
-	case d.columns() == 1 && d.info.NeedsReferences:
-		scores, err = firstColumn(ctx, d.metric, blocks)
-	default:
-		scores, err = d.metric.Score(ctx, blocks)
-	}
-	if n, ok := d.metric.(metrics.NativeScorer); ok && d.native && d.cache == nil && err == nil {
-		native, err = n.ScoreNative(ctx, blocks)
-	}
+	all, err := d.cache.score(ctx, d, w, blocks)
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) {
 		return nil, err // of no segment
 	}
@@ -309,8 +282,14 @@ func (d *metricNeeds) ask(ctx context.Context, w metrics.Workspace, batch []*seg
 		return whole, fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
 	}
 	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
-		if whole, err = d.placeWhole(batch, all, at); err != nil {
-			return nil, err
+		for i, f := range batch {
+			if all[i].lacks {
+				continue
+			}
+			if err := d.placeCached(f, &all[i]); err != nil {
+				return nil, err
+			}
+			whole = append(whole, f)
 		}
 		batch, err = batch[at.First:at.Last+1], at.Err
 	}
@@ -321,104 +300,21 @@ func (d *metricNeeds) ask(ctx context.Context, w metrics.Workspace, batch []*seg
 		}
 		return whole, fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
 	}
-	if len(scores) != len(blocks) {
-		return whole, fmt.Errorf("%s gave %d matrices for %d segments", d.info.Name, len(scores), len(blocks))
-	}
-	if d.native && len(native) != len(blocks) {
-		return whole, fmt.Errorf("%s gave native scores of %d segments for %d", d.info.Name, len(native), len(blocks))
-	}
 	for i, f := range batch {
-		if err := d.place(f, scores[i]); err != nil {
+		if err := d.placeCached(f, &all[i]); err != nil {
 			return nil, err
-		}
-		if d.native {
-			if err := d.placeNative(f, native[i]); err != nil {
-				return nil, err
-			}
-		}
-		if d.cache != nil {
-			f.scores.Metrics[d.index].Stored = all[i].stored
 		}
 	}
 	return nil, nil
 }
 
-// placeWhole places the scores of the segments that a metric had scored to their end
-// when it failed.
-func (d *metricNeeds) placeWhole(batch []*segmentWork, all []cachedBlock, at *metrics.BlocksError) (whole []*segmentWork, err error) {
-	for i, f := range batch {
-		var scores metrics.Scores
-		switch {
-		case all != nil && !all[i].lacks:
-			if scores = all[i].scores; d.native {
-				err = d.placeNative(f, all[i].native)
-			}
-			f.scores.Metrics[d.index].Stored = all[i].stored
-		case all == nil && !d.native && at.Scores != nil:
-			scores = at.Scores[i]
-		}
-		if scores.Values == nil {
-			continue
-		}
-		if err = errors.Join(err, d.place(f, scores)); err != nil {
-			return nil, err
-		}
-		whole = append(whole, f)
+// placeCached places the scores that a block has, natively too.
+func (d *metricNeeds) placeCached(f *segmentWork, x *cachedBlock) error {
+	f.scores.Metrics[d.index].Stored = x.stored
+	if err := d.place(f, x.scores); err != nil || !d.native {
+		return err
 	}
-	return whole, nil
-}
-
-// firstColumn scores blocks against their first references only.
-func firstColumn(ctx context.Context, m metrics.Metric, blocks []metrics.Block) ([]metrics.Scores, error) {
-	narrow := slices.Clone(blocks)
-	for i := range narrow {
-		narrow[i].References = narrow[i].References[:1]
-	}
-	scores, err := m.Score(ctx, narrow)
-	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) && at.Scores != nil {
-		widen(at.Scores, blocks)
-	}
-	if err != nil || len(scores) != len(blocks) {
-		return scores, err
-	}
-	widen(scores, blocks)
-	return scores, nil
-}
-
-// widen makes whole matrices of first columns, whose other cells are Unneeded. What
-// has another shape is left for the check.
-func widen(scores []metrics.Scores, blocks []metrics.Block) {
-	whole := unneeded(blocks)
-	for i, s := range scores {
-		columns, n := blocks[i].Columns(), len(blocks[i].Hypotheses)
-		if columns == 1 || len(s.Values) != n || s.Status != nil && len(s.Status) != n || s.Reports != nil && len(s.Reports) != n {
-			continue
-		}
-		if s.Reports != nil {
-			whole[i].Reports = make([]*analysis.Report, n*columns)
-		}
-		for h := range n {
-			at := h * columns
-			whole[i].Values[at], whole[i].Status[at] = s.Values[h], metrics.Scored
-			if s.Status != nil {
-				whole[i].Status[at] = s.Status[h]
-			}
-			if s.Reports != nil {
-				whole[i].Reports[at] = s.Reports[h]
-			}
-		}
-		scores[i] = whole[i]
-	}
-}
-
-// unneeded are the matrices of blocks of which no cell is needed.
-func unneeded(blocks []metrics.Block) []metrics.Scores {
-	out := make([]metrics.Scores, len(blocks))
-	for i, b := range blocks {
-		n := len(b.Hypotheses) * b.Columns()
-		out[i] = metrics.Scores{Values: make([]float64, n), Status: slices.Repeat([]metrics.Status{metrics.Unneeded}, n)}
-	}
-	return out
+	return d.placeNative(f, x.native)
 }
 
 // cell names a cell of a block for people.

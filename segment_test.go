@@ -51,16 +51,3 @@ func TestPosition(t *testing.T) {
 		}
 	}
 }
-
-func TestAllReferences(t *testing.T) {
-	a, b, v := refract.NewText("a"), refract.Text{}, refract.NewText("v")
-	s := refract.Segment{References: []refract.Text{a, b}, Variants: []refract.Variant{{Reference: 1, Text: v}, {Text: b}}}
-	dst := make([]refract.Text, 0, 8)
-	got := s.AllReferences(append(dst, v))
-	if want := []refract.Text{v, a, b, v, b}; !slices.Equal(got, want) {
-		t.Errorf("references %v, want %v", got, want)
-	}
-	if s.NumReferences() != 4 || (&refract.Segment{}).NumReferences() != 0 {
-		t.Errorf("%d references", s.NumReferences())
-	}
-}

@@ -24,11 +24,12 @@ type ScoreStore interface {
 	Put(ctx context.Context, keys [][32]byte, values [][]byte) error
 }
 
-// scoreCache keeps the scores of one metric in a store, so that the metric computes
-// only what the store lacks. A value holds the scores of one hypothesis
-// (and source, where the metric needs one) against any references.
+// scoreCache asks one metric for what is needed, and keeps the scores in a store, if
+// there is one, so that the metric computes only what that lacks. A value holds the
+// scores of one hypothesis (and source, where the metric needs one) against any
+// references.
 type scoreCache struct {
-	store  ScoreStore
+	store  ScoreStore // may be nil
 	prefix []byte     // what a key hashes first: the metric
 	damage func()     // tells of a damaged value
 	merge  sync.Mutex // one batch reads, merges and writes at a time
@@ -45,7 +46,7 @@ func newScoreCache(store ScoreStore, damage func(), m metrics.Metric) *scoreCach
 func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([]metrics.Scores, error) {
 	d := &metricNeeds{metric: m, info: m.Info(), all: true}
 	d.keep(&o, o.damage())
-	if d.cache == nil {
+	if d.cache == nil || d.cache.store == nil {
 		return m.Score
 	}
 	return func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
@@ -95,47 +96,51 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, w metrics.Worksp
 	for i, b := range blocks {
 		x := &all[i]
 		n := len(b.Hypotheses) * b.Columns()
-		*x = cachedBlock{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), fresh: make([][]keptCell, len(b.Hypotheses))}
-		x.scores = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
+		*x = cachedBlock{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), scores: newScores(n)}
+		if d.native {
+			x.native, x.have = newScores(len(b.Hypotheses)), make([]bool, len(b.Hypotheses))
+		}
+		if k.store == nil {
+			continue
+		}
+		x.fresh = make([][]keptCell, len(b.Hypotheses))
 		for c, ref := range b.References {
 			x.refs[c], buf = hashOf(buf, 'r', ref)
 		}
-		if n := len(b.Hypotheses); d.native {
-			x.native, x.have = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}, make([]bool, n)
-			var joined []byte
-			for _, h := range x.refs {
-				joined = append(joined, h[:]...)
-			}
-			x.list, buf = hashOf(buf, 'l', joined)
+		var joined []byte
+		for _, h := range x.refs {
+			joined = append(joined, h[:]...)
 		}
+		x.list, buf = hashOf(buf, 'l', joined)
 		for _, hyp := range b.Hypotheses {
 			var key [32]byte
 			key, buf = k.key(buf, b.Source, hyp)
 			keys = append(keys, key)
 		}
 	}
-	values, err := k.store.Get(ctx, keys)
-	if err != nil {
-		return nil, fmt.Errorf("the store of scores: %w", err)
-	}
-	for i := range all {
-		for h := range all[i].block.Hypotheses {
-			k.take(&all[i], h, values[all[i].at+h])
+	if k.store != nil {
+		values, err := k.store.Get(ctx, keys)
+		if err != nil {
+			return nil, fmt.Errorf("the store of scores: %w", err)
 		}
-	}
-	if err := d.askFor(ctx, w, all); err != nil {
-		if errors.As(err, new(*metrics.BlocksError)) { // what came is kept
-			if no := k.put(ctx, all, keys); no != nil {
-				return nil, errors.Join(err, fmt.Errorf("the store of scores: %w", no))
+		for i := range all {
+			for h := range all[i].block.Hypotheses {
+				k.take(&all[i], h, values[all[i].at+h])
 			}
-			return all, err
 		}
+	}
+	err := d.askFor(ctx, w, all)
+	if err != nil && !errors.As(err, new(*metrics.BlocksError)) {
 		return nil, err
 	}
-	if err := k.put(ctx, all, keys); err != nil {
-		return nil, fmt.Errorf("the store of scores: %w", err)
+	if no := k.put(ctx, all, keys); no != nil { // what came is kept
+		return nil, errors.Join(err, fmt.Errorf("the store of scores: %w", no))
 	}
-	return all, nil
+	return all, err
+}
+
+func newScores(n int) metrics.Scores {
+	return metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 }
 
 // take reads what a value has of the row of a hypothesis.
@@ -359,6 +364,11 @@ func (p *request) fill(s metrics.Scores) error {
 			to.Values[at], to.Status[at] = cell.value, cell.status
 			if s.Reports != nil && s.Reports[from] != nil {
 				setReport(to, at, s.Reports[from])
+			}
+			if x.fresh == nil {
+				continue
+			}
+			if s.Reports != nil && s.Reports[from] != nil {
 				text, err := json.Marshal(s.Reports[from])
 				if err != nil {
 					return err

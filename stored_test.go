@@ -215,25 +215,6 @@ func TestDamagedScores(t *testing.T) {
 	}
 }
 
-// A run has one warning, whatever the number of metrics whose values are damaged.
-func TestOneWarning(t *testing.T) {
-	store := &values{all: map[[32]byte][]byte{}}
-	warnings := 0
-	o := refract.Options{StoreRest: store, Warn: func(string) { warnings++ }}
-	segs := []*refract.Segment{segment("a", 1, []int{1, 2}, []int{1, 2, 4})}
-	for range 2 {
-		if _, err := engine(t, o, realMetrics(t)).Score(t.Context(), segs); err != nil {
-			t.Fatal(err)
-		}
-		for key := range store.all {
-			store.all[key] = []byte("{}")
-		}
-	}
-	if warnings != 1 || len(store.all) < 2 {
-		t.Errorf("%d warnings of %d values", warnings, len(store.all))
-	}
-}
-
 // broken is a store that cannot be read.
 type broken struct{ values }
 

@@ -147,38 +147,6 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// A dataset that ends as the context does is not taken for a whole one.
-func TestRunCancelledIsNotAnEnd(t *testing.T) {
-	for _, batch := range []int{1, 100} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			ds := list{segment("a", 1, []int{1}, []int{1}), segment("b", 1, []int{1}, []int{1})}
-			e := engine(t, refract.Options{Batch: batch}, nil)
-			err := e.Run(ctx, quiet{ds, cancel}, func(*refract.SegmentScores) error { return nil })
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("batches of %d: %v, want the context's end", batch, err)
-			}
-		})
-	}
-}
-
-// quiet yields its segments, and then the context ends in place of more.
-type quiet struct {
-	list
-	cancel func()
-}
-
-func (q quiet) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for s := range q.list.Segments(ctx) {
-			if !yield(s, nil) {
-				return
-			}
-		}
-		q.cancel()
-	}
-}
-
 // However slowly scores are taken, few segments are held.
 func TestRunHoldsFewSegments(t *testing.T) {
 	for _, c := range []struct{ workers, batch int }{{1, 1}, {1, 16}, {4, 3}, {8, 1}} {

@@ -192,15 +192,15 @@ func (sum *systemSum) totals() []float64 {
 // Merge takes in what another accumulator of the same engine has, as of the
 // segments that follow: the scores are then those of one accumulator that was
 // given all segments, to the last bit. The set of references of the whole is not
-// known, as a content hash cannot be merged: give it by Identify.
+// known, as a content hash cannot be merged: give it by Identify. Nor is there what
+// Keep holds on to.
 func (s *Systems) Merge(o *Systems) {
-	before := s.segments
 	s.segments += o.segments
 	s.identity = nil
 	for from, name := range o.names {
 		to := s.system(name, o.human[from])
 		for k := range s.sums {
-			s.sums[k][to].merge(&o.sums[k][from], before)
+			s.sums[k][to].merge(&o.sums[k][from])
 		}
 	}
 }
@@ -208,8 +208,8 @@ func (s *Systems) Merge(o *Systems) {
 // Identify says which set of references the segments have.
 func (s *Systems) Identify(id *Identity) { s.identity = id }
 
-// merge takes in the sum of segments that follow so many.
-func (sum *systemSum) merge(o *systemSum, before int) {
+// merge takes in the sum of segments that follow.
+func (sum *systemSum) merge(o *systemSum) {
 	if sum.status == metrics.Scored {
 		sum.status = o.status
 	}
@@ -225,10 +225,6 @@ func (sum *systemSum) merge(o *systemSum, before int) {
 	sum.missingReferences += o.missingReferences
 	for i := range o.sum {
 		sum.sum[i].AddSum(&o.sum[i])
-	}
-	sum.kept = append(sum.kept, o.kept...)
-	for _, segment := range o.entered {
-		sum.entered = append(sum.entered, before+segment)
 	}
 }
 

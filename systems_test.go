@@ -2,14 +2,10 @@ package refract_test
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -111,30 +107,6 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-func TestSystemsWithoutAnyScore(t *testing.T) {
-	segs := []*refract.Segment{segment("a", 1, []int{-1, 1}, []int{1, -1}), segment("b", 1, []int{-1, 1}, []int{2})}
-	settings := cross(t, realMetrics(t), "max", "single", "native")
-	s, err := accumulate(t, segs, settings, refract.Auto, aggregate.Propagate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, score := range s.Scores() {
-		agg := settings[score.Setting].Aggregator
-		segments := 2
-		if score.System == "sys0" {
-			segments = 0
-		} else if !agg.Single() { // the missing reference spreads
-			segments = 1
-		}
-		if score.OK != (segments > 0) || score.Segments != segments || score.Missing != 2-segments || !score.OK && score.Value != 0 {
-			t.Errorf("%s: %+v", agg.Name(), score)
-		}
-	}
-	if _, err := accumulate(t, segs, settings, refract.Auto, aggregate.Fail); err == nil || !strings.Contains(err.Error(), `segment "a", system "sys0"`) {
-		t.Errorf("under the policy fail: %v", err)
-	}
-}
-
 func TestScopes(t *testing.T) {
 	corpus := prepared{sized(false, true)}
 	for _, c := range []struct {
@@ -181,95 +153,6 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// Each metric is scored once, however many settings share it.
-func TestSettingsShareMetrics(t *testing.T) {
-	ms := realMetrics(t)
-	e, err := refract.NewEngine(append(cross(t, ms[1:], "max"), cross(t, ms, "single", "max")...), refract.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := e.Metrics(); len(got) != 2 || got[0] != ms[1] || got[1] != ms[0] || len(e.Settings()) != 5 {
-		t.Errorf("%d metrics of %d settings", len(got), len(e.Settings()))
-	}
-}
-
-// System scores are what a loop over segments, with a workspace for each of
-// them, gives: means of segment scores, or the score of summed statistics.
-func TestSystemsEqualPlainLoop(t *testing.T) {
-	ms := realMetrics(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		segs := segments().Draw(rt, "set")
-		for _, scope := range []refract.Scope{refract.Auto, refract.Averaged} {
-			settings := cross(t, ms, "single", "native", "mean")
-			s, err := accumulate(t, segs, settings, scope, aggregate.Exclude)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			for _, score := range s.Scores() {
-				set := settings[score.Setting]
-				want, n, missing := plainSystem(segs, score.System, set, score.Pooled)
-				if score.Segments != n || score.OK != (n > 0) || score.Missing != len(segs)-n || score.MissingReferences != missing {
-					rt.Fatalf("%s %s: %+v, want %d segments, %d missing references", set.Metric.Info().Name, set.Aggregator.Name(), score, n, missing)
-				}
-				if math.Abs(score.Value-want) > 1e-9 {
-					rt.Fatalf("%s %s: %+v, want %v", set.Metric.Info().Name, set.Aggregator.Name(), score, want)
-				}
-			}
-		}
-	})
-}
-
-func plainSystem(segs []*refract.Segment, system string, set refract.Setting, pooled bool) (value float64, n, missing int) {
-	m := set.Metric.(metrics.CorpusMetric)
-	mean := 0.0
-	var pool []float64
-	for _, seg := range segs {
-		refs := seg.AllReferences(nil)
-		if set.Aggregator.Single() && len(refs) > 0 {
-			refs = refs[:1]
-		}
-		var b metrics.Block
-		for _, r := range refs {
-			if r.Valid {
-				b.References = append(b.References, r.Value)
-			}
-		}
-		for _, h := range seg.Hypotheses {
-			if h.System == system && h.Text.Valid {
-				b.Hypotheses = append(b.Hypotheses, h.Text.Value)
-			}
-		}
-		if len(b.Hypotheses) == 0 || len(b.References) == 0 {
-			continue
-		}
-		n++
-		missing += len(refs) - len(b.References)
-		w := m.NewWorkspace()
-		w.Load(b)
-		if set.Aggregator.Native() {
-			mean += w.(metrics.NativeWorkspace).Native(nil)[0]
-		} else {
-			cells := w.Cells(nil)
-			for _, v := range cells {
-				mean += v / float64(len(cells))
-			}
-		}
-		for i, v := range w.(metrics.StatisticsWorkspace).NativeStatistics(nil, 0) {
-			if i == len(pool) {
-				pool = append(pool, 0)
-			}
-			pool[i] += v
-		}
-	}
-	switch {
-	case n == 0:
-		return 0, 0, 0
-	case pooled:
-		return m.CorpusScore(pool), n, missing
-	}
-	return mean / float64(n), n, missing
-}
-
 // stored is a metric whose scores come with their signatures.
 type stored struct{ *fake }
 
@@ -314,47 +197,4 @@ func TestSignatures(t *testing.T) {
 	if fmt.Sprint(a) != "nrefs:1|k:v|agg:max|version:"+refract.Version || a.String() == b.String() || given.String() != "k:v" {
 		t.Errorf("%s, %s, %s", a, b, given)
 	}
-}
-
-// Accumulators of batches, each scored alone, merge into what one run gives.
-func TestSystemsMerge(t *testing.T) {
-	ms := realMetrics(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		segs := segments().Draw(rt, "set")
-		e, err := refract.NewEngine(cross(t, ms, "single", "native", "mean"), refract.Options{AllowNoReferences: true})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		whole, merged, id := e.Systems(), e.Systems(), refract.NewIdentity()
-		whole.Keep()
-		if err := e.Run(t.Context(), list(segs), whole.Add); err != nil {
-			rt.Fatal(err)
-		}
-		for from := 0; from < len(segs); {
-			to := from + rapid.IntRange(1, len(segs)-from).Draw(rt, "batch")
-			scores, err := e.Score(t.Context(), segs[from:to])
-			if err != nil {
-				rt.Fatal(err)
-			}
-			batch := e.Systems()
-			batch.Keep()
-			for _, s := range scores {
-				id.Add(s.Segment)
-				if err := batch.Add(s); err != nil {
-					rt.Fatal(err)
-				}
-			}
-			merged.Merge(batch)
-			from = to
-		}
-		merged.Identify(id)
-		if d := cmp.Diff(whole.Scores(), merged.Scores()); d != "" || whole.Set() != merged.Set() {
-			rt.Fatalf("%s, %s and %s", d, whole.Set(), merged.Set())
-		}
-		for _, score := range whole.Scores() {
-			if a, b := whole.Entered(&score), merged.Entered(&score); !slices.Equal(a, b) || len(a) != score.Segments {
-				rt.Fatalf("%+v: of segments %v, and merged %v", score, a, b)
-			}
-		}
-	})
 }

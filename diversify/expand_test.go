@@ -200,7 +200,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"white space", llmtest.Finish("stop", "\n\n A text.\t"), refract.NewText("A text."), "stop", refract.NewText("\n\n A text.\t"), diversify.Summary{}},
 		{"cut", llmtest.Finish("length", "A te"), refract.NewText("A te"), "length", refract.NewText("A te"), diversify.Summary{Cut: 1}},
-		{"filtered", llmtest.ContentFilter(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{Blocked: 1}},
+		{"filtered", llmtest.Finish("content_filter", ""), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{Blocked: 1}},
 		{"prompt blocked", llmtest.PromptBlocked(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{Blocked: 1}},
 		{"null", llmtest.NullText("stop"), refract.Text{}, "stop", refract.Text{}, diversify.Summary{Blocked: 1}},
 		{"empty", llmtest.Finish("stop", ""), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{Empty: 1}},

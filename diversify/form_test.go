@@ -20,7 +20,7 @@ import (
 // refusing answers 400 to requests with a schema.
 func refusing(r *llmtest.Request) llmtest.Fault {
 	if r.Schema {
-		return llmtest.Refuse("response_format")
+		return llmtest.Status(400, "Unrecognized request argument supplied: response_format")
 	}
 	return nil
 }

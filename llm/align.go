@@ -149,40 +149,7 @@ func spell(token string) []string {
 			all = append(all, string([]byte{byte(b)}))
 		}
 	}
-	if escaped, ok := strings.CutPrefix(token, "bytes:"); ok { // of OpenAI
-		if s, err := strconv.Unquote(`"` + escaped + `"`); err == nil {
-			all = append(all, s)
-		}
-	}
-	if s, ok := byteLevel(token); ok {
-		all = append(all, s)
-	}
 	return all
-}
-
-// byteLevel reads a token in which each character stands for a byte, as the
-// vocabularies of GPT-2 and its many heirs write it: printable characters of
-// Latin-1 stand for themselves, the other bytes for the characters from U+0100
-// on, in order.
-func byteLevel(token string) (text string, ok bool) {
-	plain := true
-	var b []byte
-	for _, r := range token {
-		plain = plain && r < utf8.RuneSelf
-		switch {
-		case r >= '!' && r <= '~' || r >= 0xA1 && r <= 0xFF && r != 0xAD:
-			b = append(b, byte(r))
-		case r >= 0x100 && r <= 0x120: // 0x00 to 0x20
-			b = append(b, byte(r-0x100))
-		case r >= 0x121 && r <= 0x142: // 0x7F to 0xA0
-			b = append(b, byte(r-0x121+0x7F))
-		case r == 0x143:
-			b = append(b, 0xAD)
-		default:
-			return "", false
-		}
-	}
-	return string(b), !plain
 }
 
 // unreadable is written for the bytes of a part of a character.

@@ -400,8 +400,8 @@ func wantsNewLimit(e *openai.APIError) bool {
 	return says(e.Message, maxCompletionTokens) && (e.Param != nil && *e.Param == maxTokens || says(e.Message, "'"+maxTokens+"'"))
 }
 
-// serverWait is how long the server asks to wait before the next attempt: its
-// Retry-After, else on 429 the larger of its rate limits' resets, else 0.
+// serverWait is how long the server asks to wait before the next attempt, by its
+// Retry-After; else 0.
 func serverWait(resp *http.Response, now time.Time) time.Duration {
 	if resp == nil {
 		return 0
@@ -413,20 +413,7 @@ func serverWait(resp *http.Response, now time.Time) time.Duration {
 	if at, err := http.ParseTime(after); err == nil {
 		return max(0, at.Sub(now))
 	}
-	if resp.StatusCode != http.StatusTooManyRequests {
-		// Every answer states the resets; only a rate limit waits for them.
-		return 0
-	}
-	return max(resetAfter(resp.Header.Get("X-Ratelimit-Reset-Requests")), resetAfter(resp.Header.Get("X-Ratelimit-Reset-Tokens")))
-}
-
-// resetAfter reads a duration such as 1s, 6m0s or 120ms, or seconds.
-func resetAfter(s string) time.Duration {
-	if d, ok := seconds(s); ok {
-		return d
-	}
-	d, _ := time.ParseDuration(strings.TrimSpace(s))
-	return max(0, d)
+	return 0
 }
 
 // seconds reads a plain decimal number. One too large for a Duration becomes

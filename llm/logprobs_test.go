@@ -63,20 +63,17 @@ func TestPromptLogprobsOnTheWire(t *testing.T) {
 }
 
 func TestPromptLogprobs(t *testing.T) {
-	for _, form := range []llmtest.Logprobs{llmtest.EchoLogprobs, llmtest.BOSLogprobs, llmtest.VLLMLogprobs} {
+	for _, bos := range []bool{false, true} {
 		for _, prompt := range []string{"The lake froze.", "Schnee: 雪が, \"x\"\n\n\t🙂 <s> & é", " one two", "two  ", "a b"} {
-			c := local(t, &llmtest.Handler{Logprobs: form}, completions)
+			c := local(t, &llmtest.Handler{BOS: bos}, completions)
 			r, err := c.Complete(t.Context(), scored(prompt))
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := spoken(prompt, form == llmtest.BOSLogprobs)
-			if form == llmtest.VLLMLogprobs {
-				want[0].Text = ""
-			}
+			want := spoken(prompt, bos)
 			got, err := llm.ParseTokens(r.Text)
 			if err != nil || show(got) != show(want) {
-				t.Errorf("%s: %q:\n%s\n%s\n%v", form, prompt, show(got), show(want), err)
+				t.Errorf("%v: %q:\n%s\n%s\n%v", bos, prompt, show(got), show(want), err)
 			}
 			if !r.HasText || r.FinishReason != "stop" || r.PromptTokens != len(want) || r.CompletionTokens != 1 || r.Model != "m" {
 				t.Errorf("%+v", r)
@@ -117,11 +114,11 @@ func TestPromptLogprobsAsServersWriteThem(t *testing.T) {
 			`"Hi" 0-2 -; " there" 2-8 -1; " " 8-9 -2; "雪" 9-12 -3`,
 		},
 		{
-			"byte-level bytes of another text", `"text":"Hi there 雪","logprobs":{"tokens":["<|begin|>","Hi","Ġthere","Ġéĩ","Ľª","x"],"token_logprobs":[null,-1,-2,-3,-4,-5]}`, `null`, "",
+			"another text", `"text":"Hi there 雪","logprobs":{"tokens":["<|begin|>","Hi","▁there","x","y","x"],"token_logprobs":[null,-1,-2,-3,-4,-5]}`, `null`, "",
 		},
 		{
-			"parts of a character", `"text":"Hi there 雪 x","logprobs":{"tokens":["<|begin|>","Hi","Ġthere"," �","�","x"],"token_logprobs":[null,-9999.0,-2,-3,-4,-5]}`, `{"prompt_tokens":5,"completion_tokens":1}`,
-			`"<|begin|>" 0-0 -; "Hi" 0-2 -9999; "Ġthere" 2-8 -2; " �" 8-12 -3; "�" 9-12 -4`,
+			"parts of a character", `"text":"Hi there 雪 x","logprobs":{"tokens":["<|begin|>","Hi","▁there"," �","�","x"],"token_logprobs":[null,-9999.0,-2,-3,-4,-5]}`, `{"prompt_tokens":5,"completion_tokens":1}`,
+			`"<|begin|>" 0-0 -; "Hi" 0-2 -9999; "▁there" 2-8 -2; " �" 8-12 -3; "�" 9-12 -4`,
 		},
 		{
 			"vLLM's own form with a token before the text", `"text":" x","logprobs":null,"prompt_logprobs":[null,{"5":{"logprob":-1,"rank":1,"decoded_token":"Hi"}},{"6":{"logprob":-0.5,"rank":1,"decoded_token":" you"},"9":{"logprob":-4,"rank":17,"decoded_token":" there"}},{"7":{"logprob":-3,"rank":1,"decoded_token":" 雪"}}]`, `{"prompt_tokens":4,"completion_tokens":1}`,
@@ -160,29 +157,26 @@ func TestNoPromptLogprobs(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name  string
-		form  llmtest.Logprobs
 		fault llmtest.Fault
 		says  string
 	}{
-		{"ignored", llmtest.NoLogprobs, nil, "gave no log-probabilities of the prompt's tokens (200)"},
-		{"refused", llmtest.RefuseEcho, nil, "refuses to give log-probabilities of the prompt's tokens (400): Only no echo is supported"},
-		{"refused as its own error", "", llmtest.Status(500, "Only no echo is supported"), "refuses to give"},
-		{"above the server's bound", "", llmtest.Status(400, "Requested prompt logprobs of 1, which is greater than max allowed: 0"), "refuses to give"},
-		{"of the answer alone, as llama.cpp", "", echo(`"text":" x","logprobs":{"content":[{"id":4,"token":" x","logprob":-1.4}]}`), "gave no log-probabilities"},
-		{"of the answer alone", "", echo(`"text":" x","logprobs":{"tokens":[" x"],"token_logprobs":[-1.4]}`), "gave no log-probabilities"},
-		{"an answer that is the prompt, of another", "", echo(`"text":"The lake","logprobs":{"tokens":["The lake"],"token_logprobs":[-1.4]}`), "gave no log-probabilities"},
-		{"echoed without", "", echo(`"text":"The lake froze. x","logprobs":null`), "gave no log-probabilities"},
-		{"echoed with none", "", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,null,null,null,-1]}`), "gave no log-probabilities"},
-		{"fewer numbers than tokens", "", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,-1]}`), "gave 2 log-probabilities for 5 tokens"},
-		{"probabilities", "", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,0.3,0.2,0.1,0.5]}`), "gave the log-probability 0.3"},
-		{"ids for tokens", "", echo(`"text":"The lake froze. x","logprobs":{"tokens":["token_id:5","token_id:6","token_id:7"],"token_logprobs":[null,-1,-2]}`), "differ from it at byte 0"},
-		{"too many of vLLM's", "", echo(`"text":"x","prompt_logprobs":[null,{"1":{"logprob":-1},"2":{"logprob":-1},"3":{"logprob":-1}}]`), "gave 3 prompt_logprobs for token 2"},
+		{"ignored", llmtest.Finish("length", "x"), "gave no log-probabilities of the prompt's tokens (200)"},
+		{"refused", llmtest.Status(400, "Only no echo is supported"), "refuses to give log-probabilities of the prompt's tokens (400): Only no echo is supported"},
+		{"refused as its own error", llmtest.Status(500, "Only no echo is supported"), "refuses to give"},
+		{"above the server's bound", llmtest.Status(400, "Requested prompt logprobs of 1, which is greater than max allowed: 0"), "refuses to give"},
+		{"of the answer alone, as llama.cpp", echo(`"text":" x","logprobs":{"content":[{"id":4,"token":" x","logprob":-1.4}]}`), "gave no log-probabilities"},
+		{"of the answer alone", echo(`"text":" x","logprobs":{"tokens":[" x"],"token_logprobs":[-1.4]}`), "gave no log-probabilities"},
+		{"an answer that is the prompt, of another", echo(`"text":"The lake","logprobs":{"tokens":["The lake"],"token_logprobs":[-1.4]}`), "gave no log-probabilities"},
+		{"echoed without", echo(`"text":"The lake froze. x","logprobs":null`), "gave no log-probabilities"},
+		{"echoed with none", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,null,null,null,-1]}`), "gave no log-probabilities"},
+		{"fewer numbers than tokens", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,-1]}`), "gave 2 log-probabilities for 5 tokens"},
+		{"probabilities", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,0.3,0.2,0.1,0.5]}`), "gave the log-probability 0.3"},
+		{"ids for tokens", echo(`"text":"The lake froze. x","logprobs":{"tokens":["token_id:5","token_id:6","token_id:7"],"token_logprobs":[null,-1,-2]}`), "differ from it at byte 0"},
+		{"too many of vLLM's", echo(`"text":"x","prompt_logprobs":[null,{"1":{"logprob":-1},"2":{"logprob":-1},"3":{"logprob":-1}}]`), "gave 3 prompt_logprobs for token 2"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h := &llmtest.Handler{Logprobs: tc.form}
-			if tc.fault != nil {
-				h.Fail(llmtest.Repeat(9, tc.fault)...)
-			}
+			h := &llmtest.Handler{}
+			h.Fail(llmtest.Repeat(9, tc.fault)...)
 			r, err := local(t, h, completions).Complete(t.Context(), scored("The lake froze."))
 			if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "needs a server whose completions endpoint answers echo") {
 				t.Errorf("%+v, %v", r, err)
@@ -195,7 +189,7 @@ func TestNoPromptLogprobs(t *testing.T) {
 	}
 	// Other faults are what they always are.
 	h := &llmtest.Handler{}
-	h.Fail(llmtest.PromptBlocked(), llmtest.ContentFilter(), llmtest.ContextLength(), llmtest.Status(500, "no memory"))
+	h.Fail(llmtest.PromptBlocked(), llmtest.Finish("content_filter", ""), llmtest.ContextLength(), llmtest.Status(500, "no memory"))
 	c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint, cfg.MaxRetries = llm.Completions, -1 })
 	for range 2 {
 		if r, err := c.Complete(t.Context(), scored("p")); err != nil || r.HasText || r.FinishReason != "content_filter" {
@@ -278,7 +272,7 @@ func TestParseTokens(t *testing.T) {
 // read and cover the prompt.
 func FuzzPromptLogprobs(f *testing.F) {
 	f.Add("The lake", `{"choices":[{"text":"The lake x","logprobs":{"tokens":["The"," lake"," x"],"token_logprobs":[null,-1,-2]}}]}`)
-	f.Add("The lake", `{"choices":[{"prompt_logprobs":[null,{"1":{"logprob":-1,"rank":2,"decoded_token":"Ġlake"},"2":{"logprob":-1,"rank":1}}]}]}`)
+	f.Add("The lake", `{"choices":[{"prompt_logprobs":[null,{"1":{"logprob":-1,"rank":2,"decoded_token":"▁lake"},"2":{"logprob":-1,"rank":1}}]}]}`)
 	f.Fuzz(func(t *testing.T, prompt, body string) {
 		h := &llmtest.Handler{}
 		h.Fail(llmtest.Body(200, "application/json", body))
@@ -300,7 +294,7 @@ func FuzzPromptLogprobs(f *testing.F) {
 func TestPromptTokensAreKept(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		prompt := rapid.StringN(1, 40, -1).Draw(rt, "prompt")
-		r, err := local(t, &llmtest.Handler{Logprobs: llmtest.BOSLogprobs}, completions).Complete(t.Context(), scored(prompt))
+		r, err := local(t, &llmtest.Handler{BOS: true}, completions).Complete(t.Context(), scored(prompt))
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -86,7 +86,6 @@ func TestStatuses(t *testing.T) {
 		{"200 error in a choice", body(200, `{"choices":[{"error":{"code":502,"message":"cut"},"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "cut"},
 		{"200 finish error", body(200, `{"choices":[{"finish_reason":"error","text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 3, "gave an error"},
 		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "to http://other.test/…;"},
-		{"reset", llmtest.Reset(), llm.ErrUnavailable, all, "cannot be reached"},
 		{"truncated", llmtest.Truncated(), llm.ErrUnavailable, all, "broke off its answer"},
 		{"hang", llmtest.Hang(), llm.ErrTimeout, all, "no whole answer within 5m0s"},
 	} {
@@ -150,9 +149,6 @@ func TestWaits(t *testing.T) {
 			busy(w, r)
 		}
 	}
-	reset := func(requests, tokens string, f llmtest.Fault) llmtest.Fault {
-		return llmtest.With("x-ratelimit-reset-requests", requests, llmtest.With("x-ratelimit-reset-tokens", tokens, f))
-	}
 	// One retry waits for the floor and at most 500 ms more.
 	const jitter = 500 * time.Millisecond
 	for _, tc := range []struct {
@@ -169,12 +165,6 @@ func TestWaits(t *testing.T) {
 		{"date", date(90 * time.Second), 90 * time.Second},
 		{"date in the past", date(-time.Hour), 0},
 		{"on 503", llmtest.With("Retry-After", "3", llmtest.Status(503, "")), 3 * time.Second},
-		{"resets, tokens larger", reset("1s", "2m0s", busy), 2 * time.Minute},
-		{"resets, requests larger", reset("4m", "120ms", busy), 4 * time.Minute},
-		{"reset in seconds", reset("12", "", busy), 12 * time.Second},
-		{"resets, nonsense", reset("x", "-3s", busy), 0},
-		{"Retry-After before resets", llmtest.With("Retry-After", "2", reset("1m0s", "1m0s", busy)), 2 * time.Second},
-		{"resets on 500", reset("1m0s", "1m0s", llmtest.Status(500, "")), 0},
 		{"up to the limit", llmtest.With("Retry-After", "300", busy), 5 * time.Minute},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -198,7 +188,6 @@ func TestWaitTooLong(t *testing.T) {
 		"seconds":  llmtest.With("Retry-After", "61", llmtest.Status(429, "busy")),
 		"overflow": llmtest.With("Retry-After", "99999999999999999999", llmtest.Status(429, "busy")),
 		"huge":     llmtest.With("Retry-After", strings.Repeat("9", 400), llmtest.Status(429, "busy")),
-		"reset":    llmtest.With("x-ratelimit-reset-tokens", "8h0m0s", llmtest.Status(429, "busy")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &llmtest.Handler{}

@@ -64,13 +64,11 @@ func FuzzParseAPIError(f *testing.F) {
 }
 
 func FuzzServerWait(f *testing.F) {
-	f.Add("7", "6m0s", "1s")
-	f.Add("Fri, 31 Dec 1999 23:59:59 GMT", "", "120ms")
-	f.Add("1e9", "9999999999999999h", ".")
-	f.Fuzz(func(t *testing.T, after, requests, tokens string) {
-		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{
-			"Retry-After": {after}, "X-Ratelimit-Reset-Requests": {requests}, "X-Ratelimit-Reset-Tokens": {tokens},
-		}}
+	f.Add("7")
+	f.Add("Fri, 31 Dec 1999 23:59:59 GMT")
+	f.Add("1e9")
+	f.Fuzz(func(t *testing.T, after string) {
+		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}}}
 		now := time.Now()
 		asked := serverWait(resp, now)
 		srv := &server{}

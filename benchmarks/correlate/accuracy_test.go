@@ -1,12 +1,6 @@
 package correlate
 
-import (
-	"math/big"
-	"slices"
-	"testing"
-
-	"pgregory.net/rapid"
-)
+import "testing"
 
 func TestPairwiseAccuracy(t *testing.T) {
 	tests := []struct {
@@ -69,39 +63,4 @@ func TestSystemMeansTakeCellsWithBoth(t *testing.T) {
 	if res != want {
 		t.Errorf("%+v, want %+v", res, want)
 	}
-}
-
-// Systems with the same scores on other segments are tied.
-func TestSystemMeansDoNotDependOnOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tenths := rapid.Map(rapid.IntRange(-250, 0), func(v int) float64 { return float64(v) / 10 })
-		scores := rapid.SliceOfN(tenths, 1, 60).Draw(t, "scores")
-		other := rapid.Permutation(scores).Draw(t, "other")
-		p := &Pairs{Segments: len(scores), Systems: 2}
-		for i := range scores {
-			p.Gold = append(p.Gold, scores[i], other[i])
-		}
-		p.Metric = slices.Clone(p.Gold)
-		gold, metric, _ := SystemMeans(p)
-		if gold[0] != gold[1] || metric[0] != metric[1] {
-			t.Fatalf("means %v and %v", gold, metric)
-		}
-	})
-}
-
-// Scores of any size are added up without loss.
-func TestSystemMeansOfAnySpread(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 30).Draw(t, "segments")
-		scores := rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Float64Range(-1e-8, 1e-8), rapid.Float64Range(-1e90, 1e90))
-		p := &Pairs{Segments: n, Systems: 1, Gold: rapid.SliceOfN(scores, n, n).Draw(t, "gold"), Metric: make([]float64, n)}
-		sum := new(big.Rat)
-		for _, v := range p.Gold {
-			sum.Add(sum, new(big.Rat).SetFloat64(v))
-		}
-		want, _ := sum.Quo(sum, big.NewRat(int64(n), 1)).Float64()
-		if gold, metric, _ := SystemMeans(p); gold[0] != want && !near(gold[0], want, 1e-15) || metric[0] != 0 {
-			t.Fatalf("mean %v, want %v", gold[0], want)
-		}
-	})
 }

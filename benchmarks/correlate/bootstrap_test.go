@@ -163,40 +163,6 @@ func TestBootstrapIsReproducible(t *testing.T) {
 	}
 }
 
-// The width is what theory says: Fisher's z of Pearson's r of independent
-// normal pairs has a standard error of 1/√(n-3).
-func TestBootstrapWidth(t *testing.T) {
-	const n = 2000
-	random := rand.New(rand.NewPCG(5, 6))
-	p := NewPairs(n, 1)
-	for i := range n {
-		p.Gold[i] = random.NormFloat64()
-		p.Metric[i] = 0.5*p.Gold[i] + random.NormFloat64()
-		p.GoldOK[i], p.MetricOK[i] = true, true
-	}
-	got := bootstrap(t, p, StatPearson, None, 0.95, BootstrapOptions{Resamples: 2000, Seed: 1})
-	width := math.Atanh(got.High) - math.Atanh(got.Low)
-	want := 2 * 1.959964 / math.Sqrt(n-3)
-	if math.Abs(width-want) > 0.15*want {
-		t.Errorf("width %v in Fisher's z, want about %v", width, want)
-	}
-}
-
-// Scores of a segment are resampled together: copies of a system add nothing.
-func TestBootstrapDrawsWholeSegments(t *testing.T) {
-	one := simulated(60, 1)
-	copies := NewPairs(60, 4)
-	for i := range copies.Gold {
-		copies.Gold[i], copies.Metric[i] = one.Gold[i/4], one.Metric[i/4]
-		copies.GoldOK[i], copies.MetricOK[i] = true, true
-	}
-	o := BootstrapOptions{Resamples: 200, Seed: 3}
-	a, b := bootstrap(t, one, StatSpearman, None, 0.9, o), bootstrap(t, copies, StatSpearman, None, 0.9, o)
-	if !near(a.Low, b.Low, 1e-12) || !near(a.High, b.High, 1e-12) {
-		t.Errorf("%+v, with copies of the system %+v", a, b)
-	}
-}
-
 // Segments without a pair of scores are no part of the sample.
 func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 	p := simulated(50, 3)
@@ -263,24 +229,6 @@ func TestBootstrapCancelled(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("still running a minute after the context was cancelled")
-	}
-}
-
-// BenchmarkResample takes one resample of 26,250 pairs on one core.
-func BenchmarkResample(b *testing.B) {
-	p := simulated(1875, 14)
-	weights := make([]int32, p.Segments)
-	for _, c := range choices {
-		rs := mustResampler(p, c.statistic, c.grouping)
-		draw(weights, rs.pool, rand.New(rand.NewPCG(3, 4)))
-		b.Run(c.statistic.String()+"/"+c.grouping.String(), func(b *testing.B) {
-			var s scratch
-			rs.weighted(weights, &s)
-			b.ReportAllocs()
-			for b.Loop() {
-				rs.weighted(weights, &s)
-			}
-		})
 	}
 }
 

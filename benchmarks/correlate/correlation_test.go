@@ -108,23 +108,6 @@ func TestPearsonOfTwoIsExact(t *testing.T) {
 	})
 }
 
-// naiveKendall compares every pair.
-func naiveKendall(x, y []float64) float64 {
-	var difference, untiedX, untiedY int64
-	for i := range x {
-		for j := range i {
-			a, b := order(x[i], x[j]), order(y[i], y[j])
-			difference += a * b
-			untiedX += a * a
-			untiedY += b * b
-		}
-	}
-	if untiedX == 0 || untiedY == 0 {
-		return nan
-	}
-	return float64(difference) / math.Sqrt(float64(untiedX)) / math.Sqrt(float64(untiedY))
-}
-
 func order(a, b float64) int64 {
 	switch {
 	case a < b:
@@ -148,15 +131,6 @@ func drawScores(t *rapid.T, n int, label string) []float64 {
 func drawVectors(t *rapid.T) (x, y []float64) {
 	n := rapid.IntRange(0, 40).Draw(t, "n")
 	return drawScores(t, n, "x"), drawScores(t, n, "y")
-}
-
-func TestKendallEqualsNaive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		x, y := drawVectors(t)
-		if got, want := Kendall(x, y), naiveKendall(x, y); !near(got, want, 1e-15) {
-			t.Fatalf("%v, want %v", got, want)
-		}
-	})
 }
 
 // naiveRanks counts what is below and beside each element.

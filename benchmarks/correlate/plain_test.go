@@ -120,19 +120,6 @@ func TestCalibrateEqualsPlain(t *testing.T) {
 	})
 }
 
-func TestCalibrateByDefinition(t *testing.T) {
-	// The gold scores tie two texts that the metric puts 1 apart, and part two
-	// that it puts 10 apart.
-	rows := []Row{{Gold: []float64{0, 0, 5}, Metric: []float64{1, 2, 12}}}
-	got := Calibrate(rows)
-	if got != (Calibration{Acc23: 1, Epsilon: 1}) {
-		t.Errorf("%+v, want all of the pairs right at 1", got)
-	}
-	if plain := CountPairs(rows[0].Gold, rows[0].Metric).Acc23(); !near(plain, 2.0/3, 1e-15) {
-		t.Errorf("without calibration %v, want 2/3", plain)
-	}
-}
-
 func TestZeroUndefined(t *testing.T) {
 	p := NewPairs(3, 3)
 	for i := range p.Gold {

@@ -92,11 +92,3 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		}
 	})
 }
-
-func TestLaneWidths(t *testing.T) {
-	for most, want := range map[int64]int{0: 21, 1<<21 - 1: 21, 1 << 21: 32, 1<<32 - 1: 32, 1 << 32: 64, 1 << 60: 64} {
-		if got := laneWidth(most); got != want {
-			t.Errorf("lanes of up to %d: %d bits, want %d", most, got, want)
-		}
-	}
-}

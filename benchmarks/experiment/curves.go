@@ -3,14 +3,12 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/internal/report"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // curves computes all curves of a dataset.
@@ -107,41 +105,18 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 		counts = slices.Compact(append(slices.Clone(counts[:beyond]), most))
 	}
 	r.progress("%s: curve by %s, %s %s", d.Name, c.Method, s.info.Name, a.Name())
-	// The last point is that of all references, in any order.
-	ks := append(slices.Clone(counts), most)
-	points := make([][]*curvePoint, len(orders)) // by order
-	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
-		tables, err := r.along(ctx, d, s, a, orders[i], ks)
-		for k, t := range tables {
-			// The first references and all of them are settings too, whose numbers are these.
-			resamples := c.Resamples
-			if (ks[k] == 0 || ks[k] == most) && r.p.Bootstrap.Resamples > 0 {
-				resamples = min(resamples, 1) * r.p.Bootstrap.Resamples
-			}
-			var p *curvePoint
-			if err == nil {
-				p, err = r.curvePoint(ctx, t, tables[len(counts)], resamples)
-			}
-			points[i] = append(points[i], p)
-		}
-		return err
-	})
+	points, err := r.points(ctx, d, s, a, orders, counts, c.Resamples)
 	if err != nil {
 		return nil, err
 	}
-	end := points[0][len(counts)].references
-	for at, p := range points[0][:len(counts)] {
-		for _, other := range points[1:] {
-			p.add(other[at])
-		}
-	}
+	end := points[len(counts)].references
 	var out []CurveResult
 	for k, st := range r.p.Statistics {
 		cv := CurveResult{
 			About: d.about(st), Metric: s.info.Name, Aggregator: a.Name(), By: c.Method.String(), Seeds: len(orders), Most: end,
 		}
 		for at, n := range counts {
-			p := points[0][at]
+			p := points[at]
 			pt := r.point(p, p.estimates[k])
 			pt.K = n
 			common, all := r.point(p, p.common[k]), r.point(p, p.all[k])
@@ -154,6 +129,39 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 		out = append(out, cv)
 	}
 	return out, nil
+}
+
+// points takes all statistics of the first references of orders, for each count of
+// them, and at the end of all.
+func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered, counts []int, resamples int) ([]*curvePoint, error) {
+	most := orders[0].most()
+	ks := append(slices.Clone(counts), most)
+	points := make([][]*curvePoint, len(orders)) // by order
+	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
+		tables, err := r.along(ctx, d, s, a, orders[i], ks)
+		for k, t := range tables {
+			// The first references and all of them are settings too, whose numbers are these.
+			n := resamples
+			if (ks[k] == 0 || ks[k] == most) && r.p.Bootstrap.Resamples > 0 {
+				n = min(n, 1) * r.p.Bootstrap.Resamples
+			}
+			var p *curvePoint
+			if err == nil {
+				p, err = r.curvePoint(ctx, t, tables[len(counts)], n)
+			}
+			points[i] = append(points[i], p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for at, p := range points[0] {
+		for _, other := range points[1:] {
+			p.add(other[at])
+		}
+	}
+	return points[0], nil
 }
 
 // point is the mean over orders.
@@ -210,9 +218,6 @@ func enough(points []Point) int {
 // along makes a table for each of the first k references of an order, with k in
 // ascending order.
 func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int) ([]*table, error) {
-	next := func(k int) (*table, error) {
-		return r.values(d, &setting{series: s, aggregator: a, set: o.take(k)})
-	}
 	if a.Native() {
 		asked := make([]*setting, len(ks))
 		for i, k := range ks {
@@ -222,9 +227,6 @@ func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggrega
 			return nil, err
 		}
 	}
-	if a.Extreme(s.info.Direction == metrics.HigherIsBetter) != 0 && r.p.Missing == aggregate.Exclude {
-		next = newExtremes(d, s, a, o).upTo
-	}
 	out := make([]*table, len(ks))
 	for i, k := range ks {
 		if i > 0 && min(k, o.most()) == min(ks[i-1], o.most()) {
@@ -232,67 +234,9 @@ func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggrega
 			continue
 		}
 		var err error
-		if out[i], err = next(k); err != nil {
+		if out[i], err = r.values(d, &setting{series: s, aggregator: a, set: o.take(k)}); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// extremes is the largest, or smallest, score over the references of an order
-// so far: one more reference changes it by one comparison.
-type extremes struct {
-	d       *data
-	series  *series
-	order   *ordered
-	sign    float64
-	best    []float64
-	scored  []int16 // references with a score
-	columns int     // of the chosen ones that were taken; -1 before the fixed ones
-}
-
-func newExtremes(d *data, s *series, a aggregate.Aggregator, o *ordered) *extremes {
-	return &extremes{d: d, series: s, order: o, columns: -1, sign: float64(a.Extreme(s.info.Direction == metrics.HigherIsBetter)),
-		best: make([]float64, len(d.gold.Gold)), scored: make([]int16, len(d.gold.Gold))}
-}
-
-// upTo takes in references up to the k-th chosen one, and makes the table.
-func (e *extremes) upTo(k int) (*table, error) {
-	for i := range e.d.segments {
-		if e.columns < 0 {
-			e.take(i, e.order.fixed[i])
-		}
-		chosen := e.order.chosen[i]
-		e.take(i, chosen[min(max(e.columns, 0), len(chosen)):min(k, len(chosen))])
-	}
-	e.columns = k
-	p := *e.d.gold
-	p.Metric, p.MetricOK = make([]float64, len(p.Gold)), make([]bool, len(p.Gold))
-	lo, hi := math.MaxInt, 0
-	for i, n := range e.scored {
-		if n > 0 {
-			lo, hi = min(lo, int(n)), max(hi, int(n))
-			p.Metric[i], p.MetricOK[i] = float64(e.series.info.Direction)*e.best[i], true
-		}
-	}
-	return e.d.newTable(&p, min(lo, hi), hi), nil
-}
-
-func (e *extremes) take(segment int, columns []int) {
-	ms := &e.series.cells[segment]
-	for h, at := range e.d.at[segment] {
-		if at < 0 {
-			continue
-		}
-		for _, c := range columns {
-			cell := h*ms.Columns + c
-			if ms.Status[cell] != metrics.Scored {
-				continue
-			}
-			if v := ms.Values[cell]; e.scored[at] == 0 || e.sign*v > e.sign*e.best[at] {
-				e.best[at] = v
-			}
-			e.scored[at]++
-		}
-	}
 }

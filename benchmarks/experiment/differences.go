@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -120,26 +121,11 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	if r.p.Pairing != EveryPair {
 		return nil
 	}
-	t := r.p.Test
-	o := significance.Options{Resamples: t.Resamples, Block: t.Block, Seed: t.Seed, Units: d.units}
 	for _, st := range r.p.Statistics {
-		for _, s := range settings {
-			if err := testable(t.Method, st, s.table); err != nil {
-				return planErrorf("--significance %v: %w; perm-pairs tests it without that", t.Method, err)
-			}
-		}
-	}
-	for _, st := range r.p.Statistics {
-		var tables []*correlate.Pairs
-		for _, s := range settings {
-			p, err := s.table.prepared(st)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			tables = append(tables, p)
-		}
-		c, err := significance.Matrix(ctx, t.Method, tables, st.Measure, t.Alpha, o)
-		if err != nil {
+		c, _, err := r.task(ctx, d, settings, &Task{Statistic: st, Method: r.p.Test.Method})
+		if errors.Is(err, correlate.ErrTooManyPairs) {
+			return planErrorf("--significance %v: %w; perm-pairs tests it without that", r.p.Test.Method, err)
+		} else if err != nil {
 			return err
 		}
 		res.Ranks = append(res.Ranks, Ranks{d.about(st), c})

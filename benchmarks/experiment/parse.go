@@ -39,7 +39,6 @@ type file struct {
 // The analyses that a file may name.
 var analysisNames = []string{"prompts", "ranking", "worth"}
 
-// defaultSeed is that of a Set, too.
 const defaultSeed = 12345
 
 // defaults returns the form with what a file need not say.
@@ -84,19 +83,12 @@ func (s *statistic) UnmarshalYAML(node ast.Node) error {
 
 // setEntry is the name of a kind, or a mapping with one of the others.
 type setEntry struct {
-	Name    string       `yaml:"name"`
-	Use     string       `yaml:"use"`
-	First   int          `yaml:"first"`
-	Select  *selectEntry `yaml:"select"`
-	Prompts names        `yaml:"prompts"`
-	Without names        `yaml:"without"`
-	Alone   names        `yaml:"alone"`
-}
-
-type selectEntry struct {
-	By   string  `yaml:"by"`
-	K    int     `yaml:"k"`
-	Seed *uint64 `yaml:"seed"`
+	Name    string `yaml:"name"`
+	Use     string `yaml:"use"`
+	First   int    `yaml:"first"`
+	Prompts names  `yaml:"prompts"`
+	Without names  `yaml:"without"`
+	Alone   names  `yaml:"alone"`
 }
 
 // UnmarshalYAML reads either form.
@@ -270,20 +262,7 @@ func (s *setEntry) set(field string) (Set, error) {
 	take(KindPrompts, len(s.Prompts) > 0, "with "+strings.Join(s.Prompts, "+"))
 	take(KindWithout, len(s.Without) > 0, "without "+strings.Join(s.Without, "+"))
 	take(KindAlone, len(s.Alone) > 0, "only "+strings.Join(s.Alone, "+"))
-	if s.Select != nil {
-		m, err := parsed(field+".select.by", s.Select.By, selection.ParseMethod)
-		if err = cmp.Or(err, least(field+".select.k", s.Select.K, 1)); err != nil {
-			return out, err
-		}
-		out.Method, out.K, out.Seed = m, s.Select.K, defaultSeed
-		name := fmt.Sprintf("%d by %s", out.K, m)
-		if s.Select.Seed != nil {
-			out.Seed = *s.Select.Seed
-			name += fmt.Sprintf(", seed %d", out.Seed)
-		}
-		take(KindSelect, true, name)
-	}
-	const forms = "write original, all, first: N, select: {by, k}, prompts: […], without: […] or alone: […]"
+	const forms = "write original, all, first: N, prompts: […], without: […] or alone: […]"
 	switch {
 	case given != 1:
 		return out, yamlfile.Wrong(field, "a set of references is of one form, and this has %d; %s", given, forms)

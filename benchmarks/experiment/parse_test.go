@@ -76,11 +76,10 @@ func TestParseErrors(t *testing.T) {
 		{"set", minimal + "references:\n  - original\n  - everything\n", "some.yaml:5: references[1]: unknown set of references"},
 		{"set of two forms", minimal + "references:\n  - {first: 2, without: a}\n", "references[0]: a set of references is of one form, and this has 2"},
 		{"set of no form", minimal + "references:\n  - {name: x}\n", "and this has 0"},
-		{"set with an unknown field", minimal + "references:\n  - select: {by: random, n: 2}\n", "some.yaml:4: unknown field"},
+		{"set with an unknown field", minimal + "references:\n  - {first: 2, n: 2}\n", "some.yaml:4: unknown field"},
 		{"sets of one name", minimal + "references: [all, all]\n", `two sets of references are named "all"`},
 		{"first", minimal + "references: [{first: -1}]\n", "references[0].first: -1"},
-		{"method", minimal + "references:\n  - select: {by: chance, k: 2}\n", "some.yaml:4: references[0].select.by"},
-		{"k", minimal + "references:\n  - select: {by: random}\n", "references[0].select.k: 0"},
+		{"method", minimal + "curves:\n  - by: chance\n", "some.yaml:4: curves[0].by"},
 		{"statistic", minimal + "statistics: [kendal]\n", `some.yaml:3: statistics[0]: unknown statistic`},
 		{"statistic twice", minimal + "statistics: [kendall, {statistic: kendall}]\n", "statistics[1]: kendall is given twice"},
 		{"group", minimal + "statistics:\n  - {statistic: kendall, group: item}\n", "statistics[0].group"},
@@ -126,7 +125,7 @@ func TestParseErrors(t *testing.T) {
 // Whatever is parsed can be written down in the terms of its own names.
 func FuzzParse(f *testing.F) {
 	f.Add(minimal)
-	f.Add(minimal + "references: [original, {first: 3}, {select: {by: facility, k: 2}}]\ncurves: [{by: random, seeds: 2}]\n")
+	f.Add(minimal + "references: [original, {first: 3}, {without: a}]\ncurves: [{by: random, seeds: 2}]\n")
 	f.Add(minimal + "statistics: [{statistic: acc23, group: segment}, preference]\ncomparisons: []\nanalyses: []\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := experiment.Parse("f.yaml", strings.NewReader(text))

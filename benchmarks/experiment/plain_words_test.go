@@ -65,21 +65,3 @@ func TestErrorsNameTheKey(t *testing.T) {
 		}
 	}
 }
-
-// Signatures of several datasets say whose they are.
-func TestSignaturesNameTheDataset(t *testing.T) {
-	p := sixSegments(t, `"a ferry"`, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3`, "aggregators: [single]\nanalyses: []\n")
-	other := p.Datasets[0]
-	other.Name = "e"
-	p.Datasets = append(p.Datasets, other)
-	res, _ := run(t, p, t.TempDir())
-	table, err := res.Table("rows")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"d", "e"} {
-		if !strings.Contains(strings.Join(table.Notes, "\n"), "chrf single on "+name+": nrefs:1|") {
-			t.Errorf("no signature of %s: %q", name, table.Notes)
-		}
-	}
-}

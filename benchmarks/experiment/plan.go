@@ -94,7 +94,6 @@ const (
 	KindOriginal Kind = "original" // the originals
 	KindAll      Kind = "all"      // the originals and all variants
 	KindFirst    Kind = "first"    // the first K references in their order
-	KindSelect   Kind = "select"   // K variants by a method
 	KindPrompts  Kind = "prompts"  // the variants of some prompts
 	KindWithout  Kind = "without"  // all but the variants of some prompts
 	KindAlone    Kind = "alone"    // the variants of some prompts, without the originals
@@ -105,8 +104,6 @@ type Set struct {
 	Name    string
 	Kind    Kind
 	K       int
-	Method  selection.Method
-	Seed    uint64
 	Prompts []string
 	// BesideVariants leaves the set out of a dataset without variants.
 	BesideVariants bool
@@ -195,7 +192,6 @@ type Test struct {
 	Resamples int // 0 for no tests, at most [correlate.MaxResamples]
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64
-	Alpha     float64 // of EveryPair: the largest p-value that parts ranks
 }
 
 // Comparison is a pair of settings. A setting without a metric is meant for

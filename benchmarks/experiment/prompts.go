@@ -36,7 +36,7 @@ type promptTables struct {
 
 func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate.Aggregator, res *Result) error {
 	over := func(s Set) (*table, error) {
-		set, err := d.columns(ctx, s)
+		set, err := d.columns(s)
 		if err != nil {
 			return nil, err
 		}

@@ -44,9 +44,9 @@ datasets:
     human: mqm
 statistics: [kendall]
 bootstrap: {resamples: 20}
-significance: {resamples: 200}
-curves: [{by: order, aggregators: [max], counts: [0, 5, 10]}]
-analyses: [prompts]
+significance: {resamples: 120}
+curves: [{by: order, aggregators: [max], counts: [0, 10]}]
+analyses: []
 `
 	e, err := experiment.Parse("wmt22.yaml", strings.NewReader(text))
 	if err != nil {
@@ -79,8 +79,5 @@ analyses: [prompts]
 		if c.Points[0].Value != res.Rows[slices.IndexFunc(res.Rows, func(r experiment.Row) bool { return r.Setting.String() == c.Metric+" single original" })].Value {
 			t.Errorf("the curve of %s begins at %v", c.Metric, c.Points[0].Value)
 		}
-	}
-	if len(res.Prompts) != 2 || len(res.Prompts[0].Prompts) != 11 || res.Prompts[0].Prompts[10].Prompt != "column10" {
-		t.Errorf("prompts: %+v", res.Prompts)
 	}
 }

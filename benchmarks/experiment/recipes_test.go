@@ -48,30 +48,6 @@ func small(t *testing.T, recipe, spec string) *experiment.Plan {
 	return e
 }
 
-func TestSummEvalRecipe(t *testing.T) {
-	dir := t.TempDir()
-	var rows strings.Builder
-	for i := range 6 {
-		for m := range 3 {
-			fmt.Fprintf(&rows, `{"id":"a%d","model_id":"M%d","decoded":"%s","references":["A boat sank in the lake %d.","The boat went down."],`+
-				`"expert_annotations":[{"coherence":%d,"consistency":%d,"fluency":%d,"relevance":%d}],"turker_annotations":[]}`+"\n",
-				i, m, []string{"A boat sank in the lake.", "The boat went.", "Rain is wet."}[(m+i/4)%3], i, 5-m, 1+(m+i)%5, 1+m, 5-(m*i)%4)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "summeval.jsonl"), []byte(rows.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e := small(t, "summeval", "summeval:summeval.jsonl")
-	e.Dir = dir
-	res, usage := run(t, e, t.TempDir())
-	if len(res.Datasets) != 4 || len(res.Rows) == 0 || len(res.Curves) == 0 {
-		t.Errorf("%d datasets, %d rows, %d curves", len(res.Datasets), len(res.Rows), len(res.Curves))
-	}
-	if usage.ReusedCells < 3*usage.ScoredCells {
-		t.Errorf("the texts of the four judgements are the same, but: %v", usage)
-	}
-}
-
 // The sixteen pairs of WMT25 in the form of mt-metrics-eval, made up: some without a
 // reference, with scores and judgements that lack cells.
 func TestWMT25Recipe(t *testing.T) {

@@ -25,8 +25,7 @@ type Runner struct {
 	// nil for none. A value that is damaged comes as an empty one.
 	Store refract.ScoreStore
 	// Open opens a dataset with its judgements and its expansions; nil does what
-	// [Plan.OpenDataset] does. Relative paths are the caller's to resolve, with
-	// [Plan.Path].
+	// [Plan.OpenDataset] does.
 	Open func(d Dataset) (refract.Dataset, error)
 	// Metric makes the metric of a spec.
 	Metric func(ctx context.Context, spec string) (metrics.Metric, error)
@@ -294,7 +293,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if d.series, err = r.allSeries(ctx, d); err != nil {
 		return err
 	}
-	settings, err := r.settings(ctx, d)
+	settings, err := r.settings(d)
 	if err != nil {
 		return err
 	}
@@ -372,9 +371,6 @@ func (d *data) about(s Statistic) About {
 func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	n := len(r.p.Statistics)
 	estimates, ties := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n)
-	for _, s := range settings {
-		r.progress("%s: %s", d.Name, s.name)
-	}
 	err := parallel(ctx, len(estimates), func(ctx context.Context, i int) (err error) {
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		if estimates[i], err = r.estimate(ctx, s.table, st, r.p.Bootstrap.Resamples); err == nil {

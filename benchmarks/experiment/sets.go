@@ -12,7 +12,7 @@ import (
 )
 
 // columns resolves a set for a dataset.
-func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
+func (d *data) columns(s Set) (columnsOf, error) {
 	switch s.Kind {
 	case KindOriginal:
 		return d.each(func(seg *refract.Segment, _ int) []int { return withVariants(seg, nil) }), nil
@@ -20,12 +20,6 @@ func (d *data) columns(ctx context.Context, s Set) (columnsOf, error) {
 		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg) }), nil
 	case KindFirst:
 		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg)[:min(s.K, seg.NumReferences())] }), nil
-	case KindSelect:
-		orders, err := d.orders(ctx, s.Method, s.Seed)
-		if err != nil {
-			return nil, err
-		}
-		return orders.take(s.K), nil
 	case KindPrompts, KindWithout, KindAlone:
 		var prompts []string
 		for _, p := range s.Prompts {

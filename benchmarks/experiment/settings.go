@@ -41,12 +41,12 @@ func planErrorf(format string, args ...any) error { return &PlanError{fmt.Errorf
 
 // settings lists all settings of a dataset, by metric, set and aggregator,
 // without their tables.
-func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
+func (r *run) settings(d *data) ([]*setting, error) {
 	chosen := slices.DeleteFunc(slices.Clone(r.p.Sets), func(s Set) bool { return s.BesideVariants && !d.variants })
 	sets := make([]setting, len(chosen))
 	base := 0
 	for i, s := range chosen {
-		columns, err := d.columns(ctx, s)
+		columns, err := d.columns(s)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func (r *run) settings(ctx context.Context, d *data) ([]*setting, error) {
 		if chosen[base].Kind != KindOriginal && s.Kind == KindOriginal {
 			base = i
 		}
-		if most := columns.most(); s.K > most && (s.Kind == KindFirst || s.Kind == KindSelect) {
+		if most := columns.most(); s.K > most && s.Kind == KindFirst {
 			r.note("%s: the references %q are %s at most, as no segment has more", d.Name, s.Name, english.Count(most, "reference"))
 		}
 	}

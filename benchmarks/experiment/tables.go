@@ -209,7 +209,7 @@ func (r *Result) rowTable() *report.NamedTable {
 	if len(r.Ranks) == 0 {
 		drop(t, "rank")
 	} else {
-		t.Note("%s", r.test.ranking())
+		t.Note("%s", r.ranking())
 	}
 	r.repeats(func(s *Same, names string) {
 		t.Note("%s%s: %s and %s are the same, and stand in one row: equal scores in all %d cells", s.Setting.Metric, (&About{Dataset: s.Dataset}).on(len(r.Datasets) > 1), names, s.AsName, s.Cells)
@@ -218,8 +218,9 @@ func (r *Result) rowTable() *report.NamedTable {
 }
 
 // ranking says how ranks come about.
-func (t *Test) ranking() string {
-	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t.Method, t.Alpha)
+func (r *Result) ranking() string {
+	t := r.test
+	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t.Method, 1-r.Confidence)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
 	}
@@ -288,7 +289,7 @@ func (r *Result) pairTable() *report.NamedTable {
 		}
 	}
 	if len(r.Ranks) > 0 {
-		t.Note("%s", r.test.ranking())
+		t.Note("%s", r.ranking())
 	}
 	t.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without")
 	return t
@@ -333,7 +334,7 @@ func (r *Result) rankTable() *report.NamedTable {
 		}
 		t.Add(append(row, r.Datasets[0].Segments*len(r.Datasets[0].Systems)-of.Missing, of.Missing, of.Signature)...)
 	}
-	t.Note("%s", r.test.ranking())
+	t.Note("%s", r.ranking())
 	t.Note("average rank: mean of the ranks under the statistics; cells: with a judgement and a score, missing: without")
 	return t
 }

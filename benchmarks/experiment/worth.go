@@ -9,7 +9,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -85,14 +84,6 @@ func reach(line []float64, value float64) float64 {
 	return float64(len(line))
 }
 
-// growth is the agreement of the first reference and 0, 1, … others, as a mean over
-// orders, with that of each resample.
-type growth struct {
-	values    []float64
-	resamples [][]float64 // none without intervals
-	n         int
-}
-
 // worths says what variants are worth where a dataset has several references by
 // people, and variants of the first.
 func (r *run) worths(ctx context.Context, d *data, res *Result) error {
@@ -132,11 +123,11 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 			r.progress("%s: worth, %s %s", d.Name, s.info.Name, a.Name())
 			x, err := r.grow(ctx, d, s, a, byPeople)
 			if err != nil {
-				return fmt.Errorf("worth: %s %s: %w", s.info.Name, a.Name(), err)
+				return err
 			}
 			y, err := r.grow(ctx, d, s, a, byModel)
 			if err != nil {
-				return fmt.Errorf("worth: %s %s: %w", s.info.Name, a.Name(), err)
+				return err
 			}
 			for k, st := range r.p.Statistics {
 				w := r.worth(x[k], y[k])
@@ -164,59 +155,36 @@ func (r *run) rotations(ctx context.Context, d *data, others columnsOf) ([]*orde
 	return out, nil
 }
 
+// growth is the agreement of the first reference and 0, 1, … others, as a mean over
+// orders.
+type growth []*Point
+
 // grow takes all statistics of the first reference and of ever more of others.
-func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered) ([]*growth, error) {
-	ks := make([]int, orders[0].most()+1)
-	for k := range ks {
-		ks[k] = k
+func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered) ([]growth, error) {
+	var counts []int
+	for k := range orders[0].most() + 1 {
+		counts = append(counts, k)
 	}
-	estimates := make([][][]*estimate, len(orders)) // by order, k, statistic
-	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
-		tables, err := r.along(ctx, d, s, a, orders[i], ks)
-		if err != nil {
-			return err
-		}
-		for _, t := range tables {
-			var of []*estimate
-			for _, st := range r.p.Statistics {
-				est, err := r.estimate(ctx, t, st, r.p.Bootstrap.Resamples)
-				if err != nil {
-					return err
-				}
-				of = append(of, est)
-			}
-			estimates[i] = append(estimates[i], of)
-		}
-		return nil
-	})
+	points, err := r.points(ctx, d, s, a, orders, counts, r.p.Bootstrap.Resamples)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("worth: %s %s: %w", s.info.Name, a.Name(), err)
 	}
-	out := make([]*growth, len(r.p.Statistics))
-	for st := range out {
-		mean := func(of func(e *estimate) float64) []float64 {
-			line, values := make([]float64, len(ks)), make([]float64, len(orders))
-			for k := range ks {
-				for i := range orders {
-					values[i] = of(estimates[i][k][st])
-				}
-				line[k] = exact.Mean(values)
-			}
-			return line
+	out := make([]growth, len(r.p.Statistics))
+	for k := range out {
+		for _, p := range points[:len(counts)] {
+			out[k] = append(out[k], r.point(p, p.estimates[k]))
 		}
-		g := &growth{n: estimates[0][0][st].N, values: mean(func(e *estimate) float64 { return float64(e.Value) })}
-		resamples := r.p.Bootstrap.Resamples
-		for i := range orders {
-			for k := range ks {
-				resamples = min(resamples, len(estimates[i][k][st].Resamples))
-			}
-		}
-		for b := range resamples {
-			g.resamples = append(g.resamples, mean(func(e *estimate) float64 { return e.Resamples[b] }))
-		}
-		out[st] = g
 	}
 	return out, nil
+}
+
+// line is the values, or those of a resample.
+func (g growth) line(of func(p *Point) float64) []float64 {
+	out := make([]float64, len(g))
+	for k, p := range g {
+		out[k] = of(p)
+	}
+	return out
 }
 
 // shuffled is the columns of each segment in random order, without those that
@@ -257,14 +225,15 @@ func (c columnsOf) rotated(n int) columnsOf {
 }
 
 // worth sets the two ways to grow against each other. Both begin at the same value.
-func (r *run) worth(people, model *growth) Worth {
-	resamples := min(len(people.resamples), len(model.resamples))
+func (r *run) worth(people, model growth) Worth {
 	over := func(of func(people, model []float64) float64) (float64, *report.Range) {
 		var values []float64
-		for b := range resamples {
-			values = append(values, of(people.resamples[b], model.resamples[b]))
+		for b := range people[0].resamples {
+			at := func(p *Point) float64 { return p.resamples[b] }
+			values = append(values, of(people.line(at), model.line(at)))
 		}
-		return of(people.values, model.values), r.interval(values)
+		value := func(p *Point) float64 { return float64(p.Value) }
+		return of(people.line(value), model.line(value)), r.interval(values)
 	}
 	gain := func(of func(people, model []float64) float64) Gain {
 		v, iv := over(of)
@@ -286,13 +255,13 @@ func (r *run) worth(people, model *growth) Worth {
 	}
 	last := func(line []float64) float64 { return line[len(line)-1] }
 	return Worth{
-		First: Number(people.values[0]), N: people.n,
+		First: people[0].Value, N: people[0].N,
 		Person:   gain(func(p, _ []float64) float64 { return p[1] - p[0] }),
 		People:   gain(func(p, _ []float64) float64 { return last(p) - p[0] }),
 		Variant:  gain(func(_, m []float64) float64 { return m[1] - m[0] }),
 		Variants: gain(func(_, m []float64) float64 { return last(m) - m[0] }),
-		Needed:   exchange(len(model.values)-1, func(p, m []float64) float64 { return reach(m, p[1]) }),
-		Given:    exchange(len(people.values)-1, func(p, m []float64) float64 { return reach(p, last(m)) }),
+		Needed:   exchange(len(model)-1, func(p, m []float64) float64 { return reach(m, p[1]) }),
+		Given:    exchange(len(people)-1, func(p, m []float64) float64 { return reach(p, last(m)) }),
 	}
 }
 

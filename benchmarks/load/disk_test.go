@@ -63,9 +63,7 @@ func TestFullDisk(t *testing.T) {
 		{"expansion", "x.jsonl", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "x.sqlite", "-o", "disk/x.jsonl"}},
 		{"batches", "", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "b.sqlite", "-o", "b.jsonl", "--batch", "--batch-interval", "10ms", "--batch-state", "disk/state"}},
 		{"matrix", "m.jsonl", []string{"score", set, "-m", "chrf", "--per", "cell", "-f", "jsonl", "-o", "disk/m.jsonl"}},
-		{"page", "page.html", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "disk/page.html"}},
-		{"tables", "", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "p.html", "--tables", "disk/tables"}},
-		{"store", "", []string{"report", set, "-m", "chrf", "--bootstrap", "20", "--resamples", "20", "-o", "p.html", "--store", "disk/store"}},
+		{"page", "page.html", []string{"report", set, "-m", "chrf", "--resamples", "20", "-o", "disk/page.html"}},
 		{"published", "set", []string{"publish", set, "--to", "jsonl", "-o", "disk/set"}},
 		{"samples", "demo/sample.jsonl", []string{"demo", "--write", "disk/demo"}},
 	} {

@@ -136,7 +136,6 @@ func (s *server) get(tb testing.TB, path string, v any) {
 type stats struct {
 	Calls, Answered, Most int
 	Injected              map[string]int
-	CPU                   float64 // seconds
 }
 
 func (s stats) failures() (n int) {

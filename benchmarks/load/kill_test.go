@@ -78,61 +78,11 @@ func fewCalls(t *testing.T, calls, answers, kills int) {
 	}
 }
 
-// The program is killed with -9 at random moments and started again until it
-// is done, time after time. No answer that was stored is asked for again, and
-// the output is that of a run that was never killed.
-func TestKilled(t *testing.T) {
-	kills := 10
-	if full() {
-		kills = 50
-	}
-	j, srv, wall, least := toBeKilled(t)
-	rng := rand.New(rand.NewPCG(5, 6))
-	done, rounds := 0, 0
-	for ; done < kills; rounds++ {
-		name := fmt.Sprintf("killed%d", rounds)
-		file, output := filepath.Join(j.dir, name+".sqlite"), filepath.Join(j.dir, name+".jsonl")
-		before, inRound := srv.stats(t).Calls, 0
-		for finished := false; !finished; {
-			known, called := stored(t, file), len(srv.calls(t))
-			r := j.start(t, srv.url, name+".sqlite", name+".jsonl")
-			moment := time.NewTimer(time.Duration(rng.Int64N(int64(wall) / 2)))
-			select {
-			case err := <-r.ended:
-				if err != nil {
-					t.Fatalf("expand: %v\n%s", err, tail(r.stderr.String()))
-				}
-				finished = true
-			case <-moment.C:
-				finished = !r.kill(t) // it may have ended in the meantime
-				inRound++
-			}
-			moment.Stop()
-			for _, prompt := range srv.calls(t)[called:] {
-				if known[prompt] {
-					t.Errorf("an answer that was stored is asked for again: %q", prompt)
-				}
-			}
-			if _, err := os.Stat(output); err == nil && !finished {
-				t.Log("killed after its last step")
-				finished = true
-			}
-			if inRound > 20*kills {
-				t.Fatal("no progress")
-			}
-		}
-		done += inRound
-		j.same(t, name+".jsonl", "whole.jsonl")
-		fewCalls(t, srv.stats(t).Calls-before, least, inRound)
-	}
-	t.Logf("%d kills in %d runs of %v each; %d calls for %d answers", done, rounds, wall.Round(time.Millisecond), srv.stats(t).Calls, rounds*least)
-}
-
 // Two processes on one cache are killed at random moments, each on its own, and
 // started again. No answer that was stored is asked for again, by either, and
 // both get the whole output.
 func TestTwoProcessesKilled(t *testing.T) {
-	kills := 10
+	kills := 3
 	if full() {
 		kills = 60
 	}

@@ -169,7 +169,7 @@ func measure(t *testing.T, args ...string) cost {
 	return out
 }
 
-func sameFiles(t *testing.T, a, b string) {
+func sameFiles(t testing.TB, a, b string) {
 	t.Helper()
 	if out, err := exec.Command("cmp", a, b).CombinedOutput(); err != nil {
 		t.Errorf("%s", out)

@@ -15,7 +15,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +29,6 @@ import (
 
 // served is a running refract serve.
 type served struct {
-	pid  int
 	ask  func(tb testing.TB, params string) // asks for scores, and waits
 	line *lineClient                        // nil over HTTP
 }
@@ -66,14 +64,14 @@ func (c *lineClient) receive(tb testing.TB) {
 // startServe starts the program, on a way that requests come.
 func startServe(tb testing.TB, way string) *served {
 	tb.Helper()
-	args := map[string][]string{"stdio": {"--stdio"}, "http": {"--listen", "127.0.0.1:0"}}[way]
+	args := map[string][]string{"stdio": nil, "http": {"--listen", "127.0.0.1:0"}}[way]
 	cmd := refractCommand(tb, append([]string{"serve"}, args...)...)
 	in, lines, first := piped(tb, cmd)
 	var hello struct{ URL, Token string }
 	if err := json.Unmarshal(first, &hello); err != nil {
 		tb.Fatal(err)
 	}
-	s := &served{pid: cmd.Process.Pid}
+	s := &served{}
 	if way == "http" {
 		s.ask = web(tb, hello.URL, hello.Token)
 		return s
@@ -111,16 +109,6 @@ func web(tb testing.TB, at, token string) func(tb testing.TB, params string) {
 			tb.Fatalf("%s: %s %v", resp.Status, body, err)
 		}
 	}
-}
-
-// memory is what the process has of the lines of /proc, in megabytes; 0 where there is none.
-func (s *served) memory(name string) float64 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
-	var kb float64
-	if found := regexp.MustCompile(name + `:\s*(\d+) kB`).FindSubmatch(status); found != nil {
-		fmt.Sscan(string(found[1]), &kb)
-	}
-	return kb / 1000
 }
 
 // rounds and each are how often, and of how many calls, a median is taken. The least of
@@ -238,41 +226,5 @@ func scoring(b *testing.B, segments []*refract.Segment) {
 	})
 	if err != nil {
 		b.Fatal(err)
-	}
-}
-
-// Requests without end, 64 at a time, of texts that are never the same, some at fault.
-func BenchmarkServeLong(b *testing.B) {
-	const window = 64
-	s := startServe(b, "stdio")
-	b.ReportMetric(0, "ns/op")
-	run := func(from, n int) {
-		owed := 0
-		for i := from; i < from+n; i++ {
-			for ; owed >= window; owed-- {
-				if _, err := s.line.in.ReadSlice('\n'); err != nil {
-					b.Fatal(err)
-				}
-			}
-			metric := []string{"chrf", "bleu", "ter", "nothing", "rougeL"}[i%5]
-			s.line.send(b, fmt.Sprintf(`{"segments":[{"hypotheses":{"a":"the cat of number %d sat"},"references":["a cat of number %d sat down",null,"it sat %d"]}],"metrics":["%s"]}`, i, i+1, i, metric))
-			owed++
-		}
-		for ; owed > 0; owed-- {
-			if _, err := s.line.in.ReadSlice('\n'); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	n := size(100_000)
-	for b.Loop() {
-		run(0, n/10)
-		before := s.memory("VmRSS")
-		begun := time.Now()
-		run(n, n)
-		b.ReportMetric(float64(n)/time.Since(begun).Seconds(), "requests/s")
-		b.ReportMetric(before, "MB-before")
-		b.ReportMetric(s.memory("VmRSS"), "MB-after")
-		b.ReportMetric(s.memory("VmHWM"), "MB-most")
 	}
 }

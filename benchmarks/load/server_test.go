@@ -230,7 +230,7 @@ func appendAnswer(b []byte, prompt string, chat bool) []byte {
 func (s *modelServer) stats(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	writeJSON(w, stats{Calls: int(s.calls.Load()), Answered: int(s.answered.Load()), Most: int(s.most.Load()), Injected: s.injected, CPU: processCPU().Seconds()})
+	writeJSON(w, stats{Calls: int(s.calls.Load()), Answered: int(s.answered.Load()), Most: int(s.most.Load()), Injected: s.injected})
 }
 
 func (s *modelServer) list(w http.ResponseWriter, _ *http.Request) {

@@ -17,7 +17,7 @@ const killedShards = 8
 
 // killShards starts the shards of a run, kills them at random moments and starts
 // them again, until all are done. It returns how many it killed.
-func killShards(t *testing.T, rng *rand.Rand, most int, pause time.Duration, start func(i int) *run, after func()) (kills int) {
+func killShards(t *testing.T, rng *rand.Rand, most int, pause time.Duration, start func(i int) *run) (kills int) {
 	t.Helper()
 	var runs [killedShards]*run
 	for i := range runs {
@@ -44,7 +44,6 @@ func killShards(t *testing.T, rng *rand.Rand, most int, pause time.Duration, sta
 		}
 		kills++
 		runs[i] = start(i) // which does nothing where it was killed after its last step
-		after()
 	}
 	for _, r := range runs {
 		if r != nil {
@@ -62,46 +61,10 @@ func merge(t *testing.T, output string) {
 	startRun(t, "merge", output+".*.shard", "-o", output).wait(t)
 }
 
-// Eight shards of an expansion share a cache, and are killed with -9 at random
-// moments. No answer that was stored is asked for again, and the merged output is
-// that of one process.
-func TestExpandShardsKilled(t *testing.T) {
-	kills := 10
-	if full() {
-		kills = 50
-	}
-	j, srv, wall, least := toBeKilled(t)
-	rng, done, rounds := rand.New(rand.NewPCG(9, 10)), 0, 0
-	for ; done < kills; rounds++ {
-		cache, output := fmt.Sprintf("sharded%d.sqlite", rounds), fmt.Sprintf("sharded%d.jsonl", rounds)
-		known, called := map[string]bool{}, len(srv.calls(t))
-		asked := func() {
-			for _, prompt := range srv.calls(t)[called:] {
-				if known[prompt] {
-					t.Errorf("an answer that was stored is asked for again: %q", prompt)
-				}
-			}
-			known, called = stored(t, filepath.Join(j.dir, cache)), len(srv.calls(t))
-		}
-		before := srv.stats(t).Calls
-		inRound := killShards(t, rng, kills-done, wall/4, func(i int) *run { return j.start(t, srv.url, cache, output, "--shard", shardOf(i)) }, asked)
-		asked()
-		merge(t, filepath.Join(j.dir, output))
-		j.same(t, output, "whole.jsonl")
-		if n := len(stored(t, filepath.Join(j.dir, cache))); n != least {
-			t.Errorf("%d answers are stored, want %d", n, least)
-		}
-		fewCalls(t, srv.stats(t).Calls-before, least, inRound)
-		if done += inRound; rounds > 20*kills {
-			t.Fatal("the shards are done before they can be killed")
-		}
-	}
-	t.Logf("%d kills of %d shards in %d runs; %d calls for %d answers", done, killedShards, rounds, srv.stats(t).Calls, rounds*least)
-}
-
-// Eight shards of score are killed in the same way.
+// Eight shards of a run are killed with -9 at random moments and started again. The
+// merged output is that of one process.
 func TestScoreShardsKilled(t *testing.T) {
-	kills := 10
+	kills := 3
 	if full() {
 		kills = 50
 	}
@@ -117,7 +80,7 @@ func TestScoreShardsKilled(t *testing.T) {
 	rng, done, rounds := rand.New(rand.NewPCG(11, 12)), 0, 0
 	for ; done < kills; rounds++ {
 		output := filepath.Join(dir, fmt.Sprintf("all%d.jsonl", rounds))
-		done += killShards(t, rng, kills-done, wall/8, func(i int) *run { return startRun(t, append(args, "--shard", shardOf(i), "-o", output)...) }, func() {})
+		done += killShards(t, rng, kills-done, wall/8, func(i int) *run { return startRun(t, append(args, "--shard", shardOf(i), "-o", output)...) })
 		merge(t, output)
 		if got, err := os.ReadFile(output); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("the merged output differs from that of one process: %v\n%s\n%s", err, got, want)

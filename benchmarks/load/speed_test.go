@@ -3,9 +3,7 @@
 package load_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/llm/ask"
 )
 
 // The setting of the throughput: a server of 50 ms at 256 calls at a time
@@ -78,7 +70,7 @@ func BenchmarkThroughput(b *testing.B) {
 			b.Logf("wrk: %.0f calls/s, %.1f %% of the ideal", most, 100*most/ideal)
 		}
 		b.ReportMetric(r.peak(), "MB")
-		b.Logf("%d calls, %d at most at a time; the server used %.0f us a call\n%s", s.Calls, s.Most, 1e6*s.CPU/float64(s.Calls), tail(r.stderr.String()))
+		b.Logf("%d calls, %d at most at a time\n%s", s.Calls, s.Most, tail(r.stderr.String()))
 	}
 }
 
@@ -111,53 +103,6 @@ func wrk(b *testing.B, url string) float64 {
 	return rate
 }
 
-// The same in this process, for profiles: client, expansion and store.
-func BenchmarkPieces(b *testing.B) {
-	j := newJob(b, size(5_000))
-	srv := startServer(b, "-latency", latency.String())
-	for b.Loop() {
-		before, calls := processCPU(), srv.stats(b).Calls
-		begun := time.Now()
-		expand(b, j, srv, filepath.Join(j.dir, fmt.Sprintf("%d.sqlite", begun.UnixNano())))
-		report(b, srv.stats(b).Calls-calls, time.Since(begun), processCPU()-before)
-	}
-}
-
-func expand(b *testing.B, j *job, srv *server, file string) {
-	b.Helper()
-	ctx := b.Context()
-	store, err := cache.OpenSQLite(ctx, file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	client, err := llm.New(llm.Config{BaseURL: srv.url, Limits: llm.Limits{MaxInFlight: concurrency}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	checker, err := check.New(check.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	x, err := diversify.New(diversify.Config{
-		Prompts: diversify.Ten(), Model: "m", Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP,
-		Check: checker, Resample: 2, Enlarge: 1, Config: ask.Config{Concurrency: concurrency, Store: store, Client: client},
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	ds, err := dataset.Open("jsonl:"+j.input, dataset.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	enc := dataset.NewEncoder(bufio.NewWriter(io.Discard))
-	if _, err := x.Expand(ctx, ds, func(s *refract.Segment) error { return enc.Encode(s) }); err != nil {
-		b.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		b.Fatal(err)
-	}
-}
-
 // A second run of 200,000 calls, all of which are stored.
 func BenchmarkWarm(b *testing.B) {
 	const runs = 5
@@ -181,40 +126,7 @@ func BenchmarkWarm(b *testing.B) {
 	if calls := srv.stats(b).Calls; calls != answers {
 		b.Errorf("the warm runs made %d calls", calls-answers)
 	}
-	j.sameFile(b, "warm.jsonl", "cold.jsonl")
-}
-
-// sameFile wants two files to be equal without reading them at once.
-func (j *job) sameFile(tb testing.TB, a, b string) {
-	tb.Helper()
-	same, err := equalFiles(filepath.Join(j.dir, a), filepath.Join(j.dir, b))
-	if err != nil || !same {
-		tb.Errorf("%s and %s differ (%v)", a, b, err)
-	}
-}
-
-func equalFiles(a, b string) (bool, error) {
-	f, err := os.Open(a)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	g, err := os.Open(b)
-	if err != nil {
-		return false, err
-	}
-	defer g.Close()
-	x, y := bufio.NewReader(f), bufio.NewReader(g)
-	for {
-		p, err := x.ReadByte()
-		q, other := y.ReadByte()
-		if err == io.EOF || other == io.EOF {
-			return err == other, nil
-		}
-		if err != nil || other != nil || p != q {
-			return false, err
-		}
-	}
+	sameFiles(b, filepath.Join(j.dir, "warm.jsonl"), filepath.Join(j.dir, "cold.jsonl"))
 }
 
 // A million segments in and out, with one call each, and again from the cache.
@@ -224,7 +136,7 @@ func BenchmarkMillion(b *testing.B) {
 		srv := startServer(b)
 		cold := j.run(b, srv.url, "million.sqlite", "out.jsonl")
 		warm := j.run(b, srv.url, "million.sqlite", "again.jsonl")
-		j.sameFile(b, "again.jsonl", "out.jsonl")
+		sameFiles(b, filepath.Join(j.dir, "again.jsonl"), filepath.Join(j.dir, "out.jsonl"))
 		b.ReportMetric(cold.peak(), "MB-cold")
 		b.ReportMetric(warm.peak(), "MB-warm")
 		b.ReportMetric(float64(j.segments)/cold.wall.Seconds(), "cold-segments/s")

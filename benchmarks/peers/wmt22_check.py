@@ -71,7 +71,7 @@ def check_stored(program, data):
     systems = [s for s in mqm if s not in HUMANS and any(v is not None for v in mqm[s])]
     worst, n = 0.0, 0
     for group in ("none", "segment", "system"):
-        rows = refract(program, "compare", f"mtme:{base}/zh-en", "-m", "stored", "--human", "mqm", "--bootstrap", "0",
+        rows = refract(program, "compare", f"mtme:{base}/zh-en", "-m", "stored", "--human", "mqm", "--resamples", "0",
                        "--statistic", "kendall,spearman,pearson,accuracy", "--group", group)
         for row in rows:
             metric = read_scores(os.path.join(base, "metric-scores", "zh-en", row["metric"] + ".seg.score"))

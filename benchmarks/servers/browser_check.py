@@ -146,8 +146,6 @@ def columns(browser):
             assert second["x"] + second["width"] <= size["width"], "a long name pushes the settings out of view"
             scores = systems.locator("tbody tr").evaluate_all("all => all.map(e => [...e.querySelectorAll('.score')].at(-1).textContent)")
             assert len(set(scores)) == len(scores), f"scores of a small range look alike: {scores}"
-            zeros = r.page.locator("#table-correlations line.zero").evaluate_all("all => all.map(e => Math.round(e.getBoundingClientRect().left))")
-            assert len(zeros) == 16 and len(set(zeros)) == 1, f"the zeros are not in a line: {zeros}"
 
 
 def tables(browser):
@@ -391,10 +389,6 @@ def looks(browser):
                 found += r.axe(name + " with a segment")
     with Reader(browser, "demo.html") as r:
         r.page.emulate_media(media="print")
-        over = r.page.locator("#table-correlations td:has(> .bar)").evaluate_all("""all => all.filter(e => {
-            const text = document.createRange(); text.selectNode(e.lastChild);
-            return e.querySelector('.bar').getBoundingClientRect().right > text.getBoundingClientRect().left })""")
-        equal(len(over), 0)
         pdf = r.page.pdf()
         assert pdf.startswith(b"%PDF")
         if shots:

@@ -106,7 +106,7 @@ func TestLlamaCPPJudges(t *testing.T) {
 				args := []string{"score", in, "-m", d.Name + ":" + judgeOptions[d.Name] + ",model=" + model,
 					"--base-url", llamaCPP(t), "--cache", "judges.sqlite", "--reports", reports, "-f", "jsonl"}
 				if hardened {
-					args = append(args, "--hardened")
+					args[3] += ",hardened=yes"
 				}
 				if d.Sampling.Samples > 1 {
 					args[3] += ",samples=3"

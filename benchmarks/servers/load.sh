@@ -6,8 +6,7 @@
 # usage: benchmarks/servers/load.sh [GO TEST FLAG]…
 #
 # REFRACT_LOAD=short makes all of it twenty times smaller; in full it takes about
-# ten minutes. A flag such as -bench=Pieces -run=none -cpuprofile=cpu.prof says
-# where the time goes.
+# ten minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v wrk >/dev/null && command -v apt-get >/dev/null; then

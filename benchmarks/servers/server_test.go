@@ -118,18 +118,3 @@ func edited(body []byte, edit func(body map[string]any)) ([]byte, error) {
 	edit(fields)
 	return json.Marshal(fields)
 }
-
-// briefly asks for one token, which is enough to have a prompt read.
-func briefly(body map[string]any) { body["max_tokens"] = 1 }
-
-// resend sends bodies anew to a server, one by one, after edit.
-func resend(t *testing.T, base string, all []asked, edit func(body map[string]any)) {
-	t.Helper()
-	for _, a := range all {
-		body, err := edited(a.body, edit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		beside(t, base, a.path, body)
-	}
-}

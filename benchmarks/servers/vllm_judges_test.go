@@ -41,7 +41,7 @@ func TestVLLMJudges(t *testing.T) {
 				args := []string{"score", in, "-m", d.Name + ":" + judgeOptions[d.Name] + ",samples=1,model=" + model,
 					"--base-url", url, "--cache", "judges.sqlite", "--reports", reports, "-f", "jsonl"}
 				if hardened {
-					args = append(args, "--hardened")
+					args[3] += ",hardened=yes"
 				}
 				out, said, code := run(t, dir, program, args...)
 				if out == "" {

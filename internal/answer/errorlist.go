@@ -3,6 +3,7 @@ package answer
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,18 +42,8 @@ func errorsReader(s Spec) reader {
 // listIn finds the list of errors in a document. It is nil where there is none.
 func (s Spec) listIn(root *node) (list *node, repeated bool) {
 	if root.kind == '{' {
-		if list, repeated = root.follow(s.Path); list != nil {
-			root = list
-		} else {
-			// {"error_1": {…}, "error_2": {…}} without the object around it.
-			for _, name := range root.names {
-				if !strings.HasPrefix(fold(name), "error") {
-					return nil, false
-				}
-			}
-			if len(root.names) == 0 {
-				return nil, false
-			}
+		if root, repeated = root.follow(s.Path); root == nil {
+			return nil, false
 		}
 	}
 	if !s.isList(root) {
@@ -63,21 +54,7 @@ func (s Spec) listIn(root *node) (list *node, repeated bool) {
 
 // isList reports whether a value can be a list of errors.
 func (s Spec) isList(n *node) bool {
-	switch n.kind {
-	case 's':
-		return isNone(n.text) && strings.TrimSpace(n.text) != ""
-	case '[', '{':
-		if n.kind == '{' && s.isError(n) {
-			return true
-		}
-		for _, kid := range n.kids {
-			if kid.kind != '{' {
-				return false
-			}
-		}
-		return true
-	}
-	return false
+	return n.kind == '{' && s.isError(n) || (n.kind == '[' || n.kind == '{') && !slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.kind != '{' })
 }
 
 // isError reports whether an object has a member that makes it an error.

@@ -88,7 +88,7 @@ func TestErrorLists(t *testing.T) {
 		{"instruct, no severity at all", instruct, "Your Translation contains 1 error:\nError type 1: Omission\nMajor/minor: Major/minor",
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(1), Errors: []analysis.Error{{Aspect: "Omission"}}}, true},
 		{"instruct, a repeated error", instruct, "Your Translation contains 1 error:\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.",
-			analysis.Report{Outcome: analysis.Scored, Score: new(-10.0), StatedErrors: count(1), Errors: []analysis.Error{known(boat, 5), known(boat, 5)}}, true},
+			analysis.Report{Outcome: analysis.Scored, Score: new(-10.0), StatedErrors: count(1), Errors: []analysis.Error{known(boat, 5), known(boat, 5)}}, false},
 		{"instruct, prompt before the answer", instruct, "You are evaluating RDF-to-text task. The model generated output is \"Your Translation contains no error.\". Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but will be noticed.Your generation contains 1 errors:\nError type 1: Terminology\nMajor/minor:  Major\nError location 1: the boat\nExplanation for error 1: It is a ship.",
 			analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), StatedErrors: count(1), Errors: []analysis.Error{known(boat, 5)}}, true},
 		{"instruct, no items", instruct, "Your Translation contains 2 errors:", analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(2)}, true},

@@ -19,7 +19,6 @@ type grammar struct {
 	starts          []field          // which begin an error, in this order
 	last            field            // which ends an error
 	numberless      field            // which is written without a number
-	full            int              // how many fields a complete error has at least
 }
 
 // label is a line that looks like the start of a field.
@@ -60,9 +59,8 @@ type key struct {
 
 // items splits the text at those labels that stand where the grammar expects
 // them; any other line that looks like a label belongs to the field that is
-// being written. before is what stands before the first item. strange is how
-// many items are numbered out of turn.
-func (g *grammar) items(text string) (items []item, before string, strange int) {
+// being written. before is what stands before the first item.
+func (g *grammar) items(text string) (items []item, before string) {
 	labels := g.labelsOf(text)
 	last := map[key]int{} // the last line with this label
 	numbered := false
@@ -82,10 +80,16 @@ func (g *grammar) items(text string) (items []item, before string, strange int) 
 		items[len(items)-1].value[open] = cleanValue(text[from:end])
 	}
 	for i, l := range labels {
-		begins, oddly := g.begins(labels, i, items, last, numbered)
-		belongs := !begins && len(items) > 0 && g.belongs(l, &items[len(items)-1], numbered)
-		if !begins && !belongs {
-			continue
+		begins := g.begins(l, items, numbered, func(f field, n int) bool { at, ok := last[key{f, n}]; return ok && at > i })
+		if !begins {
+			if len(items) == 0 {
+				continue
+			}
+			it := &items[len(items)-1]
+			ours := l.number == it.number || l.number == 0 && (!numbered || l.field == g.numberless)
+			if it.has[l.field] || !ours {
+				continue
+			}
 		}
 		closeField(l.start)
 		if begins {
@@ -97,79 +101,34 @@ func (g *grammar) items(text string) (items []item, before string, strange int) 
 				number = len(items) + 1
 			}
 			items = append(items, item{number: number})
-			if oddly {
-				strange++
-			}
 		}
 		items[len(items)-1].has[l.field] = true
 		open, from = l.field, l.end
 	}
 	closeField(len(text))
-	return items, before, strange
+	return items, before
 }
 
-// belongs reports whether the label is a field that the item still lacks.
-func (g *grammar) belongs(l label, it *item, numbered bool) bool {
-	if it.has[l.field] {
-		return false
-	}
-	if l.number == 0 {
-		return !numbered || l.field == g.numberless
-	}
-	return l.number == it.number
-}
-
-// begins reports whether the label opens the next item, and whether it does so
-// in spite of its number.
-func (g *grammar) begins(labels []label, i int, items []item, last map[key]int, numbered bool) (begins, oddly bool) {
-	l := labels[i]
-	if !numbered {
-		return len(items) == 0 || slices.Contains(g.starts, l.field) && items[len(items)-1].has[l.field], false
-	}
-	if l.number == 0 {
-		// A numberless field opens an item only where none is open.
-		return len(items) == 0 && l.field == g.numberless, false
-	}
-	previous, done := 0, true
+// begins reports whether a label opens the next item. One without a number does
+// so if the answer numbers nothing, or if nothing is open.
+func (g *grammar) begins(l label, items []item, numbered bool, later func(field, int) bool) bool {
+	var open *item
+	previous := 0
 	if len(items) > 0 {
-		it := &items[len(items)-1]
-		previous, done = it.number, it.has[g.last]
-		if l.number == previous && !it.has[l.field] {
-			return false, false
-		}
+		open = &items[len(items)-1]
+		previous = open.number
 	}
-	later := func(f field, n int) bool { at, ok := last[key{f, n}]; return ok && at > i }
-	if l.number == previous+1 && (done || !later(g.last, previous)) {
-		if slices.Contains(g.starts, l.field) {
-			return true, false
-		}
-		// An item without its first field, unless that is still to come.
-		for _, f := range g.starts {
-			if later(f, l.number) {
-				return false, false
-			}
-		}
-		return true, false
+	starts := slices.Contains(g.starts, l.field)
+	switch {
+	case !numbered:
+		return open == nil || starts && open.has[l.field]
+	case l.number == 0:
+		return open == nil && l.field == g.numberless
+	case l.number == previous+1:
+		return (starts || !slices.ContainsFunc(g.starts, func(f field) bool { return later(f, l.number) })) &&
+			(open == nil || open.has[g.last] || !later(g.last, previous))
 	}
-	return slices.Contains(g.starts, l.field) && g.whole(labels[i:]), true
-}
-
-// whole reports whether the labels start with a complete error of one number:
-// only then is an error with another number than the next one believed.
-func (g *grammar) whole(labels []label) bool {
-	var has [fields]bool
-	count := 0
-	for _, l := range labels[:min(len(labels), int(fields))] {
-		if has[l.field] || l.number != labels[0].number && (l.number != 0 || l.field != g.numberless) {
-			break
-		}
-		has[l.field] = true
-		count++
-		if l.field == g.last {
-			return count >= g.full
-		}
-	}
-	return false
+	return starts && l.number == previous && open.has[l.field] && open.has[g.last]
 }
 
 // cleanValue strips what surrounds a field's value: the label, the value or both may

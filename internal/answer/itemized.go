@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -26,7 +25,6 @@ var tigerGrammar = grammar{
 	},
 	starts: []field{fieldLocation},
 	last:   fieldPenalty,
-	full:   4,
 }
 
 // instructGrammar is that of InstructScore. An error without a severity has no
@@ -44,7 +42,6 @@ var instructGrammar = grammar{
 	starts:     []field{fieldDimension, fieldAspect},
 	last:       fieldExplanation,
 	numberless: fieldSeverity,
-	full:       3,
 }
 
 // itemizedReader reads numbered error analyses.
@@ -65,7 +62,7 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 		r.StatedErrors, r.StatedTotal = &st.count, st.total
 		text = st.rest
 	}
-	items, before, strange := g.items(text)
+	items, before := g.items(text)
 	if !st.found {
 		if len(items) == 0 || strings.Trim(before, marks) != "" {
 			return "the answer does not start with the number of its errors"
@@ -88,9 +85,6 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 	}
 	noteItems(r, nothing, "no content but N/A: left out")
 	noteItems(r, unknown, "a severity that is not known")
-	if strange > 0 {
-		note(r, fmt.Sprintf("errors numbered out of turn: %d", strange))
-	}
 	if len(r.Errors) == 0 {
 		r.SetScore(analysis.NoError, 0)
 		return ""
@@ -118,23 +112,17 @@ var notJudged = map[string]bool{
 	"correct": true, "gold": true, "human": true, "task": true, "question": true, "not": true, "if": true,
 }
 
-// The form of a statement, in any case: "Your translation contains 2 errors",
-// and of what may follow: ", with a total score reduction of". What stands
-// between is read by readStatement.
-var (
-	statementForm = regexp.MustCompile(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[\pL'’]+)[ \t*]*(?:errors|error)`)
-	totalForm     = regexp.MustCompile(`(?i)^[ \t,]*(?:(?:with|and|for|a|total|score|reductions?|penalty)[ \t]+){0,5}of[ \t*]*`)
-)
+// statementForm is "The model-generated output contains 2 errors, with a total score
+// reduction of 4.5." and "Your translation contains no error.", in any case. A
+// statement that goes on, as in "no errors in the first half", does not say what its
+// number seems to say.
+var statementForm = regexp.MustCompile(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[a-z]+)[ \t*]*errors?[ \t*]*(?:\(s\))?` +
+	`(?:[ \t,]*(?:(?:with|and|for|a|total|score|reductions?|penalty)[ \t]+){0,5}of[ \t*]*(` + number + `))?[ \t*"']*([.!:;\n\r]|$)`)
 
-// longestStatement bounds where a statement's count stands, in bytes.
-const longestStatement = 320
-
-// readStatement reads "The model-generated output contains 2 errors, with a
-// total score reduction of 4.5." and "Your translation contains no error.",
-// which must be the first words of the text.
+// readStatement reads the statement with which a text must begin.
 func readStatement(text string) statement {
 	s := strings.TrimLeft(text, marks)
-	m := statementForm.FindStringSubmatch(s[:min(len(s), longestStatement)])
+	m := statementForm.FindStringSubmatch(s)
 	if m == nil {
 		return statement{}
 	}
@@ -150,24 +138,13 @@ func readStatement(text string) statement {
 			return statement{}
 		}
 	}
-	s = s[len(m[0]):]
-	if r, _ := utf8.DecodeRuneInString(s); unicode.IsLetter(r) || r == '\'' || r == '’' {
-		return statement{}
-	}
 	st := statement{found: true, count: count}
-	s = strings.TrimPrefix(strings.TrimLeft(s, " \t*"), "(s)")
-	if lead := totalForm.FindString(s[:min(len(s), longestStatement)]); lead != "" {
-		if value, width, ok := leadingNumber(s[len(lead):]); ok {
-			value = max(value, -value) // a reduction, whichever way it is written
-			st.total, s = &value, s[len(lead)+width:]
+	if m[3] != "" {
+		if value, err := parseNumber(m[3]); err == nil {
+			st.total = new(max(value, -value)) // a reduction, whichever way it is written
 		}
 	}
-	// A statement that goes on, as in "no errors in the first half", does not
-	// say what its number seems to say.
-	if r := strings.TrimLeft(s, " \t*\"'"); r != "" && !strings.ContainsRune(".!:;\n\r", rune(r[0])) {
-		return statement{}
-	}
-	st.rest = strings.TrimLeft(s, " \t\r\n.!:;*\"'")
+	st.rest = strings.TrimLeft(s[len(m[0])-len(m[4]):], " \t\r\n.!:;*\"'")
 	return st
 }
 

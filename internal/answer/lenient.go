@@ -1,12 +1,13 @@
 package answer
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -123,22 +124,27 @@ func (l *lenient) bare(ends string) string {
 
 // quoted reads a string. It ends at the first mark of its kind that is followed
 // by what can follow a string; a line's end can where the next line starts with
-// a quote.
+// a quote. A backslash that escapes nothing in JSON is itself.
 func (l *lenient) quoted() (string, error) {
 	quote := l.text[l.at]
-	var b strings.Builder
-	for i := l.at + 1; i < len(l.text); {
+	text := []byte{'"'} // the string as JSON has it
+	for i := l.at + 1; i < len(l.text); i++ {
 		switch c := l.text[i]; {
-		case c == '\\':
-			r, n := escaped(l.text[i:])
-			b.WriteRune(r)
-			i += n
+		case c == '\\' && i+1 < len(l.text) && strings.IndexByte(`"\/bfnrtu`, l.text[i+1]) >= 0:
+			text = append(text, c, l.text[i+1])
+			i++
+		case c == '\\' && i+1 < len(l.text) && l.text[i+1] == '\'':
 		case c == quote && endsString(l.text[i+1:]):
 			l.at = i + 1
-			return b.String(), nil
+			var s string
+			if err := json.Unmarshal(append(text, '"'), &s); err != nil {
+				return "", errBrokenJSON
+			}
+			return s, nil
+		case c == '"' || c == '\\' || c < ' ':
+			text = fmt.Appendf(text, "\\u%04x", c)
 		default:
-			b.WriteByte(c)
-			i++
+			text = append(text, c)
 		}
 	}
 	return "", errEnd
@@ -174,37 +180,4 @@ func (l *lenient) skip() error {
 	}
 	l.at = len(l.text)
 	return errEnd
-}
-
-// escapes are the escapes of JSON and Python by one letter.
-var escapes = map[byte]rune{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '"': '"', '\'': '\'', '/': '/', '\\': '\\'}
-
-// escaped reads the escape that s starts with. A backslash that escapes nothing
-// is itself.
-func escaped(s string) (r rune, n int) {
-	const size = len(`\uXXXX`)
-	unit := func(s string) (rune, bool) {
-		if len(s) < size || s[0] != '\\' || s[1] != 'u' {
-			return 0, false
-		}
-		x, err := strconv.ParseUint(s[2:size], 16, 16)
-		return rune(x), err == nil
-	}
-	if len(s) > 1 {
-		if r, ok := escapes[s[1]]; ok {
-			return r, 2
-		}
-	}
-	r, ok := unit(s)
-	if !ok {
-		return '\\', 1
-	}
-	if utf16.IsSurrogate(r) {
-		low, _ := unit(s[size:])
-		if both := utf16.DecodeRune(r, low); both != unicode.ReplacementChar {
-			return both, 2 * size
-		}
-		return unicode.ReplacementChar, size
-	}
-	return r, size
 }

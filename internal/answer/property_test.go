@@ -177,9 +177,9 @@ func TestLongAnswers(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				return after.TotalAlloc - before.TotalAlloc
 			}
-			const size = 1 << 16
+			const size = 1 << 14
 			once, twice := cost(size), cost(2*size)
-			if twice > 3*once+1<<20 {
+			if twice > 3*once+1<<22 {
 				t.Errorf("%s, %q and many %q: %d bytes are allocated for %d, %d for %d", kind, r[0], r[1], once, size, twice, 2*size)
 			}
 		}

@@ -52,8 +52,7 @@ func present(texts []refract.Text) []string {
 }
 
 // WriteStands writes a table for people: a row for each judge and kind of
-// injection, and one for all of a judge's, with a line below that says what it
-// comes to.
+// injection, and one for all of a judge's.
 func WriteStands(w io.Writer, stands []guard.Stand) error {
 	t := &report.NamedTable{Title: "Canaries", Columns: []report.Column{{Name: "judge"}, {Name: "injection"}}}
 	for _, name := range []string{"planted", "judged", "seen through", "fooled", "blind", "no score"} {
@@ -62,7 +61,9 @@ func WriteStands(w io.Writer, stands []guard.Stand) error {
 	t.Columns = append(t.Columns, report.Column{Name: "mean gain", Kind: report.KindFloat, Digits: 3})
 	for i := range stands {
 		s := &stands[i]
-		t.Note("%s", s)
+		if s.All.Planted == 0 {
+			t.Note("%s: no canary could be made: no segment has what the judges need and a text that can be made bad", s.Judge)
+		}
 		row := func(kind string, c *guard.Count) {
 			gain := report.Null()
 			if g, ok := c.MeanGain(); ok {

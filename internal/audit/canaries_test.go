@@ -162,11 +162,6 @@ const wantCanaries = `Canaries
  blind              role-token             2       2        0       0      2         0      0.000
  blind              score-phrase           2       2        0       0      2         0      0.000
  blind              all                   15      15        0       0     15         0      0.000
-
-believer saw through 10 of 15 canaries, was fooled by instruction (1), role-token (2), and gave no
-  score for 2
-sceptic:lower=yes saw through 15 of 15 canaries
-blind saw through 0 of 15 canaries, took 15 bad outputs for good without being told to
 `
 
 func TestCanariesThatCannotBe(t *testing.T) {
@@ -180,8 +175,9 @@ func TestCanariesThatCannotBe(t *testing.T) {
 	if n := stands[0].All; n != (guard.Count{}) {
 		t.Errorf("no canary counts as %+v", n)
 	}
-	if line := stands[0].String(); !strings.Contains(line, "no canary could be made") {
-		t.Errorf("%q", line)
+	var b bytes.Buffer
+	if err := WriteStands(&b, stands); err != nil || !strings.Contains(b.String(), "no canary could be made") {
+		t.Errorf("%v %q", err, b.String())
 	}
 
 	c.Add(guard.CanarySource{References: []string{"No"}})

@@ -32,9 +32,8 @@ type Reading struct {
 
 // NewReading reads answers as the judge of a spec does, such as
 // "instructscore:task=caption" or "judge-file:FILE"; options that are needed for
-// asking alone may be left out. weights, if there are any, stand in place of the
-// judge's own. No definition in a file may have a reserved name.
-func NewReading(spec string, p judge.Policy, weights map[analysis.Severity]float64, reserved ...string) (*Reading, error) {
+// asking alone may be left out. No definition in a file may have a reserved name.
+func NewReading(spec string, p judge.Policy, reserved ...string) (*Reading, error) {
 	d, options, err := judge.FindSpec(spec, reserved...)
 	if err != nil {
 		return nil, err
@@ -48,19 +47,15 @@ func NewReading(spec string, p judge.Policy, weights map[analysis.Severity]float
 		r.Metric = spec
 	}
 	form := resolved.Answer()
-	if weights != nil {
-		form.Weights = weights
-	}
 	if r.Parser, err = answer.New(form); err != nil {
 		return nil, err
 	}
 	r.Rules = form.Rules()
 	if p.Retries() > 0 {
-		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, worst, a number or fail")
+		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, a number or fail")
 	}
-	lower, upper := form.Bounds()
-	r.Policy, err = p.Within(lower, upper, resolved.Direction())
-	return r, err
+	r.Policy = p
+	return r, nil
 }
 
 // Row is an answer as it was read.
@@ -81,15 +76,6 @@ type Totals struct {
 	Rows        int
 	WithoutText int // rows without a hypothesis: their errors are located nowhere
 	Substituted int // rows whose score is the policy's
-}
-
-// Add counts a row that Copy wrote.
-func (t *Totals) Add(row *Row) {
-	t.Rows++
-	if row.Substituted != "" {
-		t.Substituted++
-	}
-	t.Trust.Add(row.Metric, label(row.System), (*analysis.Report)(&row.Record))
 }
 
 // answerRow is a row of the input. Other members are not read.
@@ -132,7 +118,11 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 	}
 	lines := linesOf(in, func(line int, err error) error { return at(name, line, err) })
 	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), lines, read, func(row *written) error {
-		sum.Add(&row.Row)
+		sum.Rows++
+		if row.Substituted != "" {
+			sum.Substituted++
+		}
+		sum.Trust.Add(row.Metric, label(row.System), (*analysis.Report)(&row.Record))
 		if row.withoutText {
 			sum.WithoutText++
 		}
@@ -140,16 +130,13 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 		return err
 	})
 	if err == nil && sum.Rows == 0 {
-		err = fmt.Errorf("%s has %w", name, ErrNoRow)
+		err = fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return sum, nil
 }
-
-// ErrNoRow says that there is nothing to read.
-var ErrNoRow = errors.New("no row at all; each line is to be a JSON object with \"output\"")
 
 // mostLine bounds a line, in bytes.
 const mostLine = 1 << 26
@@ -212,7 +199,7 @@ func (r *Reading) row(l line) (*written, error) {
 	texts := analysis.Texts{Hypothesis: *cmp.Or(in.Hypothesis, none), Source: *cmp.Or(in.Source, in.Input, none), Reference: *cmp.Or(in.Reference, none)}
 	if in.Hypothesis != nil {
 		rep.Locate(texts)
-		rep.Flags = guard.Flags(texts.Hypothesis, nil)
+		rep.Flags = guard.Flags(texts.Hypothesis)
 	}
 	rep.Check(texts, r.Rules)
 	out := &written{withoutText: in.Hypothesis == nil}

@@ -30,8 +30,8 @@ type tick struct {
 	label string
 }
 
-// layer is an area or, with a width, a line or, with a glyph, dots. The name of a
-// line stands at its end, and that of dots in the legend.
+// layer is an area or, with a width, a line, whose name stands at its end, or, with a
+// glyph, dots.
 type layer struct {
 	name  string
 	tone  color.NRGBA

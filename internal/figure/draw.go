@@ -28,7 +28,6 @@ func (d drawing) draw(f *frame) {
 		}
 	}
 	d.ends(f)
-	d.legend(f)
 }
 
 func (d drawing) line(tone color.NRGBA, width, x1, y1, x2, y2 float64) {
@@ -93,17 +92,5 @@ func (d drawing) ends(f *frame) {
 			d.line(e.tone, hair, e.at.X+millimetre/2, e.at.Y, x-millimetre/2, at[i])
 		}
 		d.canvas.text(e.tone, text{s: e.name, size: tickSize, at: spot{x, at[i] + tickSize*middle}})
-	}
-}
-
-// legend names the kinds of dots, in the corner.
-func (d drawing) legend(f *frame) {
-	at := spot{f.left + 4*millimetre, f.top + 3*millimetre}
-	for _, l := range f.layers {
-		if l.glyph != nil && l.name != "" {
-			l.glyph(d.canvas, l.tone, at, l.size)
-			d.canvas.text(d.theme.ink, text{s: l.name, size: tickSize, at: spot{at.X + 3.5*millimetre, at.Y + tickSize*middle}})
-			at.Y += rowHeight
-		}
 	}
 }

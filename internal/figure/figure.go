@@ -1,5 +1,4 @@
-// Package figure draws line charts with confidence bands, bar charts and scatter
-// plots as SVG, for a light or a dark background.
+// Package figure draws line charts with confidence bands and bar charts as SVG, for a light or a dark background.
 //
 //  1. A [Panel] turns into a chart: layers of areas, lines and dots in the units
 //     of the data, with axes.

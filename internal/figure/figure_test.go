@@ -182,20 +182,6 @@ func TestShareY(t *testing.T) {
 	}
 }
 
-// Labels of an axis do not run into each other.
-func TestTicksStandApart(t *testing.T) {
-	var b bytes.Buffer
-	err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: []figure.Series{{Points: []figure.Point{{X: 100, Y: 0.1}, {X: 1875, Y: 0.2}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for label, want := range map[string]bool{">400<": true, ">1600<": true, ">600<": false, ">1800<": false} {
-		if strings.Contains(b.String(), label) != want {
-			t.Errorf("label %s: want %v", label, want)
-		}
-	}
-}
-
 // More whole numbers than an axis has room for are round ones.
 func TestWholeTicks(t *testing.T) {
 	for most, want := range map[float64][]string{3: {">2<", ">3<"}, 14: {">2<", ">12<"}, 1875: {">500<", ">1000<", ">1500<"}} {

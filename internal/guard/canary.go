@@ -34,7 +34,6 @@ func (s *CanarySource) has(text string) bool {
 type Canary struct {
 	Segment    int    // index into the sources
 	Kind       string // of the injection: one of Kinds
-	Damage     string // how the output was made bad: other, shuffled or truncated
 	Control    string // the bad output
 	Hypothesis string // the bad output with the injection
 	Good       string // the reference, or the best output where there is none
@@ -54,14 +53,14 @@ func Canaries(segments []CanarySource, n int, seed uint64, c Claim) []Canary {
 			if len(out) == n {
 				break
 			}
-			control, damage := spoil(rng, segments, i, len(out))
-			if damage == "" {
+			control := spoil(rng, segments, i, len(out))
+			if control == "" {
 				continue
 			}
 			in := injections[len(out)%len(injections)]
 			form := in.forms[len(out)/len(injections)%len(in.forms)]
 			out = append(out, Canary{
-				Segment: i, Kind: in.kind, Damage: damage,
+				Segment: i, Kind: in.kind,
 				Control: control, Hypothesis: inject(form, control, c), Good: segments[i].good(),
 			})
 		}
@@ -73,29 +72,22 @@ func Canaries(segments []CanarySource, n int, seed uint64, c Claim) []Canary {
 }
 
 // damages are ways to an output that is bad in any language: the output of
-// another segment, all words in another order, and the first fifth alone.
-var damages = []struct {
-	name string
-	make func(rng *rand.Rand, segments []CanarySource, i int) string // "" where it cannot be done
-}{
-	{"other", other},
-	{"shuffled", shuffled},
-	{"truncated", truncated},
-}
+// another segment, all words in another order, and the first fifth alone. They return
+// "" where it cannot be done.
+var damages = []func(rng *rand.Rand, segments []CanarySource, i int) string{other, shuffled, truncated}
 
-// spoil makes a bad output for segment i and tells how; "" where it cannot.
-// The first way to be tried turns with the number of the canary.
-func spoil(rng *rand.Rand, segments []CanarySource, i, turn int) (text, damage string) {
+// spoil makes a bad output for segment i; "" where it cannot. The first way to be
+// tried turns with the number of the canary.
+func spoil(rng *rand.Rand, segments []CanarySource, i, turn int) string {
 	if segments[i].good() == "" {
-		return "", ""
+		return ""
 	}
 	for k := range damages {
-		d := damages[(turn+k)%len(damages)]
-		if text := d.make(rng, segments, i); text != "" && !segments[i].has(text) {
-			return text, d.name
+		if text := damages[(turn+k)%len(damages)](rng, segments, i); text != "" && !segments[i].has(text) {
+			return text
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // other takes the good output of another segment.

@@ -28,10 +28,9 @@ func TestCanaries(t *testing.T) {
 	if len(got) != 40 {
 		t.Fatalf("%d canaries, want 40", len(got))
 	}
-	kinds, damages, used := map[string]int{}, map[string]int{}, map[int]int{}
+	kinds, used := map[string]int{}, map[int]int{}
 	for _, c := range got {
 		kinds[c.Kind]++
-		damages[c.Damage]++
 		used[c.Segment]++
 		if c.Good != segments[c.Segment].References[0] {
 			t.Errorf("%+v is not of its segment", c)
@@ -43,14 +42,9 @@ func TestCanaries(t *testing.T) {
 			t.Errorf("%q is not %q with an injection", c.Hypothesis, c.Control)
 		}
 	}
-	for name, want := range map[string]struct {
-		counts map[string]int
-		all    []string
-	}{"kinds": {kinds, Kinds()}, "damages": {damages, []string{"other", "shuffled", "truncated"}}} {
-		for _, k := range want.all {
-			if n := want.counts[k]; n < len(got)/len(want.all) || n > len(got)/len(want.all)+1 {
-				t.Errorf("%s are not spread evenly: %v", name, want.counts)
-			}
+	for _, k := range Kinds() {
+		if n := kinds[k]; n < len(got)/len(Kinds()) || n > len(got)/len(Kinds())+1 {
+			t.Errorf("kinds are not spread evenly: %v", kinds)
 		}
 	}
 	for i, n := range used {
@@ -90,7 +84,7 @@ func TestInjectionsAreFlagged(t *testing.T) {
 		for _, form := range in.forms {
 			for _, judge := range judges {
 				text := inject(form, "The ferry leaves at noon.", ClaimFor(judge))
-				if got := Flags(text, nil); !slices.Contains(got, flag) && !(in.kind == KindFakeEnd && len(got) > 0) {
+				if got := Flags(text); !slices.Contains(got, flag) && !(in.kind == KindFakeEnd && len(got) > 0) {
 					t.Errorf("%s for %s: Flags(%q) = %v, want %s", in.kind, judge, text, got, flag)
 				}
 			}
@@ -150,17 +144,14 @@ func TestDamageWithoutSpaces(t *testing.T) {
 	segments := []CanarySource{{References: []string{"渡船在中午离开老港口前往对面的小岛上去"}}}
 	for _, c := range Canaries(segments, 4, 1, Claim{}) {
 		runes := []rune(c.Control)
-		switch c.Damage {
-		case "truncated":
-			if len(runes) != 3 {
-				t.Errorf("a fifth of 19 characters is %q", c.Control)
-			}
-		case "shuffled":
-			if len(runes) != 19 || strings.Contains(c.Control, " ") {
+		switch len(runes) {
+		case 3: // the first fifth
+		case 19: // in another order
+			if strings.Contains(c.Control, " ") {
 				t.Errorf("the characters in another order are %q", c.Control)
 			}
 		default:
-			t.Errorf("damage %s with one segment", c.Damage)
+			t.Errorf("with one segment, the control is %q", c.Control)
 		}
 	}
 }

@@ -7,7 +7,7 @@
 //     cannot end where its author wants it to, and whose special tokens reach
 //     the model as text.
 //   - [Canaries] are known-bad outputs with and without an injection. What a
-//     judge makes of them shows whether it holds; a [Tally] counts.
+//     judge makes of them shows whether it holds.
 //
 // All of it is over strings, without a model, and depends on nothing but its
 // arguments.

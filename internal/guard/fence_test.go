@@ -79,7 +79,7 @@ func FuzzFence(f *testing.F) {
 			t.Errorf("%q came back as %q", text, got)
 		}
 		// No fenced text has a token of a model.
-		for _, flag := range Flags(Fence(Hypothesis, text), nil) {
+		for _, flag := range Flags(Fence(Hypothesis, text)) {
 			if flag == FlagEndOfSequence || flag == FlagControl {
 				t.Errorf("%q has the flag %s", text, flag)
 			}

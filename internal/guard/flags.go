@@ -35,27 +35,17 @@ func AllFlags() []string {
 }
 
 // Flags names what is suspicious in a text, sorted; nil where nothing is. The
-// time is linear in the length of all texts.
-//
-// among holds the other hypotheses of the same segment, of which the length may
-// be an outlier: with x = ln(runes + 20) and the quartiles q1 and q3 of the
-// others' x, it is one outside of [q1 − d, q3 + d], where d is the larger of
-// 3·(q3 − q1) and ln 2, or ln 4 where there are fewer than four others.
+// time is linear in its length.
 //
 // What is said in words is looked for in English, German, French, Spanish,
 // Russian, Chinese and Japanese. Letters of another width, and invisible
 // characters between letters, hide nothing.
-func Flags(text string, among []string) []string {
-	lengths := make([]float64, len(among))
-	for i, t := range among {
-		lengths[i] = logLength(t)
-	}
-	slices.Sort(lengths)
-	out := outlier(logLength(text), len(lengths), func(i int) float64 { return lengths[i] })
-	return flags(text, out)
-}
+func Flags(text string) []string { return flags(text, false) }
 
-// FlagAll returns the Flags of each of a segment's hypotheses among the others.
+// FlagAll returns the Flags of each of a segment's hypotheses. Of each, the length may
+// be an outlier among the others: with x = ln(runes + 20) and the quartiles q1 and q3
+// of the others' x, it is one outside of [q1 − d, q3 + d], where d is the larger of
+// 3·(q3 − q1) and ln 2, or ln 4 where there are fewer than four others.
 func FlagAll(hypotheses []string) [][]string {
 	lengths := make([]float64, len(hypotheses))
 	for i, t := range hypotheses {
@@ -65,13 +55,7 @@ func FlagAll(hypotheses []string) [][]string {
 	all := make([][]string, len(hypotheses))
 	for i, t := range hypotheses {
 		own, _ := slices.BinarySearch(sorted, lengths[i])
-		out := outlier(lengths[i], len(sorted)-1, func(j int) float64 {
-			if j >= own {
-				j++
-			}
-			return sorted[j]
-		})
-		all[i] = flags(t, out)
+		all[i] = flags(t, outlier(lengths[i], slices.Concat(sorted[:own], sorted[own+1:])))
 	}
 	return all
 }
@@ -85,9 +69,7 @@ func flags(text string, outlier bool) []string {
 		FlagClosingQuote: closesQuote(text),
 	}
 	for _, p := range patterns() {
-		if !found[p.flag] && p.in(plain, ascii) {
-			found[p.flag] = true
-		}
+		found[p.flag] = found[p.flag] || p.in(plain, ascii)
 	}
 	var names []string
 	for _, name := range AllFlags() {
@@ -104,23 +86,20 @@ func logLength(text string) float64 {
 	return math.Log(float64(utf8.RuneCountInString(text) + 20))
 }
 
-// outlier applies the rule of Flags to x and the n others, which at gives in
-// ascending order.
-func outlier(x float64, n int, at func(int) float64) bool {
-	if n == 0 {
+// outlier applies the rule of FlagAll to x and the others, in ascending order.
+func outlier(x float64, others []float64) bool {
+	if len(others) == 0 {
 		return false
 	}
 	quantile := func(p float64) float64 {
-		pos := p * float64(n-1)
+		pos := p * float64(len(others)-1)
 		i := int(pos)
-		if i == n-1 {
-			return at(i)
-		}
-		return at(i) + (pos-float64(i))*(at(i+1)-at(i))
+		next := others[min(i+1, len(others)-1)]
+		return others[i] + (pos-float64(i))*(next-others[i])
 	}
 	q1, q3 := quantile(0.25), quantile(0.75)
 	least := math.Ln2
-	if n < 4 {
+	if len(others) < 4 {
 		least = 2 * math.Ln2
 	}
 	far := max(least, 3*(q3-q1))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -144,28 +143,4 @@ func stated(s *metrics.Scores, i int) float64 {
 		return math.NaN()
 	}
 	return s.Values[i]
-}
-
-// String returns the result in one line.
-func (s *Stand) String() string {
-	if s.All.Planted == 0 {
-		return s.Judge + ": no canary could be made: no segment has what the judges need and a text that can be made bad"
-	}
-	line := fmt.Sprintf("%s saw through %d of %d canaries", s.Judge, s.All.SeenThrough, s.All.Planted)
-	var by []string
-	for _, kind := range Kinds() {
-		if c := s.Kinds[kind]; c != nil && c.Fooled > 0 {
-			by = append(by, fmt.Sprintf("%s (%d)", kind, c.Fooled))
-		}
-	}
-	if len(by) > 0 {
-		line += ", was fooled by " + strings.Join(by, ", ")
-	}
-	if s.All.Blind > 0 {
-		line += fmt.Sprintf(", took %d bad outputs for good without being told to", s.All.Blind)
-	}
-	if s.All.NoScore > 0 {
-		line += fmt.Sprintf(", and gave no score for %d", s.All.NoScore)
-	}
-	return line
 }

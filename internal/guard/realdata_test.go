@@ -69,7 +69,7 @@ func TestRealOutputsAreRarelyFlagged(t *testing.T) {
 
 	sources := lines(t, filepath.Join(folder, "sources", "zh-en.txt"))
 	for i, s := range sources {
-		if flags := Flags(s, nil); flags != nil {
+		if flags := Flags(s); flags != nil {
 			t.Errorf("source %d has the flags %v", i+1, flags)
 		}
 	}
@@ -84,7 +84,7 @@ func TestRealCanariesAreFlagged(t *testing.T) {
 	}
 	for _, judge := range []string{"tigerscore", "instructscore", "gemba-da", "gemba-classes", "mqm", "mine"} {
 		for _, c := range Canaries(segments, 140, 1, ClaimFor(judge)) {
-			if Flags(c.Hypothesis, nil) == nil {
+			if Flags(c.Hypothesis) == nil {
 				t.Errorf("%s: %q (%s) has no flag", judge, c.Hypothesis, c.Kind)
 			}
 		}

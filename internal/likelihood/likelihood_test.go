@@ -107,14 +107,14 @@ func TestScoreOfServers(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(word, 1, 8).Draw(rt, label), "")
 		}
 		prefix, continuation := "x"+join("prefix"), join("continuation")
-		form := rapid.SampledFrom([]llmtest.Logprobs{llmtest.EchoLogprobs, llmtest.BOSLogprobs, llmtest.VLLMLogprobs}).Draw(rt, "form")
-		h := &llmtest.Handler{Logprobs: form}
+		bos := rapid.Bool().Draw(rt, "bos")
+		h := &llmtest.Handler{BOS: bos}
 		c, err := llm.New(llm.Config{BaseURL: "http://test/v1", Endpoint: llm.Completions, Transport: h.Transport()})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		r, err := c.Complete(t.Context(), llm.Request{Model: "m", Prompt: prefix + continuation, TopP: 1, MaxTokens: 1, PromptLogprobs: true})
-		if len(llmtest.Tokens(prefix+continuation)) == 1 && form != llmtest.BOSLogprobs {
+		if len(llmtest.Tokens(prefix+continuation)) == 1 && !bos {
 			if !errors.Is(err, llm.ErrBadAnswer) {
 				rt.Errorf("the only token has no log-probability: %v", err)
 			}
@@ -137,7 +137,7 @@ func TestScoreOfServers(t *testing.T) {
 			at += len(token)
 		}
 		mean, n, err := likelihood.Score(tokens, len(prefix))
-		if wantFirst := at > 0 && wantN == len(llmtest.Tokens(text)) && form != llmtest.BOSLogprobs; wantFirst {
+		if wantFirst := at > 0 && wantN == len(llmtest.Tokens(text)) && !bos; wantFirst {
 			if !errors.Is(err, likelihood.ErrMissing) {
 				rt.Errorf("the first token has no log-probability: %v", err)
 			}

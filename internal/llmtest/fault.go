@@ -120,25 +120,9 @@ func NullText(reason string) Fault {
 // the server has for it; a nil text is null.
 func Reasoning(field, reasoning string, text *string, finish string) Fault {
 	return func(w http.ResponseWriter, r *Request) {
-		writeJSON(w, http.StatusOK, map[string]any{
-			"id": "test-1", "object": "chat.completion", "created": 1, "model": r.Model,
-			"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{
-				"role": "assistant", "content": text, field: reasoning,
-			}}},
-			"usage": map[string]int{"prompt_tokens": 3, "completion_tokens": 9, "total_tokens": 12},
-		})
+		writeReasoned(w, r, text, finish, map[string]any{field: reasoning})
 	}
 }
-
-// Refuse answers 400 for a field of the request, as servers do that know none
-// of this name.
-func Refuse(field string) Fault {
-	return Status(http.StatusBadRequest, "Unrecognized request argument supplied: "+field)
-}
-
-// ContentFilter answers that the filter withheld the text: the text is empty
-// and the finish reason tells why.
-func ContentFilter() Fault { return Finish("content_filter", "") }
 
 // NoChoices answers 200 with an empty list of choices.
 func NoChoices() Fault {

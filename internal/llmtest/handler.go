@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -58,8 +59,9 @@ type Handler struct {
 	// Models are the models that are listed, and the only ones that answer;
 	// none means that any does, and that none is listed.
 	Models []string
-	// Logprobs is how a legacy completion with echo is answered.
-	Logprobs Logprobs
+	// BOS has a legacy completion with echo, which asks for the log-probabilities of
+	// the prompt's tokens, begin with a token for the beginning of the sequence.
+	BOS bool
 	// JSON puts the text of a chat's answer into the object {"text": …} where a
 	// schema is asked for; else response_format is ignored.
 	JSON bool
@@ -170,7 +172,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 			text = wrapped(text)
 		}
 		text, finish := limit(text, r)
-		if r.Echo && h.Logprobs != NoLogprobs {
+		if r.Echo {
 			h.writeEcho(w, r, text, finish)
 			return
 		}
@@ -302,11 +304,18 @@ func limit(text string, r *Request) (cut, finish string) {
 // writeAnswer writes a good answer; a nil text is written as null. A token is
 // a word.
 func writeAnswer(w http.ResponseWriter, r *Request, text *string, finish string) {
+	writeReasoned(w, r, text, finish, nil)
+}
+
+// writeReasoned is writeAnswer with further fields of a chat's message.
+func writeReasoned(w http.ResponseWriter, r *Request, text *string, finish string, apart map[string]any) {
 	choice := map[string]any{"index": 0, "finish_reason": finish, "logprobs": nil}
 	object := "text_completion"
 	if r.Chat {
 		object = "chat.completion"
-		choice["message"] = map[string]any{"role": "assistant", "content": text}
+		message := map[string]any{"role": "assistant", "content": text}
+		maps.Copy(message, apart)
+		choice["message"] = message
 	} else {
 		choice["text"] = text
 	}

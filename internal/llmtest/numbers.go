@@ -58,19 +58,6 @@ func (h *Handler) writeVectors(w http.ResponseWriter, r *Request) {
 	})
 }
 
-// Logprobs is how a server answers a legacy completion with echo, which asks
-// for the log-probabilities of the prompt's tokens.
-type Logprobs string
-
-// The ways. The first token never has one.
-const (
-	EchoLogprobs Logprobs = ""                // as OpenAI, vLLM and llama-cpp-python do
-	BOSLogprobs  Logprobs = "bos"             // the same, with a token for the beginning of the sequence
-	VLLMLogprobs Logprobs = "prompt_logprobs" // in vLLM's own form alone
-	NoLogprobs   Logprobs = "none"            // as if echo had not been sent, as llama.cpp does
-	RefuseEcho   Logprobs = "refuse"          // a 400, as older llama.cpp do
-)
-
 // Tokens are the tokens of this package's servers: a run of letters and
 // digits, with the space before it if there is one, or any other character.
 func Tokens(text string) []string {
@@ -107,54 +94,23 @@ func Logprob(model, before, token string) float64 {
 
 // writeEcho answers a request for the log-probabilities of its prompt.
 func (h *Handler) writeEcho(w http.ResponseWriter, r *Request, text, finish string) {
-	if h.Logprobs == RefuseEcho {
-		invalid(w, http.StatusBadRequest, "Only no echo is supported")
-		return
-	}
 	tokens := Tokens(r.Prompt)
 	values := make([]any, len(tokens)) // the first stays null
 	before := ""
 	for i, token := range tokens {
-		if i > 0 || h.Logprobs == BOSLogprobs {
+		if i > 0 || h.BOS {
 			values[i] = Logprob(r.Model, before, token)
 		}
 		before += token
 	}
-	if h.Logprobs == BOSLogprobs {
+	if h.BOS {
 		tokens, values = append([]string{"<s>"}, tokens...), append([]any{nil}, values...)
 	}
-	choice := map[string]any{"index": 0, "finish_reason": finish, "logprobs": nil, "text": text}
-	if h.Logprobs == VLLMLogprobs {
-		choice["prompt_logprobs"] = vllmPositions(tokens, values)
-	} else {
-		choice["text"] = r.Prompt + text
-		all := append(tokens, text)
-		offsets := make([]int, len(all))
-		for i := range all[1:] {
-			offsets[i+1] = offsets[i] + utf8.RuneCountInString(all[i])
-		}
-		choice["logprobs"] = map[string]any{
-			"tokens": all, "token_logprobs": append(values, -0.5), "text_offset": offsets, "top_logprobs": nil,
-		}
-	}
+	choice := map[string]any{"index": 0, "finish_reason": finish, "text": r.Prompt + text, "logprobs": map[string]any{
+		"tokens": append(tokens, text), "token_logprobs": append(values, -0.5), "top_logprobs": nil,
+	}}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"id": "test-1", "object": "text_completion", "created": 1, "model": r.Model, "choices": []any{choice},
-		"usage": map[string]int{"prompt_tokens": len(tokens), "completion_tokens": 1, "total_tokens": len(tokens) + 1},
+		"usage": map[string]int{"prompt_tokens": len(tokens), "completion_tokens": 1},
 	})
-}
-
-// vllmPositions has a likelier token beside every second one of the prompt.
-func vllmPositions(tokens []string, values []any) []any {
-	out := make([]any, len(tokens))
-	for i, token := range tokens {
-		if values[i] == nil {
-			continue
-		}
-		at := map[string]any{fmt.Sprint(100 + i): map[string]any{"logprob": values[i], "rank": 1 + i%2, "decoded_token": token}}
-		if i%2 == 1 {
-			at["7"] = map[string]any{"logprob": -0.0001, "rank": 1, "decoded_token": " likely"}
-		}
-		out[i] = at
-	}
-	return out
 }

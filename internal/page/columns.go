@@ -8,6 +8,9 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
+// maxIndex is what fits in the 16 bits in which the page keeps an index.
+const maxIndex = math.MaxUint16
+
 // flagErrors marks an output in which a judge reports an error.
 const flagErrors = 1
 
@@ -35,14 +38,14 @@ func newColumns(e *Explorer) *columns {
 	}
 }
 
-// add takes in a segment that was checked. It is false where there are more
-// domains than an index holds.
+// add takes in a segment. It is false where there are more domains or references
+// than an index holds.
 func (c *columns) add(s *Segment) bool {
+	if len(c.domains) > maxIndex || len(s.References) >= maxIndex {
+		return false
+	}
 	domain, ok := c.domainIndex[s.Domain]
 	if !ok {
-		if len(c.domains) > maxIndex {
-			return false
-		}
 		domain = uint16(len(c.domains))
 		c.domainIndex[s.Domain] = domain
 		c.domains = append(c.domains, s.Domain)

@@ -15,9 +15,8 @@ type Document struct {
 	Findings []string        // other sentences on the whole
 	Facts    []report.Fact   // what the numbers rest on: data, versions, signatures
 	Figures  []Figure
-	// Tables can be sorted and filtered by a reader. Hidden columns are left out.
-	// The name of one, of letters, digits and hyphens, is its address within the
-	// page after "table-"; it is unique, or "" to have one made.
+	// Tables can be sorted and filtered by a reader. Hidden columns are left out. The
+	// name of one is its address within the page, after "table-".
 	Tables   []Table
 	Rankings []Ranking
 	Explorer *Explorer // nil for a report without segments
@@ -31,9 +30,7 @@ type Table struct {
 
 // Figure is one picture with the numbers behind it.
 type Figure struct {
-	// ID is the address within the page: letters, digits and hyphens, unique
-	// among tables, figures and rankings; "" to have one made.
-	ID    string
+	ID    string // the address within the page
 	Title string
 	// SVG is the picture; Dark the same for a dark background, or nil. They are
 	// embedded as images, in which nothing can run or load.
@@ -47,7 +44,6 @@ type Figure struct {
 
 // Ranking is the order of systems under each of several settings.
 type Ranking struct {
-	ID       string // as of a Figure
 	Title    string
 	Settings []string // the first is what the others are compared with, such as "human"
 	Systems  []report.RankedSystem

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -50,19 +51,12 @@ type tick struct {
 // forestDigits is how many decimals of a statistic people print.
 const forestDigits = 3
 
-func newForestView(f *report.Forest, ids anchors) (*forestView, error) {
-	id, err := ids.take("", "forest")
-	if err != nil {
-		return nil, err
-	}
-	v := &forestView{Forest: f, ID: id, Many: len(f.Views) > 1, Level: strconv.FormatFloat(100*f.Level, 'g', 4, 64) + "%"}
+func newForestView(f *report.Forest, number int) forestView {
+	v := forestView{Forest: f, ID: fmt.Sprintf("forest-%d", number), Many: len(f.Views) > 1, Level: strconv.FormatFloat(100*f.Level, 'g', 4, 64) + "%"}
 	var s scale
 	s.take(0)
 	for _, g := range f.Groups {
 		for _, r := range g.Rows {
-			if len(r.Effects) != len(f.Views) {
-				return nil, fmt.Errorf("setting %s has %d effects in %d views", report.Visible(r.Name), len(r.Effects), len(f.Views))
-			}
 			for _, e := range r.Effects {
 				s.take(float64(e.Difference))
 				if e.Range != nil {
@@ -87,7 +81,7 @@ func newForestView(f *report.Forest, ids anchors) (*forestView, error) {
 		}
 		v.Groups = append(v.Groups, group)
 	}
-	return v, nil
+	return v
 }
 
 func newEffectView(e *report.Effect, view string, at int, s *scale) effectView {
@@ -128,6 +122,25 @@ func signed(f float64, digits int) string {
 		return "+" + text
 	}
 	return text
+}
+
+// scale is the range of values that a plot shows.
+type scale struct {
+	low, high float64
+	any       bool
+}
+
+// take widens the scale to the finite ones among the values.
+func (s *scale) take(values ...float64) {
+	for _, f := range values {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			continue
+		}
+		if !s.any {
+			s.low, s.high, s.any = f, f, true
+		}
+		s.low, s.high = min(s.low, f), max(s.high, f)
+	}
 }
 
 // widen adds a margin on either side.

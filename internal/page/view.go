@@ -55,7 +55,6 @@ func explain(s string, terms []report.Fact) []said {
 
 type figureView struct {
 	*Figure
-	ID    string
 	Light template.URL
 	Dark  template.Srcset // "" for none
 	Data  *tableView
@@ -79,16 +78,9 @@ type columnView struct {
 type cellView struct {
 	Text    string
 	Numeric bool
-	Class   string // such as "number", "missing", "short" of a text that is not broken, "extra" of a secondary column
-	Key     string // the number to sort by; "" to sort by the text
-	Bar     *bar
+	Class   string     // such as "number", "missing", "short" of a text that is not broken, "extra" of a secondary column
+	Key     string     // the number to sort by; "" to sort by the text
 	Place   *placeView // in place of Text
-}
-
-// scaleKey tells the scales of a table's bars apart.
-type scaleKey struct {
-	column    int
-	statistic string
 }
 
 // mostColumns is how many columns a table shows at once; others are secondary.
@@ -142,16 +134,11 @@ func newView(d *Document) (*view, error) {
 	if d.Title == "" {
 		return nil, errors.New("the document has no title")
 	}
-	ids := anchors{"main": true, "lead": true, "curves": true, "figures": true, "tables": true, "rankings": true, "segments": true, "basis": true}
 	for i := range d.Forests {
-		f, err := newForestView(&d.Forests[i], ids)
-		if err != nil {
-			return nil, fmt.Errorf("forest %d (%s): %w", i+1, report.Visible(d.Forests[i].Title), err)
-		}
-		v.Forests = append(v.Forests, *f)
+		v.Forests = append(v.Forests, newForestView(&d.Forests[i], i+1))
 	}
 	for i := range d.Figures {
-		f, err := newFigureView(&d.Figures[i], ids)
+		f, err := newFigureView(&d.Figures[i])
 		if err != nil {
 			return nil, fmt.Errorf("figure %d (%s): %w", i+1, report.Visible(d.Figures[i].Title), err)
 		}
@@ -162,7 +149,7 @@ func newView(d *Document) (*view, error) {
 		}
 	}
 	for i := range d.Tables {
-		t, err := newTableView(d.Tables[i].NamedTable, ids)
+		t, err := newTableView(d.Tables[i].NamedTable)
 		if err != nil {
 			return nil, fmt.Errorf("table %d (%s): %w", i+1, report.Visible(d.Tables[i].Title), err)
 		}
@@ -170,11 +157,7 @@ func newView(d *Document) (*view, error) {
 		v.Tables = append(v.Tables, *t)
 	}
 	for i := range d.Rankings {
-		r, err := newRankingView(&d.Rankings[i], ids)
-		if err != nil {
-			return nil, fmt.Errorf("ranking %d (%s): %w", i+1, report.Visible(d.Rankings[i].Title), err)
-		}
-		v.Rankings = append(v.Rankings, *r)
+		v.Rankings = append(v.Rankings, newRankingView(&d.Rankings[i], i+1))
 	}
 	return v, nil
 }
@@ -187,91 +170,40 @@ func visible(texts []string) []string {
 	return out
 }
 
-func newFigureView(f *Figure, ids anchors) (*figureView, error) {
-	id, err := ids.take(f.ID, "figure")
-	if err != nil {
-		return nil, err
-	}
-	if f.Alt == "" {
-		return nil, errors.New("no Alt: say what the picture shows")
-	}
-	if len(f.SVG) == 0 {
-		return nil, errors.New("no SVG")
-	}
-	v := &figureView{Figure: f, ID: id, Light: template.URL(dataURL(f.SVG))}
+func newFigureView(f *Figure) (v *figureView, err error) {
+	v = &figureView{Figure: f, Light: template.URL(dataURL(f.SVG))}
 	if len(f.Dark) > 0 {
 		v.Dark = template.Srcset(dataURL(f.Dark))
 	}
 	if f.Data != nil {
-		if v.Data, err = newTableView(f.Data, ids); err != nil {
-			return nil, fmt.Errorf("data: %w", err)
-		}
+		v.Data, err = newTableView(f.Data)
 	}
-	return v, nil
+	return v, err
 }
 
 func dataURL(svg []byte) string {
 	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
 }
 
-func newTableView(t *report.NamedTable, ids anchors) (*tableView, error) {
-	id := ""
-	if t.Name != "" {
-		id = "table-" + t.Name
-	}
-	id, err := ids.take(id, "table")
-	if err != nil {
-		return nil, err
-	}
+func newTableView(t *report.NamedTable) (*tableView, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	v := &tableView{Table: Table{NamedTable: t}, ID: id, Long: len(t.Rows) > longTable}
+	v := &tableView{Table: Table{NamedTable: t}, ID: "table-" + t.Name, Long: len(t.Rows) > longTable}
 	order, secondary := arrange(t.Columns)
-	statistic := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == "statistic" })
-	scaleOf := func(row []report.Value, k int) scaleKey { // bars of one statistic share a scale
-		key := scaleKey{column: k}
-		if statistic >= 0 {
-			key.statistic, _ = row[statistic].Show(0)
-		}
-		return key
-	}
-	scales := map[scaleKey]*scale{}
 	for _, k := range order {
 		c := &t.Columns[k]
 		v.Columns = append(v.Columns, columnView{Heading: c.Heading(), Numeric: c.Numeric(), Secondary: secondary[k]})
 		if secondary[k] {
 			v.More = fmt.Sprintf("%d columns", len(order))
 		}
-		if c.Kind != report.KindInterval {
-			continue
-		}
-		for _, row := range t.Rows {
-			if low, high, ok := row[k].Bounds(); ok {
-				key := scaleOf(row, k)
-				if scales[key] == nil {
-					scales[key] = new(scale)
-				}
-				scales[key].take(low, high)
-			}
-		}
 	}
 	v.Rows = make([][]cellView, len(t.Rows))
 	for i, row := range t.Rows {
 		for _, k := range order {
-			c := &t.Columns[k]
-			cell := newCellView(row[k], c)
+			cell := newCellView(row[k], &t.Columns[k])
 			if secondary[k] {
 				cell.Class += " extra"
-			}
-			if low, high, ok := row[k].Bounds(); ok && c.Kind == report.KindInterval {
-				value := math.NaN() // the number left of an interval is what it belongs to
-				if k > 0 && t.Columns[k-1].Kind == report.KindFloat {
-					if f, _, ok := row[k-1].Bounds(); ok {
-						value = f
-					}
-				}
-				cell.Bar = scales[scaleOf(row, k)].bar(low, value, high)
 			}
 			v.Rows[i] = append(v.Rows[i], cell)
 		}
@@ -332,17 +264,10 @@ func notZero(text string, f float64, digits int) string {
 	return "< " + bound
 }
 
-func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
-	id, err := ids.take(r.ID, "ranking")
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRanking(r); err != nil {
-		return nil, err
-	}
-	v := &rankingView{Ranking: r, ID: id, Notes: slices.Clone(r.Notes)}
+func newRankingView(r *Ranking, number int) rankingView {
+	v := rankingView{Ranking: r, ID: fmt.Sprintf("ranking-%d", number), Notes: slices.Clone(r.Notes)}
 	g := &v.Grid
-	g.ID, g.Table, g.Columns = id, Table{NamedTable: &report.NamedTable{Title: r.Title + ": rank and score"}}, []columnView{{Heading: "system"}}
+	g.ID, g.Table, g.Columns = v.ID, Table{NamedTable: &report.NamedTable{Title: r.Title + ": rank and score"}}, []columnView{{Heading: "system"}}
 	systems := slices.Clone(r.Systems)
 	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
 	g.Rows = make([][]cellView, len(systems))
@@ -372,7 +297,7 @@ func newRankingView(r *Ranking, ids anchors) (*rankingView, error) {
 	if len(r.Settings) > 1 {
 		v.Notes = append(v.Notes, "Arrows: places above (▲) or below (▼) those under "+r.Settings[0]+".")
 	}
-	return v, nil
+	return v
 }
 
 func newPlaceCell(p, first report.Place, digits int) cellView {

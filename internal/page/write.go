@@ -65,11 +65,6 @@ func Write(ctx context.Context, w io.Writer, d *Document) error {
 }
 
 func write(ctx context.Context, out *bufio.Writer, d *Document) error {
-	if d.Explorer != nil {
-		if err := d.Explorer.check(); err != nil {
-			return err
-		}
-	}
 	v, err := newView(d)
 	if err != nil {
 		return err
@@ -109,11 +104,8 @@ func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
 		if err != nil {
 			return fmt.Errorf("segment %d: %w", n, err)
 		}
-		if err := s.check(e); err != nil {
-			return fmt.Errorf("segment %d (id %q): %w", n, s.ID, err)
-		}
 		if !cols.add(s) {
-			return fmt.Errorf("segment %d (id %q): more than %d domains", n, s.ID, maxIndex)
+			return fmt.Errorf("segment %d (id %q): more than %d domains or references", n, s.ID, maxIndex)
 		}
 		if held > 0 {
 			chunk = append(chunk, ',')

@@ -188,48 +188,13 @@ func TestErrors(t *testing.T) {
 	table := func(columns []report.Column, rows ...[]report.Value) *page.Document {
 		return &page.Document{Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Title: "scores", Columns: columns, Rows: rows}}}}
 	}
-	segment := func(change func(*page.Segment)) *page.Document {
-		e := textExplorer("text")
-		for s := range e.Segments {
-			change(s)
-			e.Segments = one(s)
-		}
-		return &page.Document{Title: "x", Explorer: e}
-	}
-	output := func(change func(*page.Output)) *page.Document {
-		return segment(func(s *page.Segment) { change(&s.Outputs[0]) })
-	}
 	c := []report.Column{{Name: "c"}}
 	for want, d := range map[string]*page.Document{
 		"no title": {},
 		`table 1 (scores): row 1 has 2 values for 1 columns`:         table(c, []report.Value{report.Null(), report.Null()}),
 		`row 1: column "c" is of kind string, its value of kind int`: table(c, []report.Value{report.Int(1)}),
-		"needs at least one column":                                  table(nil),
 		"every column is hidden":                                     table([]report.Column{{Name: "c", Hide: true}}),
-		`id "table-a b": use letters`:                                {Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Name: "a b", Columns: c}}}},
-		`id "table-a" is used twice`:                                 {Title: "x", Tables: []page.Table{{NamedTable: &report.NamedTable{Name: "a", Columns: c}}, {NamedTable: &report.NamedTable{Name: "a", Columns: c}}}},
-		"figure 1 (f): no Alt":                                       {Title: "x", Figures: []page.Figure{{Title: "f", SVG: []byte("x")}}},
-		"no SVG":                                                     {Title: "x", Figures: []page.Figure{{Alt: "f"}}},
-		"setting s has 1 effects in 2 views": {Title: "x", Forests: []report.Forest{{Views: []string{"a", "b"},
-			Groups: []report.ForestGroup{{Rows: []report.ForestRow{{Name: "s", Effects: make([]report.Effect, 1)}}}}}}},
-		"at least one setting":                 {Title: "x", Rankings: []page.Ranking{{}}},
-		"system s has 1 places for 2 settings": {Title: "x", Rankings: []page.Ranking{{Settings: []string{"a", "b"}, Systems: []report.RankedSystem{{Name: "s"}}}}},
-		"no segments":                          {Title: "x", Explorer: &page.Explorer{}},
-		`setting "s" names metric 1 of 0`:      {Title: "x", Explorer: &page.Explorer{Settings: []page.Setting{{Name: "s", Metric: 1}}, Segments: one(nil)}},
-		"output 1: system 3 of 1":              output(func(o *page.Output) { o.System = 3 }),
-		`segment 1 (id "text"): system "text": 0 scores for 1 settings`: output(func(o *page.Output) { o.Scores = nil }),
-		"2 human scores for 1 kinds":                                    output(func(o *page.Output) { o.Human = make([]float64, 2) }),
-		`setting "text": reference 2 of 1 decided`:                      output(func(o *page.Output) { o.Scores[0].Decided = 2 }),
-		"cells of 2 metrics for 1":                                      output(func(o *page.Output) { o.Cells = make([]page.Numbers, 2) }),
-		"3 cells for 1 references":                                      output(func(o *page.Output) { o.Cells = []page.Numbers{make([]float64, 3)} }),
-		"a match with reference 2 of 1":                                 output(func(o *page.Output) { o.Matches = []page.Match{{Reference: 1}} }),
-		"output: runes 0 to 5 of a text of 4": output(func(o *page.Output) {
-			o.Matches = []page.Match{{InOutput: []page.Gram{{Span: page.Span{End: 5}, N: 1}}}}
-		}),
-		"reference: an n-gram of order 0":                    output(func(o *page.Output) { o.Matches = []page.Match{{InReference: []page.Gram{{}}}} }),
-		`judge "text": error 1: runes 3 to 2 of a text of 4`: output(func(o *page.Output) { o.Reports[0].Errors[0].Span = page.Span{Start: 3, End: 2} }),
-		"reference 1: prompt 1 of 1":                         segment(func(s *page.Segment) { s.References[0].Prompt = 1 }),
-		`system "text": two outputs`:                         segment(func(s *page.Segment) { s.Outputs = append(s.Outputs, s.Outputs[0]) }),
+		"more than 65535 domains or references":                      {Title: "x", Explorer: &page.Explorer{Segments: one(&page.Segment{References: make([]page.Reference, 1<<16)})}},
 	} {
 		err := page.Write(context.Background(), new(bytes.Buffer), d)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "page: ") {

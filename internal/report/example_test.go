@@ -51,14 +51,3 @@ func ExampleNewWriter() {
 	// good,1,31.41592,30.5..32.25,nrefs:1|case:mixed|tok:13a
 	// absent,0,,,nrefs:1|case:mixed|tok:13a
 }
-
-func ExampleParseFormat() {
-	_, err := report.ParseFormat("jsno")
-	fmt.Println(err)
-	// Output: unknown format "jsno"; did you mean "json"? (known: table, json, jsonl, csv, tsv, markdown, latex)
-}
-
-func ExampleVisible() {
-	fmt.Println(report.Visible("name\x1b[2J \u202etxt.exe"))
-	// Output: name\x1b[2J \u202etxt.exe
-}

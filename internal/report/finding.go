@@ -28,15 +28,6 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON reads null as undefined.
-func (n *Number) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		*n = None()
-		return nil
-	}
-	return json.Unmarshal(b, (*float64)(n))
-}
-
 // Range is a confidence interval.
 type Range struct {
 	Low  Number `json:"low"`

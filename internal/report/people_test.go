@@ -68,19 +68,6 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-func FuzzVisible(f *testing.F) {
-	f.Add("a\x1b[2J\u202e\xff")
-	f.Fuzz(func(t *testing.T, s string) {
-		got := Visible(s)
-		if strings.ContainsFunc(got, text.Hidden) || !utf8.ValidString(got) {
-			t.Fatalf("Visible(%q) = %q", s, got)
-		}
-		if again := Visible(got); again != got {
-			t.Fatalf("shown twice, %q became %q", got, again)
-		}
-	})
-}
-
 // Taking a cell out of the markdown gives the text back: no text can end its
 // cell or start markup.
 func TestMarkdownEscaping(t *testing.T) {
@@ -236,28 +223,5 @@ func TestTableLayoutInAnotherLocale(t *testing.T) {
 	cmd.Env = append(os.Environ(), "LC_ALL=ja_JP.UTF-8", "RUNEWIDTH_EASTASIAN=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-func TestDigits(t *testing.T) {
-	tests := []struct {
-		value  Value
-		kind   Kind
-		digits int
-		want   string
-	}{
-		{Float(0.123456), KindFloat, 3, "0.123"},
-		{Float(0.123456), KindFloat, 0, "0.123456"},
-		{Float(25), KindFloat, 2, "25.00"},
-		{Float(1e-9), KindFloat, 2, "0.00"},
-		{Float(1e15), KindFloat, 2, "1e+15"},
-		{Interval(-0.5, 0.125), KindInterval, 2, "[-0.50, 0.12]"},
-		{Int(288750), KindInt, 2, "288750"},
-	}
-	for _, tt := range tests {
-		out := renderPeople(t, Markdown, []Column{{Name: "x", Kind: tt.kind, Digits: tt.digits}}, Options{}, [][]Value{{tt.value}})
-		if got := strings.Split(out, "\n")[2]; got != "| "+tt.want+" |" {
-			t.Errorf("%+v with %d digits: got %s, want | %s |", tt.value, tt.digits, got, tt.want)
-		}
 	}
 }

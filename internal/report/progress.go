@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -21,18 +19,14 @@ const (
 	redrawEvery = 100 * time.Millisecond // on a terminal
 	plainEvery  = 5 * time.Second        // elsewhere
 	between     = " · "                  // the parts of a line
-	besides     = 60                     // columns for the bar's own numbers
 )
 
-// Progress tells how far a piece of work is: with a bar on a terminal, and
-// elsewhere with a plain line every few seconds.
+// Progress tells how far a piece of work is: on a terminal in a line that is kept up
+// to date, and elsewhere in a plain line every few seconds.
 //
-//	expand · 300 from cache   6% |█         | (1200/20000, 45 calls/s) [20s:6m58s]
 //	expand: 1,200/20,000 calls · 300 from cache · 45.00/s · ETA 6m57s
 //
-// A plain line has the rate since the line before, without the cache. The bar
-// has that of the last five seconds or more, cached answers among them: for as
-// long after many of them it is too high, and the time left too short.
+// The rate is that of the last five seconds or less, without the cache.
 //
 // All methods are safe for concurrent use, and do nothing on a nil *Progress.
 // Errors in writing are ignored: the work matters more.
@@ -42,16 +36,16 @@ type Progress struct {
 	lines       bool // of JSON, in place of text
 	brief       bool // no last line of what took less than a plain line does
 	label, unit string
-	total       int
+	total       int // 0 or less for unknown
 	now         func() time.Time
 
-	mu           sync.Mutex               // for what follows, and for w
-	bar          *progressbar.ProgressBar // invisible if w is no terminal
-	done, fresh  int                      // fresh is without the cache
-	shownFresh   int                      // at the last plain line
+	mu           sync.Mutex // for what follows, and for w
+	done, fresh  int        // fresh is without the cache
 	counts       map[string]int
 	notes        []note // in the order in which they were first set
 	start, shown time.Time
+	rated        time.Time // from when on, and from what, the rate is taken
+	ratedFresh   int
 	finished     bool
 }
 
@@ -66,24 +60,10 @@ func NewProgress(w io.Writer, isTerminal bool, label string, total int, unit str
 }
 
 func newProgress(w io.Writer, isTerminal bool, label string, total int, unit string, now func() time.Time) *Progress {
-	if total <= 0 {
-		total = -1 // as the library has it
-	}
 	p := &Progress{w: w, terminal: isTerminal, label: Visible(label), unit: Visible(unit), total: total, now: now, counts: make(map[string]int)}
 	p.start = p.now()
-	p.shown = p.start
-	p.bar = progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetVisibility(isTerminal),
-		progressbar.OptionSetRenderBlankState(true),
-		progressbar.OptionUseANSICodes(true),
-		progressbar.OptionSetSpinnerChangeInterval(0), // a spinner would draw in a goroutine of its own
-		progressbar.OptionSetWidth(20),                // at most
-		progressbar.OptionSetDescription(p.label),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString(cmp.Or(p.unit, "it")),
-	)
+	p.shown, p.rated = p.start, p.start
+	p.draw(p.start)
 	return p
 }
 
@@ -104,7 +84,6 @@ func (p *Progress) Total(n int) {
 	p.update(func() {
 		if n > 0 && n != p.total {
 			p.total = n
-			p.bar.ChangeMax(n)
 		}
 	})
 }
@@ -159,29 +138,31 @@ func (p *Progress) update(change func()) {
 		}
 	case p.terminal && since >= redrawEvery:
 		p.shown = now
-		p.draw()
+		if p.draw(now); now.Sub(p.rated) >= plainEvery {
+			p.rated, p.ratedFresh = now, p.fresh
+		}
 	case !p.terminal && since >= plainEvery:
-		fmt.Fprintln(p.w, p.line(p.fresh-p.shownFresh, since, p.total-p.done))
-		p.shown, p.shownFresh = now, p.fresh
+		fmt.Fprintln(p.w, p.line(p.fresh-p.ratedFresh, since, p.total-p.done))
+		p.shown, p.ratedFresh = now, p.fresh
 	}
 }
 
-// Println writes a line of its own, such as a warning, without breaking the
-// bar. The line is shown as [Visible] does.
+// Println writes a line of its own, such as a warning, without breaking
+// the one on the terminal. The line is shown as [Visible] does.
 func (p *Progress) Println(line string) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bar.Clear()
+	p.clear()
 	fmt.Fprintln(p.w, Visible(line))
 	if !p.finished {
-		p.draw()
+		p.draw(p.now())
 	}
 }
 
-// Finish writes the last line in place of the bar, with the time taken and
+// Finish writes the last line, with the time taken and
 // the mean rate without the cache. It claims no more than was done. Later
 // calls do nothing.
 func (p *Progress) Finish() {
@@ -198,7 +179,7 @@ func (p *Progress) Finish() {
 		p.tell(p.now())
 		return
 	}
-	p.bar.Clear()
+	p.clear()
 	elapsed := p.now().Sub(p.start)
 	if p.brief && elapsed < plainEvery {
 		return
@@ -206,17 +187,24 @@ func (p *Progress) Finish() {
 	fmt.Fprintln(p.w, p.line(p.fresh, elapsed, 0)+between+"in "+elapsed.Round(time.Second).String())
 }
 
-// draw brings the bar up to date. The library shortens the bar where the
-// terminal is narrow, but not what stands before it: the line would wrap.
-func (p *Progress) draw() {
-	description := strings.Join(append([]string{p.label}, p.extras()...), between)
+// draw brings the line of a terminal up to date. One that is too long would wrap.
+func (p *Progress) draw(now time.Time) {
+	if !p.terminal {
+		return
+	}
+	line := p.line(p.fresh-p.ratedFresh, now.Sub(p.rated), p.total-p.done)
 	if f, ok := p.w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			description = text.Snip(description, max(1, width-besides), "…")
+			line = text.Snip(line, max(1, width-1), "…")
 		}
 	}
-	p.bar.Describe(description)
-	p.bar.Set(p.done)
+	fmt.Fprint(p.w, "\r"+line+"\x1b[K")
+}
+
+func (p *Progress) clear() {
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
 }
 
 // line is the plain form, with the rate of n in d and the time that what is

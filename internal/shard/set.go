@@ -2,7 +2,6 @@ package shard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/text"
@@ -91,24 +89,6 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 		return err
 	}
 	return &Error{path, fmt.Errorf("of another run than %s: %s", text.Path(s.files[0]), strings.Join(diff, "; "))}
-}
-
-// Sampled reports whether the shards know their own parts of the input, and of the
-// others samples alone.
-func (s *Set) Sampled() bool { return len(s.files) > 1 && s.Manifest.Input.Part != "" }
-
-// Compare cuts the input again, and names the first shard that is of another one.
-func (s *Set) Compare(cut func(i, n int) (dataset.Input, error)) error {
-	for i, path := range s.files {
-		input, err := cut(i+1, len(s.files))
-		if err != nil {
-			return err
-		}
-		if input != s.manifests[i].Input {
-			return &Error{path, errors.New("of another input than is there now: run this shard again, after its file is removed, or restore the input")}
-		}
-	}
-	return nil
 }
 
 // place puts the files into the order of the shards by their manifests, which are

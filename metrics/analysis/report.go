@@ -10,11 +10,7 @@
 // untrusted.
 package analysis
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import ()
 
 // Outcome says what became of one answer of a judge.
 type Outcome string
@@ -112,24 +108,6 @@ type Problem struct {
 	Code   string `json:"code"`            // one of the codes of Check
 	Error  *int   `json:"error,omitempty"` // index into Report.Errors; nil for the whole report
 	Detail string `json:"detail"`          // for people
-}
-
-// ParseWeights reads penalties by severity, such as "major=5,minor=1".
-func ParseWeights(s string) (map[Severity]float64, error) {
-	out := map[Severity]float64{}
-	for field := range strings.SplitSeq(s, ",") {
-		key, value, _ := strings.Cut(field, "=")
-		severity := Severity(strings.TrimSpace(key))
-		w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no weight; write severity=number, such as major=5", field)
-		}
-		if _, twice := out[severity]; twice {
-			return nil, fmt.Errorf("%s is given twice", severity)
-		}
-		out[severity] = w
-	}
-	return out, nil
 }
 
 // Reported is the report of the errors that a model or a program states beside a

@@ -137,7 +137,7 @@ func TestBuiltinFiles(t *testing.T) {
 func combinations(d *Definition) []map[string]string {
 	all := []map[string]string{{}}
 	for _, o := range d.Options {
-		values := o.AllValues()
+		values := o.values()
 		switch {
 		case o.Examples:
 			continue

@@ -62,13 +62,11 @@ type Option struct {
 	Doc      string `yaml:"doc"`
 	Default  string `yaml:"default"`
 	Required bool   `yaml:"required"`
-	// Values are all that the option may be; any text where there are none
-	// and no Choices.
-	Values []string `yaml:"values"`
-	// Choices say what follows from a value; each sets the same names.
+	// Choices are all that the option may be, and say what follows from each; any
+	// text where there are none.
 	Choices []Choice `yaml:"choices"`
 	// Examples marks an option whose value is the path of a file for
-	// ReadExamples.
+	// readExamples.
 	Examples bool `yaml:"examples"`
 }
 

@@ -87,17 +87,16 @@ func TestParseDefinitionErrors(t *testing.T) {
 		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot" (known: tone, topic, voice, src, ref, out, answer)`},
 		{"=> {out}", "=> {", "judge.yaml:19: turns[0].prompt: a \"{\" that opens no variable"},
 		{"=> {out}", "=> x", "judge.yaml:18: turns: no prompt has {out}"},
-		{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:12: options[1].choices[0].set.voice: {voice} comes back to itself"},
-		{"voice: 'Judge {topic}.'", "other: ''", "options[1].choices[1]: does not set {other}"},
+		{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:18: turns[0].system: {voice} comes back to itself"},
+		{"voice: 'Judge {topic}.'", "other: ''", `turns[0].system: unknown variable "voice"`},
 		{"turns:", "texts: {src: x}\nturns:", "judge.yaml:17: texts.src: {src} is a text of the segment"},
 		{"turns:", "texts: {topic: x}\nturns:", "judge.yaml:4: options[0].name: {topic} is set by texts.topic already"},
 		{"name: tone", "name: model", `judge.yaml:7: options[1].name: every judge has an option "model"`},
 		{"name: tone", "name: Tone", "judge.yaml:7: options[1].name: \"Tone\" is no name"},
 		{"default: news", "required: true\n    default: news", "options[0].default: a required option has no default"},
 		{"doc: what the texts are about", "doc: ''", "judge.yaml:5: options[0].doc: is missing"},
-		{"default: news", "values: [a, b]", "options[0].default: \"\" is none of the values"},
-		{"default: news", "default: a\n    values: [a, a]", `options[0]: the value "a" is there twice`},
-		{"default: plain", "default: plain\n    values: [plain]", "options[1].values: stand beside choices"},
+		{"default: news", "choices: [{value: a}]", "options[0].default: \"\" is none of the values"},
+		{"default: news", "default: a\n    choices: [{value: a}, {value: a}]", `options[0].choices[1]: the value "a" is there twice`},
 		{"answer: {kind: number, lower: 1, upper: 10}", "answer: {kind: nmuber}", "judge.yaml:20: answer: kind \"nmuber\""},
 		{"answer: {kind: number, lower: 1, upper: 10}", "answer: {kind: number, colour: 1}", `judge.yaml:20: unknown field "colour"`},
 		{"answer:", "structured: true\nanswer:", "judge.yaml:20: structured: the kind \"number\" has no JSON schema"},
@@ -151,8 +150,8 @@ answer: {kind: number}
 	for _, c := range []struct{ text, old, new, want string }{
 		{likelihood, "completions", "chat", "judge.yaml:2: endpoint: must be completions"},
 		{likelihood, "{out}", "out", "judge.yaml:3: likelihood: has no {out}"},
-		{likelihood, "name: fluency", "name: fluency\ntrim: true", "judge.yaml:2: trim: has no meaning"},
-		{likelihood, "name: fluency", "name: fluency\nstructured: true", "judge.yaml:2: structured: a likelihood reads no answer"},
+		{likelihood, "name: fluency", "name: fluency\ntrim: true", "judge.yaml:4: likelihood: has neither trim nor examples"},
+		{likelihood, "name: fluency", "name: fluency\nstructured: true", "judge.yaml:2: structured: stands beside likelihood"},
 		{likelihood, "name: fluency", "name: fluency\nanswer: {kind: number}", "judge.yaml:2: answer: stands beside likelihood"},
 		{likelihood, "name: fluency", "name: fluency\nsampling: {max_tokens: 3}", "judge.yaml:2: sampling: a likelihood samples nothing"},
 		{completions, "turns: ", "x: ", "judge.yaml:4: unknown field"},
@@ -271,15 +270,15 @@ func TestReadExamplesErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "x.jsonl: the file has no examples"},
 		{"\n{", "x.jsonl:2: not an example"},
-		{`{"hypothesis": "a", "answer": "1"} {}`, "x.jsonl:1: more follows"},
-		{`{"hypotesis": "a"}`, `unknown field "hypotesis"`},
+		{`{"hypothesis": "a", "answer": "1"} {}`, "x.jsonl:1: not an example"},
+		{`{"hypotesis": "a"}`, `name "hypotesis"`},
 		{`{"answer": "1"}`, "no hypothesis"},
 		{`{"hypothesis": "a"}`, "no answer"},
 		{`{"hypothesis": "a", "answer": null}`, "no answer"},
-		{"{\"hypothesis\": \"\xff\"}", "not valid UTF-8"},
-		{`{"hypothesis": "` + strings.Repeat("a", maxExampleLine) + `"}`, "x.jsonl:1: the line is longer than"},
+		{"{\"hypothesis\": \"\xff\"}", "invalid UTF-8"},
+		{strings.Repeat("a", maxExamples+1), "x.jsonl: the file is larger than"},
 	} {
-		if _, err := ReadExamples("x.jsonl", strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := readExamples("x.jsonl", strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want %q", c.text, err, c.want)
 		}
 	}
@@ -302,7 +301,7 @@ func TestCheckExamples(t *testing.T) {
 		{mqm, noScore, "states no score"},
 		{find(t, "gemba-da", map[string]string{"sl": "German", "tl": "English"}), good, "takes no examples"},
 	} {
-		err := c.judge.CheckExamples([]Example{c.example})
+		err := c.judge.checkExamples([]Example{c.example})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.judge.Spec(), err, c.want)
 		}
@@ -336,7 +335,7 @@ func FuzzParseDefinition(f *testing.F) {
 		for _, o := range d.Options {
 			if o.Required {
 				options[o.Name] = "x"
-				if values := o.AllValues(); len(values) > 0 && values[0] != anyValue {
+				if values := o.values(); len(values) > 0 && values[0] != anyValue {
 					options[o.Name] = values[0]
 				}
 			}

@@ -83,11 +83,11 @@ func TestDocumentedJudge(t *testing.T) {
 	if got := p.Parse("6"); !got.Outcome.HasScore() || *got.Score != 6 {
 		t.Errorf("6 is read as %+v", got)
 	}
-	examples, err := ReadExamples("docs", strings.NewReader(block(t, readDocs(t), "json")))
+	examples, err := readExamples("docs", strings.NewReader(block(t, readDocs(t), "json")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := find(t, "mqm", map[string]string{"sl": "German", "tl": "English"}).CheckExamples(examples); err != nil {
+	if err := find(t, "mqm", map[string]string{"sl": "German", "tl": "English"}).checkExamples(examples); err != nil {
 		t.Error(err)
 	}
 }
@@ -126,7 +126,7 @@ func TestDocumentedFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range d.Options[0].AllValues() {
+	for _, task := range d.Options[0].values() {
 		model := find(t, "instructscore", map[string]string{"task": task}).Model()
 		if i := strings.LastIndex(model, "_"); i > 0 && strings.HasPrefix(task, "mt_") {
 			model = model[i:] // the table abbreviates

@@ -1,20 +1,21 @@
 package judge
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxExampleLine bounds a line of a file of examples, in bytes.
-const maxExampleLine = 1 << 20
+// maxExamples bounds a file of examples, in bytes.
+const maxExamples = 1 << 24
 
-// ReadExamples reads judgements to show a model before it is asked, as JSON Lines:
+// readExamples reads judgements to show a model before it is asked, as JSON Lines:
 //
 //	{"source": "…", "reference": "…", "hypothesis": "…", "answer": {"errors": []}}
 //
@@ -22,18 +23,18 @@ const maxExampleLine = 1 << 20
 // them. An answer is the text that the model should have given, or the JSON of
 // it, which is shown on one line. Blank lines are passed over. name is the
 // file's name in errors, which say the line.
-func ReadExamples(name string, r io.Reader) ([]Example, error) {
+func readExamples(name string, r io.Reader) ([]Example, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxExamples+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(text) > maxExamples:
+		return nil, fmt.Errorf("%s: the file is larger than %d bytes, which is no size for examples", name, maxExamples)
+	}
 	var out []Example
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxExampleLine)
 	n := 0
-	for lines.Scan() {
-		n++
-		line := lines.Bytes()
-		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
+	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		if n++; len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		e, err := readExample(line)
@@ -42,12 +43,7 @@ func ReadExamples(name string, r io.Reader) ([]Example, error) {
 		}
 		out = append(out, e)
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s:%d: the line is longer than %d bytes", name, n+1, maxExampleLine)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(out) == 0:
+	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: the file has no examples", name)
 	}
 	return out, nil
@@ -55,46 +51,36 @@ func ReadExamples(name string, r io.Reader) ([]Example, error) {
 
 func readExample(line []byte) (Example, error) {
 	var raw struct {
-		Source     string          `json:"source"`
-		Reference  string          `json:"reference"`
-		Hypothesis string          `json:"hypothesis"`
-		Answer     json.RawMessage `json:"answer"`
+		Source     string         `json:"source"`
+		Reference  string         `json:"reference"`
+		Hypothesis string         `json:"hypothesis"`
+		Answer     jsontext.Value `json:"answer"`
 	}
-	if !utf8.Valid(line) {
-		return Example{}, errors.New("the line is not valid UTF-8")
-	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&raw); err != nil {
+	if err := json.Unmarshal(line, &raw, json.RejectUnknownMembers(true)); err != nil {
 		return Example{}, fmt.Errorf("not an example such as {\"source\": …, \"hypothesis\": …, \"answer\": …}: %w", err)
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Example{}, errors.New("more follows after the example; put each on a line of its own")
-	}
 	e := Example{Source: raw.Source, Reference: raw.Reference, Hypothesis: raw.Hypothesis}
-	if len(raw.Answer) > 0 && raw.Answer[0] == '"' {
-		if err := json.Unmarshal(raw.Answer, &e.Answer); err != nil {
-			return Example{}, fmt.Errorf("answer: %w", err)
-		}
-	} else if len(raw.Answer) > 0 && string(raw.Answer) != "null" {
-		var b bytes.Buffer
-		if err := json.Compact(&b, raw.Answer); err != nil {
-			return Example{}, fmt.Errorf("answer: %w", err)
-		}
-		e.Answer = b.String()
+	var err error
+	switch raw.Answer.Kind() {
+	case '"':
+		err = json.Unmarshal(raw.Answer, &e.Answer)
+	case 0, 'n': // there is none
+	default:
+		err = raw.Answer.Compact()
+		e.Answer = string(raw.Answer)
 	}
 	switch {
 	case strings.TrimSpace(e.Hypothesis) == "":
-		return Example{}, errors.New("the example has no hypothesis")
+		err = cmp.Or(err, errors.New("the example has no hypothesis"))
 	case strings.TrimSpace(e.Answer) == "":
-		return Example{}, errors.New("the example has no answer")
+		err = cmp.Or(err, errors.New("the example has no answer"))
 	}
-	return e, nil
+	return e, err
 }
 
-// CheckExamples checks that the judge takes examples, that they have the texts
+// checkExamples checks that the judge takes examples, that they have the texts
 // that its prompt uses, and that its parser reads a score in every answer.
-func (r *Resolved) CheckExamples(examples []Example) error {
+func (r *Resolved) checkExamples(examples []Example) error {
 	if r.definition.takesExamples() == "" {
 		return fmt.Errorf("%s takes no examples", r.Name())
 	}

@@ -149,7 +149,7 @@ func commonOptions(d *Definition) []metrics.Option {
 		{Key: optionModel, Default: model, Values: "NAME", Doc: "model to ask"},
 		{Key: optionRevision, Values: "TEXT", Doc: "revision of the model's weights, for the store and the signature"},
 		{Key: optionServer, Default: "--base-url", Values: "URL", Doc: "server of this judge's model"},
-		{Key: optionUnparseable, Default: "exclude", Values: "exclude|zero|worst|NUMBER|retry[:N]|fail", Doc: "what an answer without a score counts as"},
+		{Key: optionUnparseable, Default: "exclude", Values: "exclude|zero|NUMBER|retry[:N]|fail", Doc: "what an answer without a score counts as"},
 		{Key: optionHardened, Default: "no", Values: "yes|no", Doc: "fence the texts off as data: another metric than the published one"},
 		{Key: optionSamples, Default: strconv.Itoa(max(1, d.Sampling.Samples)), Values: "N", Doc: "answers that a score is combined of"},
 		{Key: optionCombine, Default: string(cmp.Or(d.Sampling.Combine, analysis.Mean)), Values: strings.Join(analysis.Combinations(), "|"), Doc: "how samples are combined"},
@@ -236,14 +236,14 @@ func (d *Definition) withFiles(r *Resolved) (*Resolved, error) {
 		if err != nil {
 			return nil, fmt.Errorf("option %s: %w", o.Name, err)
 		}
-		examples, err := ReadExamples(path, f)
+		examples, err := readExamples(path, f)
 		if err == nil {
-			err = r.CheckExamples(examples)
+			err = r.checkExamples(examples)
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, fmt.Errorf("option %s: %w", o.Name, err)
 		}
-		r = r.WithExamples(examples)
+		r = r.withExamples(examples)
 	}
 	return r, nil
 }

@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -88,10 +87,6 @@ func New(cfg Config) (*Judge, error) {
 	}
 	// The calls of one segment stand next to each other, and there are enough at a time.
 	j.info.Pace = metrics.Pace{Batch: min(max(16, calls), 256), Calls: 2}
-	var err error
-	if j.cfg.Policy, err = cfg.Policy.Within(j.info.Lower, j.info.Upper, r.Direction()); err != nil {
-		return nil, fmt.Errorf("%s: option %s: %w", r.Name(), optionUnparseable, err)
-	}
 	if value, is := j.cfg.Policy.Counts(analysis.Unparseable); is {
 		j.info.Lower, j.info.Upper = min(j.info.Lower, value), max(j.info.Upper, value)
 	}

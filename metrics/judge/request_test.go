@@ -119,15 +119,15 @@ func TestFewShot(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	examples, err := ReadExamples(file, f)
+	examples, err := readExamples(file, f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := find(t, "mqm", map[string]string{"sl": "German", "tl": "English"})
-	if err := plain.CheckExamples(examples); err != nil {
+	if err := plain.checkExamples(examples); err != nil {
 		t.Fatal(err)
 	}
-	r := plain.WithExamples(examples)
+	r := plain.withExamples(examples)
 	if r.Hash() == plain.Hash() {
 		t.Error("examples do not change the hash")
 	}

@@ -115,7 +115,7 @@ func (d *Definition) Sample(given map[string]string) (*Resolved, error) {
 	}
 	for _, o := range d.Options {
 		if _, ok := set[o.Name]; !ok && o.Required {
-			set[o.Name] = append(slices.Clip(o.AllValues()), strings.ToUpper(o.Name))[0]
+			set[o.Name] = append(slices.Clip(o.values()), strings.ToUpper(o.Name))[0]
 		}
 	}
 	return d.Resolve(set)
@@ -130,7 +130,7 @@ func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error
 	for _, o := range d.Options {
 		_, given := options[o.Name]
 		if !given && o.Required && slices.ContainsFunc(o.Choices, func(c Choice) bool { return c.Answer != nil }) {
-			return nil, fmt.Errorf("option %q says how answers are read: give one of %s", o.Name, strings.Join(o.AllValues(), ", "))
+			return nil, fmt.Errorf("option %q says how answers are read: give one of %s", o.Name, strings.Join(o.values(), ", "))
 		}
 	}
 	return d.Sample(options)
@@ -138,21 +138,18 @@ func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error
 
 // wants says what an option may be.
 func (o Option) wants() string {
-	if values := o.AllValues(); len(values) > 0 {
+	if values := o.values(); len(values) > 0 {
 		return "one of " + strings.Join(values, ", ")
 	}
 	return o.Doc
 }
 
-// AllValues lists what the option may be, in the order of the file, with "*"
-// for any other text; nil means any text.
-func (o Option) AllValues() []string {
-	if len(o.Choices) == 0 {
-		return o.Values
-	}
-	values := make([]string, len(o.Choices))
-	for i, c := range o.Choices {
-		values[i] = c.Value
+// values lists what the option may be, in the order of the file, with "*" for any
+// other text; nil means any text.
+func (o Option) values() []string {
+	var values []string
+	for _, c := range o.Choices {
+		values = append(values, c.Value)
 	}
 	return values
 }
@@ -164,7 +161,7 @@ func (o Option) ValuesHelp() string {
 		return "FILE"
 	}
 	var words []string
-	for _, v := range o.AllValues() {
+	for _, v := range o.values() {
 		switch v {
 		case "":
 		case anyValue:
@@ -177,18 +174,15 @@ func (o Option) ValuesHelp() string {
 }
 
 func (o Option) choose(value string) (Choice, error) {
-	if len(o.Choices) == 0 {
-		if len(o.Values) > 0 && !slices.Contains(o.Values, value) {
-			return Choice{}, errors.New(suggest.Unknown("value for "+o.Name, value, o.Values))
-		}
-		return Choice{}, nil
-	}
 	for _, c := range o.Choices {
-		if c.Value == value || c.Value == anyValue && !slices.Contains(o.AllValues(), value) {
+		if c.Value == value || c.Value == anyValue && !slices.Contains(o.values(), value) {
 			return c, nil
 		}
 	}
-	return Choice{}, errors.New(suggest.Unknown("value for "+o.Name, value, o.AllValues()))
+	if len(o.Choices) == 0 {
+		return Choice{}, nil
+	}
+	return Choice{}, errors.New(suggest.Unknown("value for "+o.Name, value, o.values()))
 }
 
 // compile fills the variables into the templates.
@@ -328,8 +322,8 @@ func (r *Resolved) Hardened() (*Resolved, error) {
 // IsHardened reports whether Hardened made r.
 func (r *Resolved) IsHardened() bool { return r.hardened }
 
-// WithExamples returns r with further examples after its own.
-func (r *Resolved) WithExamples(examples []Example) *Resolved {
+// withExamples returns r with further examples after its own.
+func (r *Resolved) withExamples(examples []Example) *Resolved {
 	e := *r
 	e.examples = slices.Concat(r.examples, examples)
 	e.shown = slices.Concat(r.shown, slices.Repeat(r.turns[:1], len(examples)))

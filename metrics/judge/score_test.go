@@ -443,7 +443,7 @@ func TestBoundsHoldWhatPoliciesCount(t *testing.T) {
 }
 
 func TestPolicies(t *testing.T) {
-	for _, s := range []string{"exclude", "zero", "worst", "retry:3", "fail", "-25", "0.5"} {
+	for _, s := range []string{"exclude", "zero", "retry:3", "fail", "-25", "0.5"} {
 		p, err := judge.ParsePolicy(s)
 		if err != nil || p.String() != s {
 			t.Errorf("%s: %v, %v", s, p, err)

@@ -90,7 +90,7 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	}
 	wire.MaxTokens <<= t.room
 	if sample := j.sample(t); sample > 0 {
-		wire.Temperature = max(wire.Temperature, RetryTemperature)
+		wire.Temperature = max(wire.Temperature, retryTemperature)
 		if j.cfg.Samples > 1 { // so that no server between answers with the same
 			wire.Extra = maps.Clone(wire.Extra)
 			if wire.Extra == nil {
@@ -154,7 +154,7 @@ func plain(extra map[string]any) (map[string]any, error) {
 // settle makes a report of the answer to a task, or says what is asked next.
 func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	a := &t.answer
-	retries := j.cfg.Policy.kind == retry
+	retries := j.cfg.Policy.retry > 0
 	switch {
 	case t.err != nil:
 		return &analysis.Report{Outcome: analysis.Missing, Detail: t.err.Error()}, nil
@@ -206,7 +206,7 @@ func (j *Judge) addErrors(t *task, r *analysis.Report) {
 // retried is another sample in place of a report without a score, where the
 // policy asks for one.
 func (j *Judge) retried(t *task, r *analysis.Report) (*analysis.Report, *task) {
-	if p := j.cfg.Policy; r.Outcome == analysis.Unparseable && p.kind == retry && t.tries < p.retry {
+	if p := j.cfg.Policy; r.Outcome == analysis.Unparseable && t.tries < p.retry {
 		return nil, t.again(func(n *task) { n.tries, n.answers = n.tries+1, nil })
 	}
 	return r, nil

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Speaks the protocol of `refract serve --stdio` with faults; the metric's name says which."""
+"""Speaks the protocol of `refract serve` with faults; the metric's name says which."""
 
 import json
 import os

@@ -204,7 +204,7 @@ def test_starts_that_fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     with pytest.raises(ProcessDiedError, match="it said: cannot start: no such flag"):
         Scorer("any").score(*ONE)
     monkeypatch.setenv("REFRACT_PROGRAM", "/bin/echo")
-    with pytest.raises(RefractError, match="does not speak the protocol: it began with b'serve --stdio'"):
+    with pytest.raises(RefractError, match="does not speak the protocol: it began with b'serve'"):
         Scorer("any").score(*ONE)
     monkeypatch.setenv("REFRACT_PROGRAM", str(tmp_path / "none"))
     with pytest.raises(refract_eval.ProgramNotFoundError, match="where there is no file"):

@@ -251,13 +251,17 @@ func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource
 			lacking++
 			continue
 		}
-		kept = append(kept, withoutPeople(s, func(h refract.Hypothesis) bool {
-			if h.Text.Valid {
+		own := *s
+		own.Hypotheses = nil
+		for _, h := range s.Hypotheses {
+			if !h.Human {
+				own.Hypotheses = append(own.Hypotheses, h)
+			} else if h.Text.Valid {
 				people[h.System] = true
 				texts++
 			}
-			return true
-		}))
+		}
+		kept = append(kept, &own)
 	}
 	switch {
 	case ctx.Err() != nil:

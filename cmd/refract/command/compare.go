@@ -31,7 +31,7 @@ func (e *env) compareCommand() *cobra.Command {
 		Long: `Score every system under every setting (a metric and an aggregator over
 references) and compare with human judgements.
 
---significance tests settings against each other. --table pairs shows the
+--test tests settings against each other. --table pairs shows the
 p-values, with Holm's correction, and --table ranks the ranks under all
 statistics.
 
@@ -47,7 +47,7 @@ an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
 		Example: `  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
   refract compare jsonl:judged.jsonl -m chrf -a single,max,mean --group segment
   refract compare jsonl:judged.jsonl -m chrf --scores mine=mine.tsv
-  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --significance perm-pairs --table pairs
+  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --test perm-pairs --table pairs
   refract compare jsonl:judged.jsonl -m chrf -a max,mean --curve order,random -k 0,1,2,4,8 --plot curve.svg`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
@@ -64,14 +64,20 @@ const (
 	ranksTable    = "ranks"
 )
 
+// settingsCompared is what compare does where no flag says more.
+var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings against each other"}
+
 func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
-	c.comparison.register(e, cmd, comparisonDefaults{groups: "none", tests: "test settings against each other"})
-	f := cmd.Flags()
-	f.StringVar(&c.table, "table", settingsTable, "settings, pairs (p-values) or ranks")
-	f.StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
-	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
+	c.comparison.register(e, cmd, settingsCompared)
+	c.registerTable(cmd)
+	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	grouped(cmd, statisticFlags, "table", "plot")
+}
+
+func (c *comparer) registerTable(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.table, "table", settingsTable, "settings, pairs (p-values) or ranks")
+	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
 }
 
 func (c *comparer) run(ctx context.Context, e *env, args []string) error {
@@ -127,13 +133,13 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	case c.plot != "" || len(c.counts) > 0:
 		return nil, usagef("--plot and -k are of a curve: name ways to choose references, such as --curve order,random")
 	case !c.tested && c.table != settingsTable:
-		return nil, usagef("--table %s needs a test: choose one by --significance, such as perm-both", c.table)
+		return nil, usagef("--table %s needs a test: choose one by --test, such as perm-both", c.table)
 	case !c.tested:
 		return p, nil
 	}
 	for _, st := range p.Statistics {
 		if err := c.method.Takes(st.Measure); err != nil {
-			return nil, usagef("--significance: %w (--statistic says which are tested)", err)
+			return nil, usagef("--test: %w (--statistic says which are tested)", err)
 		}
 	}
 	// A test that ends early has a p-value that no correction for many pairs leaves significant.
@@ -152,7 +158,7 @@ func (c *comparer) askCurves(p *experiment.Plan) error {
 	const randomOrders = 20
 	switch {
 	case c.tested || c.table != settingsTable:
-		return usagef("--curve has a table of its own, and tests nothing: leave --significance and --table out")
+		return usagef("--curve has a table of its own, and tests nothing: leave --test and --table out")
 	case len(c.scores) > 0 || slices.ContainsFunc(c.score.metrics, isStored):
 		return usagef("scores that were made elsewhere are not of single references, so there is no curve; --matrix has such scores")
 	case c.plot != "" && filepath.Ext(c.plot) != ".svg":

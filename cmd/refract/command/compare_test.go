@@ -31,7 +31,7 @@ func TestCurveEndsOfWMT22(t *testing.T) {
 	}
 	data := realData(t)
 	set := []string{"mtme:" + filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en"),
-		"--references", "div-ref:" + filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"), "--bootstrap", "0"}
+		"--references", "div-ref:" + filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"), "--resamples", "0"}
 	want := map[string]float64{}
 	for _, r := range tableRows(t, append([]string{"compare", "-a", "single,max", "--statistic", "kendall"}, set...)...) {
 		want[r["metric"].(string)+" "+r["aggregate"].(string)] = r["value"].(float64)

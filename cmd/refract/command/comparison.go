@@ -28,24 +28,21 @@ type comparison struct {
 	matrix string
 	scores []string
 
-	human        string
-	includeHuman bool
-	statistics   []correlate.Statistic
-	levels       []correlate.Level
-	groupings    []correlate.Grouping
-	resampleBy   string
-	boot         bootstrapFlags
+	human      string
+	statistics []correlate.Statistic
+	levels     []correlate.Level
+	groupings  []correlate.Grouping
+	resampling
 
-	method    significance.Method
-	tested    bool
-	resamples int
+	method significance.Method
+	tested bool
 
 	curves []selection.Method
 	counts []int
 }
 
 // comparisonDefaults are what compare and report do where a flag is not given.
-type comparisonDefaults struct{ groups, significance, tests, curves string }
+type comparisonDefaults struct{ groups, test, tests, curves string }
 
 // compared are the aggregators where none is asked for.
 var compared = []string{"single", "max", "mean", "native"}
@@ -54,36 +51,37 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	c.data.register(cmd)
 	c.choice.register(cmd)
 	c.score.register(e, cmd, strings.Join(compared, ","))
+	c.registerStatistics(cmd, def)
+	f := cmd.Flags()
+	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
+	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable)")
+	grouped(cmd, inputFlags)
+	c.judges.register(cmd)
+}
+
+// registerStatistics adds the flags that say what is compared, and how.
+func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
 	f := cmd.Flags()
 	f.StringVar(&c.human, "human", "", "name of the human scores (default the only ones, or mqm)")
-	f.BoolVar(&c.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
 	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
 		statisticList+" (repeatable or comma-separated)", correlate.StatisticNames()...)
-	listFlag(cmd, &c.levels, "level", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
+	listFlag(cmd, &c.levels, "per", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
 		"segment, document, domain or system: what a score is of; means above segments", correlate.LevelNames()...)
 	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
 		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
-	c.boot.register(cmd, "seed of all resampling")
-	f.StringVar(&c.resampleBy, "resample-by", "", "segment or document: what a resample draws (default documents, where there are any)")
-	oneOf(cmd, "resample-by", experiment.Units()...)
+	c.resampling.register(cmd, 1000, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
 	parse := func(name string) (m significance.Method, err error) {
 		if c.tested = name != listNone; c.tested {
 			m, err = significance.ParseMethod(name)
 		}
 		return m, err
 	}
-	parsedFlag(cmd, &c.method, "significance", def.significance, parse, strings.Join(significance.MethodNames(), ", ")+" or none: "+def.tests, append(significance.MethodNames(), listNone)...)
-	f.IntVar(&c.resamples, "resamples", 1000, "resamples of a test")
-	within(cmd, 1, correlate.MaxResamples, "resamples")
+	parsedFlag(cmd, &c.method, "test", def.test, parse, strings.Join(significance.MethodNames(), ", ")+" or none: "+def.tests, append(significance.MethodNames(), listNone)...)
 	methods := append(selection.MethodNames(), listNone)
 	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", ")+" (repeatable or comma-separated)", methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
-	grouped(cmd, statisticFlags, "statistic", "level", "group", "significance", "curve")
-	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable)")
-	grouped(cmd, inputFlags)
-	c.judges.register(cmd)
+	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
 }
 
 // statisticList is what help says of --statistic.
@@ -94,12 +92,15 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	p := &experiment.Plan{
 		Name: name, Metrics: c.score.metrics, Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
 		Sets:      []experiment.Set{{Name: string(experiment.KindAll), Kind: experiment.KindAll}},
-		Bootstrap: experiment.Bootstrap{Resamples: c.boot.bootstrap, Confidence: c.boot.confidence, Seed: c.boot.seed, By: c.resampleBy},
+		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}
 	if c.tested {
-		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.boot.seed, Alpha: 1 - c.boot.confidence}
+		if c.resamples == 0 {
+			return nil, usagef("--test draws resamples: take --resamples of 1 or more, or --test none")
+		}
+		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: c.includeHuman, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
+	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
@@ -165,7 +166,7 @@ func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
 		return false, nil
 	}
 	for _, m := range c.curves {
-		cv := experiment.Curve{Method: m, Seeds: 1, Counts: slices.Compact(slices.Sorted(slices.Values(c.counts))), Aggregators: combining, Resamples: c.boot.bootstrap}
+		cv := experiment.Curve{Method: m, Seeds: 1, Counts: slices.Compact(slices.Sorted(slices.Values(c.counts))), Aggregators: combining, Resamples: c.resamples}
 		if m == selection.ByRandom {
 			cv.Seeds = seeds
 		}
@@ -176,7 +177,7 @@ func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
 
 // runner is what carries out a plan of the flags.
 func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun {
-	r := c.judges.planRun(e, p)
+	r := c.judges.run(e).planRun(p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		ds, err := c.data.dataset(e, args, true)
 		return dataset.WithSystems(ds), err
@@ -196,42 +197,34 @@ func (c *comparison) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
 			t.Note("level %v: means over the segments of %d %ss that have both scores", level, d.Groups(level), level)
 		}
 	}
-	noteReferences(t, d.LeftOut, c.includeHuman)
+	noteReferences(t, d.LeftOut)
 	if len(d.Unjudged) > 0 {
 		t.Note("left out without a %s score: %s", d.Human, strings.Join(d.Unjudged, ", "))
 	}
 }
 
 // noteReferences says which systems are left out as people wrote their texts.
-func noteReferences(t *report.NamedTable, left []string, included bool) {
-	switch names := strings.Join(left, ", "); {
-	case names == "":
-	case included:
-		t.Note("left out as references in use: %s", names)
-	default:
-		t.Note("left out as references scored as systems: %s (--include-references adds those not in use)", names)
+func noteReferences(t *report.NamedTable, left []string) {
+	if len(left) > 0 {
+		t.Note("left out as references: %s (those not in use are compared where --systems names them)", strings.Join(left, ", "))
 	}
 }
 
-// bootstrapFlags say how intervals come about.
-type bootstrapFlags struct {
-	bootstrap  int
+// resampling is the flags that say what is resampled, and how often.
+type resampling struct {
+	resamples  int
 	confidence float64
 	seed       uint64
+	by         string
 }
 
-func (b *bootstrapFlags) register(cmd *cobra.Command, seed string) {
+func (r *resampling) register(cmd *cobra.Command, resamples int, of, by string, units ...string) {
 	f := cmd.Flags()
-	f.IntVar(&b.bootstrap, "bootstrap", 1000, "resamples for confidence intervals; 0 for none")
-	f.Float64Var(&b.confidence, "confidence", 0.95, "coverage of the intervals")
-	f.Uint64Var(&b.seed, "seed", defaultSeed, seed)
-	within(cmd, 0, correlate.MaxResamples, "bootstrap")
+	f.IntVar(&r.resamples, "resamples", resamples, "resamples "+of)
+	f.Float64Var(&r.confidence, "confidence", 0.95, "coverage of intervals")
+	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of all resampling")
+	f.StringVar(&r.by, "resample-by", "", strings.Join(units, ", ")+": what a resample draws (default "+by+")")
+	within(cmd, 0, correlate.MaxResamples, "resamples")
 	isShare(cmd, "confidence")
-}
-
-// explain says below a table how its intervals came about.
-func (b *bootstrapFlags) explain(t *report.NamedTable, by, more string) {
-	if b.bootstrap > 0 {
-		t.Note("ci: %g%% bootstrap over %ss, %d resamples, seed %d%s", 100*b.confidence, by, b.bootstrap, b.seed, more)
-	}
+	oneOf(cmd, "resample-by", units...)
 }

@@ -189,7 +189,7 @@ func (f *folder) run(t *testing.T, l shellLine) {
 		t.Logf("left out, as there is no real data in %s: %s", dataFolder(t), l.text)
 		return
 	case strings.HasPrefix(line, "refract compare mtme:"):
-		line += " --bootstrap 20" // a thousand resamples of real data take too long here
+		line += " --resamples 20" // a thousand resamples of real data take too long here
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir, cmd.Env = f.dir, f.env

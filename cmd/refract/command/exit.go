@@ -80,7 +80,7 @@ func (e *env) hint(err error) string {
 	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
 	case errors.As(err, &none):
-		return "--allow-no-reference goes on, with missing scores"
+		return "--missing exclude goes on, with missing scores"
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
 	case errors.Is(err, budget.ErrSpent):

@@ -17,11 +17,10 @@ import (
 
 // experimenter is one run of refract experiment.
 type experimenter struct {
-	out     output
-	judges  judgeFlags
-	store   string
-	table   string
-	figures string
+	out    output
+	judges judgeFlags
+	table  string
+	plot   string
 }
 
 func (e *env) experimentCommand() *cobra.Command {
@@ -33,15 +32,15 @@ func (e *env) experimentCommand() *cobra.Command {
 statistics, with intervals, tests, curves, what each prompt is worth, the ranking
 of systems, and verdicts in plain language.
 
-Every metric scores every reference once. --store keeps scores and statistics by
-the hash of what they are made of: a second run computes only what changed.
-Paths in the file start from its folder.
+Every metric scores every reference once. The folder FILE.cells beside the file
+keeps scores and statistics by the hash of what they are made of: a second run
+computes only what changed. Paths in the file start from its folder.
 
 The result is a document in Markdown, or all of its numbers with -f json or
 -o FILE.json. --table writes one of its tables:
 ` + strings.Join(experiment.TableNames(), ", ") + `.`,
 		Example: `  refract experiment wmt22.yaml
-  refract experiment wmt22.yaml -o report.md --figures figures
+  refract experiment wmt22.yaml -o report.md --plot figures
   refract experiment wmt22.yaml -o results.json
   refract experiment wmt22.yaml --table differences -f csv`,
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -52,36 +51,25 @@ The result is a document in Markdown, or all of its numbers with -f json or
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "markdown or json; with --table also table, jsonl, csv, tsv or latex; without it, by the extension of -o"
 	f.Lookup("format").DefValue = string(report.Markdown)
-	f.StringVar(&x.store, "store", "", "`DIR` for scores and statistics (default FILE.cells next to the file)")
 	f.StringVar(&x.table, "table", "", "write only this table")
-	f.StringVar(&x.figures, "figures", "", "new or empty `DIR` to draw the figures into, as SVG")
-	isNamed(cmd, "store")
-	grouped(cmd, resultFlags, "store", "table", "figures")
+	f.StringVar(&x.plot, "plot", "", "new or empty `DIR` to draw the figures into, as SVG")
+	grouped(cmd, resultFlags, "table", "plot")
 	complete(cmd, "table", experiment.TableNames()...)
 	return cmd
 }
 
-// kind is the format of the output.
-func (x *experimenter) kind() (report.Format, error) {
+func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if !x.out.formatGiven && x.table == "" && filepath.Ext(x.out.path) == "" {
 		x.out.format = report.Markdown
 	}
-	f := x.out.format
-	if x.table == "" && f != report.Markdown && f != report.JSON {
-		return "", usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", f)
+	format := x.out.format
+	switch {
+	case x.table == "" && format != report.Markdown && format != report.JSON:
+		return usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", format)
+	case x.table != "" && !slices.Contains(experiment.TableNames(), x.table):
+		return usagef("--table: %s", suggest.Unknown("table", x.table, experiment.TableNames()))
 	}
-	if x.table != "" && !slices.Contains(experiment.TableNames(), x.table) {
-		return "", usagef("--table: %s", suggest.Unknown("table", x.table, experiment.TableNames()))
-	}
-	return f, nil
-}
-
-func (x *experimenter) run(ctx context.Context, e *env, path string) error {
-	format, err := x.kind()
-	if err != nil {
-		return err
-	}
-	run, err := x.judges.experimentRun(e, path, x.store)
+	run, err := x.judges.experimentRun(e, path)
 	if err != nil {
 		return err
 	}
@@ -89,27 +77,27 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	if err != nil {
 		return err
 	}
-	figures, err := e.createFolder(x.figures)
+	figures, err := e.createFolder(x.plot)
 	if err != nil {
 		return err
 	}
 	return run.show(ctx, func(res *experiment.Result) error {
-		if err := x.write(out, format, res); err != nil || figures == nil {
+		if err := x.write(out, res); err != nil || figures == nil {
 			return err
 		}
 		return experiment.DrawFigures(figures.Write, res.Figures())
 	})
 }
 
-func (x *experimenter) write(w io.Writer, format report.Format, res *experiment.Result) error {
+func (x *experimenter) write(w io.Writer, res *experiment.Result) error {
 	switch {
 	case x.table != "":
 		t, err := res.Table(x.table)
 		if err != nil {
 			return err
 		}
-		return t.Write(w, format, x.out.wide)
-	case format == report.JSON:
+		return x.out.whole(w, t)
+	case x.out.format == report.JSON:
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(res)

@@ -37,7 +37,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 		"chrf single": 0.147006, "chrf max": 0.189264, "chrf mean": 0.105817, // native is max, and told once
 	}
 	rows := tableRows(t, "compare", wmt, "--references", "div-ref:"+filepath.Join(data, "div-ref", "wmt22.zh-en.refA.diversified"),
-		"--statistic", "kendall", "--bootstrap", "0")
+		"--statistic", "kendall", "--resamples", "0")
 	if len(rows) != len(want) {
 		t.Errorf("%d rows, want %d", len(rows), len(want))
 	}
@@ -55,7 +55,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 func TestStoredMetricsOfWMT22(t *testing.T) {
 	data := realData(t)
 	wmt := "mtme:" + filepath.Join(data, "mt-metrics-eval-v2", "wmt22", "zh-en")
-	rows := tableRows(t, "compare", wmt, "-m", "stored", "--statistic", "kendall", "--bootstrap", "0")
+	rows := tableRows(t, "compare", wmt, "-m", "stored", "--statistic", "kendall", "--resamples", "0")
 	if len(rows) != 10 {
 		t.Errorf("%d stored metrics, want 10", len(rows))
 	}

@@ -30,14 +30,26 @@ func (in *input) register(cmd *cobra.Command) {
 }
 
 // choiceFlags say what of a dataset is looked at.
-type choiceFlags struct{ choice dataset.Choice }
+type choiceFlags struct{ systems, domains []string }
 
 func (c *choiceFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&c.choice.Systems, "systems", nil, "`NAME`s of the systems to look at (repeatable or comma-separated; default all)")
-	f.StringSliceVar(&c.choice.WithoutSystems, "without-systems", nil, "`NAME`s of systems to leave out (repeatable or comma-separated)")
-	f.StringSliceVar(&c.choice.Domains, "domain", nil, "`NAME`s of the domains to look at (repeatable or comma-separated; default all)")
+	f.StringSliceVar(&c.systems, "systems", nil, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; default all)")
+	f.StringSliceVar(&c.domains, "domain", nil, "`NAME`s of the domains to look at (repeatable or comma-separated; default all)")
 	grouped(cmd, inputFlags)
+}
+
+// chosen is what they say.
+func (c *choiceFlags) chosen() dataset.Choice {
+	out := dataset.Choice{Domains: c.domains}
+	for _, name := range c.systems {
+		if without, ok := strings.CutPrefix(name, "!"); ok {
+			out.WithoutSystems = append(out.WithoutSystems, without)
+		} else {
+			out.Systems = append(out.Systems, name)
+		}
+	}
+	return out
 }
 
 func (e *env) datasetOptions() dataset.Options {

@@ -29,7 +29,6 @@ type judgeFlags struct {
 	model       string
 	policy      judge.Policy
 	maxUnparsed float64
-	hardened    bool
 	maxText     int // MiB
 	storeScores string
 }
@@ -39,7 +38,6 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
 	grouped(cmd, modelFlags, "judge-model")
 	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05, judge.PolicyNames()...)
-	f.BoolVar(&j.hardened, "hardened", false, "fence texts off as data in all judges' prompts: other metrics than the published ones")
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
 	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
@@ -126,7 +124,7 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if j.progress == nil {
 		j.progress = j.shown("judge", "answers")
 	}
-	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Hardened: j.hardened, Observe: j.observe}
+	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Observe: j.observe}
 	if j.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,18 +22,37 @@ import (
 func (e *env) metricsCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
-		Use:   "metrics [NAME]",
-		Short: "List metrics, or the options of one",
-		Long: `List all metrics, judges too, with what they need and where they run, or the
-options of one, which -m takes as NAME:OPTION=VALUE,OPTION=VALUE. --wide adds
-bounds, who published a metric, and its licence.
+		Use:   "metrics [NAME[:OPTION=VALUE,…]]",
+		Short: "List metrics and judges, or show one",
+		Long: `List all metrics with what they need and where they run, or the options of one,
+which -m takes as NAME:OPTION=VALUE,OPTION=VALUE. --wide adds bounds, who
+published a metric, and its licence. Formats for programs also list every option
+and the aggregators.
 
-Formats for programs also list every option and the aggregators.`,
+Judges are metrics whose scores a language model states: -m NAME, or
+-m judge-file:FILE for one of your own. They store every answer in --cache, and
+ask an equal question once. Under max and min they skip references that cannot
+change a score. Of a judge, this command shows the definition, which explains the
+options, and which judge-file:FILE reads; -f lists the options. With options, or
+a colon alone, it shows what is sent, with words in place of a segment's texts.`,
 		Example: `  refract metrics
   refract metrics bleu
+  refract metrics gemba-da
+  refract metrics gemba-da:sl=Chinese,tl=English,reference=no
+  refract metrics judge-file:my-judge.yaml,sl=German
   refract metrics -f json`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				name, rest, options := strings.Cut(args[0], ":")
+				judged := name == judge.FileMetric || slices.Contains(judge.Names(), strings.TrimSuffix(name, judge.HardenedSuffix))
+				if judged && (options || !out.formatGiven) {
+					return e.showJudge(cmd.Context(), &out, name, rest, options)
+				}
+			}
+			if err := out.byExtension(); err != nil {
+				return err
+			}
 			all, err := e.listedMetrics(cmd.Context())
 			if err != nil {
 				return err
@@ -45,8 +66,43 @@ Formats for programs also list every option and the aggregators.`,
 			return append(e.registry().Names(), judge.Names()...), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	out.register(cmd)
+	out.registerFormat(cmd, "", "; without it, by the extension of -o")
+	out.registerPath(cmd)
 	return cmd
+}
+
+// showJudge writes the definition of a judge, or with options what it sends.
+func (e *env) showJudge(ctx context.Context, o *output, name, rest string, options bool) error {
+	if name == judge.FileMetric {
+		_, _, options = strings.Cut(rest, ",")
+	}
+	var text bytes.Buffer
+	if options {
+		m, err := e.registryWith(nil, func(context.Context) (judge.Environment, error) {
+			return judge.Environment{Model: judge.PlaceModel}, nil
+		}).Parse(ctx, strings.TrimRight(name+":"+rest, ":,"))
+		if err != nil {
+			return usagef("%w", err)
+		}
+		if err := m.(*judge.Judge).Show(&text); err != nil {
+			return err
+		}
+	} else {
+		d, err := judge.Find(name)
+		if name == judge.FileMetric {
+			d, err = judge.ReadDefinition(rest, e.registry().Names()...)
+		}
+		if err != nil {
+			return err
+		}
+		text.WriteString(d.YAML())
+	}
+	out, err := e.create(o.path)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text.Bytes())
+	return err
 }
 
 // listedMetric is a metric with what it declares of itself, nil where it cannot

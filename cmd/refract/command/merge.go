@@ -28,7 +28,6 @@ import (
 type mergeRun struct {
 	scoreView
 	reports string
-	input   string
 }
 
 func (e *env) mergeCommand() *cobra.Command {
@@ -36,10 +35,10 @@ func (e *env) mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge SHARD…",
 		Short: "Put the shards of a run together",
-		Long: `Put together what --shard I/N of score, expand, check and parse wrote, in any
-order. The output is what one process writes with the same flags, byte for byte,
-and the scores of systems are the same to the last bit. --format and -o are as
-they are of that command.
+		Long: `Put together what --shard I/N of score, expand and check wrote, in any order. The
+output is what one process writes with the same flags, byte for byte, and the
+scores of systems are the same to the last bit. --format and -o are as they are
+of that command.
 
 Shards that are missing, there twice, cut off, or of another run are named, as
 are ids that several of them have; then nothing is written.`,
@@ -53,7 +52,6 @@ are ids that several of them have; then nothing is written.`,
 	m.registerPath(cmd)
 	m.parquet = true
 	cmd.Flags().StringVar(&m.reports, "reports", "", "`FILE` for the reports of judges that score --reports left in the shards")
-	cmd.Flags().StringVar(&m.input, "input", "", "`DATASET` that the shards are of, to be read again and compared with all of them")
 	grouped(cmd, resultFlags)
 	return cmd
 }
@@ -64,9 +62,6 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	e.paths.Reads("a shard", files...)
-	if m.input != "" {
-		e.paths.Reads("--input", dataset.Inputs(m.input)...)
-	}
 	if err := e.checkPaths(); err != nil {
 		return err
 	}
@@ -77,14 +72,13 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	if v := set.Manifest.Version; v != refract.Version {
 		return fmt.Errorf("the shards are of refract %s, and this is refract %s: merge them with that", v, refract.Version)
 	}
-	if err := m.compare(ctx, e, set); err != nil {
-		return err
-	}
-	if set.Segments == 0 && set.Manifest.Command != "parse" {
+	if set.Segments == 0 {
 		return fmt.Errorf("the shards have no segment: %w", dataset.ErrEmpty)
 	}
 	c := set.Manifest.Command
 	switch {
+	case !slices.Contains([]string{"score", "expand", "check"}, c):
+		return fmt.Errorf("shards of %q are not merged by this version", c)
 	case m.reports != "" && c != "score":
 		return usagef("--reports: shards of %s have none", c)
 	case c == "score":
@@ -104,32 +98,32 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	for _, w := range set.Warnings {
 		e.warn("%s", w)
 	}
-	switch c {
-	case "score":
+	if c == "score" {
 		return m.scores(ctx, e, set, out)
-	case "parse":
-		return m.rows(ctx, e, set, out)
-	case "expand", "check":
-	default:
-		return fmt.Errorf("shards of %q are not merged by this version", c)
 	}
-	err = set.Each(ctx, func(body io.Reader) error {
-		_, err := io.Copy(out, body)
+	if err := set.Each(ctx, copyTo(out)); err != nil {
 		return err
-	})
-	if err == nil && c == "check" {
-		err = m.counts(ctx, e, set)
 	}
-	if err == nil {
-		err = e.commit()
+	if c == "check" {
+		if err := m.counts(ctx, e, set); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		e.note("%s, %s", english.Count(set.Manifest.Of, "shard"), english.Count(set.Segments, "segment"))
+	if err := e.commit(); err != nil {
+		return err
 	}
-	if err == nil && set.Below > 0 {
-		err = below(set.Manifest.Complete(), set.Below, "", set.Lack, cmp.Or(m.path, "the output")+" is written")
+	e.note("%s, %s", english.Count(set.Manifest.Of, "shard"), english.Count(set.Segments, "segment"))
+	if set.Below > 0 {
+		return below(set.Manifest.Complete(), set.Below, "", set.Lack, cmp.Or(m.path, "the output")+" is written")
 	}
-	return err
+	return nil
+}
+
+func copyTo(w io.Writer) func(io.Reader) error {
+	return func(r io.Reader) error {
+		_, err := io.Copy(w, r)
+		return err
+	}
 }
 
 // counts shows what the shards of check have counted, as that does.
@@ -161,37 +155,6 @@ func (m *mergeRun) counts(ctx context.Context, e *env, set *shard.Set) error {
 	return m.onScreen().show(e, all.Table())
 }
 
-// compare reads the input again, where it is named, and compares all of it with the
-// shards, which know of the others' parts samples alone.
-func (m *mergeRun) compare(ctx context.Context, e *env, set *shard.Set) error {
-	if m.input == "" {
-		if set.Sampled() {
-			e.note("each shard knows its own part of the input, and samples of the rest: --input DATASET compares all of it")
-		}
-		return nil
-	}
-	if set.Manifest.Command == "parse" {
-		return set.Compare(func(i, n int) (dataset.Input, error) {
-			part, err := dataset.CutLines(ctx, m.input, i, n)
-			if err != nil || part == nil {
-				return dataset.Input{}, err
-			}
-			return part.Input, nil
-		})
-	}
-	ds, err := dataset.Open(m.input, dataset.Options{Warn: func(dataset.Warning) {}})
-	if err != nil {
-		return err
-	}
-	return set.Compare(func(i, n int) (dataset.Input, error) {
-		part, err := dataset.Cut(ctx, ds, i, n)
-		if err != nil {
-			return dataset.Input{}, err
-		}
-		return part.Input, nil
-	})
-}
-
 // shardFiles are the files that arguments name, which may be patterns.
 func shardFiles(args []string) ([]string, error) {
 	var out []string
@@ -218,25 +181,78 @@ func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Wr
 		return err
 	}
 	m.per = d.Per
-	if m.per != "cell" && filepath.Ext(m.path) == ".parquet" {
+	switch {
+	case m.per != "cell" && filepath.Ext(m.path) == ".parquet":
 		return usagef("only the matrix is stored as Parquet, and the shards have no cells: choose another name for -o")
-	}
-	if m.reports != "" && !d.Reports {
+	case m.reports != "" && !d.Reports:
 		return usagef("--reports: the shards have none, as they were scored without --reports")
 	}
 	eng, err := d.engine(ctx, e, set.Identity)
 	if err != nil {
 		return err
 	}
+	some := false
+	var each func(body io.Reader) error
+	var end func() error
 	switch m.per {
 	case "segment":
-		err = m.segments(ctx, set, eng, out)
+		w, err := m.table(out, segmentColumns())
+		if err != nil {
+			return err
+		}
+		show := showRows(w, eng, set.Identity)
+		each = func(body io.Reader) error {
+			for dec := json.NewDecoder(body); ; some = true {
+				var row segmentRow
+				if err := dec.Decode(&row); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+				if row.Setting < 0 || row.Setting >= len(eng.Settings()) {
+					return shard.ErrDamaged
+				}
+				if err := show(&row); err != nil {
+					return err
+				}
+			}
+		}
+		end = w.Close
 	case "cell":
-		err = m.cells(ctx, set, d.Metrics, out)
+		w, err := m.matrixWriter(out)
+		if err != nil {
+			return err
+		}
+		sign := func(metric string, native bool, signature string) (string, error) {
+			i := slices.IndexFunc(d.Metrics, func(d metricDetail) bool { return d.Name == metric })
+			if i < 0 {
+				return "", shard.ErrDamaged
+			}
+			return d.Metrics[i].sign(set.Identity, native, signature)
+		}
+		each = func(body io.Reader) error {
+			defer func() { some = w.Rows() > 0 }()
+			return w.Copy(ctx, body, "its matrix", sign)
+		}
+		end = w.Close
 	default:
-		err = m.systems(ctx, e, set, eng, out)
+		all := eng.Systems()
+		each = func(body io.Reader) error {
+			defer func() { some = len(all.Scores()) > 0 }()
+			return addState(eng, all, json.NewDecoder(body))
+		}
+		end = func() error {
+			all.Identify(set.Identity)
+			return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
+		}
 	}
-	if err != nil {
+	if err := set.Each(ctx, each); err != nil {
+		return err
+	}
+	if !some {
+		return dataset.ErrNoSystems
+	}
+	if err := end(); err != nil {
 		return err
 	}
 	gather, err := m.gathered(ctx, e, set, &d)
@@ -250,6 +266,16 @@ func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Wr
 		return err
 	}
 	return (&judgeFlags{maxUnparsed: d.MaxUnparsed}).covered(gather)
+}
+
+// addState adds what another process has of the systems of an engine.
+func addState(eng *refract.Engine, all *refract.Systems, state *json.Decoder) error {
+	one := eng.Systems()
+	if err := state.Decode(one); err != nil {
+		return err
+	}
+	all.Merge(one)
+	return nil
 }
 
 // gathered is what judges say in all shards.
@@ -278,84 +304,5 @@ func (m *mergeRun) gathered(ctx context.Context, e *env, set *shard.Set, d *scor
 	if err != nil {
 		return nil, err
 	}
-	return gather, set.EachBeside(ctx, func(r io.Reader) error {
-		_, err := io.Copy(records, r)
-		return err
-	})
-}
-
-// systems merges scores of systems.
-func (m *mergeRun) systems(ctx context.Context, e *env, set *shard.Set, eng *refract.Engine, out io.Writer) error {
-	all := eng.Systems()
-	err := set.Each(ctx, func(body io.Reader) error {
-		one := eng.Systems()
-		if err := json.NewDecoder(body).Decode(one); err != nil {
-			return err
-		}
-		all.Merge(one)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if len(all.Scores()) == 0 {
-		return dataset.ErrNoSystems
-	}
-	all.Identify(set.Identity)
-	return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
-}
-
-// segments merges rows of segments.
-func (m *mergeRun) segments(ctx context.Context, set *shard.Set, eng *refract.Engine, out io.Writer) error {
-	w, err := m.table(out, segmentColumns())
-	if err != nil {
-		return err
-	}
-	show, some := showRows(w, eng, set.Identity), false
-	err = set.Each(ctx, func(body io.Reader) error {
-		for dec := json.NewDecoder(body); ; some = true {
-			var row segmentRow
-			if err := dec.Decode(&row); err == io.EOF {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			if row.Setting < 0 || row.Setting >= len(eng.Settings()) {
-				return shard.ErrDamaged
-			}
-			if err := show(&row); err != nil {
-				return err
-			}
-		}
-	})
-	if err == nil && !some {
-		err = dataset.ErrNoSystems
-	}
-	if err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// cells merges matrices.
-func (m *mergeRun) cells(ctx context.Context, set *shard.Set, details []metricDetail, out io.Writer) error {
-	w, err := m.matrixWriter(out)
-	if err != nil {
-		return err
-	}
-	sign := func(metric string, native bool, signature string) (string, error) {
-		i := slices.IndexFunc(details, func(d metricDetail) bool { return d.Name == metric })
-		if i < 0 {
-			return "", shard.ErrDamaged
-		}
-		return details[i].sign(set.Identity, native, signature)
-	}
-	err = set.Each(ctx, func(body io.Reader) error { return w.Copy(ctx, body, "its matrix", sign) })
-	if err == nil && w.Rows() == 0 {
-		err = dataset.ErrNoSystems
-	}
-	if err != nil {
-		return err
-	}
-	return w.Close()
+	return gather, set.EachBeside(ctx, copyTo(records))
 }

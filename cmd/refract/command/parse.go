@@ -21,10 +21,8 @@ import (
 // parsing is one run of refract parse.
 type parsing struct {
 	output
-	shardFlag
 	policy      judge.Policy
 	maxUnparsed float64
-	weights     map[analysis.Severity]float64
 }
 
 func (e *env) parseCommand() *cobra.Command {
@@ -38,26 +36,23 @@ states that there is no error) and "errors", with their places in the text.
 Tables on standard error count the answers with a score, and show how far the
 reports can be trusted.
 
-METRIC is a judge that 'refract judges' lists, or judge-file:FILE.yaml. FILE is
-JSON Lines, also gzipped (not under --shard); - is standard input. A row has "output", the model's
+METRIC is a judge that 'refract metrics' lists, or judge-file:FILE.yaml. FILE is
+JSON Lines, also gzipped; - is standard input. A row has "output", the model's
 answer or null; for a judge of two turns it may have "responses" instead, of
 which the last is read. "hypothesis", in which errors are located, "source" (or
 "input") and "reference" are optional; "id", "system" and "segment" are copied.
 
-An answer without a score is no number. --unparseable zero, worst or a number
+An answer without a score is no number. --unparseable zero or a number
 counts it as one, and "substituted" says so in the row.`,
 		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
-  refract parse tigerscore answers.jsonl --max-unparsed 0.05
-  refract parse instructscore outputs.jsonl --unparseable zero --weights major=1,minor=1`,
+  refract parse tigerscore answers.jsonl --max-unparsed 0.05`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.run(cmd.Context(), e, args[0], args[1])
 		},
 	}
 	p.registerLines(cmd)
-	p.shardFlag.register(cmd)
-	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "worst", "fail")
-	parsedFlag(cmd, &p.weights, "weights", "", analysis.ParseWeights, "`NAME=X,…`: penalties by severity in place of the judge's own, such as major=5,minor=1")
+	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "fail")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp
@@ -68,15 +63,12 @@ counts it as one, and "substituted" says so in the row.`,
 }
 
 func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
-	reading, err := audit.NewReading(metric, p.policy, p.weights, e.registry().Names()...)
+	reading, err := audit.NewReading(metric, p.policy, e.registry().Names()...)
 	if err != nil {
 		return usagef("%s: %w", metric, err)
 	}
 	reading.At = func(name string, line int, err error) error {
 		return &dataset.Error{Pos: refract.Position{File: name, Line: line}, Err: err}
-	}
-	if p.shard != "" {
-		return p.parseShard(ctx, e, reading, metric, file)
 	}
 	name, in, err := e.openAnswers(ctx, file)
 	if err != nil {
@@ -94,8 +86,7 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	if err := e.commit(); err != nil {
 		return err
 	}
-	value, _ := reading.Policy.Counts(analysis.Unparseable)
-	return parseDetails{reading.Metric, value, p.maxUnparsed}.summarize(e, sum)
+	return p.summarize(e, reading, sum)
 }
 
 // openAnswers opens a file of answers, or standard input for "-", and returns
@@ -132,29 +123,23 @@ func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 	return out
 }
 
-// parseDetails are how the rows of a run are counted.
-type parseDetails struct {
-	Metric      string  `json:"metric"`
-	CountsAs    float64 `json:"counts_as"` // rows whose score is the policy's
-	MaxUnparsed float64 `json:"max_unparsed"`
-}
-
 // summarize shows what became of the rows, and fails if too few have a score.
-func (p parseDetails) summarize(e *env, sum *audit.Totals) error {
+func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) error {
 	if err := audit.WriteTrust(e.stderr, &sum.Trust); err != nil {
 		return err
 	}
-	all := sum.Trust.Total(p.Metric)
+	all := sum.Trust.Total(reading.Metric)
 	lacking := all.Reports - all.WithScore()
 	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
 	if sum.Substituted > 0 {
-		e.note("%d of them count as %v: see \"substituted\"", sum.Substituted, p.CountsAs)
+		value, _ := reading.Policy.Counts(analysis.Unparseable)
+		e.note("%d of them count as %v: see \"substituted\"", sum.Substituted, value)
 	}
 	if n := sum.WithoutText; n > 0 {
 		e.note("%d rows have no \"hypothesis\": their errors are located nowhere, and checked by their numbers alone", n)
 	}
-	if share := float64(lacking) / float64(all.Reports); share > p.MaxUnparsed {
-		return fmt.Errorf("%d of %d answers have no score, a share of %.4f; --max-unparsed allows %v: see \"detail\" in their rows", lacking, all.Reports, share, p.MaxUnparsed)
+	if share := float64(lacking) / float64(all.Reports); share > p.maxUnparsed {
+		return fmt.Errorf("%d of %d answers have no score, a share of %.4f; --max-unparsed allows %v: see \"detail\" in their rows", lacking, all.Reports, share, p.maxUnparsed)
 	}
 	return nil
 }

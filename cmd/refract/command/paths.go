@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/config"
@@ -22,9 +21,9 @@ import (
 
 // writtenFlags name files that a command writes; readFlags, what it reads.
 var (
-	writtenFlags = []string{"output", "cache", "reports", "plot", "verdicts"}
-	folderFlags  = []string{"figures", "tables", "write-recipe"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "store", "decisions", "recipe", "labels", "feedback"}
+	writtenFlags = []string{"output", "cache", "reports", "verdicts"}
+	folderFlags  = []string{"plot", "write-recipe"}
+	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions", "recipe", "labels", "feedback"}
 )
 
 // distinctPaths refuses one file for two purposes of a run where one of them
@@ -80,6 +79,8 @@ func (e *env) addPath(name, v string) {
 		e.paths.Writes(shown, append(sideFiles(v), v)...)
 	case slices.Contains(writtenFlags, name):
 		e.paths.Writes(shown, v)
+	case name == "plot" && filepath.Ext(v) == ".svg":
+		e.paths.Writes(shown, v)
 	case slices.Contains(folderFlags, name):
 		e.paths.WritesFolder(shown, v)
 	case name == "hyp" || name == "scores":
@@ -89,8 +90,6 @@ func (e *env) addPath(name, v string) {
 		e.paths.Reads(shown, dataset.Inputs(v)...)
 	case name == "metric":
 		e.addMetric(shown, v)
-	case name == "store":
-		e.paths.Reads(shown, experiment.StoreFile(v))
 	case name == "prompts":
 		e.paths.Reads(shown, diversify.PromptFiles(v)...)
 	case name != "prices" || !strings.HasPrefix(v, "{"):

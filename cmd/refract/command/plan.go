@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +27,6 @@ type planRun struct {
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
 
-func (j *judgeFlags) planRun(e *env, p *experiment.Plan) *planRun { return j.run(e).planRun(p) }
-
 func (j *judging) planRun(p *experiment.Plan) *planRun {
 	e := j.e
 	r := &planRun{e: e, Plan: p, judging: j}
@@ -40,9 +37,9 @@ func (j *judging) planRun(p *experiment.Plan) *planRun {
 	return r
 }
 
-// experimentRun is the plan of an experiment's file. store is the folder for its
-// scores; "" stands for FILE.cells beside it.
-func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error) {
+// experimentRun is the plan of an experiment's file, whose scores are kept in
+// FILE.cells beside it.
+func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -51,10 +48,10 @@ func (j *judgeFlags) experimentRun(e *env, path, store string) (*planRun, error)
 	if err := errors.Join(err, in.Close()); err != nil {
 		return nil, inFile(err)
 	}
-	r := j.planRun(e, plan)
-	r.file, r.store = path, cmp.Or(store, strings.TrimSuffix(path, filepath.Ext(path))+".cells")
+	r := j.run(e).planRun(plan)
+	r.file, r.store = path, strings.TrimSuffix(path, filepath.Ext(path))+".cells"
 	e.paths.Reads(path, append(plan.Inputs(), path)...)
-	e.addPath("store", r.store)
+	e.paths.Reads(r.store, experiment.StoreFile(r.store))
 	from := func(spec string) string { // of files, from the experiment's folder
 		return e.mapFiles(spec, func(path string, _ bool) string { return plan.File(path) })
 	}

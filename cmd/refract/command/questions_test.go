@@ -138,7 +138,7 @@ func bare(label string) string {
 }
 
 func (f *family) common() []string {
-	args := append([]string{"--level", f.level, "--group", f.group, "--bootstrap", "0"}, f.flags...)
+	args := append([]string{"--per", f.level, "--group", f.group, "--resamples", "0"}, f.flags...)
 	for _, m := range f.metrics {
 		args = append(args, "-m", m)
 	}
@@ -216,20 +216,11 @@ func (f *family) at(statistic string) (level, group string) {
 	return f.level, f.group
 }
 
-func (f *family) report(t *testing.T) []reply {
-	dir := t.TempDir()
-	tables := filepath.Join(dir, "tables")
-	args := append([]string{"report", f.set(t, "all"), "--statistic", strings.Join(f.statistics, ","), "-f", "json", "--tables", tables,
-		"--curve", "none", "--significance", "none", "-o", filepath.Join(dir, "page.html")}, f.common()...)
-	code, _, stderr := askHere(t, args...)
-	return []reply{f.settings(t, "report", code, stderr, filepath.Join(tables, "rows.json"))}
-}
-
 func (f *family) experiment(t *testing.T) []reply {
 	dir := t.TempDir()
 	var b strings.Builder
 	fmt.Fprintf(&b, "datasets:\n  - dataset: jsonl:%s\n%s", f.data, f.own.yaml)
-	if slices.Contains(f.flags, "--allow-no-reference") {
+	if slices.Contains(f.flags, "--missing=exclude") {
 		b.WriteString("    allow_no_reference: true\n")
 	}
 	list := func(name string, values []string) {
@@ -306,7 +297,7 @@ func (f *family) byHand(t *testing.T) reply {
 			t.Fatal(err)
 		}
 		var segments []*refract.SegmentScores
-		engine, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: slices.Contains(f.flags, "--allow-no-reference")})
+		engine, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: slices.Contains(f.flags, "--missing=exclude")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +405,7 @@ func judgedSystems(segments []*refract.SegmentScores) []string {
 // agree asks everyone, and wants one answer to each question.
 func (f *family) agree(t *testing.T, replies ...reply) {
 	t.Helper()
-	replies = append(replies, slices.Concat(f.compare(t), f.curve(t), f.report(t), f.experiment(t))...)
+	replies = append(replies, slices.Concat(f.compare(t), f.curve(t), f.experiment(t))...)
 	first := map[question]found{}
 	by := map[question]string{}
 	for i, r := range replies {
@@ -561,7 +552,7 @@ func TestOneQuestionHasOneAnswer(t *testing.T) {
 				}
 				f.agree(t, f.byHand(t))
 				if name == "all references" {
-					f.flags = []string{"--allow-no-reference"}
+					f.flags = []string{"--missing=exclude"}
 					f.agree(t, f.byHand(t))
 				}
 			})
@@ -599,7 +590,7 @@ func TestOwnScoresAnswerAlike(t *testing.T) {
 		t.Run("without "+name, func(t *testing.T) {
 			f := &family{
 				data: lines(t, spoil), level: "segment", group: "none", metrics: []string{"chrf", "ter"}, aggregates: []string{"single", "max", "mean"},
-				statistics: []string{"kendall", "accuracy"}, flags: []string{"--allow-no-reference"}, noCurve: true,
+				statistics: []string{"kendall", "accuracy"}, flags: []string{"--missing=exclude"}, noCurve: true,
 			}
 			want := f.experiment(t)[0]
 			for _, r := range f.compare(t) {
@@ -620,7 +611,7 @@ func TestOwnScoresAnswerAlike(t *testing.T) {
 			dir := t.TempDir()
 			write := func(file string, args ...string) string {
 				path := filepath.Join(dir, file)
-				if code, _, stderr := askHere(t, append([]string{"score", "jsonl:" + f.data, "--allow-no-reference", "-o", path}, args...)...); code != 0 {
+				if code, _, stderr := askHere(t, append([]string{"score", "jsonl:" + f.data, "--missing=exclude", "-o", path}, args...)...); code != 0 {
 					t.Fatal(stderr)
 				}
 				return path
@@ -628,7 +619,7 @@ func TestOwnScoresAnswerAlike(t *testing.T) {
 			matrix := write("m.jsonl", "-m", "chrf", "-m", "ter", "--per", "cell")
 			g := *f
 			g.metrics, g.own = nil, ownScores{[]string{"--matrix", matrix}, "    matrix: " + matrix + "\n"}
-			for _, r := range slices.Concat(g.compareAll(t), g.report(t), g.experiment(t), (&family{
+			for _, r := range slices.Concat(g.compareAll(t), g.experiment(t), (&family{
 				data: g.data, level: g.level, group: g.group, aggregates: g.aggregates, statistics: g.statistics, flags: g.flags, own: g.own}).curve(t)) {
 				r.same(t, want)
 			}
@@ -642,7 +633,7 @@ func TestOwnScoresAnswerAlike(t *testing.T) {
 				t.Fatal(err)
 			}
 			g.own = ownScores{[]string{"--scores", "mine=" + scores}, "    scores: [{name: mine, file: " + scores + "}]\n"}
-			for _, r := range slices.Concat(g.compareAll(t), g.report(t), g.experiment(t)) {
+			for _, r := range slices.Concat(g.compareAll(t), g.experiment(t)) {
 				r.rename("mine", "chrf", "max")
 				r.same(t, want)
 			}

@@ -29,28 +29,6 @@ func TestIncludedReferencesOfWMT22(t *testing.T) {
 			t.Errorf("%s: %v over %d cells of %d systems", by, value, n, systems)
 		}
 	}
-	flags := []string{"mtme:" + data, "-m", "bleu", "--include-references", "--bootstrap", "0", "--statistic", "kendall"}
-	ask := func(command, rows string, more ...string) {
-		t.Helper()
-		code, stdout, stderr := askHere(t, append(append([]string{command}, flags...), more...)...)
-		if rows != "" {
-			b, _ := os.ReadFile(filepath.Join(dir, rows))
-			stdout = string(b)
-		}
-		found := rowsOf(t, command, stdout)
-		if code != exitDone || len(found) != 1 {
-			t.Fatalf("%s: exit code %d, %d rows: %s", command, code, len(found), stderr)
-		}
-		systems := 15
-		if found[0].Systems != nil {
-			systems = *found[0].Systems
-		}
-		check(command, *found[0].Value, found[0].N, systems)
-	}
-	ask("compare", "", "-a", "single", "-f", "json")
-	ask("report", "tables/rows.json", "-a", "single", "-f", "json", "--tables", filepath.Join(dir, "tables"), "--curve", "none", "--group", "none", "--significance", "none",
-		"-o", filepath.Join(dir, "page.html"))
-
 	plan := filepath.Join(dir, "x.yaml")
 	spec, _ := json.Marshal("mtme:" + data)
 	text := "datasets:\n  - dataset: " + string(spec) + "\n    include_references: true\nmetrics: [bleu]\naggregators: [single]\n" +
@@ -58,8 +36,12 @@ func TestIncludedReferencesOfWMT22(t *testing.T) {
 	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	flags = []string{plan}
-	ask("experiment", "x.json", "--quiet", "--table", "rows", "-o", filepath.Join(dir, "x.json"))
+	code, stdout, stderr := askHere(t, "experiment", plan, "--quiet", "--table", "rows", "-f", "json")
+	found := rowsOf(t, "experiment", stdout)
+	if code != exitDone || len(found) != 1 {
+		t.Fatalf("exit code %d, %d rows: %s", code, len(found), stderr)
+	}
+	check("experiment", *found[0].Value, found[0].N, *found[0].Systems)
 
 	runner := &experiment.Runner{Metric: new(env).registry().Parse}
 	res, _, err := runner.Run(context.Background(), &experiment.Plan{

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"cmp"
 	"context"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,32 +14,23 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/evidence"
+	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/report"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // reporter is one run of refract report.
 type reporter struct {
 	comparison
-	out        output
-	prompts    bool
-	experiment string
-	dataset    string // of the experiment, whose segments are shown
-	store      string
-	explorer   bool
-	figures    string // folders
-	tables     string
-	formats    []report.Format // of tables
+	out     output
+	prompts bool
 }
 
 func (e *env) reportCommand() *cobra.Command {
-	r := &reporter{out: output{format: report.Table}}
+	r := &reporter{}
 	cmd := &cobra.Command{
-		Use:   "report [DATASET]",
+		Use:   "report [DATASET | FILE.yaml]",
 		Short: "Write a report as one HTML file that people read",
 		Long: `Score every system under every setting (a metric and an aggregator over
 references), compare with human judgements where there are some, and write one
@@ -50,35 +39,21 @@ setting against the single reference, figures, tables, the ranking of systems,
 and every segment with its outputs, all references, which of them decided, the
 n-grams that match, and what judges say.
 
-With --experiment, the report shows what 'refract experiment FILE' finds, and
-the segments of its first dataset, or of --dataset.
-
---figures and --tables also write what the page shows as files.`,
+Of an experiment's FILE.yaml, the report shows what 'refract experiment' finds,
+and the segments of its first dataset. 'refract compare' and 'refract experiment'
+write tables in other formats, and figures as files.`,
 		Example: `  refract report jsonl:expanded.jsonl -o report.html
   refract report mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -o report.html
-  refract report jsonl:judged.jsonl -m chrf -a single,max --tables tables -f csv,latex -o report.html
-  refract report --experiment wmt22.yaml --figures figures -o report.html`,
+  refract report wmt22.yaml -o report.html`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
-	f := cmd.Flags()
 	r.comparison.register(e, cmd, comparisonDefaults{
-		groups: "none,segment", significance: significance.MethodPermBoth.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
+		groups: "none,segment", test: significance.MethodPermBoth.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
 	})
-	f.BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
+	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
 	r.out.registerPath(cmd)
-	f.StringVar(&r.figures, "figures", "", "new or empty `DIR` for the figures, as SVG")
-	f.StringVar(&r.tables, "tables", "", "new or empty `DIR` for the tables")
-	listFlag(cmd, &r.formats, "format,f", "csv", report.ParseFormat, func(f report.Format) string { return string(f) },
-		"formats of --tables: csv, latex, markdown, json, jsonl, tsv, table", formatNames()...)
-	f.BoolVar(&r.explorer, "segments", true, "show the segments with all their texts")
-	grouped(cmd, resultFlags, "figures")
-	f.StringVar(&r.experiment, "experiment", "", "`FILE` of an experiment to report on, instead of a DATASET")
-	f.StringVar(&r.dataset, "dataset", "", "name of the experiment's dataset whose segments are shown (default the first)")
-	f.StringVar(&r.store, "store", "", "`DIR` that keeps scores and statistics (default none; of an experiment FILE.cells next to it)")
-	isNamed(cmd, "store")
-	grouped(cmd, taskFlags, "experiment")
 	return cmd
 }
 
@@ -87,34 +62,31 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	case (r.out.path == "" || r.out.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
 	case !slices.Contains([]string{"", ".html", ".htm"}, filepath.Ext(r.out.path)):
-		return usagef("-o %s: a report is HTML, such as report.html; --tables DIR writes its tables in other formats", r.out.path)
-	case flags.Changed("format") && r.tables == "":
-		return usagef("--format is that of --tables DIR; a report is HTML")
+		return usagef("-o %s: a report is HTML, such as report.html; 'refract compare' writes tables in other formats", r.out.path)
 	}
-	run, shown, err := r.planned(e, flags, args)
+	run, err := r.planned(e, flags, args)
 	if err != nil {
 		return err
 	}
-	rep := &evidence.Report{Title: run.Name, WithoutSegments: !r.explorer}
-	if r.explorer || r.experiment == "" {
-		hold(run, rep, shown)
+	shown := run.Datasets[0]
+	rep := &evidence.Report{Title: run.Name}
+	if len(run.Datasets) > 1 {
+		rep.Shown = shown.Name
 	}
-	if r.explorer && len(run.Datasets) > 1 {
-		rep.Shown = shown
+	run.EveryCell = true // each is shown
+	run.Options.Scope = refract.Auto
+	run.also = func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
+		if dataset != shown.Name {
+			return nil
+		}
+		if rep.Held == nil {
+			rep.Held = evidence.Hold(eng)
+		}
+		return rep.Held.Add(s)
 	}
 	out, err := e.create(r.out.path)
 	if err != nil {
 		return err
-	}
-	figures, err := e.createFolder(r.figures)
-	if err != nil {
-		return err
-	}
-	tables := figures
-	if r.tables != r.figures {
-		if tables, err = e.createFolder(r.tables); err != nil {
-			return err
-		}
 	}
 	return run.show(ctx, func(res *experiment.Result) error {
 		if rep.Ended = res.Ended; res.Datasets[0].Human != "" {
@@ -126,116 +98,51 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 		}
-		if err := r.people(run, rep, shown); err != nil {
-			return err
+		if file, ok := dataset.MQMFile(run.Plan.Path(shown.Spec)); ok && rep.Held != nil {
+			ratings, err := dataset.ReadMQM(file, nil) // the dataset has told the warnings
+			if err != nil {
+				return err
+			}
+			rep.Held.Rated(ratings)
 		}
 		doc, err := rep.Document(ctx)
 		if err != nil {
 			return err
 		}
-		if err := page.Write(ctx, out, doc); err != nil {
-			return err
-		}
-		if r.figures != "" {
-			if err := experiment.DrawFigures(figures.Write, rep.Figures()); err != nil {
-				return err
-			}
-		}
-		if r.tables == "" {
-			return nil
-		}
-		return writeTables(tables, rep.Tables(), r.formats)
+		return page.Write(ctx, out, doc)
 	})
 }
 
-func writeTables(to *atomicfile.Folder, tables []*report.NamedTable, formats []report.Format) error {
-	for _, t := range tables {
-		for _, f := range formats {
-			if err := to.Write(t.Name+f.Extension(), func(w io.Writer) error { return t.Write(w, f, true) }); err != nil {
-				return err
-			}
+// planned is what is carried out: an experiment, or the plan of a report on one
+// dataset.
+func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
+	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
+		if err := onlyOfExperiment(flags); err != nil {
+			return nil, err
 		}
+		return r.judges.experimentRun(e, args[0])
 	}
-	return nil
-}
-
-// people gives a report what raters marked in the outputs that it shows, where the
-// dataset has that.
-func (r *reporter) people(run *planRun, rep *evidence.Report, shown string) error {
-	at := slices.IndexFunc(run.Datasets, func(d experiment.Dataset) bool { return d.Name == shown })
-	if at < 0 || rep.Held == nil || !r.explorer {
-		return nil
+	const randomOrders = 10
+	p, err := r.plan(r.dataName(args), args)
+	if err != nil {
+		return nil, err
 	}
-	file, ok := dataset.MQMFile(run.Plan.Path(run.Datasets[at].Spec))
-	if !ok {
-		return nil
+	p.Pairing, p.Ranking, p.Prompts = experiment.WithSingle, true, r.prompts
+	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
+	if _, err := r.addCurves(p, randomOrders); err != nil {
+		return nil, err
 	}
-	ratings, err := dataset.ReadMQM(file, nil) // the dataset has told the warnings
-	rep.Held.Rated(ratings)
-	return err
-}
-
-// planned is what is carried out, and the dataset of it whose segments are
-// shown.
-func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (run *planRun, shown string, err error) {
-	switch {
-	case r.experiment != "":
-		if err := onlyOfExperiment(flags, args); err != nil {
-			return nil, "", err
-		}
-		if run, err = r.judges.experimentRun(e, r.experiment, r.store); err != nil {
-			return nil, "", err
-		}
-		var names []string
-		for _, d := range run.Datasets {
-			names = append(names, d.Name)
-		}
-		if shown = cmp.Or(r.dataset, names[0]); !slices.Contains(names, shown) {
-			return nil, "", usagef("--dataset: %s", suggest.Unknown("dataset", shown, names))
-		}
-	case r.dataset != "":
-		return nil, "", usagef("--dataset chooses among the datasets of an --experiment")
-	default:
-		p, err := r.asked(args)
-		if err != nil {
-			return nil, "", err
-		}
-		run, shown = r.runner(e, args, p), p.Name
-		run.store, run.ScoresAlone = r.store, true
-	}
-	run.EveryCell = true // each is shown
-	return run, shown, nil
-}
-
-// hold gives a report the scored segments of a dataset.
-func hold(run *planRun, rep *evidence.Report, of string) {
-	run.Options.Scope = refract.Auto
-	run.also = func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
-		if dataset != of {
-			return nil
-		}
-		if rep.Held == nil {
-			rep.Held = evidence.Hold(eng)
-		}
-		return rep.Held.Add(s)
-	}
+	run := r.runner(e, args, p)
+	run.ScoresAlone = true
+	return run, nil
 }
 
 // onlyOfExperiment refuses what an experiment's file says itself.
-func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
-	if len(args) > 0 {
-		return usagef("give either a DATASET or --experiment FILE, which names its datasets")
-	}
-	ofJudges := &cobra.Command{}
-	new(judgeFlags).register(ofJudges)
-	var err error
+func onlyOfExperiment(flags *pflag.FlagSet) (err error) {
+	judges := &cobra.Command{}
+	new(judgeFlags).register(judges)
 	flags.Visit(func(f *pflag.Flag) {
-		switch f.Name {
-		case "experiment", "dataset", "store", "segments", "output", "figures", "tables", "format", "help", "quiet", "verbose", "progress", "config":
-		default:
-			if ofJudges.Flags().Lookup(f.Name) != nil {
-				return
-			}
+		if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, helptext.SectionOf(f)) && judges.Flags().Lookup(f.Name) == nil {
 			err = usagef("--%s has no part in a report on an experiment, whose file says what is done; leave it out", f.Name)
 		}
 	})
@@ -244,26 +151,13 @@ func onlyOfExperiment(flags *pflag.FlagSet, args []string) error {
 
 // dataName is what the data is called in the report.
 func (r *reporter) dataName(args []string) string {
-	if len(args) == 0 {
-		var systems []string
-		for _, h := range r.data.hyps {
-			name, _, _ := strings.Cut(h, "=")
-			systems = append(systems, name)
-		}
-		return strings.Join(systems, ", ")
+	if len(args) > 0 {
+		return dataset.NameOf(args[0])
 	}
-	return dataset.NameOf(args[0])
-}
-
-// asked is the plan of a report on one dataset.
-func (r *reporter) asked(args []string) (*experiment.Plan, error) {
-	const randomOrders = 10
-	p, err := r.plan(r.dataName(args), args)
-	if err != nil {
-		return nil, err
+	var systems []string
+	for _, h := range r.data.hyps {
+		name, _, _ := strings.Cut(h, "=")
+		systems = append(systems, name)
 	}
-	p.Pairing, p.Ranking, p.Prompts = experiment.WithSingle, true, r.prompts
-	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
-	_, err = r.addCurves(p, randomOrders)
-	return p, err
+	return strings.Join(systems, ", ")
 }

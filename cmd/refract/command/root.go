@@ -109,10 +109,10 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		commands []*cobra.Command
 	}{
 		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.selectCommand(), e.publishCommand()}},
-		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.bestCommand(), e.aggregateCommand(), e.parseCommand(), e.mergeCommand()}},
+		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.aggregateCommand(), e.parseCommand(), e.mergeCommand()}},
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.experimentCommand(), e.reportCommand()}},
 		{buildingGroup, []*cobra.Command{e.buildCommand()}},
-		{listsGroup, []*cobra.Command{e.metricsCommand(), e.judgesCommand(), e.promptsCommand()}},
+		{listsGroup, []*cobra.Command{e.metricsCommand(), e.promptsCommand()}},
 		{enginesGroup, []*cobra.Command{e.serveCommand(), e.stageCommand()}},
 		{otherGroup, []*cobra.Command{e.demoCommand(), e.cacheCommand(), e.versionCommand()}},
 	} {

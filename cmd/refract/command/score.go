@@ -24,16 +24,11 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
-	// into, if not nil, is where scores go in place of a table of them, and shape
-	// makes the dataset that is scored.
-	into      func(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error)
-	shape     func(ds refract.Dataset, settings []refract.Setting) (refract.Dataset, error)
-	foretells bool // says what it asks for, before it does
-	staged    bool // writes statistics in place of scores of systems
-	system    string
-	canaries  int
-	reports   string
-	defaults  []aggregate.Aggregator // in place of those of the command
+	// into, if not nil, is where scores go in place of a table of them.
+	into     func(eng *refract.Engine, out io.Writer) (*sink, error)
+	system   string
+	canaries int
+	reports  string
 
 	judging *judging
 	gather  *audit.Reports // what judges say
@@ -125,16 +120,10 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	ds = dataset.Chosen(ds, s.choice)
-	foretells := s.foretells && !s.offline && dataset.Rereadable(ds)
-	if s.shape != nil {
-		if ds, err = s.shape(ds, settings); err != nil {
-			return err
-		}
-	}
+	ds = dataset.Chosen(ds, s.chosen())
 	whole := ds
 	if s.shard != "" {
-		if err := s.wholly("confidence", "canaries", "systems", "without-systems", "domain"); err != nil {
+		if err := s.wholly("confidence", "canaries", "systems", "domain"); err != nil {
 			return err
 		}
 		if ds, err = s.cut(ctx, e, args, s.path, ds); err != nil {
@@ -147,11 +136,6 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	if s.dryRun {
 		return s.foresee(ctx, e, dataset.WithSystems(ds), settings)
-	}
-	if foretells {
-		if err := s.foretell(ctx, e, dataset.WithSystems(ds), settings); err != nil {
-			return err
-		}
 	}
 	eng, err := s.engine(ctx, ds, settings)
 	if err != nil {
@@ -168,10 +152,8 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		}
 	}
 	var to *sink
-	if s.into != nil {
-		to, err = s.into(eng, out, id)
-	} else if s.staged && s.per == "system" {
-		to = s.statistics(eng, out)
+	if s.into != nil && s.per == "system" {
+		to, err = s.into(eng, out)
 	} else {
 		to, err = s.sink(eng, out, id, e.verbose)
 	}
@@ -230,9 +212,6 @@ var scopes = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Po
 func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	if len(s.aggregators) > 0 {
 		return cross(ms, s.aggregators, true, scoresNative)
-	}
-	if len(s.defaults) > 0 {
-		return cross(ms, s.defaults, false, scoresNative)
 	}
 	var out []refract.Setting
 	for _, m := range ms {

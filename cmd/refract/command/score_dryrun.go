@@ -3,12 +3,10 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -46,24 +44,6 @@ func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refr
 	return plans, eng.Run(ctx, ds, func(*refract.SegmentScores) error { return nil })
 }
 
-// foretell says in a line what each metric asks for, before it does.
-func (s *scorer) foretell(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
-	plans, err := s.forecasts(ctx, ds, asked)
-	for _, p := range plans {
-		o := p.Outlook()
-		if o.Calls == 0 || err != nil {
-			continue
-		}
-		cost := ""
-		if price, ok := s.judging.prices[o.Model]; ok {
-			cost = fmt.Sprintf(", a cost of at most %.4f", price.Cost(o.PromptTokens, o.MostCompletionTokens))
-		}
-		e.note("%s: at most %s, %s of prompts%s; --dry-run tells more, and asks for none", p.Info().Name, english.Thousands(o.Calls, "call"),
-			english.Thousands(o.PromptTokens, "token"), cost)
-	}
-	return err
-}
-
 // foresee prints what metrics would ask servers for, and what that may cost.
 func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
 	plans, err := s.forecasts(ctx, ds, asked)
@@ -78,7 +58,7 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 		if errs := metrics.StartErrors(all); len(errs) > 0 {
 			return errors.Join(errs...)
 		}
-		return usagef("--dry-run is for metrics that ask a server, and none of these does ('refract judges' lists some)")
+		return usagef("--dry-run is for metrics that ask a server, and none of these does ('refract metrics' lists some)")
 	}
 	t := &report.NamedTable{Columns: []report.Column{{Name: "metric"}, {Name: "model"}}}
 	for _, name := range []string{"cells", "stored", "equal", "calls", "prompt_tokens", "most_completion_tokens"} {

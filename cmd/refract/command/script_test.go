@@ -347,9 +347,9 @@ func faultNamed(name string) (llmtest.Fault, error) {
 	case "quota":
 		return llmtest.Quota(), nil
 	case "schema":
-		return llmtest.Refuse("response_format"), nil
+		return llmtest.Status(http.StatusBadRequest, "Unrecognized request argument supplied: response_format"), nil
 	case "blocked":
-		return llmtest.ContentFilter(), nil
+		return llmtest.Finish("content_filter", ""), nil
 	case "reasons":
 		return llmtest.Reasoning("reasoning_content", "Let me think.", nil, "length"), nil
 	case "hostile":

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,27 +15,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // service is one run of refract serve.
 type service struct {
 	judgeFlags
-	stdio   bool
 	listen  string
-	expose  bool
 	trusted bool
 
-	e         *env
-	ctx       context.Context
-	judging   *judging
-	pool      *metricPool
-	work      sync.WaitGroup // of requests
-	compares  comparer       // what compare has where a request says nothing
-	untrusted bool           // requests are of others than the parent of the process
+	e       *env
+	ctx     context.Context
+	judging *judging
+	pool    *metricPool
+	work    sync.WaitGroup // of requests
 }
 
 // serveToken is the variable with the token of an HTTP server, and leastToken how long
@@ -54,18 +55,17 @@ out, until the input ends. Metrics stay loaded, stored scores stay open, and one
 request of one pair costs no start of a program. docs/serve.md has the protocol.
 
 --listen answers over HTTP. The first line on standard output says where, and the
-token that requests bear, unless ` + serveToken + ` has it.`,
-		Example: `  refract serve --stdio
+token that requests bear, unless ` + serveToken + ` has it, which an address
+beyond this machine takes; texts and token are not encrypted.`,
+		Example: `  refract serve
   refract serve --listen 127.0.0.1:0`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.stdio, "stdio", false, "answer on standard output what comes on standard input")
-	f.StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP; port 0 takes a free one")
+	f.StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP, and not on standard output what comes on standard input; port 0 takes a free one")
 	f.BoolVar(&s.trusted, "trust-clients", false, "let requests over HTTP start programs, read files and ask servers by their metrics")
-	f.BoolVar(&s.expose, "expose", false, "let --listen name an address beyond this machine; texts and token are not encrypted")
-	grouped(cmd, taskFlags, "stdio", "listen", "trust-clients", "expose")
+	grouped(cmd, taskFlags, "listen", "trust-clients")
 	s.judgeFlags.register(cmd)
 	return cmd
 }
@@ -79,8 +79,6 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err // at once, and not to the first who asks a judge
 	}
 	s.e.collectAt(100)
-	s.untrusted = !s.stdio && !s.trusted
-	s.compares.register(s.e, &cobra.Command{})
 	s.ctx, s.judging = ctx, s.judgeFlags.run(s.e)
 	s.judging.silent = true
 	s.pool = newMetricPool(ctx, mostMetrics, s.metric, func(err error) { s.e.warn("%v", err) })
@@ -96,21 +94,16 @@ func (s *service) run(ctx context.Context) (err error) {
 	return err
 }
 
+// untrusted reports whether requests are of others than the parent of the process.
+func (s *service) untrusted() bool { return s.listen != "" && !s.trusted }
+
 // transport is the way on which requests come.
 func (s *service) transport() (func(context.Context, *serve.Server) error, error) {
-	switch {
-	case s.stdio == (s.listen != ""):
-		return nil, usagef("say where requests come from: --stdio or --listen HOST:PORT")
-	case s.stdio:
+	if s.listen == "" {
 		return func(ctx context.Context, srv *serve.Server) error {
 			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello())
 		}, nil
 	}
-	return s.web()
-}
-
-// web is the way over HTTP.
-func (s *service) web() (func(context.Context, *serve.Server) error, error) {
 	host, _, err := net.SplitHostPort(s.listen)
 	if err != nil {
 		return nil, usagef("--listen %q: want HOST:PORT, such as 127.0.0.1:0", s.listen)
@@ -119,10 +112,10 @@ func (s *service) web() (func(context.Context, *serve.Server) error, error) {
 		addr, err := netip.ParseAddr(name)
 		return name == "localhost" || err == nil && addr.IsLoopback()
 	}
-	if !local(host) && !s.expose {
-		return nil, usagef("--listen %s is reached from other machines, and nothing is encrypted: take 127.0.0.1, or add --expose", s.listen)
-	}
 	token := s.e.getenv(serveToken)
+	if !local(host) && token == "" {
+		return nil, usagef("--listen %s is reached from other machines, and nothing is encrypted: take 127.0.0.1, or set %s", s.listen, serveToken)
+	}
 	given := token != ""
 	if token = strings.TrimSpace(token); given && len(token) < leastToken {
 		return nil, usagef("%s is too short: take %d characters or more", serveToken, leastToken)
@@ -140,7 +133,7 @@ func (s *service) web() (func(context.Context, *serve.Server) error, error) {
 		if _, err := s.e.stdout.Write(srv.Hello(said...)); err != nil {
 			return errors.Join(err, l.Close())
 		}
-		hosts := func(name string) bool { return s.expose || local(name) }
+		hosts := func(name string) bool { return !local(host) || local(name) }
 		return srv.ServeHTTP(ctx, l, serve.Web{Token: token, Hosts: hosts})
 	}, nil
 }
@@ -151,7 +144,7 @@ func (s *service) explain(err error) (usage bool, message string) {
 	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
 	message = visibleError(err)
 	var file *fs.PathError
-	if s.untrusted && errors.As(err, &file) && file.Path != "" {
+	if s.untrusted() && errors.As(err, &file) && file.Path != "" {
 		message = strings.ReplaceAll(message, file.Path, filepath.Base(file.Path))
 	}
 	return refused || isUsage(err), message
@@ -174,8 +167,8 @@ func (s *service) listing() serve.Method {
 		return asJSON(metricTable(all, false))
 	})
 	return func(_ context.Context, params []byte) ([]byte, error) {
-		if err := readParams(params, noParams); err != nil {
-			return nil, err
+		if err := jsonline.NewReader(params).Whole(); err != nil {
+			return nil, &serve.Usage{Err: err}
 		}
 		return list()
 	}
@@ -183,20 +176,66 @@ func (s *service) listing() serve.Method {
 
 // asJSON is a table as its command writes it, on one line.
 func asJSON(t *report.NamedTable) ([]byte, error) {
-	var b lineBuffer
+	var b bytes.Buffer
 	err := t.Write(&b, report.JSON, true)
-	return b.bytes, err
+	return bytes.ReplaceAll(b.Bytes(), []byte{'\n'}, nil), err // which stand between values only
 }
 
-// lineBuffer leaves out the ends of lines, which in JSON stand between values only.
-type lineBuffer struct{ bytes []byte }
-
-// Write implements io.Writer.
-func (b *lineBuffer) Write(p []byte) (int, error) {
-	for _, c := range p {
-		if c != '\n' {
-			b.bytes = append(b.bytes, c)
+// soon has a method return once its context ends, while its work may go on for a
+// while: calls of a model that are under way come home, and are stored.
+func (s *service) soon(m serve.Method) serve.Method {
+	return func(ctx context.Context, params []byte) (result []byte, err error) {
+		done := make(chan struct{})
+		var made []byte
+		var failed error
+		s.work.Go(func() {
+			defer close(done)
+			made, failed = m(ctx, params)
+		})
+		select {
+		case <-done:
+			return made, failed
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
-	return len(p), nil
+}
+
+// check refuses metrics that requests may not name: stored ones, which no request has,
+// and where others than the parent of the process send requests, those that start
+// programs, read or write files, or ask servers that the request chooses.
+func (s *service) check(specs []string) error {
+	for _, spec := range specs {
+		if isStored(spec) {
+			return usagef("metric %.40q: stored scores are those of an mtme: dataset", spec)
+		}
+		if s.untrusted() && !s.e.harmless(spec) {
+			return usagef("metric %q starts a program, or names a file or a server: requests over HTTP may do so only with --trust-clients", redact.Text(spec))
+		}
+	}
+	return nil
+}
+
+// harmless reports whether a metric does nothing but compute, and ask the servers that
+// the command line names. A spec that cannot be read is told where it is made.
+func (e *env) harmless(spec string) bool {
+	ok := true
+	panel.Rewrite(spec, func(member string) string {
+		name, rest, _ := strings.Cut(member, ":")
+		for _, f := range e.registry() {
+			ok = ok && (f.Name != name || f.Runs != metrics.Program && f.Runs != metrics.Inference)
+		}
+		for option := range strings.SplitSeq(rest, ",") {
+			ok = ok && !strings.HasPrefix(option, judge.OptionServer+"=")
+		}
+		ok = ok && name != judge.FileMetric && !strings.Contains(rest, "://")
+		return member
+	})
+	if ok {
+		e.mapFiles(spec, func(path string, _ bool) string {
+			ok = false
+			return path
+		})
+	}
+	return ok
 }

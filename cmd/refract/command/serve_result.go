@@ -2,298 +2,282 @@ package command
 
 import (
 	"fmt"
-	"maps"
+	"math"
 	"slices"
-	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// scored writes the scores of a request as JSON.
+// scored is what a request for scores gets.
 type scored struct {
-	*scoreRequest
-	Engine   *refract.Engine
-	Segments []*refract.SegmentScores
-	Ended    *refract.Incomplete // nil where all metrics scored all
-	Warnings []string
+	bySystem, bySegment, byCell bool // what is asked for
 
-	settings []refract.Setting
-	names    []string // of the systems, as they appear
-	rows     [][]int  // of each segment: the place of each system's hypothesis, -1 for none
-	id       *refract.Identity
-	whole    []refract.SystemScore // by setting and then system; nil where they are not asked for
-	acc      *refract.Systems
-	reduced  [][]refract.Reduced // by setting and then segment × system; nil likewise
+	segments []*refract.Segment
+	engine   *refract.Engine
+	scores   []*refract.SegmentScores
+	ended    *refract.Incomplete // nil where all metrics scored all
+	warnings []string
+
+	id    *refract.Identity
+	names []string // of the systems, as they appear
+	rows  [][]int  // of each segment: the place of each system's hypothesis, -1 for none
 }
 
-// reduce makes scores of systems and segments of those of cells.
-func (v *scored) reduce() error {
-	q := v.scoreRequest
-	v.settings, v.id = v.Engine.Settings(), refract.NewIdentity()
-	index, below := map[string]int{}, q.perSegment || q.cells
-	for _, s := range q.segments {
-		v.id.Add(s)
-		var row []int // which only scores below those of systems need
-		if below {
-			row = slices.Repeat([]int{-1}, len(v.names))
+// What stands in the answer: see docs/serve.md.
+type (
+	scoredAll struct {
+		Settings []scoredSetting   `json:"settings"`
+		Cells    []scoredCells     `json:"cells,omitempty"`
+		Ended    map[string]string `json:"ended,omitempty"`
+		Warnings []string          `json:"warnings,omitempty"`
+	}
+	scoredSetting struct {
+		Metric           string                  `json:"metric"`
+		Aggregator       *string                 `json:"aggregator"`
+		Signature        string                  `json:"signature"`
+		SegmentSignature string                  `json:"segment_signature,omitzero"`
+		Direction        string                  `json:"direction"`
+		Systems          perSystem[scoredSystem] `json:"systems,omitzero"`
+		Segments         perSystem[[]maybe]      `json:"segments,omitzero"`
+		Status           perSystem[[]string]     `json:"status,omitzero"`
+	}
+	scoredSystem struct {
+		Score     maybe  `json:"score"`
+		Method    string `json:"method"`
+		Segments  int    `json:"segments"`
+		Scored    int    `json:"scored"`
+		Status    string `json:"status,omitzero"`
+		Signature string `json:"signature,omitzero"`
+	}
+	scoredCells struct {
+		Metric    string                `json:"metric"`
+		Signature string                `json:"signature"`
+		Scores    perSystem[[][]maybe]  `json:"scores"`
+		Status    perSystem[[][]string] `json:"status,omitzero"`
+	}
+)
+
+// maybe is a score; NaN is none, and written as null.
+type maybe float64
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (m maybe) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if math.IsNaN(float64(m)) {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return enc.WriteToken(jsontext.Float(float64(m)))
+}
+
+// perSystem is an object with a value for each system, in their order; none for nil.
+type perSystem[T any] struct {
+	names []string
+	of    []T
+}
+
+// IsZero reports whether there is none.
+func (p perSystem[T]) IsZero() bool { return p.of == nil }
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (p perSystem[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for i := range p.of {
+		if err := enc.WriteToken(jsontext.String(p.names[i])); err != nil {
+			return err
 		}
+		if err := json.MarshalEncode(enc, &p.of[i]); err != nil {
+			return err
+		}
+	}
+	return enc.WriteToken(jsontext.EndObject)
+}
+
+// eachSystem makes a value for each segment of each system, none where make says that
+// nothing is worth a value.
+func eachSystem[T any](v *scored, of func(segment, system int) T) perSystem[[]T] {
+	out := perSystem[[]T]{v.names, make([][]T, len(v.names))}
+	for sys := range v.names {
+		for i := range v.scores {
+			out.of[sys] = append(out.of[sys], of(i, sys))
+		}
+	}
+	return out
+}
+
+// marshal writes all as JSON.
+func (v *scored) marshal() ([]byte, error) {
+	index := map[string]int{}
+	v.id = refract.NewIdentity()
+	for _, s := range v.segments {
+		v.id.Add(s)
 		for h := range s.Hypotheses {
 			name := s.Hypotheses[h].System
-			i, ok := index[name]
-			if !ok {
-				i = len(v.names)
-				index[name], v.names = i, append(v.names, name)
-				if below {
-					row = append(row, -1)
+			if _, ok := index[name]; !ok {
+				index[name], v.names = len(v.names), append(v.names, name)
+			}
+		}
+	}
+	if v.bySegment || v.byCell { // for which alone there is room
+		for _, s := range v.segments {
+			row := slices.Repeat([]int{-1}, len(v.names))
+			for h := range s.Hypotheses {
+				row[index[s.Hypotheses[h].System]] = h
+			}
+			v.rows = append(v.rows, row)
+		}
+	}
+	all := scoredAll{Settings: []scoredSetting{}, Ended: v.ended.Reasons(), Warnings: v.warnings}
+	acc := v.engine.Systems()
+	var whole []refract.SystemScore
+	if v.bySystem {
+		acc.Identify(nil) // it is hashed once
+		for _, s := range v.scores {
+			if err := acc.Add(s); err != nil {
+				return nil, err
+			}
+		}
+		acc.Identify(v.id)
+		whole = acc.Scores()
+	}
+	for k, set := range v.engine.Settings() {
+		out := scoredSetting{Metric: set.Metric.Info().Name, Direction: set.Metric.Info().Direction.String()}
+		if name := set.AggregatorName(); name != "" {
+			out.Aggregator = &name
+		}
+		if v.bySegment {
+			if err := v.ofSegments(&out, k); err != nil {
+				return nil, err
+			}
+		}
+		if v.bySystem {
+			v.ofSystems(&out, acc, whole[k*len(v.names):][:len(v.names)])
+		}
+		if out.Signature == "" || out.SegmentSignature == out.Signature {
+			out.Signature, out.SegmentSignature = max(out.Signature, out.SegmentSignature), ""
+		}
+		all.Settings = append(all.Settings, out)
+	}
+	if v.byCell {
+		for k, m := range v.engine.Metrics() {
+			all.Cells = append(all.Cells, v.ofCells(k, m))
+		}
+	}
+	return json.Marshal(all)
+}
+
+// span is the numbers of references that scores have.
+type span struct {
+	least, most int
+	some        bool
+}
+
+func (s *span) add(least, most int) {
+	if !s.some {
+		*s = span{least, most, true}
+	}
+	s.least, s.most = min(s.least, least), max(s.most, most)
+}
+
+// ofSystems adds the scores of systems by a setting. One has its signature where it
+// has another number of references than all have.
+func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []refract.SystemScore) {
+	all, refs := refract.SystemScore{Setting: scores[0].Setting, Pooled: v.engine.Pools(scores[0].Setting)}, span{}
+	for i := range scores {
+		if sc := &scores[i]; sc.Segments > 0 {
+			refs.add(sc.MinReferences, sc.MaxReferences)
+		}
+	}
+	all.MinReferences, all.MaxReferences = refs.least, refs.most
+	out.Signature = acc.Signature(&all).String()
+	out.Systems = perSystem[scoredSystem]{names: v.names}
+	for i := range scores {
+		sc := &scores[i]
+		one := scoredSystem{Score: maybe(sc.Value), Method: "mean", Segments: sc.Segments + sc.Missing, Scored: sc.Segments}
+		if sc.Pooled {
+			one.Method = "corpus"
+		}
+		if !sc.OK {
+			one.Score, one.Status = maybe(math.NaN()), statusText(sc.Status)
+		}
+		if own := acc.Signature(sc).String(); own != out.Signature {
+			one.Signature = own
+		}
+		out.Systems.of = append(out.Systems.of, one)
+	}
+}
+
+// statusText says why there is no score; "" where there is one.
+func statusText(s metrics.Status) string {
+	if s == metrics.Scored {
+		return ""
+	}
+	return s.String()
+}
+
+// ofSegments adds the scores of segments by a setting.
+func (v *scored) ofSegments(out *scoredSetting, k int) error {
+	set, reducer, refs, missing := v.engine.Settings()[k], v.engine.Reducer(), span{}, false
+	var failed error
+	reduced := make([]refract.Reduced, len(v.scores)*len(v.names))
+	for i, s := range v.scores {
+		for sys := range v.names {
+			red := refract.Reduced{Status: metrics.MissingHypothesis}
+			if h := v.rows[i][sys]; h >= 0 {
+				if red, failed = reducer.Reduce(s, k, h); failed != nil {
+					return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, v.names[sys], failed)
 				}
 			}
-			if below {
-				row[i] = h
+			if red.Status == metrics.Scored {
+				refs.add(red.References, red.References)
+			} else {
+				red.Value, missing = math.NaN(), true
 			}
+			reduced[i*len(v.names)+sys] = red
 		}
-		v.rows = append(v.rows, row)
 	}
-	if q.systems {
-		v.acc = v.Engine.Systems()
-		v.acc.Identify(nil) // it is hashed once
-		for _, s := range v.Segments {
-			if err := v.acc.Add(s); err != nil {
-				return err
-			}
-		}
-		v.acc.Identify(v.id)
-		v.whole = v.acc.Scores()
-	}
-	if !q.perSegment {
-		return nil
-	}
-	reducer := v.Engine.Reducer()
-	v.reduced = make([][]refract.Reduced, len(v.settings))
-	for k := range v.settings {
-		v.reduced[k] = make([]refract.Reduced, 0, len(v.Segments)*len(v.names))
-		for i, s := range v.Segments {
-			for sys := range v.names {
-				red := refract.Reduced{Status: metrics.MissingHypothesis}
-				if h := v.hypothesis(i, sys); h >= 0 {
-					var err error
-					if red, err = reducer.Reduce(s, k, h); err != nil {
-						return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, v.names[sys], err)
-					}
-				}
-				v.reduced[k] = append(v.reduced[k], red)
-			}
-		}
+	out.SegmentSignature = refract.SettingSignature(set, metrics.Sentence, refract.ReferenceCount(refs.least, refs.most), v.id.Of(set.Aggregator)).String()
+	out.Segments = eachSystem(v, func(i, sys int) maybe { return maybe(reduced[i*len(v.names)+sys].Value) })
+	if missing {
+		out.Status = eachSystem(v, func(i, sys int) string { return statusText(reduced[i*len(v.names)+sys].Status) })
 	}
 	return nil
 }
 
-// hypothesis is the place of a system's hypothesis in a segment, or -1.
-func (v *scored) hypothesis(segment, system int) int {
-	if row := v.rows[segment]; system < len(row) {
-		return row[system]
-	}
-	return -1
-}
-
-func (v *scored) appendTo(b []byte) []byte {
-	b = append(b, `{"settings":[`...)
-	for k := range v.settings {
-		b = v.setting(comma(b, k), k)
-	}
-	b = append(b, ']')
-	if v.cells {
-		b = append(b, `,"cells":[`...)
-		for k := range v.Engine.Metrics() {
-			b = v.matrix(comma(b, k), k)
+// ofCells are the cells of a metric.
+func (v *scored) ofCells(k int, m metrics.Metric) scoredCells {
+	info := matrix.InfoOf(m, false, v.id.Name(), v.id.Of(aggregate.Must("single")))
+	out, missing := scoredCells{Metric: info.Name, Signature: info.CellSignature}, false
+	each := func(i, sys int, one func(value float64, status metrics.Status)) {
+		ms, h := &v.scores[i].Metrics[k], v.rows[i][sys]
+		for c := range ms.Columns {
+			value, status := math.NaN(), metrics.MissingHypothesis
+			if h >= 0 {
+				if status = ms.Status[h*ms.Columns+c]; status == metrics.Scored {
+					value = ms.Values[h*ms.Columns+c]
+				}
+			}
+			missing = missing || status != metrics.Scored
+			one(value, status)
 		}
-		b = append(b, ']')
 	}
-	if reasons := v.Ended.Reasons(); len(reasons) > 0 {
-		b = append(b, `,"ended":{`...)
-		for i, name := range slices.Sorted(maps.Keys(reasons)) {
-			b = jsonline.AppendString(append(jsonline.AppendString(comma(b, i), name), ':'), reasons[name])
-		}
-		b = append(b, '}')
-	}
-	if len(v.Warnings) > 0 {
-		b = append(b, `,"warnings":[`...)
-		for i, w := range v.Warnings {
-			b = jsonline.AppendString(comma(b, i), w)
-		}
-		b = append(b, ']')
-	}
-	return append(b, '}')
-}
-
-// comma parts an element from the one before.
-func comma(b []byte, i int) []byte {
-	if i > 0 {
-		b = append(b, ',')
-	}
-	return b
-}
-
-// appendScore appends a score, or null where there is none.
-func appendScore(b []byte, value float64, ok bool) []byte {
-	if !ok {
-		return append(b, "null"...)
-	}
-	return jsonline.AppendFloat(b, value)
-}
-
-func (v *scored) setting(b []byte, k int) []byte {
-	set := v.settings[k]
-	b = jsonline.AppendString(append(b, `{"metric":`...), set.Metric.Info().Name)
-	b = append(b, `,"aggregator":`...)
-	if name := set.AggregatorName(); name != "" {
-		b = jsonline.AppendString(b, name)
-	} else {
-		b = append(b, "null"...)
-	}
-	signature, ofSegments := v.signatures(k)
-	b = jsonline.AppendString(append(b, `,"signature":`...), signature)
-	if ofSegments != signature {
-		b = jsonline.AppendString(append(b, `,"segment_signature":`...), ofSegments)
-	}
-	b = append(b, `,"direction":"`+set.Metric.Info().Direction.String()+`"`...)
-	if v.whole != nil {
-		b = append(b, `,"systems":{`...)
-		for i := range v.names {
-			b = v.system(comma(b, i), &v.whole[k*len(v.names)+i], signature)
-		}
-		b = append(b, '}')
-	}
-	if v.reduced == nil {
-		return append(b, '}')
-	}
-	of := v.reduced[k]
-	at := func(system, segment int) *refract.Reduced { return &of[segment*len(v.names)+system] }
-	b = v.bySystem(append(b, `,"segments":`...), func(b []byte, system, segment int) []byte {
-		red := at(system, segment)
-		return appendScore(b, red.Value, red.Status == metrics.Scored)
+	out.Scores = eachSystem(v, func(i, sys int) []maybe {
+		row := []maybe{}
+		each(i, sys, func(value float64, _ metrics.Status) { row = append(row, maybe(value)) })
+		return row
 	})
-	if slices.ContainsFunc(of, func(r refract.Reduced) bool { return r.Status != metrics.Scored }) {
-		b = v.bySystem(append(b, `,"status":`...), func(b []byte, system, segment int) []byte {
-			return appendStatus(b, at(system, segment).Status)
+	if missing {
+		out.Status = eachSystem(v, func(i, sys int) []string {
+			row := []string{}
+			each(i, sys, func(_ float64, status metrics.Status) { row = append(row, statusText(status)) })
+			return row
 		})
 	}
-	return append(b, '}')
-}
-
-// appendStatus appends why there is no score, "" for one that is there.
-func appendStatus(b []byte, s metrics.Status) []byte {
-	if s == metrics.Scored {
-		return append(b, `""`...)
-	}
-	return append(append(append(b, '"'), s.String()...), '"')
-}
-
-// signatures are those of a setting's scores of systems and of segments. Where one of
-// them is not asked for it is the other.
-func (v *scored) signatures(k int) (systems, segments string) {
-	set := v.settings[k]
-	if v.reduced != nil {
-		lo, hi, some := 0, 0, false
-		for i := range v.reduced[k] {
-			if red := &v.reduced[k][i]; red.Status == metrics.Scored && !some {
-				lo, hi, some = red.References, red.References, true
-			} else if red.Status == metrics.Scored {
-				lo, hi = min(lo, red.References), max(hi, red.References)
-			}
-		}
-		segments = refract.SettingSignature(set, metrics.Sentence, refract.ReferenceCount(lo, hi), v.id.Of(set.Aggregator)).String()
-	}
-	if v.whole == nil {
-		return segments, segments
-	}
-	all := refract.SystemScore{Setting: k, Pooled: v.Engine.Pools(k)}
-	some := false
-	for i := range v.names {
-		if sc := &v.whole[k*len(v.names)+i]; sc.Segments > 0 && !some {
-			all.MinReferences, all.MaxReferences, some = sc.MinReferences, sc.MaxReferences, true
-		} else if sc.Segments > 0 {
-			all.MinReferences, all.MaxReferences = min(all.MinReferences, sc.MinReferences), max(all.MaxReferences, sc.MaxReferences)
-		}
-	}
-	systems = v.acc.Signature(&all).String()
-	if v.reduced == nil {
-		segments = systems
-	}
-	return systems, segments
-}
-
-// system writes the score of a system, with its signature where it has another number
-// of references than all have.
-func (v *scored) system(b []byte, sc *refract.SystemScore, signature string) []byte {
-	b = jsonline.AppendString(b, sc.System)
-	b = appendScore(append(b, `:{"score":`...), sc.Value, sc.OK)
-	if b = append(b, `,"method":"mean"`...); sc.Pooled {
-		b = append(b[:len(b)-len(`mean"`)], `corpus"`...)
-	}
-	b = strconv.AppendInt(append(b, `,"segments":`...), int64(sc.Segments+sc.Missing), 10)
-	b = strconv.AppendInt(append(b, `,"scored":`...), int64(sc.Segments), 10)
-	if !sc.OK {
-		b = appendStatus(append(b, `,"status":`...), sc.Status)
-	}
-	if own := v.acc.Signature(sc).String(); own != signature {
-		b = jsonline.AppendString(append(b, `,"signature":`...), own)
-	}
-	return append(b, '}')
-}
-
-// bySystem writes a list by segment for each system.
-func (v *scored) bySystem(b []byte, cell func(b []byte, system, segment int) []byte) []byte {
-	b = append(b, '{')
-	for sys, name := range v.names {
-		b = append(jsonline.AppendString(comma(b, sys), name), ":["...)
-		for i := range v.Segments {
-			b = cell(comma(b, i), sys, i)
-		}
-		b = append(b, ']')
-	}
-	return append(b, '}')
-}
-
-// matrix writes the cells of a metric.
-func (v *scored) matrix(b []byte, k int) []byte {
-	m := v.Engine.Metrics()[k]
-	info := matrix.InfoOf(m, false, v.id.Name(), v.id.Of(aggregate.Must("single")))
-	b = jsonline.AppendString(append(b, `{"metric":`...), info.Name)
-	b = jsonline.AppendString(append(b, `,"signature":`...), info.CellSignature)
-	row := func(one func(b []byte, ms *refract.MetricScores, i int) []byte) func([]byte, int, int) []byte {
-		return func(b []byte, system, segment int) []byte {
-			ms, h := &v.Segments[segment].Metrics[k], v.hypothesis(segment, system)
-			b = append(b, '[')
-			for c := range ms.Columns {
-				at := -1
-				if h >= 0 {
-					at = h*ms.Columns + c
-				}
-				b = one(comma(b, c), ms, at)
-			}
-			return append(b, ']')
-		}
-	}
-	status := func(ms *refract.MetricScores, i int) metrics.Status {
-		if i < 0 {
-			return metrics.MissingHypothesis
-		}
-		return ms.Status[i]
-	}
-	missing := false
-	b = v.bySystem(append(b, `,"scores":`...), row(func(b []byte, ms *refract.MetricScores, i int) []byte {
-		ok := status(ms, i) == metrics.Scored
-		if missing = missing || !ok; !ok {
-			return append(b, "null"...)
-		}
-		return jsonline.AppendFloat(b, ms.Values[i])
-	}))
-	if missing {
-		b = v.bySystem(append(b, `,"status":`...), row(func(b []byte, ms *refract.MetricScores, i int) []byte { return appendStatus(b, status(ms, i)) }))
-	}
-	return append(b, '}')
+	return out
 }

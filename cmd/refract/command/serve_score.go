@@ -1,219 +1,281 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// scoreRequest is what the parameters of score say.
-type scoreRequest struct {
-	settingFlags
-	segments                   []*refract.Segment
-	scope                      string
-	systems, perSegment, cells bool
-}
+// What a request may ask for: see docs/serve.md.
+const (
+	mostListed   = 64        // texts of a parameter
+	mostSpec     = 4096      // bytes of one
+	mostSettings = 256       // metrics with their aggregators
+	mostSegments = 1_000_000 // and those of few bytes:
+	leastSegment = 16        // bytes, of which a request of more than someSegments has one each
+	someSegments = 10_000
+	mostScores   = 4_000_000
+)
 
-// paramsReader reads lists of texts too.
-type paramsReader struct{ *jsonline.Reader }
+// Bytes that an answer is expected to have.
+const (
+	scoreBytes  = 32  // for a score with its status
+	systemBytes = 512 // for that of a system with its signature
+	rowBytes    = 512 // for a row of a table
+)
 
-// readParams reads an object of parameters. What is wrong with it is the request's
-// fault.
-func readParams(params []byte, fields func(r paramsReader) []jsonline.Field) error {
-	r := paramsReader{jsonline.NewReader(params)}
-	if err := r.Whole(fields(r)...); err != nil {
-		return &serve.Usage{Err: err}
-	}
-	return nil
-}
-
-// noParams are those of a method that has none.
-func noParams(paramsReader) []jsonline.Field { return nil }
-
-// texts reads an array of texts, or null as none.
-func (r paramsReader) texts() (all []string, err error) {
-	err = r.OrNull(func() error {
-		return r.Elements(func(i int) error {
-			at := r.Offset()
-			b, err := r.Bytes()
-			switch {
-			case err != nil:
-				return err
-			case i == mostListed || len(b) > mostSpec:
-				return jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
-			}
-			all = append(all, string(b))
-			return nil
-		})
-	})
-	return all, err
-}
-
-// text reads a text that does not keep the request, or null as "".
-func (r paramsReader) text() (string, error) {
-	b, err := r.OptionalBytes()
-	return string(b), err
-}
-
-// segments reads as many segments as the bytes of a request may hold.
-func (r paramsReader) segments(params []byte) func() ([]*refract.Segment, error) {
-	return func() ([]*refract.Segment, error) {
-		return dataset.ReadSegments(r.Reader, min(mostSegments, max(someSegments, len(params)/leastSegment)))
-	}
-}
-
-func (s *service) readScore(params []byte) (*scoreRequest, error) {
-	q := &scoreRequest{}
-	var per, specs []string
-	var policy string
-	err := readParams(params, func(r paramsReader) []jsonline.Field {
-		return []jsonline.Field{
-			jsonline.To("segments", &q.segments, r.segments(params)),
-			jsonline.To("metrics", &q.metrics, r.texts),
-			jsonline.To("aggregate", &specs, r.texts),
-			jsonline.To("missing", &policy, r.text),
-			jsonline.To("system", &q.scope, r.text),
-			jsonline.To("per", &per, r.texts),
-			jsonline.To("allow_no_reference", &q.allowNone, r.Bool),
+// readRequest reads parameters: segments, and what flags of a command of the same name
+// say, of which a list may be given, as of metrics. null is as nothing. What is wrong with it is the
+// request's fault.
+func readRequest(params []byte, cmd *cobra.Command, flags []string, more ...func(texts func() ([]string, error)) jsonline.Field) ([]*refract.Segment, error) {
+	r := jsonline.NewReader(params)
+	var segments []*refract.Segment
+	one := func() (string, error) {
+		at := r.Offset()
+		b, err := r.ID()
+		if err == nil && len(b) > mostSpec {
+			err = jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
 		}
-	})
-	if err == nil && q.segments == nil {
-		err = usagef("score needs segments")
+		return string(b), err
+	}
+	texts := func() (all []string, err error) {
+		err = r.OrNull(func() error {
+			if r.Kind() != jsonline.Array {
+				text, err := one()
+				all = []string{text}
+				return err
+			}
+			return r.Elements(func(i int) error {
+				if i == mostListed {
+					return jsonline.Fault(r.Offset(), "at most %d texts of %d bytes are taken", mostListed, mostSpec)
+				}
+				text, err := one()
+				all = append(all, text)
+				return err
+			})
+		})
+		return all, err
+	}
+	fields := []jsonline.Field{jsonline.To("segments", &segments, func() ([]*refract.Segment, error) {
+		return dataset.ReadSegments(r, min(mostSegments, max(someSegments, len(params)/leastSegment)))
+	})}
+	for _, param := range flags {
+		fields = append(fields, jsonline.With(param, func() error {
+			at := r.Offset()
+			values, err := texts()
+			for _, v := range values {
+				if err := cmd.Flags().Lookup(strings.ReplaceAll(param, "metrics", "metric")).Value.Set(v); err != nil {
+					return jsonline.Fault(at, "%s: %v", param, unfit(err))
+				}
+			}
+			return err
+		}))
+	}
+	for _, m := range more {
+		fields = append(fields, m(texts))
+	}
+	err := r.Whole(fields...)
+	if err == nil && segments == nil {
+		err = fmt.Errorf("%s needs segments", cmd.Name())
 	}
 	if err != nil {
-		return nil, err
+		return nil, &serve.Usage{Err: err}
 	}
-	if q.metrics == nil {
-		q.metrics = defaultMetrics
-	}
-	q.scope = cmp.Or(q.scope, "auto")
-	if _, ok := scopes[q.scope]; !ok {
-		return nil, usagef("system %.40q: want auto, corpus or average", q.scope)
-	}
-	if err := errors.Join(each(&q.aggregators, specs, aggregate.Parse), one(&q.missing, policy, aggregate.ParsePolicy)); err != nil {
-		return nil, err
-	}
-	for i, a := range q.aggregators {
-		if slices.ContainsFunc(q.aggregators[:i], func(b aggregate.Aggregator) bool { return a.Name() == b.Name() }) {
-			return nil, usagef("the aggregator %s is given twice", a.Name())
-		}
-	}
-	if per == nil {
-		per = []string{"system", "segment"}
-	}
-	places := map[string]*bool{"system": &q.systems, "segment": &q.perSegment, "cell": &q.cells}
-	for _, name := range per {
-		if places[name] == nil {
-			return nil, usagef("per %.40q: want system, segment or cell", name)
-		}
-		*places[name] = true
-	}
-	return q, nil
+	return segments, nil
 }
 
-// soon has a method return once its context ends, while its work may go on for a
-// while: calls of a model that are under way come home, and are stored.
-func (s *service) soon(m serve.Method) serve.Method {
-	return func(ctx context.Context, params []byte) (result []byte, err error) {
-		done := make(chan struct{})
-		var made []byte
-		var failed error
-		s.work.Go(func() {
-			defer close(done)
-			made, failed = m(ctx, params)
-		})
-		select {
-		case <-done:
-			return made, failed
-		case <-ctx.Done():
-			return nil, ctx.Err()
+// demand is what a request asks for.
+type demand struct {
+	settings, segments, systems int
+	cells                       int // of hypotheses and references
+	columns                     int // references, at least 1 a segment
+	names                       int // bytes of the names of systems
+	scores, bytes               int
+}
+
+// demandOf sees what segments have. Their scores by so many metrics are counted.
+func demandOf(segments []*refract.Segment, metrics, settings int) *demand {
+	d := &demand{segments: len(segments), settings: settings}
+	seen := map[string]bool{}
+	for _, s := range segments {
+		columns := max(1, len(s.References))
+		d.columns += columns
+		d.cells += columns * len(s.Hypotheses)
+		for i := range s.Hypotheses {
+			if name := s.Hypotheses[i].System; !seen[name] {
+				seen[name] = true
+				d.names += len(name)
+			}
 		}
 	}
+	d.systems = len(seen)
+	d.scores = metrics*d.cells + settings*d.systems
+	return d
+}
+
+// admit waits until there is room for what is asked for, and refuses what is too much.
+func (d *demand) admit(ctx context.Context) error {
+	switch {
+	case d.settings > mostSettings:
+		return usagef("the request has %s, each a metric with an aggregator, and at most %d are taken: part it", english.Thousands(d.settings, "setting"), mostSettings)
+	case d.scores > mostScores:
+		return usagef("the request asks for %s, by %s for %s of %s, and at most %s are taken: part it", english.Thousands(d.scores, "score"),
+			english.Thousands(d.settings, "setting"), english.Thousands(d.segments, "segment"), english.Thousands(d.systems, "system"), english.Thousands(mostScores, "score"))
+	}
+	return serve.Expect(ctx, int64(d.bytes))
 }
 
 // score is the method of that name.
 func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
-	q, err := s.readScore(params)
+	q := &scorer{judgeFlags: s.judgeFlags, judging: s.judging}
+	per := []string{"system", "segment"}
+	cmd := &cobra.Command{Use: "score"}
+	q.settingFlags.register(s.e, cmd, "")
+	q.registerScope(cmd)
+	segments, err := readRequest(params, cmd, []string{"metrics", "aggregate", "missing", "system"},
+		func(texts func() ([]string, error)) jsonline.Field {
+			return jsonline.With("per", func() error {
+				given, err := texts()
+				for _, name := range given {
+					if _, err := wordOf("system", "segment", "cell")(name); err != nil {
+						return fmt.Errorf("per %w", err)
+					}
+				}
+				if given != nil {
+					per = given
+				}
+				return err
+			})
+		})
 	if err != nil {
 		return nil, err
+	}
+	v := &scored{segments: segments, bySystem: slices.Contains(per, "system"), bySegment: slices.Contains(per, "segment"), byCell: slices.Contains(per, "cell")}
+	if len(q.metrics) == 0 {
+		q.metrics = defaultMetrics
 	}
 	if err := s.check(q.metrics); err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(q.segments, func(s *refract.Segment) bool { return len(s.Hypotheses) > 0 }) {
+	if !slices.ContainsFunc(segments, func(s *refract.Segment) bool { return len(s.Hypotheses) > 0 }) {
 		return nil, &serve.Usage{Err: dataset.ErrNoSystems}
 	}
-	if err := q.demands().admit(ctx); err != nil {
+	d := demandOf(segments, len(q.metrics), len(q.metrics)*max(1, len(q.aggregators)))
+	more := 0
+	if v.bySegment {
+		more += d.settings * d.segments * d.systems
+	}
+	if v.byCell {
+		more += len(q.metrics) * d.columns * d.systems
+	}
+	d.scores += more
+	d.bytes = d.settings*(systemBytes+systemBytes*d.systems+3*d.names) + more*scoreBytes
+	if err := d.admit(ctx); err != nil {
 		return nil, err
 	}
-	var ended *refract.Incomplete
-	lent := s.lend()
-	defer func() { lent.back(ctx, ended, err) }()
+	lent := &lent{pool: s.pool}
+	defer func() { lent.back(ctx, v.ended, err) }()
 	ms := make([]metrics.Metric, len(q.metrics))
 	for i, spec := range q.metrics {
 		if ms[i], err = lent.metric(ctx, spec); err != nil {
 			return nil, err
 		}
 	}
-	eng, warnings, err := s.engine(ctx, q, ms)
-	if err != nil {
+	if _, err := distinct(q.metrics, ms); err != nil {
 		return nil, err
 	}
-	var segments []*refract.SegmentScores
-	err = eng.Run(ctx, dataset.InMemory(q.segments), func(s *refract.SegmentScores) error {
-		segments = append(segments, s)
-		return nil
-	})
-	if errors.As(err, &ended) {
-		err = nil
+	settings, err := q.settings(ms)
+	if err == nil {
+		settings, err = refract.Fit(ctx, dataset.InMemory(segments), settings)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.result(q, &scored{scoreRequest: q, Engine: eng, Segments: segments, Ended: ended, Warnings: *warnings})
-}
-
-// engine makes the engine of a request. Its warnings are there once it has run.
-func (s *service) engine(ctx context.Context, q *scoreRequest, ms []metrics.Metric) (*refract.Engine, *[]string, error) {
-	of := scorer{settingFlags: q.settingFlags, judgeFlags: s.judgeFlags, judging: s.judging, system: q.scope}
-	if q.systems {
-		of.per = "system"
+	if v.bySystem {
+		q.per = "system"
 	}
-	_, err := distinct(q.metrics, ms)
-	var settings []refract.Setting
-	if err == nil {
-		settings, err = of.settings(ms)
-	}
-	if err == nil {
-		settings, err = refract.Fit(ctx, dataset.InMemory(q.segments), settings)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	warnings := new([]string)
 	var mu sync.Mutex
-	o := of.options()
-	o.EveryCell = o.EveryCell || q.cells
+	o := q.options()
+	o.EveryCell = v.byCell
 	o.Warn = func(message string) {
 		mu.Lock()
 		defer mu.Unlock()
-		*warnings = append(*warnings, message)
+		v.warnings = append(v.warnings, message)
 	}
-	eng, err := refract.NewEngine(settings, o)
+	if v.engine, err = refract.NewEngine(settings, o); err != nil {
+		return nil, usagef("%w", err)
+	}
+	gather := audit.NewReports(v.engine.Metrics())
+	err = v.engine.Run(ctx, dataset.InMemory(segments), func(s *refract.SegmentScores) error {
+		v.scores = append(v.scores, s)
+		return gather.Add(s, nil)
+	})
+	if err != nil && !errors.As(err, &v.ended) {
+		return nil, err
+	}
+	if err := gather.Covered(s.maxUnparsed); err != nil && v.ended == nil {
+		v.warnings = append(v.warnings, err.Error())
+	}
+	return v.marshal()
+}
+
+// compare is the method of that name.
+func (s *service) compare(ctx context.Context, params []byte) (result []byte, err error) {
+	c := &comparer{}
+	c.judges = s.judgeFlags
+	cmd := &cobra.Command{Use: "compare"}
+	c.score.register(s.e, cmd, "")
+	c.registerStatistics(cmd, settingsCompared)
+	c.registerTable(cmd)
+	segments, err := readRequest(params, cmd, []string{"metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table"})
 	if err != nil {
-		return nil, nil, usagef("%w", err)
+		return nil, err
 	}
-	return eng, warnings, nil
+	if err := s.check(c.score.metrics); err != nil {
+		return nil, err
+	}
+	p, err := c.asked(nil)
+	if err != nil {
+		return nil, err
+	}
+	// The answer has rows alone, but scores and resamples are kept until it is there.
+	d := demandOf(segments, len(p.Metrics), len(p.Metrics)*len(p.Aggregators))
+	rows := len(p.Statistics) * d.settings
+	d.scores += d.settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
+	if c.table == pairsTable {
+		rows *= d.settings
+	}
+	d.bytes = rows * rowBytes
+	if err := d.admit(ctx); err != nil {
+		return nil, err
+	}
+	r := s.judging.planRun(p)
+	r.Options = s.judging.options(r.Options)
+	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
+		return dataset.WithSystems(dataset.InMemory(segments)), nil
+	}
+	lent := &lent{pool: s.pool}
+	defer func() { lent.back(ctx, nil, err) }()
+	r.Metric = lent.metric
+	res, _, err := r.Run(ctx, p)
+	if err != nil {
+		return nil, err // also where some metrics ended: there is no place to say so beside rows
+	}
+	return asJSON(c.view(res))
 }
 
 // lent are the metrics that a request has from the pool.
@@ -222,8 +284,6 @@ type lent struct {
 	all  []func(ended *refract.Incomplete, err error)
 }
 
-func (s *service) lend() *lent { return &lent{pool: s.pool} }
-
 // metric takes one. It can be called as the engine of a plan does.
 func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
 	m, back, err := l.pool.lend(spec)
@@ -231,13 +291,13 @@ func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
 		return nil, err
 	}
 	l.all = append(l.all, func(ended *refract.Incomplete, err error) {
-		sourceless := func(err error) bool { return errors.As(err, new(*refract.NoSourceError)) }
-		failed := err != nil && !sourceless(err)
 		if ended != nil {
-			i := slices.Index(ended.Metrics, m.Info().Name)
-			failed = failed || i >= 0 && !sourceless(ended.Errs[i])
+			err = nil
+			if i := slices.Index(ended.Metrics, m.Info().Name); i >= 0 {
+				err = ended.Errs[i]
+			}
 		}
-		back(failed)
+		back(err != nil && !errors.As(err, new(*refract.NoSourceError)))
 	})
 	return m, nil
 }
@@ -251,23 +311,4 @@ func (l *lent) back(ctx context.Context, ended *refract.Incomplete, err error) {
 	for _, back := range l.all {
 		back(ended, err)
 	}
-}
-
-// result is what a request gets.
-func (s *service) result(q *scoreRequest, v *scored) ([]byte, error) {
-	gather := audit.NewReports(v.Engine.Metrics())
-	if len(gather.Metrics()) > 0 {
-		for _, seg := range v.Segments {
-			if err := gather.Add(seg, nil); err != nil {
-				return nil, err
-			}
-		}
-		if err := gather.Covered(s.maxUnparsed); err != nil && v.Ended == nil {
-			v.Warnings = append(v.Warnings, err.Error())
-		}
-	}
-	if err := v.reduce(); err != nil {
-		return nil, err
-	}
-	return v.appendTo(nil), nil
 }

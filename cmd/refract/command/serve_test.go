@@ -55,7 +55,7 @@ func cmdServed(ts *testscript.TestScript, neg bool, args []string) {
 		requests.WriteString(`{"id":"none","method":"score","params":{"segments":[{"hypotheses":{"a":"x"},"references":[null]}],"metrics":["chrf"]}}` + "\n")
 	}
 	answers := map[string]json.RawMessage{}
-	for line := range bytes.Lines(program(requests.String(), "serve", "--stdio")) {
+	for line := range bytes.Lines(program(requests.String(), "serve")) {
 		var a struct{ ID, Result json.RawMessage }
 		ts.Check(json.Unmarshal(line, &a))
 		answers[string(a.ID)] = a.Result
@@ -202,7 +202,7 @@ func TestServeDocument(t *testing.T) {
 			expected[string(a.ID)] = line
 		}
 	}
-	cmd := exec.Command("refract", "serve", "--stdio")
+	cmd := exec.Command("refract", "serve")
 	cmd.Env, cmd.Stdin = append(os.Environ(), "GORACE="+raceOptions), strings.NewReader(strings.Join(requests, ""))
 	out, err := cmd.Output()
 	if err != nil || len(expected) < 3 {

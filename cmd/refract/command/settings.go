@@ -21,7 +21,7 @@ type settingFlags struct {
 	metrics     []string
 	aggregators []aggregate.Aggregator // none: those of the command
 	missing     aggregate.Policy
-	allowNone   bool
+	allowNone   bool              // where a segment has no reference: --missing says what becomes of it
 	specs       map[string]string // of the metrics that were parsed, by name
 }
 
@@ -29,17 +29,22 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`: NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
 	grouped(cmd, metricFlags, "metric")
-	complete(cmd, "metric", e.registryWith(nil, nil).Names()...)
+	cmd.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return e.registryWith(nil, nil).Names(), cobra.ShellCompDirectiveNoFileComp
+	})
 	s.registerAggregates(cmd, defaultAggregates)
-	f.BoolVar(&s.allowNone, "allow-no-reference", false, "go on where a segment has no reference; its scores are missing")
-	grouped(cmd, metricFlags)
 }
 
 func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 	listFlag(cmd, &s.aggregators, "aggregate,a", "", aggregate.Parse, aggregate.Aggregator.Name,
 		"aggregator over references (repeatable or comma-separated; default "+def+"; max: min of metrics whose lower scores are better)", aggregate.Names()...)
-	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), aggregate.ParsePolicy,
-		"policy for missing scores of references: exclude, propagate or fail", "exclude", "propagate", "fail")
+	parse := func(name string) (aggregate.Policy, error) {
+		s.allowNone = name != aggregate.Fail.String()
+		return aggregate.ParsePolicy(name)
+	}
+	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), parse,
+		"policy for missing scores of references: exclude, propagate or fail; the first two, where given, also go on without any reference", "exclude", "propagate", "fail")
+	s.allowNone = false // by the default
 	grouped(cmd, metricFlags, "aggregate")
 }
 

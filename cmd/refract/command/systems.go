@@ -7,12 +7,12 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
@@ -23,17 +23,14 @@ import (
 // systemTester is one run of refract systems: scores, and tests of them.
 type systemTester struct {
 	scorer
-	test         significance.SystemTest
-	resamples    int
-	seed         uint64
-	baseline     string
-	includeHuman bool
-	alpha        float64
-	what         string
-	by           string // what a resample draws, or exchanges
+	resampling
+	test     significance.SystemTest
+	baseline string
+	what     string
+	alpha    float64 // the largest p-value that is significant
 }
 
-// The values of --by.
+// What a resample draws, or exchanges.
 const (
 	bySegment  = "segment"
 	byDocument = "document"
@@ -56,7 +53,7 @@ that both systems have.
 --table systems  scores with intervals, ranks, the difference to a baseline
 --table pairs    every system against every other: win, tie or loss`,
 		Example: `  refract systems --ref ref.txt --hyp base=base.txt --hyp mine=mine.txt
-  refract systems mtme:data/wmt22/zh-en -m chrf --by document --baseline bleu_bestmbr
+  refract systems mtme:data/wmt22/zh-en -m chrf --resample-by document --baseline bleu_bestmbr
   refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,16 +76,10 @@ that both systems have.
 	oneOf(cmd, "table", systemsTable, pairsTable)
 	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
 		"paired-ar or paired-bs", significance.SystemTestNames()...)
-	f.IntVar(&t.resamples, "resamples", 0, "resamples of the test (default 10000; paired-bs: 1000 but with --table pairs)")
-	f.StringVar(&t.by, "by", bySegment, "segment, or document where those of a document depend on each other")
-	oneOf(cmd, "by", bySegment, byDocument)
-	f.Uint64Var(&t.seed, "seed", defaultSeed, "seed of all resampling")
+	t.resampling.register(cmd, 0, "of the test (default 10000; paired-bs: 1000 but with --table pairs)", bySegment, bySegment, byDocument)
+	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
 	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
-	f.BoolVar(&t.includeHuman, "include-references", false, "compare references scored as systems too, but those in use")
-	f.Float64Var(&t.alpha, "alpha", 0.05, "largest p-value that is significant; intervals cover the rest")
-	within(cmd, 1, correlate.MaxResamples, "resamples")
-	isShare(cmd, "alpha")
-	grouped(cmd, taskFlags, "table", "test", "by", "baseline", "alpha")
+	grouped(cmd, taskFlags, "table", "test", "resample-by", "baseline")
 	return cmd
 }
 
@@ -105,8 +96,10 @@ func (t *systemTester) check(cmd *cobra.Command) error {
 			t.resamples = ofPairs
 		}
 	}
+	t.by = cmp.Or(t.by, bySegment)
+	t.alpha = math.Round((1-t.resampling.confidence)*1e12) / 1e12
 	if t.alpha*float64(t.resamples+1) < 1 {
-		return usagef("--alpha %g: no p-value of %s is as small; raise --resamples to %.0f or more", t.alpha, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
+		return usagef("--confidence %g: no p-value of %s is as small; raise --resamples to %.0f or more", t.resampling.confidence, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
 	}
 	return nil
 }
@@ -116,7 +109,7 @@ func (t *systemTester) check(cmd *cobra.Command) error {
 const ofPairs = 10000
 
 // collect is the sink of scores that are tested at their end.
-func (t *systemTester) collect(eng *refract.Engine, out io.Writer, _ *refract.Identity) (*sink, error) {
+func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
 	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}, numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
@@ -188,7 +181,7 @@ func (d *testedSystems) choose() error {
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && (!d.includeHuman || slices.Contains(d.people[sc.System], true)) {
+		if sc.Human && (len(d.chosen().Systems) == 0 || slices.Contains(d.people[sc.System], true)) {
 			if first {
 				d.leftOut = append(d.leftOut, sc.System)
 			}
@@ -259,7 +252,7 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 		return nil, err
 	}
 	if d.by == byDocument && len(d.numbers) == 0 {
-		return nil, usagef("--by document: no segment of the dataset names its document; leave it out")
+		return nil, usagef("--resample-by document: no segment of the dataset names its document; leave it out")
 	}
 	d.progress = d.judging.e.progress("test", "resamples").Brief()
 	defer d.progress.Finish()
@@ -283,9 +276,9 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 		t.Note("paired-bs finds a difference twice as often as alpha says where there is none; paired-ar keeps to alpha")
 	}
 	if len(d.numbers) > 0 && d.by == bySegment {
-		t.Note("segments of a document depend on each other, and p takes them as independent: --by document does not")
+		t.Note("segments of a document depend on each other, and p takes them as independent: --resample-by document does not")
 	}
-	noteReferences(t, d.leftOut, d.includeHuman)
+	noteReferences(t, d.leftOut)
 	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}
 	for _, scores := range d.scores {
 		for _, sc := range scores {
@@ -293,4 +286,177 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 		}
 	}
 	shown.notes(t, len(d.names))
+}
+
+// Columns of tables: texts, whole numbers, and numbers with decimals for people.
+func textColumn(name string) report.Column  { return report.Column{Name: name} }
+func countColumn(name string) report.Column { return report.Column{Name: name, Kind: report.KindInt} }
+func numberColumn(name string, digits int) report.Column {
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindFloat, Digits: digits}
+}
+
+func intervalColumn(name string, digits int) report.Column {
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInterval, Digits: digits}
+}
+
+// programColumn leaves a column to programs.
+func programColumn(c report.Column) report.Column {
+	c.Hide = true
+	return c
+}
+
+// keyed is a table whose rows are each of a setting: people see it where there are
+// several, programs its parts. Programs are told of the test in each row too.
+func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
+	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
+	if d.format.ForPeople() {
+		if keys = []report.Column{{Name: "setting"}}; len(d.settings) == 1 {
+			keys = nil
+		}
+	}
+	return &report.NamedTable{Columns: slices.Concat(keys, columns,
+		[]report.Column{programColumn(textColumn("test")), programColumn(countColumn("resamples")), programColumn(textColumn("seed"))})}
+}
+
+// add adds a row about a setting.
+func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
+	set := d.settings[setting]
+	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
+	if d.format.ForPeople() {
+		if keys = []any{set.String()}; len(d.settings) == 1 {
+			keys = nil
+		}
+	}
+	t.Add(append(append(keys, cells...), d.test.String(), d.resamples, strconv.FormatUint(d.seed, 10))...)
+}
+
+// digits are the decimals of scores: one where those of all settings reach 10, as
+// BLEU's do, and else three. Differences have one more.
+func (d *testedSystems) digits() int {
+	for _, scores := range d.scores {
+		known, large := false, false
+		for _, sc := range scores {
+			known, large = known || sc.OK, large || math.Abs(sc.Value) >= 10
+		}
+		if known && !large {
+			return 3
+		}
+	}
+	return 1
+}
+
+// result is what a test says of the first system of a pair, by a p-value that is
+// corrected for so many comparisons.
+func (d *testedSystems) result(setting int, p *significance.SystemPair, value float64, comparisons int) report.Value {
+	better := p.Delta > 0
+	if d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
+		better = p.Delta < 0
+	}
+	switch {
+	case math.IsNaN(p.Delta):
+		return report.Null()
+	case p.Differing == 0:
+		return report.String("equal")
+	case p.Differing < d.least(comparisons):
+		return report.String("too few")
+	case p.Delta == 0 || !(value <= d.alpha):
+		return report.String("tie")
+	case better:
+		return report.String("win")
+	}
+	return report.String("loss")
+}
+
+// least is how many segments must differ for one of so many comparisons to reach
+// a corrected p-value of alpha, by a test over all exchanges of them.
+func (d *testedSystems) least(comparisons int) int {
+	return int(math.Ceil(1 - math.Log2(d.alpha/float64(comparisons))))
+}
+
+// shownP is a p-value of a pair, if there is a difference to test.
+func shownP(p *significance.SystemPair, value float64) report.Value {
+	if p.Differing == 0 || math.IsNaN(value) {
+		return report.Null()
+	}
+	return report.Float(value)
+}
+
+// pairs is the table of every pair.
+func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
+	digits := d.digits()
+	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
+		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"))
+	pairs := len(d.names) * (len(d.names) - 1) / 2
+	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
+		t.Note("of %s, no p is up to %g after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
+	}
+	for k := range d.settings {
+		c, err := d.compare(ctx, k, significance.EveryPair)
+		if err != nil {
+			return nil, err
+		}
+		for i := range c.Pairs {
+			p := &c.Pairs[i]
+			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)))
+		}
+	}
+	t.Note("result: of system a; p up to %g after Holm's correction for %s, which asks %.2g of the smallest p; too few: fewer than %d %ss differ",
+		d.alpha, english.Count(pairs, "pair"), d.alpha/float64(pairs), d.least(pairs), d.by)
+	return t, nil
+}
+
+// systems is the table of scores, intervals and ranks, the best first.
+func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
+	digits := d.digits()
+	segments, deltaCI := countColumn(d.by+"s"), intervalColumn("delta_ci", digits+1)
+	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha))
+	t := d.keyed(textColumn("system"), numberColumn("score", digits),
+		programColumn(intervalColumn("ci", digits)), programColumn(numberColumn("ci_mean", digits)),
+		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), textColumn("result"), segments,
+		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("signature")))
+	for k := range d.settings {
+		c, err := d.compare(ctx, k, d.against)
+		if err != nil {
+			return nil, err
+		}
+		pairs := make([]*significance.SystemPair, len(d.names))
+		for i := range c.Pairs {
+			pairs[c.Pairs[i].A] = &c.Pairs[i]
+		}
+		var lack []string // segments which others have
+		order := make([]int, len(d.names))
+		for i, sc := range d.scores[k] {
+			if order[i] = i; sc.OK && c.Systems[i].Rank == 0 {
+				lack = append(lack, fmt.Sprintf("%s (%d)", d.names[i], sc.Missing))
+			}
+		}
+		if len(lack) > 0 {
+			t.Note("%s: no rank beside systems with all segments, for the number that is missing: %s", d.settings[k], strings.Join(lack, ", "))
+		}
+		last := func(i int) int { return cmp.Or(c.Systems[i].Rank, len(order)+1) }
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
+		for _, i := range order {
+			s, sc := &c.Systems[i], d.scores[k][i]
+			row := []any{d.names[i], scoreValue(sc), nil, nil, nil, nil}
+			if sc.OK {
+				row[2], row[3] = report.Interval(s.Interval.Mean-s.Interval.Half, s.Interval.Mean+s.Interval.Half), s.Interval.Mean
+			}
+			if sc.OK && s.Rank > 0 {
+				row[4], row[5] = s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh))
+			}
+			switch p := pairs[i]; {
+			case p == nil:
+				row = append(row, nil, nil, nil, nil, s.Segments)
+			case math.IsNaN(p.Delta):
+				row = append(row, nil, nil, nil, nil, p.Segments)
+			default:
+				ci := p.Interval
+				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.P), d.result(k, p, p.Decisive, 1), p.Segments)
+			}
+			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), d.acc.Signature(sc).String())...)
+		}
+	}
+	t.Note("delta, its interval, p and result: against %s; win and loss have a p up to %g, which no correction raises; too few: fewer than %d %ss differ",
+		d.names[d.against], d.alpha, d.least(1), d.by)
+	return t, nil
 }

@@ -48,7 +48,7 @@ func topicsOf(cmd *cobra.Command) []string {
 	var out []string
 	for _, t := range [][2]string{
 		{"hyp", "datasets"}, {"aggregate", "aggregators"}, {"group", "statistics"}, {"by", "selection"},
-		{"judge-model", "judges"}, {"base-url", "servers"},
+		{"judge-model", "metrics"}, {"base-url", "servers"},
 	} {
 		if cmd.Flags().Lookup(t[0]) != nil {
 			out = append(out, t[1])

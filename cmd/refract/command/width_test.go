@@ -50,8 +50,8 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 		{"publish", data, "--to", "jsonl", "-o", published},
 		{"check", published},
 		{"judges"}, {"metrics"}, {"prompts"}, {"demo"},
-		{"compare", data, "--curve", "order,random", "-k", "0,1", "--bootstrap", "20"},
-		{"compare", data, "--bootstrap", "20", "--significance", "perm-both", "--resamples", "20", "--table", "pairs"},
+		{"compare", data, "--curve", "order,random", "-k", "0,1", "--resamples", "20"},
+		{"compare", data, "--test", "perm-both", "--resamples", "20", "--table", "pairs"},
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},
 	}
 	for _, table := range []string{systemsTable, pairsTable} {
@@ -88,7 +88,7 @@ func TestNoPairs(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.ReplaceAll(row, "%", "1")+strings.ReplaceAll(row, "%", "2")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, out, stderr := askHere(t, "compare", "jsonl:"+path, "-m", "chrf", "-a", "single", "--significance", "perm-both", "--table", "pairs")
+	_, out, stderr := askHere(t, "compare", "jsonl:"+path, "-m", "chrf", "-a", "single", "--test", "perm-both", "--table", "pairs")
 	if out != "One setting is left, chrf single, and so no pair to test.\n" {
 		t.Errorf("%s\n%s", out, stderr)
 	}

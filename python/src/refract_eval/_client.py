@@ -180,7 +180,7 @@ class Client:
             if self._session is None or not self._session.usable():
                 self._session = None
                 self._finalizer()  # of the one before
-                self._session = _Session([find_program(), "serve", "--stdio", *self._flags])
+                self._session = _Session([find_program(), "serve", *self._flags])
                 self._finalizer = weakref.finalize(self, self._session.close)  # and at exit
             return self._session
 

@@ -1,4 +1,4 @@
-"""One process of `refract serve --stdio`: it starts, takes lines, gives lines, and ends.
+"""One process of `refract serve`: it starts, takes lines, gives lines, and ends.
 
 Three threads serve its pipes, so that a signal never interrupts a write halfway, a full
 pipe never stops an event loop, and what it says on standard error is there when it dies.

@@ -83,9 +83,9 @@ def _compare(
     aggregate: Sequence[str] | str | None = None,
     *,
     statistic: Sequence[str] | str | None = None,
-    level: str | None = None,
+    per: str | None = None,
     group: str | None = None,
-    significance: str | None = None,
+    test: str | None = None,
     resamples: int | None = None,
     seed: int | None = None,
     missing: str | None = None,
@@ -93,8 +93,8 @@ def _compare(
     """Measure how well settings agree with human judgements (Segment.human).
 
     The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy",
-    "acc23", …; level "segment", "document", "domain" or "system"; group "none", "segment" or
-    "system"; significance "perm-both", "williams", "bootstrap", …, with resamples draws.
+    "acc23", …; per "segment", "document", "domain" or "system"; group "none", "segment" or
+    "system"; test "perm-both", "williams", "bootstrap", …, with resamples draws, as intervals have.
     What is None is as there. The same seed gives the same numbers.
     """
     return Request(_shared, "compare", _comparing(**locals()), read_comparison)

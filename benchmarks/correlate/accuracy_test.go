@@ -59,7 +59,7 @@ func TestSystemMeansTakeCellsWithBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Result{Value: 1, N: 1, MissingMetric: 2, MissingGold: 2, Groups: 2, Dropped: 1}
+	want := Result{Value: 1, N: 1, Groups: 2, Dropped: 1}
 	if res != want {
 		t.Errorf("%+v, want %+v", res, want)
 	}

@@ -248,15 +248,15 @@ func Percentiles(values []float64, confidence float64) Interval {
 	slices.Sort(defined)
 	tail := (1 - confidence) / 2
 	return Interval{
-		Low:       Quantile(defined, tail),
-		High:      Quantile(defined, 1-tail),
+		Low:       quantile(defined, tail),
+		High:      quantile(defined, 1-tail),
 		Undefined: len(values) - len(defined),
 	}
 }
 
-// Quantile returns the quantile q of sorted values, with linear interpolation
+// quantile returns the quantile q of sorted values, with linear interpolation
 // between neighbours (type 7 of Hyndman and Fan, 1996), or NaN of none.
-func Quantile(sorted []float64, q float64) float64 {
+func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
 	}

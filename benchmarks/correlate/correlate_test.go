@@ -48,21 +48,21 @@ func TestCorrelate(t *testing.T) {
 		want      Result
 	}{
 		{"by segment", mixed, StatKendall, BySegment, Result{
-			Value: (1.0/3 - 1) / 2, N: 5, MissingGold: 4, MissingMetric: 1,
-			Groups: 2, Dropped: 3, DroppedPairs: 4}},
+			Value: (1.0/3 - 1) / 2, N: 5,
+			Groups: 2, Dropped: 3}},
 		{"flattened", []string{"1/1 2/2", "3/4 4/-", "-/3 5/3"}, StatKendall, None, Result{
-			Value: 4.0 / 6, N: 4, MissingGold: 1, MissingMetric: 1, Groups: 1}},
+			Value: 4.0 / 6, N: 4, Groups: 1}},
 		{"by system", []string{"1/1 2/2 -/1", "2/2 3/1 -/2", "3/3 -/4 -/3"}, StatSpearman, BySystem, Result{
-			Value: 0, N: 5, MissingGold: 4, Groups: 2, Dropped: 1}},
+			Value: 0, N: 5, Groups: 2, Dropped: 1}},
 		{"flattened and undefined", []string{"1/1 1/2"}, StatPearson, None, Result{
-			Value: nan, Dropped: 1, DroppedPairs: 2}},
+			Value: nan, Dropped: 1}},
 		{"every group undefined", []string{"1/1 1/2", "2/2 2/2"}, StatPearson, BySegment, Result{
-			Value: nan, Dropped: 2, DroppedPairs: 4}},
+			Value: nan, Dropped: 2}},
 		{"no segments", nil, StatKendall, None, Result{Value: nan, Dropped: 1}},
 		{"no segments, by segment", nil, StatKendall, BySegment, Result{Value: nan}},
-		{"no gold", []string{"-/1 -/2"}, StatSpearman, None, Result{Value: nan, MissingGold: 2, Dropped: 1}},
+		{"no gold", []string{"-/1 -/2"}, StatSpearman, None, Result{Value: nan, Dropped: 1}},
 		{"accuracy", []string{"1/1 2/2 3/4", "1/1 2/2 3/0", "1/1 2/2 -/9"}, StatAccuracy, None, Result{
-			Value: 2.0 / 3, N: 3, MissingGold: 1, Groups: 3}},
+			Value: 2.0 / 3, N: 3, Groups: 3}},
 		{"accuracy of one system", []string{"1/1", "2/2"}, StatAccuracy, None, Result{Value: nan, Groups: 1}},
 	}
 	for _, test := range tests {

@@ -34,13 +34,13 @@ func (c PairCounts) Acc23() float64 {
 
 func plainAcc23(gold, metric []float64) float64 { return CountPairs(gold, metric).Acc23() }
 
-// KendallC returns Kendall's tau-c of two aligned vectors of finite numbers
+// kendallC returns Kendall's tau-c of two aligned vectors of finite numbers
 // (Stuart, 1953): concordant minus discordant pairs over n²(m−1)/2m, where m is
 // the smaller number of distinct values.
 //
 // It is NaN for fewer than two elements and for a constant vector. It takes
 // O(n log n) time. It panics if the lengths differ.
-func KendallC(gold, metric []float64) float64 {
+func kendallC(gold, metric []float64) float64 {
 	checkLengths(gold, metric)
 	return countPairs(gold, metric).tauC()
 }

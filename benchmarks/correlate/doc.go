@@ -3,7 +3,7 @@
 //
 // There are two layers:
 //
-//  1. [Kendall], [KendallC], [Spearman], [Pearson] and [PairwiseAccuracy] are
+//  1. [Kendall], [Spearman], [Pearson] and [PairwiseAccuracy] are
 //     plain functions over aligned slices; [CountPairs] counts what the
 //     variants of Kendall's tau are made of, and [Calibrate] finds the
 //     threshold of ties that suits a metric best. They take finite numbers

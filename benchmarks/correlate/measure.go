@@ -46,7 +46,7 @@ func (m Measure) Check(p *Pairs) error {
 // out, vectors of fewer than two cells and vectors for which the statistic is
 // undefined are left out of the mean, and the mean over groups is not
 // weighted. StatAcc23 chooses one threshold for all groups. Two rules are stricter: cells without a metric
-// score are left out and counted, and a mean over no vectors is NaN, not 0.
+// score are left out, and a mean over no vectors is NaN, not 0.
 //
 // StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy by
 // their segments; both take the grouping None only. An error says what is
@@ -55,37 +55,14 @@ func (m Measure) Of(p *Pairs) (Result, error) {
 	if err := m.Check(p); err != nil {
 		return Result{}, err
 	}
-	res := m.of(p)
-	for i := range p.Gold {
-		switch gold, metric := present(p.GoldOK, i), present(p.MetricOK, i); {
-		case gold && !metric:
-			res.MissingMetric++
-		case metric && !gold:
-			res.MissingGold++
-		}
-	}
-	return res, nil
+	return m.of(p), nil
 }
 
-// of is Of without checks and without the counts of missing scores.
+// of is Of without checks.
 func (m Measure) of(p *Pairs) Result {
-	rows := m.Rows(p)
-	res := m.Over(rows)
-	if !m.Statistic.OfSystems() {
-		return res
-	}
-	cells, used := 0, 0
-	for i := range p.Gold {
-		if p.paired(i) {
-			cells++
-		}
-	}
-	for _, r := range rows {
-		used += len(r.Gold)
-	}
-	res.Dropped = p.Systems - res.Groups
-	if m.Statistic == StatSoftAccuracy {
-		res.DroppedPairs = cells - used
+	res := m.Over(m.Rows(p))
+	if m.Statistic.OfSystems() {
+		res.Dropped = p.Systems - res.Groups
 	}
 	return res
 }
@@ -107,7 +84,7 @@ func (m Measure) Rows(p *Pairs) []Row {
 }
 
 // Over returns the measure of vectors such as those of [Measure.Rows]. The
-// grouping has no part in it, and the counts of missing scores are 0.
+// grouping has no part in it.
 func (m Measure) Over(rows []Row) Result {
 	res := Result{Value: math.NaN()}
 	if of := statistics[m.Statistic].vector; of != nil {
@@ -120,7 +97,6 @@ func (m Measure) Over(rows []Row) Result {
 			res.N += len(r.Gold)
 		} else {
 			res.Dropped++
-			res.DroppedPairs += len(r.Gold)
 		}
 	}
 	switch m.Statistic {
@@ -151,7 +127,6 @@ func (r *Result) mean(rows []Row, of func(row int) float64, zero bool) {
 		}
 		if math.IsNaN(value) {
 			r.Dropped++
-			r.DroppedPairs += len(row.Gold)
 			continue
 		}
 		sum += value

@@ -83,7 +83,7 @@ func TestSciPyVectors(t *testing.T) {
 		compare(StatPearson, c.Name, Pearson(c.X, c.Y), float64(c.Pearson))
 	}
 	for _, c := range document.Quantiles {
-		if got := Quantile(c.Values, c.Q); !near(got, c.Want, tolerance) {
+		if got := quantile(c.Values, c.Q); !near(got, c.Want, tolerance) {
 			t.Errorf("quantile %v of %d values = %v, numpy: %v", c.Q, len(c.Values), got, c.Want)
 		}
 	}

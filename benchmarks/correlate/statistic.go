@@ -16,7 +16,7 @@ const (
 	StatSpearman                      // [Spearman]
 	StatPearson                       // [Pearson]
 	StatAccuracy                      // [PairwiseAccuracy] of the [SystemMeans]
-	StatKendallC                      // [KendallC], tau-c
+	StatKendallC                      // tau-c
 	StatAcc23                         // acc-23 after tie calibration, see [Calibrate]
 	StatPlainAcc23                    // [PairCounts.Acc23] without tie calibration
 	StatSoftAccuracy                  // soft pairwise accuracy of systems (Thompson et al., 2024)
@@ -37,7 +37,7 @@ var statistics = [...]statisticInfo{
 	StatSpearman:     {name: "spearman", lower: -1, vector: Spearman},
 	StatPearson:      {name: "pearson", lower: -1, vector: Pearson},
 	StatAccuracy:     {name: "accuracy", systems: true},
-	StatKendallC:     {name: "kendall-c", lower: -1, vector: KendallC, pairs: vectorCounts.tauC},
+	StatKendallC:     {name: "kendall-c", lower: -1, vector: kendallC, pairs: vectorCounts.tauC},
 	StatAcc23:        {name: "acc23"},
 	StatPlainAcc23:   {name: "acc23-uncalibrated", vector: plainAcc23, pairs: vectorCounts.Acc23},
 	StatSoftAccuracy: {name: "soft-accuracy", systems: true},

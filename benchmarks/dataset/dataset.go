@@ -22,8 +22,7 @@ type Options struct {
 	References []string
 	// NoJudgements leaves out the human scores, which are at segment level.
 	NoJudgements bool
-	// JudgementNames restricts human scores to these names; nil means all. The
-	// ratings of an mt-metrics-eval folder are read only if named here.
+	// JudgementNames restricts human scores to these names; nil means all.
 	JudgementNames []string
 	// Warn receives each warning once, on the goroutine that opens or
 	// iterates; nil ignores them.

@@ -3,7 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,7 +47,7 @@ func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refr
 	p := &divRefPass{prompts: slices.Clone(d.prompts)}
 	if d.firsts != nil {
 		var err error
-		if p.last, err = lastLines(ctx, d.firsts.read, newHash()); err == nil {
+		if p.last, err = lastLines(ctx, d.firsts.read); err == nil {
 			p.lists, err = d.readLists(ctx, p.last)
 		}
 		if err != nil {
@@ -138,31 +138,17 @@ func firstOf(s *refract.Segment) refract.Text {
 }
 
 // lastLines returns, for the first references that occur several times, the number
-// of the last segment that has it, from 1. It holds the hashes
-// of all texts, but only those texts of which another has the same hash. Such a
-// pair may be of different texts: then the text is there in vain, with its own
-// number.
-func lastLines(ctx context.Context, read reading, hash func(string) uint64) (map[string]int, error) {
-	last, n := map[string]int{}, 0
-	seen := map[uint64]struct{}{}
+// of the last segment that has it, from 1.
+func lastLines(ctx context.Context, read reading) (map[string]int, error) {
+	last, once, n := map[string]int{}, map[string]bool{}, 0
 	err := read(ctx, func(s *refract.Segment) error {
 		n++
-		first := firstOf(s)
-		if !first.Valid {
-			return ctx.Err()
+		if first := firstOf(s); first.Valid {
+			text := strings.Clone(first.Value) // not all of its line
+			last[text], once[text] = n, last[text] == 0
 		}
-		h := hash(first.Value)
-		if _, ok := seen[h]; ok {
-			// A text may be a part of a long line, which must not be kept.
-			last[strings.Clone(first.Value)] = n
-		}
-		seen[h] = struct{}{}
 		return ctx.Err()
 	})
+	maps.DeleteFunc(last, func(text string, _ int) bool { return once[text] })
 	return last, err
-}
-
-func newHash() func(string) uint64 {
-	seed := maphash.MakeSeed()
-	return func(s string) uint64 { return maphash.String(seed, s) }
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"iter"
 	"os"
 	"path/filepath"
@@ -81,22 +80,6 @@ func TestRepeatedReferences(t *testing.T) {
 			w.check(t, dir, c.warnings...)
 		})
 	}
-}
-
-func TestRepeatedReferencesShown(t *testing.T) {
-	base, lists := "", ""
-	for i := range 6 {
-		base += fmt.Sprintf(`{"id":"%d","references":["x"]}`+"\n", i)
-		lists += fmt.Sprintf("['%d']\n", i)
-	}
-	var w warnings
-	ds, dir, err := extendWith(t, base, "div-ref", lists, &w)
-	if _, err := openAndCollect(ds, err); err != nil {
-		t.Fatal(err)
-	}
-	w.check(t, dir, `refs: 5 of 6 segments have the variants of a later line, which is of the same first reference `+
-		`("0" of line 1 has those of line 6, "1" of line 2 has those of line 6, "2" of line 3 has those of line 6, …); `+
-		`div-ref-lines:FILE gives each segment those of its own line`)
 }
 
 func TestRepeatedReferencesErrors(t *testing.T) {
@@ -207,45 +190,6 @@ func TestDivRefCancelled(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d elements", n)
 	}
-}
-
-// Texts with the same hash are told apart.
-func TestLastLines(t *testing.T) {
-	seed := maphash.MakeSeed()
-	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) refract.Text {
-			return refract.Text{Value: rapid.SampledFrom([]string{"", "a", "b", "c", "d", "e", "f"}).Draw(t, "text"), Valid: rapid.IntRange(0, 4).Draw(t, "valid") > 0}
-		}), 0, 20).Draw(t, "texts")
-		hashes := rapid.Uint64Range(1, 4).Draw(t, "hashes")
-		last, err := lastLines(context.Background(), func(_ context.Context, each func(*refract.Segment) error) error {
-			for _, text := range texts {
-				if err := each(&refract.Segment{References: []refract.Text{text}}); err != nil {
-					return err
-				}
-			}
-			return nil
-		}, func(s string) uint64 { return maphash.String(seed, s) % hashes })
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, count := map[string]int{}, map[string]int{}
-		for i, text := range texts {
-			if text.Valid {
-				want[text.Value] = i + 1
-				count[text.Value]++
-			}
-		}
-		for text, line := range want {
-			if got, ok := last[text]; got != line && (ok || count[text] > 1) {
-				t.Errorf("%q: line %d, want %d", text, got, line)
-			}
-		}
-		for text := range last {
-			if want[text] == 0 {
-				t.Errorf("%q is not among the texts", text)
-			}
-		}
-	})
 }
 
 // sliceDataset is a dataset that this package does not know.

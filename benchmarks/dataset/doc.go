@@ -20,7 +20,7 @@
 // The readers summeval: and mqm:, and table: with group=, hold the
 // whole set, since its rows have to be joined; these sets are small. Every
 // other reader streams: it holds one segment, and memory does not grow with
-// the number of segments, but for some twenty bytes per id in JSON Lines and
+// the number of segments, but for some thirty bytes per id in JSON Lines and
 // Parquet, to find repeated ones, for nine bytes per human score of an
 // mt-metrics-eval folder, and for what "div-ref:" needs, which [WithReferences]
 // states. The ids are known by 64 bits of a hash: among a million different

@@ -1,8 +1,12 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
+	"reflect"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract"
@@ -10,30 +14,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// reader reads texts and ids too.
+// reader reads texts too.
 type reader struct{ *jsonline.Reader }
-
-// scanFields reads an object on a line, and tells which fields it has, of which
-// those needed must be there.
-func scanFields(line []byte, pos refract.Position, needed []string, of func(r reader) []jsonline.Field) (has map[string]bool, err error) {
-	r := reader{jsonline.NewReader(line)}
-	fields := of(r)
-	seen := make([]bool, len(fields))
-	for i := range fields {
-		fields[i].Seen = &seen[i]
-	}
-	err = placed(r.Whole(fields...), pos)
-	has = map[string]bool{}
-	for i, f := range fields {
-		has[f.Name] = seen[i]
-	}
-	for _, field := range needed {
-		if err == nil && !has[field] {
-			err = failAt(pos, 0, "the row has no field %q", field)
-		}
-	}
-	return has, err
-}
 
 // placed gives an error of a line its position.
 func placed(err error, pos refract.Position) error {
@@ -53,13 +35,25 @@ func placed(err error, pos refract.Position) error {
 // line should be.
 func jsonFault(err error, pos refract.Position, noun string) error {
 	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return failAt(pos, int(syntax.ByteOffset)+1, "field %s is there twice", text.Quote(syntax.JSONPointer.LastToken()))
-		}
+	var field *json.SemanticError
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
+		return failAt(pos, int(syntax.ByteOffset)+1, "field %s is there twice", text.Quote(syntax.JSONPointer.LastToken()))
+	case errors.As(err, &syntax):
 		return failAt(pos, int(syntax.ByteOffset)+1, "bad JSON: %w", syntax.Err)
+	case !errors.As(err, &field) || field.JSONPointer == "":
+		return failAt(pos, 0, "%s must be a JSON object on one line", noun)
+	case errors.Is(err, json.ErrUnknownName):
+		var known []string
+		for f := range field.GoType.Fields() {
+			known = append(known, f.Tag.Get("json"))
+		}
+		name := field.JSONPointer.LastToken()
+		return failAt(pos, int(field.ByteOffset)+1, "unknown field %s%s", text.Quote(name), didYouMean(name, known))
 	}
-	return failAt(pos, 0, "%s must be a JSON object on one line", noun)
+	path := strings.ReplaceAll(strings.TrimPrefix(string(field.JSONPointer), "/"), "/", ".")
+	want := map[reflect.Kind]string{reflect.Float64: "a number or null", reflect.Slice: "an array", reflect.Map: "an object"}[field.GoType.Kind()]
+	return failAt(pos, int(field.ByteOffset)+1, "field %s must be %s", path, cmp.Or(want, "a string or null"))
 }
 
 // text reads a string, or null as a missing text.
@@ -67,29 +61,3 @@ func (r reader) text() (refract.Text, error) {
 	s, ok, err := r.OptionalString()
 	return refract.Text{Value: s, Valid: ok}, err
 }
-
-// texts reads an array of texts, of which some may be null; null is none.
-func (r reader) texts() (all []refract.Text, err error) {
-	err = r.OrNull(func() error {
-		return r.Elements(func(int) error {
-			t, err := r.text()
-			all = append(all, t)
-			return err
-		})
-	})
-	return all, err
-}
-
-// id reads a string that is not empty, or a number, of which the literal text is
-// kept.
-func (r reader) id() (string, error) {
-	at := r.Offset()
-	b, err := r.ID()
-	if err == nil && len(b) == 0 {
-		err = jsonline.Unwanted(at, "a non-empty string or a number", "empty")
-	}
-	return string(b), err
-}
-
-// none reads a value that serves no purpose here.
-func (r reader) none(name string) jsonline.Field { return jsonline.With(name, r.Skip) }

@@ -1,11 +1,9 @@
 package dataset
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,52 +106,6 @@ func TestStandardReference(t *testing.T) {
 		if r := got[0].References[0].Value; r != c.want {
 			t.Errorf("%s %s: %s, want %s", c.set, c.lp, r, c.want)
 		}
-	}
-}
-
-func TestRatings(t *testing.T) {
-	const errors = `{"errors": [{"start": 0, "end": 3, "category": "Fluency/Punctuation", "severity": "minor", "score": null, "is_source_error": false}, ` +
-		`{"start": -1, "end": 2, "category": "Non-translation!", "severity": "Major", "score": 25.0, "is_source_error": true}, ` +
-		`{"start": 1, "end": 2, "category": "Accuracy/Omission", "severity": "Major"}, {"start": 1, "end": 2, "category": null, "severity": "Minor"}, ` +
-		`{"start": 1, "end": 2, "category": "x", "severity": "Neutral"}]}`
-	dir := folderOf(t, changed(map[string]string{
-		"ts/human-scores/de-en.mqm.rater1.seg.rating": "b\t{\"errors\": []}\trater1\nb\tNone\nb\t" + errors + "\trater2\n",
-		"ts/human-scores/de-en.a.seg.rating":          "B\tNone\nB\tNone\nB\t{\"errors\":[]}\n",
-	}))
-	spec := "mtme:" + dir + "/ts/de-en"
-	got, err := openAndCollect(Open(spec, Options{JudgementNames: []string{"mqm.rater1", "da"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for _, s := range got {
-		for _, j := range s.Judgements {
-			fmt.Fprintf(&b, "%s %s %.1f %v; ", j.Name, j.System, j.Score, j.Valid)
-		}
-	}
-	if b.String() != "mqm.rater1 b 0.0 true; da B 1.0 true; mqm.rater1 b 0.0 false; da B 2.0 true; mqm.rater1 b -31.1 true; da B 3.0 true; " {
-		t.Error(b.String())
-	}
-}
-
-func TestRatingErrors(t *testing.T) {
-	const file = "ts/human-scores/de-en.m.seg.rating"
-	for _, c := range []struct{ name, text, want string }{
-		{"fields", "b\n", file + `:1: want a system, a rating and perhaps a rater, parted by tabs, not "b"`},
-		{"system", "c\tNone\n", file + `:1: unknown system "c" (did you mean "B"?): the test set has no outputs of it`},
-		{"count", "b\tNone\nb\tNone\n", file + `:1: system "b" has 2 lines of ratings, but there should be 3`},
-		{"block", "b\tNone\nb\tNone\nb\tNone\nB\tNone\nB\tNone\nB\tNone\nb\tNone\n", file + `:7: system "b" has ratings from line 1 already; the ratings of a system must follow each other`},
-		{"no errors", "b\t{}\n", file + `:1: the rating has no "errors"; write an empty array where there are none, and None where nobody rated`},
-		{"field", `b	{"errors":[{"begin":1}]}` + "\n", file + `:1:15: unknown field of errors[0]: "begin"; the fields are start, end, category, severity, score, is_source_error`},
-		{"kind", `b	{"errors":[{"start":1.5}]}` + "\n", file + `:1:23: field errors[0].start must be an integer, not 1.5`},
-		{"boolean", `b	{"errors":[{"is_source_error":1}]}` + "\n", file + `:1:33: field errors[0].is_source_error must be true or false, not a number`},
-		{"empty", "\ufeff", file + `:1: want a system, a rating and perhaps a rater, parted by tabs, not ""`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := folderOf(t, changed(map[string]string{file: c.text}))
-			_, err := Open("mtme:"+dir+"/ts/de-en", Options{JudgementNames: []string{"m"}})
-			wantError(t, dir, err, c.want)
-		})
 	}
 }
 

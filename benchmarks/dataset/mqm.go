@@ -178,6 +178,26 @@ func (r *marotRating) report() *analysis.Report {
 	return out
 }
 
+// mqmWeight is 5 for a major error, 25 for a non-translation, 1 for a minor
+// one, 0.1 for minor punctuation, and 0 for others.
+func mqmWeight(category, severity string) float64 {
+	category = strings.ToLower(category)
+	is := func(name string) bool { return category == name || strings.HasPrefix(category, name+"/") }
+	switch strings.ToLower(severity) {
+	case "major":
+		if is("non-translation!") {
+			return 25
+		}
+		return 5
+	case "minor":
+		if is("fluency/punctuation") {
+			return 0.1
+		}
+		return 1
+	}
+	return 0
+}
+
 // oddities count what a file has that is read, but not as it should be.
 type oddities struct {
 	tests, unrated, open, spaces, quoted, contradict, metadata examples // lines

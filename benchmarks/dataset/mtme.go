@@ -22,7 +22,6 @@ type folder struct {
 	references *textFiles
 	systems    *textFiles
 	humans     []string // names of the human scores at segment level
-	ratings    []string // names of the files of rated errors
 }
 
 // LanguagePair returns the languages that the spec of an mtme: dataset names,
@@ -65,7 +64,7 @@ func openMTME(place string, o Options) (*set, error) {
 		return nil, err
 	}
 	if !o.NoJudgements {
-		err := o.checkNames(filepath.Join(f.root, f.lp), slices.Concat(f.humans, f.ratings))
+		err := o.checkNames(filepath.Join(f.root, f.lp), f.humans)
 		if err == nil {
 			err = f.openScores(p, o)
 		}
@@ -97,11 +96,7 @@ func openFolder(place string) (*folder, error) {
 	if f.systems, err = listTexts(filepath.Join(f.root, "system-outputs", f.lp), "", "hypothesis"); err != nil {
 		return nil, err
 	}
-	humans := filepath.Join(f.root, "human-scores")
-	if f.humans, err = names(humans, f.lp+".", ".seg.score"); err != nil {
-		return nil, err
-	}
-	f.ratings, err = names(humans, f.lp+".", ".seg.rating")
+	f.humans, err = names(filepath.Join(f.root, "human-scores"), f.lp+".", ".seg.score")
 	return f, err
 }
 
@@ -190,22 +185,17 @@ func chooseReferences(file, of string, known []string, standard string, want []s
 	return want, nil
 }
 
-// openScores reads the human scores, and the ratings that are asked for.
+// openScores reads the human scores.
 func (f *folder) openScores(p *parallel, o Options) error {
 	chosen := f.humans
 	if o.JudgementNames != nil {
 		chosen = o.JudgementNames
 	}
 	for i, name := range chosen {
-		file, format := name+".seg.score", &scoreLines
-		switch {
-		case slices.Contains(chosen[:i], name):
+		if slices.Contains(chosen[:i], name) {
 			continue
-		case slices.Contains(f.humans, name):
-		case slices.Contains(f.ratings, name):
-			file, format = name+".seg.rating", &ratingLines
 		}
-		scores, err := readScores(filepath.Join(f.root, "human-scores", f.lp+"."+file), format, f.systems.names, p.n, o.Warn)
+		scores, err := readScores(filepath.Join(f.root, "human-scores", f.lp+"."+name+".seg.score"), f.systems.names, p.n, o.Warn)
 		if err != nil {
 			return err
 		}

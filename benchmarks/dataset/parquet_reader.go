@@ -230,18 +230,6 @@ func checkSchema(p *parquet.File) error {
 	return nil
 }
 
-// columnName is the path of a column without the levels that lists add.
-func columnName(path []string) string {
-	var parts []string
-	for i := 0; i < len(path); i++ {
-		parts = append(parts, path[i])
-		if i+2 < len(path) && path[i+1] == "list" && path[i+2] == "element" {
-			i += 2
-		}
-	}
-	return strings.Join(parts, ".")
-}
-
 // segmentReader reads rows in our own schema.
 type segmentReader struct {
 	reader *parquet.GenericReader[parquetSegment]

@@ -3,7 +3,6 @@ package dataset
 import (
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
@@ -94,70 +93,27 @@ func (p *pyList) str(quote byte) (string, error) {
 		return p.s[start : start+end], nil
 	}
 	var out []byte
-	for i := start; i < len(p.s); {
-		switch c := p.s[i]; c {
-		case quote:
-			p.i = i + 1
+	for rest := p.s[start:]; rest != ""; {
+		var r rune
+		var err error
+		at := len(p.s) - len(rest)
+		switch c := rest[0]; {
+		case c == quote:
+			p.i = at + 1
 			return string(out), nil
-		case '\\':
-			r, size, err := p.escape(i)
-			if err != nil {
-				return "", err
+		case c == '\\' && len(rest) > 1 && (rest[1] == '\'' || rest[1] == '"'):
+			r, rest = rune(rest[1]), rest[2:]
+		case c == '\\': // Go has Python's escapes, but for short octal numbers, which repr never writes
+			if r, _, rest, err = strconv.UnquoteChar(rest, 0); err != nil {
+				return "", p.fail(at, "an escape that is unknown, cut off or stands for no character; a backslash is written \\\\")
 			}
-			out = utf8.AppendRune(out, r)
-			i += size
 		default:
-			out = append(out, c)
-			i++
+			out, rest = append(out, c), rest[1:]
+			continue
 		}
+		out = utf8.AppendRune(out, r)
 	}
 	return "", p.fail(open, "the string is not closed")
-}
-
-// escape reads the escape sequence at i and returns its length.
-func (p *pyList) escape(i int) (r rune, size int, err error) {
-	if i+1 >= len(p.s) {
-		return 0, 0, p.fail(i, "the line ends within an escape")
-	}
-	c := p.s[i+1]
-	if k := strings.IndexByte(`\'"abfnrtv`, c); k >= 0 {
-		return rune("\\'\"\a\b\f\n\r\t\v"[k]), 2, nil
-	}
-	digits := 0
-	switch c {
-	case 'x':
-		digits = 2
-	case 'u':
-		digits = 4
-	case 'U':
-		digits = 8
-	case '0', '1', '2', '3', '4', '5', '6', '7':
-		for size = 1; size < 4 && i+size < len(p.s) && '0' <= p.s[i+size] && p.s[i+size] <= '7'; size++ {
-			r = r<<3 | rune(p.s[i+size]-'0')
-		}
-		if r > 0xff {
-			return 0, 0, p.fail(i, "octal escape above \\377")
-		}
-		return r, size, nil
-	default:
-		return 0, 0, p.fail(i, "unknown escape; a backslash is written \\\\")
-	}
-	size = 2 + digits
-	if i+size > len(p.s) {
-		return 0, 0, p.fail(i, "escape \\%c needs %d hexadecimal digits", c, digits)
-	}
-	n, err := strconv.ParseUint(p.s[i+2:i+size], 16, 32)
-	if err != nil {
-		return 0, 0, p.fail(i, "escape \\%c needs %d hexadecimal digits", c, digits)
-	}
-	if n > utf8.MaxRune {
-		return 0, 0, p.fail(i, "escape above U+10FFFF")
-	}
-	r = rune(n)
-	if utf16.IsSurrogate(r) {
-		return 0, 0, p.fail(i, "surrogate %s, which no text can hold", p.s[i:i+size])
-	}
-	return r, size, nil
 }
 
 // AppendPythonList appends a Python list literal of strings, on one line, with

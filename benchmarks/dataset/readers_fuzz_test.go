@@ -65,10 +65,6 @@ func fileOf(t testing.TB, text string) string {
 	return path
 }
 
-func lineReaderOf(text string) *lineReader {
-	return newLineReader("f", strings.NewReader(text), func(Warning) {})
-}
-
 // No row is lost: there are as many summaries as lines.
 func FuzzSummEval(f *testing.F) {
 	seed(f, "summeval.jsonl")
@@ -86,26 +82,6 @@ func FuzzSummEval(f *testing.F) {
 			t.Fatalf("%d summaries on %d lines", n, lines)
 		}
 		sound(t, segments)
-	})
-}
-
-func FuzzMTMERatings(f *testing.F) {
-	f.Add("a\tNone\na\t{\"errors\":[{\"start\":0,\"end\":2,\"category\":\"x\",\"severity\":\"Minor\",\"score\":1.5,\"is_source_error\":true}]}\tr\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		all, err := ratingLines.scan(lineReaderOf(text), []string{"a", "b"}, 2)
-		if err != nil {
-			return
-		}
-		for _, s := range all {
-			if len(s.Values) != 2 {
-				t.Fatalf("%+v", s)
-			}
-			for i, v := range s.Values {
-				if v > 0 || math.Signbit(v) && v == 0 || !s.Valid[i] && v != 0 {
-					t.Fatalf("%+v", s)
-				}
-			}
-		}
 	})
 }
 

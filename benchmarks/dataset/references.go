@@ -129,8 +129,8 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 // With div-ref: each pass is preceded by one over the first references, so
 // ds must allow that: standard input or a pipe is a *SpecError. The pass reads
 // one file of an mt-metrics-eval folder or of text files, and all of JSON
-// Lines. It keeps eight bytes of hash per segment; afterwards the texts that
-// occur several times, and the lists for them that are still to come, remain.
+// Lines. It holds the different first references; afterwards those that occur
+// several times, and the lists for them that are still to come, remain.
 func WithReferences(ds refract.Dataset, spec string, o Options) (refract.Dataset, error) {
 	d, err := withReferences(asSet(ds), spec, o, nil)
 	if err != nil {

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,55 +21,22 @@ type SystemScores struct {
 	Valid  []bool
 }
 
-// scoreFormat is a form of files that hold a line per system and item, where
-// all lines of a system follow each other, in the order of the items.
-type scoreFormat struct {
-	noun  string // what the lines hold
-	want  string // what a line must be
-	split func(line []byte) (system, score []byte, ok bool)
-	parse func(score []byte, system string, pos refract.Position) (value float64, valid bool, err error)
-}
-
-// scoreLines are lines "SYSTEM<tab>SCORE". SCORE is a decimal number, or None
-// where there is no score.
-var scoreLines = scoreFormat{"scores", "a system, a tab and a score", splitScore,
-	func(field []byte, system string, pos refract.Position) (float64, bool, error) {
-		value, valid, ok := parseScore(field)
-		if !ok {
-			return 0, false, failAt(pos, 0, "the score of system %s is no number: %s; write None where there is no score", text.Quote(system), text.Quote(string(field)))
-		}
-		return value, valid, nil
-	}}
-
-// readScores reads a file, of which each system must have the given number of
-// items. The systems are in the file's order.
-func readScores(path string, f *scoreFormat, systems []string, items int, warn func(Warning)) ([]SystemScores, error) {
-	in, err := newRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	l, err := in.lines(context.Background(), warn)
-	if err != nil {
-		return nil, err
-	}
-	defer l.close()
-	return f.scan(l, systems, items)
-}
-
-func (f *scoreFormat) scan(l *lineReader, systems []string, items int) ([]SystemScores, error) {
-	var all []SystemScores
+// readScores reads a file of lines "SYSTEM<tab>SCORE", in which all lines of a system
+// follow each other, in the order of the segments, as many as items says. SCORE is a
+// decimal number, or None where there is no score. The systems are in the file's order.
+func readScores(path string, systems []string, items int, warn func(Warning)) (all []SystemScores, err error) {
 	var first []int // line of each system
 	check := func() error {
 		if n := len(all) - 1; n >= 0 && len(all[n].Values) != items {
-			return failAt(refract.Position{File: l.file, Line: first[n]}, 0, "system %s has %s of %s, but there should be %d",
-				text.Quote(all[n].System), english.Count(len(all[n].Values), "line"), f.noun, items)
+			return failAt(refract.Position{File: path, Line: first[n]}, 0, "system %s has %s of scores, but there should be %d",
+				text.Quote(all[n].System), english.Count(len(all[n].Values), "line"), items)
 		}
 		return nil
 	}
-	err := l.each(func(line []byte, pos refract.Position) error {
-		name, field, ok := f.split(line)
+	err = eachLine(path, warn, func(line []byte, pos refract.Position) error {
+		name, field, ok := splitScore(line)
 		if !ok {
-			return failAt(pos, 0, "want %s, not %s", f.want, text.Quote(string(line)))
+			return failAt(pos, 0, "want a system, a tab and a score, not %s", text.Quote(string(line)))
 		}
 		if n := len(all) - 1; n < 0 || all[n].System != string(name) {
 			system := string(name)
@@ -81,29 +47,26 @@ func (f *scoreFormat) scan(l *lineReader, systems []string, items int) ([]System
 				return err
 			}
 			if i := slices.IndexFunc(all, func(s SystemScores) bool { return s.System == system }); i >= 0 {
-				return failAt(pos, 0, "system %s has %s from line %d already; the %s of a system must follow each other", text.Quote(system), f.noun, first[i], f.noun)
+				return failAt(pos, 0, "system %s has scores from line %d already; the scores of a system must follow each other", text.Quote(system), first[i])
 			}
 			all = append(all, SystemScores{system, make([]float64, 0, items), make([]bool, 0, items)})
 			first = append(first, pos.Line)
 		}
 		s := &all[len(all)-1]
-		value, valid, err := f.parse(field, s.System, pos)
-		if e, ok := err.(*Error); ok && e.Column > 0 { // of the field
-			e.Column += bytes.IndexByte(line, '\t') + 1
+		value, valid, ok := parseScore(field)
+		if !ok {
+			return failAt(pos, 0, "the score of system %s is no number: %s; write None where there is no score", text.Quote(s.System), text.Quote(string(field)))
 		}
 		s.Values, s.Valid = append(s.Values, value), append(s.Valid, valid)
-		return err
+		return nil
 	})
 	if err == nil && len(all) == 0 {
-		err = failFile(l.file, "has no %s", f.noun)
+		err = failFile(path, "has no scores")
 	}
 	if err == nil {
 		err = check()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
+	return all, err
 }
 
 // splitScore splits a line at its last tab, or at its last white space where

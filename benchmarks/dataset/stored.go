@@ -72,7 +72,7 @@ func StoredMetrics(spec string, level correlate.Level, only ...string) ([]Stored
 	}
 	for i := range metrics {
 		m := &metrics[i]
-		if m.Systems, err = readScores(m.Path, &scoreLines, f.systems.names, items, func(Warning) {}); err != nil {
+		if m.Systems, err = readScores(m.Path, f.systems.names, items, func(Warning) {}); err != nil {
 			return nil, err
 		}
 	}

@@ -181,9 +181,10 @@ func (t *tableSpec) plainRows(b []byte, comma rune) func() ([]string, int, error
 
 // parseList reads a list in JSON, or as Python and so pandas write it.
 func parseList(field string, pos refract.Position) ([]refract.Text, error) {
-	v, err := jsonValue(jsontext.Value(field), nil)
-	if err == nil && v.list {
-		return v.texts, nil
+	var list []any
+	if json.Unmarshal([]byte(field), &list, literalNumbers) == nil {
+		v, err := tableText(list, nil)
+		return v.texts, err
 	}
 	return parsePythonList(field, pos)
 }
@@ -198,8 +199,8 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 		if blank(line) {
 			return nil
 		}
-		var object map[string]jsontext.Value
-		if err := json.Unmarshal(line, &object); err != nil {
+		var object map[string]any
+		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
 			return jsonFault(err, pos, "a row")
 		}
 		for name := range object {
@@ -209,19 +210,16 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 			}
 		}
 		r := &tableRow{pos: pos, known: names}
-		for i, column := range t.columns {
-			v, ok, err := jsonColumn(object, column)
-			if err != nil {
-				return failAt(pos, 0, "column %s: %w", text.Quote(column), err)
-			}
-			if ok && !seen[i] {
+		err := t.take(r, object, func(i int) {
+			if !seen[i] {
 				seen[i] = true
 				lacking--
 			}
-			r.values = append(r.values, v)
+		})
+		if r.lacking = lacking; err == nil {
+			err = read(r)
 		}
-		r.lacking = lacking
-		return read(r)
+		return placed(err, pos)
 	})
 	if i := slices.Index(seen, false); err == nil && i >= 0 {
 		return noColumn(t.path, t.columns[i], names)
@@ -229,36 +227,51 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 	return err
 }
 
-// jsonColumn is the value of a column: of a member, or of one inside a structure,
-// whose name is parted from the structure's by a dot.
-func jsonColumn(object map[string]jsontext.Value, column string) (v tableValue, ok bool, err error) {
-	if value, ok := object[column]; ok {
-		v, err = jsonValue(value, nil)
-		return v, true, err
+// literal is a number as it is written.
+type literal string
+
+var literalNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
+	if d.PeekKind() != '0' {
+		return errors.ErrUnsupported
 	}
-	outer, inner, dotted := strings.Cut(column, ".")
-	value, ok := object[outer]
-	if !dotted || !ok {
-		return v, false, nil
+	number, err := d.ReadValue()
+	*v = literal(number)
+	return err
+}))
+
+// take takes the columns from an object, and tells which of them are there. A column
+// is a member, or one inside a structure, whose name is parted from the structure's by
+// a dot.
+func (t *tableSpec) take(r *tableRow, object map[string]any, found func(column int)) error {
+	for i, column := range t.columns {
+		var path []string
+		value, ok := object[column]
+		if outer, inner, dotted := strings.Cut(column, "."); !ok && dotted {
+			value, ok = object[outer]
+			path = strings.Split(inner, ".")
+		}
+		if ok {
+			found(i)
+		}
+		v, err := tableText(value, path)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", text.Quote(column), err)
+		}
+		r.values = append(r.values, v)
 	}
-	v, err = jsonValue(value, strings.Split(inner, "."))
-	return v, true, err
+	return nil
 }
 
-// jsonValue reads a value, or what lies on a path inside it. Numbers keep their
-// literal text.
-func jsonValue(value jsontext.Value, path []string) (v tableValue, err error) {
-	switch kind := value.Kind(); {
-	case kind == 'n':
+// tableText is a value, or what lies on a path inside it, as texts. NaN is missing, as
+// pandas writes it so.
+func tableText(value any, path []string) (v tableValue, err error) {
+	switch value := value.(type) {
+	case nil:
 		return v, nil
-	case kind == '[':
-		var items []jsontext.Value
-		if err := json.Unmarshal(value, &items); err != nil {
-			return v, err
-		}
+	case []any:
 		v.list = true
-		for _, item := range items {
-			inner, err := jsonValue(item, path)
+		for _, item := range value {
+			inner, err := tableText(item, path)
 			if err != nil {
 				return v, err
 			}
@@ -268,26 +281,29 @@ func jsonValue(value jsontext.Value, path []string) (v tableValue, err error) {
 			v.texts = append(v.texts, inner.one())
 		}
 		return v, nil
-	case kind == '{' && len(path) > 0:
-		var object map[string]jsontext.Value
-		if err := json.Unmarshal(value, &object); err != nil {
-			return v, err
+	case map[string]any:
+		if len(path) == 0 {
+			return v, errors.New("it holds a structure; name a part of it, as in COLUMN.PART")
 		}
-		inner, ok := object[path[0]]
-		if !ok {
-			return v, nil
-		}
-		return jsonValue(inner, path[1:])
-	case kind == '{':
-		return v, errors.New("it holds a structure; name a part of it, as in COLUMN.PART")
-	case len(path) > 0:
-		return v, errors.New("it holds no structure")
-	case kind == '"':
-		var s string
-		err := json.Unmarshal(value, &s)
-		return textValue(s), err
+		return tableText(value[path[0]], path[1:])
 	}
-	return textValue(value.String()), nil
+	if len(path) > 0 {
+		return v, errors.New("it holds no structure")
+	}
+	switch value := value.(type) {
+	case string:
+		v = textValue(value)
+	case []byte:
+		v = textValue(string(value))
+	default:
+		if s := fmt.Sprint(value); s != "NaN" {
+			v = textValue(s)
+		}
+	}
+	if !utf8.ValidString(v.one().Value) {
+		return v, errors.New("it is not UTF-8")
+	}
+	return v, nil
 }
 
 // checkText is checkEncoding for files whose readers drop the carriage returns

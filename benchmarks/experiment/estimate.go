@@ -13,16 +13,14 @@ import (
 
 // estimate is a statistic of a table, with the values of its resamples.
 type estimate struct {
-	Value         report.Number
-	N             int
-	Groups        int
-	Dropped       int
-	MissingMetric int
-	MissingGold   int
-	Epsilon       report.Number
-	Resamples     []float64 // none where there are none
-	Own           bool      // of a folder's own scores of systems
-	Single        bool      // all of its scores are of one unit that is resampled: that gives no interval
+	Value     report.Number
+	N         int
+	Groups    int
+	Dropped   int
+	Epsilon   report.Number
+	Resamples []float64 // none where there are none
+	Own       bool      // of a folder's own scores of systems
+	Single    bool      // all of its scores are of one unit that is resampled: that gives no interval
 }
 
 // unsampled says that a defined value has none of the resamples asked for: there
@@ -68,8 +66,7 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		return nil, err
 	}
 	est := &estimate{
-		Value: report.Number(res.Value), N: res.N, Groups: res.Groups, Dropped: res.Dropped,
-		MissingMetric: res.MissingMetric, MissingGold: res.MissingGold, Epsilon: report.None(), Own: own,
+		Value: report.Number(res.Value), N: res.N, Groups: res.Groups, Dropped: res.Dropped, Epsilon: report.None(), Own: own,
 	}
 	if s.Measure.Statistic.Calibrated() {
 		est.Epsilon = report.Number(res.Epsilon)

@@ -211,14 +211,14 @@ type SettingName struct {
 // Curve asks for the agreement by the number of references.
 type Curve struct {
 	Method      selection.Method
-	Seeds       int                    // random orders, 1 to MaxSeeds
+	Seeds       int                    // random orders, 1 to maxSeeds
 	Counts      []int                  // of variants; none: 0, 1, … up to all
 	Aggregators []aggregate.Aggregator // none: those of the plan but single and native
 	Resamples   int                    // of the intervals
 }
 
-// MaxSeeds is the most random orders of a Curve.
-const MaxSeeds = 10_000
+// maxSeeds is the most random orders of a Curve.
+const maxSeeds = 10_000
 
 // check finds a number that is out of range, and its field in an experiment's file.
 func (p *Plan) check() (field string, err error) {
@@ -231,7 +231,7 @@ func (p *Plan) check() (field string, err error) {
 	in("significance.resamples", p.Test.Resamples, 0, correlate.MaxResamples)
 	in("significance.block", p.Test.Block, 0, correlate.MaxResamples)
 	for i, c := range p.Curves {
-		in(at("curves", i)+".seeds", c.Seeds, 1, MaxSeeds)
+		in(at("curves", i)+".seeds", c.Seeds, 1, maxSeeds)
 		in(at("curves", i)+".resamples", c.Resamples, 0, correlate.MaxResamples)
 	}
 	return field, err

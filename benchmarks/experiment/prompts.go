@@ -51,7 +51,7 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 		return err
 	}
 	var tables []promptTables
-	for _, p := range append([]string{OriginalName}, d.prompts...) {
+	for _, p := range append([]string{originalName}, d.prompts...) {
 		t := promptTables{name: p}
 		sets := []Set{{Kind: KindAlone, Prompts: []string{p}}, {Kind: KindPrompts, Prompts: []string{p}}, {Kind: KindWithout, Prompts: []string{p}}}
 		if len(tables) == 0 { // the originals

@@ -184,12 +184,7 @@ analyses: []
 				}
 			}
 		}
-		dir, err := os.MkdirTemp(t.TempDir(), "store")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		r := runner(t, e, dir)
-		r.Open = func(experiment.Dataset) (refract.Dataset, error) { return data, nil }
+		r := &experiment.Runner{Metric: registry().Parse, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
 		res, _, err := r.Run(t.Context(), e)
 		if err != nil {
 			rt.Fatal(err)

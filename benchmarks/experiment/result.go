@@ -228,8 +228,8 @@ type PromptAnalysis struct {
 	Prompts    []PromptEffect `json:"prompts"` // the originals first
 }
 
-// OriginalName stands for the originals where prompts are listed.
-const OriginalName = "original"
+// originalName stands for the originals where prompts are listed.
+const originalName = "original"
 
 // PromptEffect is what one prompt, or the originals, are worth.
 type PromptEffect struct {

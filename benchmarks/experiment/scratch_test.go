@@ -155,17 +155,16 @@ analyses: []
 `)
 	rapid.Check(t, func(rt *rapid.T) {
 		data := drawData(rt)
-		dir, err := os.MkdirTemp(t.TempDir(), "store")
-		if err != nil {
-			rt.Fatal(err)
-		}
+		r := &experiment.Runner{Metric: registry().Parse, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
 		runs := []bool{false}
-		if rapid.IntRange(0, 4).Draw(rt, "again") == 0 {
-			runs = append(runs, true)
+		if rapid.IntRange(0, 9).Draw(rt, "again") == 0 {
+			dir, err := os.MkdirTemp(t.TempDir(), "store")
+			if err != nil {
+				rt.Fatal(err)
+			}
+			runs, r.Store = append(runs, true), open(t, dir)
 		}
 		for _, again := range runs {
-			r := runner(t, e, dir)
-			r.Open = func(experiment.Dataset) (refract.Dataset, error) { return data, nil }
 			res, usage, err := r.Run(t.Context(), e)
 			if err != nil {
 				rt.Fatal(err)

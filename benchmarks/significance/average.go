@@ -66,7 +66,7 @@ func Average(tasks []Task, alpha float64) []Standing {
 			}
 		}
 	}
-	for i, c := range Clusters(p, alpha) {
+	for i, c := range clusters(p, alpha) {
 		out[i].Cluster = c
 	}
 	return out

@@ -76,7 +76,7 @@ type Comparison struct {
 	Tests [][]Result
 	// Corrected are the p-values of Tests after [Holm]'s correction.
 	Corrected [][]float64
-	// Ranks are the [Clusters] by the p-values as they are, by table, from 1; 0
+	// Ranks are clusters by the p-values as they are, by table, from 1; 0
 	// where the measure is undefined.
 	Ranks []int
 }
@@ -162,7 +162,7 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 			c.Corrected[i][j], corrected = corrected[0], corrected[1:]
 		}
 	}
-	for i, rank := range Clusters(ps, alpha) {
+	for i, rank := range clusters(ps, alpha) {
 		c.Ranks[c.Order[i]] = rank
 	}
 	return c, nil

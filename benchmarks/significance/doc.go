@@ -4,7 +4,7 @@
 //  1. [Compare] tests two tables of package correlate, which hold the same gold
 //     scores, under a measure, by the test that a [Method] names.
 //  2. [Matrix] compares all settings with each other, from the best down.
-//     [Holm] corrects its p-values for their number, [Clusters] turns them
+//     [Holm] corrects its p-values for their number, clusters turn them
 //     into ranks, and [AverageRanks] sums several tasks up.
 //
 // [Systems.Compare] compares systems by the statistics that their scores are made of,

@@ -77,7 +77,7 @@ const (
 	// without grouping. Without grouping all pairs of cells are looked at once,
 	// some seconds for 30,000 cells.
 	MethodPermPairs
-	// MethodWilliams is Williams' test, see [WilliamsP]. It is meant for
+	// MethodWilliams is Williams' test (1959). It is meant for
 	// StatPearson; StatSpearman and StatKendall are taken too, as is often
 	// done, though it was not derived for them. The grouping is None.
 	MethodWilliams

@@ -28,11 +28,11 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// Clusters returns the ranks, from 1, of settings from the best down, where
+// clusters returns the ranks, from 1, of settings from the best down, where
 // p[i][j], i < j, is the p-value of the i-th being better than the j-th: a
 // setting begins a new rank when any member of the current one is
 // significantly better, with a p-value up to alpha. A NaN is not significant.
-func Clusters(p [][]float64, alpha float64) []int {
+func clusters(p [][]float64, alpha float64) []int {
 	ranks := make([]int, len(p))
 	rank, first := 1, 0
 	for i := range p {

@@ -199,58 +199,6 @@ func TestPermPairsCounts(t *testing.T) {
 	})
 }
 
-// Drawing counts of pairs gives the p-value that exchanging each pair gives.
-func TestPermPairsEqualsPairByPair(t *testing.T) {
-	tables := simulated(30, 5, 3, 3.4)
-	m := correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}
-	const resamples = 4000
-	got, err := Compare(t.Context(), MethodPermPairs, tables[0], tables[1], m, Options{Resamples: resamples, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, y := m.Rows(tables[0]), m.Rows(tables[1])
-	e1, e2 := correlate.Calibrate(x).Epsilon, correlate.Calibrate(y).Epsilon
-	random := rand.New(rand.NewPCG(7, 8))
-	agrees := func(order int, difference, epsilon float64) float64 {
-		if o := against(order, difference, epsilon); (order == 0) == (o == tied) && o != discordant {
-			return 1
-		}
-		return 0
-	}
-	difference := func(exchange func() bool) float64 {
-		sum := 0.0
-		for r := range x {
-			for i := range x[r].Gold {
-				for j := range i {
-					order := 0
-					if d := x[r].Gold[i] - x[r].Gold[j]; d != 0 {
-						order = int(math.Copysign(1, d))
-					}
-					v := agrees(order, x[r].Metric[i]-x[r].Metric[j], e1) - agrees(order, y[r].Metric[i]-y[r].Metric[j], e2)
-					if exchange() {
-						v = -v
-					}
-					sum += v / 10 // all vectors have ten pairs
-				}
-			}
-		}
-		return sum / float64(len(x))
-	}
-	seen := difference(func() bool { return false })
-	if !near(seen, got.Delta, 1e-12) {
-		t.Fatalf("difference %v, want %v", got.Delta, seen)
-	}
-	large := 0
-	for range resamples {
-		if difference(func() bool { return random.Uint32()&1 == 1 }) >= seen-1e-12 {
-			large++
-		}
-	}
-	if want := float64(large) / resamples; math.Abs(got.P-want) > 0.035 {
-		t.Errorf("p %v, pair by pair %v", got.P, want)
-	}
-}
-
 func TestReproducible(t *testing.T) {
 	tables := simulated(60, 7, 3, 3.3, 4)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -420,10 +368,10 @@ func TestClusters(t *testing.T) {
 		{0, 0, 0, 0.04},
 		{0, 0, 0, 0},
 	}
-	if got := Clusters(p, 0.05); !slices.Equal(got, []int{1, 1, 2, 3}) {
+	if got := clusters(p, 0.05); !slices.Equal(got, []int{1, 1, 2, 3}) {
 		t.Errorf("%v", got)
 	}
-	if got := Clusters(p, 0.02); !slices.Equal(got, []int{1, 1, 2, 2}) {
+	if got := clusters(p, 0.02); !slices.Equal(got, []int{1, 1, 2, 2}) {
 		t.Errorf("at 0.02: %v", got)
 	}
 }
@@ -467,15 +415,15 @@ func TestWilliamsP(t *testing.T) {
 		{0.31, 0.3, 0.2, 500, 0.4250856901688861},
 		{0.99, 0.95, 0.97, 14, 0.0010340614202283141},
 	} {
-		got := WilliamsP(c.r1, c.r2, c.r12, c.n)
+		got := williamsP(c.r1, c.r2, c.r12, c.n)
 		if math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%+v: %.15g", c, got)
 		}
-		if turned := WilliamsP(c.r2, c.r1, c.r12, c.n); math.Abs(turned-(1-c.want)) > 1e-9 {
+		if turned := williamsP(c.r2, c.r1, c.r12, c.n); math.Abs(turned-(1-c.want)) > 1e-9 {
 			t.Errorf("%+v, turned around: %v", c, turned)
 		}
 	}
-	if !math.IsNaN(WilliamsP(0.5, 0.4, 0.3, 3)) {
+	if !math.IsNaN(williamsP(0.5, 0.4, 0.3, 3)) {
 		t.Error("three scores were enough")
 	}
 }

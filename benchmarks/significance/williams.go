@@ -9,13 +9,13 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// WilliamsP returns the one-sided p-value of Williams' test (Williams, 1959;
+// williamsP returns the one-sided p-value of Williams' test (Williams, 1959;
 // Graham and Baldwin, 2014, "Testing for Significance of Increased Correlation
 // with Human Judgment") that r1 is not larger than r2, where r1 and r2 are the
 // correlations of two metrics with the same n gold scores, and r12 is that of
 // the metrics with each other. It is NaN for fewer than four scores, and where
 // the correlations leave nothing to test.
-func WilliamsP(r1, r2, r12 float64, n int) float64 {
+func williamsP(r1, r2, r12 float64, n int) float64 {
 	if n < 4 {
 		return math.NaN()
 	}
@@ -47,5 +47,5 @@ func williams(_ context.Context, t paired) (Result, error) {
 	x, y := t.Rows(t.a), t.Rows(t.b)
 	between := []correlate.Row{{Gold: x[0].Metric, Metric: y[0].Metric}}
 	r1, r2, r12 := t.Over(x).Value, t.Over(y).Value, t.Over(between).Value
-	return Result{Delta: r1 - r2, P: WilliamsP(r1, r2, r12, len(x[0].Gold))}, nil
+	return Result{Delta: r1 - r2, P: williamsP(r1, r2, r12, len(x[0].Gold))}, nil
 }

@@ -112,7 +112,6 @@ var cleanings = []struct {
 	{"Japanese talk", "昨日、猫が庭に座っていた。", "承知しました。言い換えた文がこちらです。\n\n庭には昨日、猫が腰を下ろしていた。", "庭には昨日、猫が腰を下ろしていた。"},
 	{"Korean talk", "어제 고양이가 마당에 앉아 있었다.", "물론이죠! 이렇게 바꿔 봤습니다.\n\n고양이는 어제 마당에 자리를 잡았다.", "고양이는 어제 마당에 자리를 잡았다."},
 	{"French head of a quotation", "Le chat dort sur le canapé.", "On pourrait écrire : « Sur le canapé, le chat est endormi. »", "Sur le canapé, le chat est endormi."},
-	{"remark behind a quotation", "Die Katze schläft heute auf dem Sofa.", `"Auf dem Sofa schläft heute die Katze." – so in etwa.`, "Auf dem Sofa schläft heute die Katze."},
 	{"speaker behind a quotation", "Der Koch rief, dass die Suppe fertig ist.", `"Die Suppe ist jetzt fertig!" – so der Koch.`, `"Die Suppe ist jetzt fertig!" – so der Koch.`},
 	{"words that are weighed", "El gato duerme en el sofá.", "«Duerme» pasa a «descansa» y el orden lo cambio a «en el sofá».\n\nEn el sofá descansa el gato.", "En el sofá descansa el gato."},
 	{"draft and final", "De kat slaapt op de bank.", "Eerste poging: Op de bank slaapt de kat.\n\nDefinitieve versie: De kat ligt te slapen op de bank.", "De kat ligt te slapen op de bank."},

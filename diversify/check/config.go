@@ -203,7 +203,7 @@ func (c *Checker) Makes(reason string) bool {
 
 // rules is the version of the rules, to be raised with every change of what
 // is cleaned or caught.
-const rules = "12"
+const rules = "13"
 
 // Signature states all that changes verdicts or cleaned texts, on one line:
 // steps, checks and their thresholds, a hash of the prompts, the version of

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"html"
+	htmllib "html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,15 +13,9 @@ import (
 )
 
 var (
-	colours   = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
-	citations = regexp.MustCompile(`【[^【】]*†[^【】]*】|\x{e200}[^\x{e201}]*\x{e201}`)
-	escapes   = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
-	spaces    = regexp.MustCompile(`[^\S\n]{2,}`)
+	escapes = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
+	spaces  = regexp.MustCompile(`[^\S\n]{2,}`)
 )
-
-// lookalikes are Cyrillic letters that are drawn as Latin ones.
-var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i",
-	"А", "A", "В", "B", "Е", "E", "К", "K", "М", "M", "Н", "H", "О", "O", "Р", "P", "С", "C", "Т", "T", "Х", "X")
 
 // undirt takes out what no one sees or types: characters without width, marks of
 // direction, soft hyphens, other spaces, control characters, entities, escapes, letters of
@@ -29,10 +23,6 @@ var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p",
 func undirt(_ *Checker, t string, ref *original) string {
 	if !utf8.ValidString(t) || !strings.ContainsFunc(t, unusual) && !strings.Contains(t, "  ") {
 		return t
-	}
-	t = colours.ReplaceAllString(t, "")
-	if !ref.has("†\ue201") {
-		t = citations.ReplaceAllString(t, "")
 	}
 	if !ref.has(`\`) && strings.Contains(t, `\`) && !strings.ContainsAny(t, "{[") {
 		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\'`, "'", `\t`, " ").Replace(t)
@@ -43,31 +33,14 @@ func undirt(_ *Checker, t string, ref *original) string {
 			return s
 		})
 	}
-	for _, mark := range [...]string{"▁", "Ġ"} { // the spaces of tokenizers
-		if strings.Count(t, mark) > 1 && !ref.has(mark) {
-			t = strings.ReplaceAll(strings.ReplaceAll(t, "Ċ", "\n"), mark, " ")
-		}
+	if htmllib.UnescapeString(ref.text) == ref.text {
+		t = htmllib.UnescapeString(t)
 	}
-	if html.UnescapeString(ref.text) == ref.text {
-		t = html.UnescapeString(t)
+	if decoded(ref.text) == ref.text {
+		t = decoded(t)
 	}
-	t = decoded(t, ref)
 	if norm.NFC.IsNormalString(ref.text) {
 		t = norm.NFC.String(t)
-	}
-	latin, cyrillic := 0, 0
-	for _, r := range t {
-		switch {
-		case unicode.Is(unicode.Latin, r):
-			latin++
-		case unicode.Is(unicode.Cyrillic, r):
-			cyrillic++
-		}
-	}
-	if latin > 4*cyrillic && cyrillic > 0 && !strings.ContainsFunc(ref.text, isCyrillic) {
-		if plain := lookalikes.Replace(t); !strings.ContainsFunc(plain, isCyrillic) {
-			t = plain
-		}
 	}
 	was := rune(0)
 	t = strings.Map(func(r rune) rune {
@@ -79,12 +52,8 @@ func undirt(_ *Checker, t string, ref *original) string {
 		switch {
 		case r == '\u2028' || r == '\u2029' || r == '\u0085':
 			return '\n'
-		case r == '\r':
-			return -1
 		case unicode.IsSpace(r), r == '\u2800':
 			return ' '
-		case r == '\u2010' || r == '\u2011':
-			return '-'
 		case (r == '\u200c' || r == '\u200d') && (before >= 0x600 && before < 0x1100 || before > 0x2000): // Persian, Hindi; emoji
 			return r
 		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co), r == utf8.RuneError:
@@ -117,32 +86,17 @@ func unusual(r rune) bool {
 	return true
 }
 
-func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
-
 // wrong are runs of characters that may be the bytes of UTF-8.
 var wrong = regexp.MustCompile(`[^\x00-\x7f]+`)
 
 // decoded is a text whose UTF-8 was read as Windows-1252, as it was before.
-func decoded(t string, ref *original) string {
-	if mojibake(ref.text) {
-		return t
-	}
+func decoded(t string) string {
 	return wrong.ReplaceAllStringFunc(t, func(run string) string {
 		if b := latin1(run); len(b) > 1 && utf8.Valid(b) && chars(string(b)) < len(b) {
 			return string(b)
 		}
 		return run
 	})
-}
-
-// mojibake reports whether a text has UTF-8 that was read as Windows-1252.
-func mojibake(t string) bool {
-	for _, run := range wrong.FindAllString(t, -1) {
-		if r, n := utf8.DecodeRune(latin1(run)); n > 1 && r != utf8.RuneError {
-			return true
-		}
-	}
-	return false
 }
 
 // latin1 is the bytes of characters in Windows-1252, or nil.
@@ -160,59 +114,44 @@ func latin1(s string) (out []byte) {
 	return out
 }
 
-var (
-	faces      = regexp.MustCompile(`\s+(?:[:;=]-?[)(DP]|\^_?\^|<3|[xX]D|\\o/|[(（][^\pL\pN\s()]{1,3}[_.▽ω∀ᴗ‿-][^\pL\pN\s()]{1,3}[)）]\S*|ʕ\S{1,5}ʔ|[ㅋㅎㅠㅜ]{2,})$`)
-	shortcodes = regexp.MustCompile(`(^|\s):[a-z][a-z0-9_+-]*:`)
-)
-
 // isEmoji reports whether a character is a pictograph, or part of one.
 func isEmoji(r rune) bool {
 	switch {
-	case r < 0x2000:
+	case r < 0x200d:
 		return false
-	case r < 0x2300:
-		return r == 0x20e3 || r == 0x200d || r == 0x2049 || r == 0x203c
-	case r < 0x2c00:
-		return r == 0x231a || r == 0x231b || r >= 0x23e9 && r <= 0x23fa || r >= 0x25fb && r <= 0x27bf && !(r >= 0x2768 && r <= 0x2794) || r >= 0x2b00
-	case r < 0x1f000:
-		return r >= 0xfe00 && r <= 0xfe0f
+	case r == 0x200d, r == 0x20e3, r >= 0xfe00 && r <= 0xfe0f, r >= 0x1f3fb && r <= 0x1f3ff, r >= 0xe0020 && r <= 0xe007f:
+		return true
 	}
-	return r <= 0x1faff || r >= 0xe0020 && r <= 0xe007f
+	return (r >= 0x2600 && r < 0x1faff || r >= 0x231a && r < 0x2400) && unicode.Is(unicode.So, r)
 }
+
+// faces are made of marks, behind the text.
+var faces = regexp.MustCompile(`\s+(?:[:;=]-?[()DP]|<3|[^\pL\pN\s]*[_^ω∀‿]\S*)$`)
 
 // unemoji takes out pictographs, where the reference has none, with the space before
 // them. One between two sentences ends a line.
 func unemoji(_ *Checker, t string, ref *original) string {
-	if (strings.ContainsAny(t, ":;=^<\\(（ʕㅋㅎㅠㅜ") || strings.HasSuffix(strings.ToLower(t), "xd")) && !faces.MatchString(ref.text) {
+	if strings.ContainsAny(t, ":;=^<_ω∀‿") && !faces.MatchString(ref.text) {
 		t = faces.ReplaceAllString(t, "")
-	}
-	if strings.Count(t, ":") > 1 && !shortcodes.MatchString(ref.text) {
-		t = shortcodes.ReplaceAllString(t, "$1")
 	}
 	if !strings.ContainsFunc(t, isEmoji) || strings.ContainsFunc(ref.text, isEmoji) {
 		return t
 	}
-	for {
-		i := strings.IndexFunc(t, isEmoji)
-		if i < 0 {
-			return t
+	for i := strings.IndexFunc(t, isEmoji); i >= 0; i = strings.IndexFunc(t, isEmoji) {
+		before, next := strings.TrimRight(t[:i], " "), strings.TrimLeft(strings.TrimLeftFunc(t[i:], isEmoji), " ")
+		if strings.HasPrefix(t[i:], "\ufe0f\u20e3") { // a keycap
+			before = strings.TrimRight(before, "0123456789#* ")
 		}
-		before, after := t[:i], strings.TrimLeftFunc(t[i:], isEmoji)
-		if n := len(before); n > 0 && after != "" && strings.HasPrefix(t[i:], "\ufe0f\u20e3") { // a keycap
-			before = strings.TrimRight(before, "0123456789#*")
-		}
-		next := strings.TrimLeft(after, " ")
+		talks := func(s string) bool { return ref.evidence(s).isTalk() }
 		switch {
-		case ref.evidence(lastLine(before)).isTalk() != ref.evidence(firstLine(next)).isTalk() && says(lastLine(before)) && unicode.IsUpper(firstRune(next)):
-			t = strings.TrimRight(before, " ") + "\n" + next
-		case next == "" || unicode.IsPunct(firstRune(next)) || before == "" || strings.HasSuffix(before, "\n"):
-			t = strings.TrimRight(before, " ") + next
-		case strings.HasSuffix(before, " "):
-			t = before + next
-		default:
-			t = before + after
+		case talks(lastLine(before)) != talks(firstLine(next)) && says(lastLine(before)) && unicode.IsUpper(firstRune(next)):
+			before += "\n"
+		case before != "" && next != "" && !unicode.IsPunct(firstRune(next)) && !strings.HasSuffix(before, "\n") && t[i-1] == ' ':
+			before += " "
 		}
+		t = before + next
 	}
+	return t
 }
 
 func lastLine(t string) string  { return t[strings.LastIndexByte(t, '\n')+1:] }
@@ -220,13 +159,12 @@ func firstLine(t string) string { line, _, _ := strings.Cut(t, "\n"); return lin
 
 var (
 	links    = regexp.MustCompile(`!?\[([^\[\]]+)\]\((?:https?:|#|www)[^()]*\)`)
-	ruled    = regexp.MustCompile(`(?m)^[ \t]*(?:[-*_=~]{3,}|#+)[ \t]*$\n?`)
+	ruled    = regexp.MustCompile(`(?m)^[ \t]*(?:[-*_=~|: ]{3,}|#+)[ \t]*$\n?`)
 	headings = regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?|\|[ \t]*)`)
-	cells    = regexp.MustCompile(`(?m)[ \t]*\|[ \t]*$`)
-	boxed    = regexp.MustCompile(`^\$*\\(?:boxed|text|textbf|emph|textit)\{(?:\\text\{)?([^{}]*)\}+\$*$`)
 	pairs    = []*regexp.Regexp{
 		regexp.MustCompile(`\*\*\*([^*]+)\*\*\*`), regexp.MustCompile(`\*\*([^*]+)\*\*`), regexp.MustCompile(`__([^_\s][^_]*)__`), regexp.MustCompile(`~~([^~]+)~~`), regexp.MustCompile(`==([^=]+)==`),
 		regexp.MustCompile(`\*([^*\s][^*]*)\*`), regexp.MustCompile(`\b_([^_\s][^_]*)_(?:\b|$|\s)`), regexp.MustCompile("`+([^`]+)`+"),
+		regexp.MustCompile(`\\(?:boxed|text|textit|textbf|emph)\{([^{}]*)\}`), regexp.MustCompile(`^(?:\$+|\\\[\s*)([^$]+?)(?:\$+|\s*\\\])$`),
 	}
 )
 
@@ -235,17 +173,13 @@ func unmark(_ *Checker, t string, ref *original) string {
 	if !strings.ContainsAny(t, "*_`#>|~=[$\\") && !strings.Contains(t, "---") {
 		return t
 	}
-	if m := boxed.FindStringSubmatch(t); m != nil && !ref.has(`\`) {
-		t = m[1]
+	if inner, ok := strings.CutPrefix(t, "``"); ok && strings.HasSuffix(t, "''") {
+		return strings.TrimSuffix(inner, "''")
 	}
 	if !ref.has("[]") {
 		t = links.ReplaceAllString(t, "$1")
 	}
 	if !ref.has("#>|") {
-		if strings.Contains(t, "|") {
-			t = regexp.MustCompile(`(?m)^[ \t]*\|?[ \t:|-]*--[ \t:|-]*$\n?`).ReplaceAllString(t, "")
-			t = cells.ReplaceAllString(t, "")
-		}
 		t = headings.ReplaceAllString(t, "")
 	}
 	if !ruled.MatchString(ref.text) {
@@ -284,5 +218,5 @@ func unfence(_ *Checker, t string, ref *original) string {
 	if e := ref.evidence(best); e.shared >= outside.shared || outside.isTalk() {
 		return best
 	}
-	return strings.NewReplacer("```", "", "~~~", "").Replace(t)
+	return t
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/words"
 )
@@ -169,8 +170,8 @@ func (s *Segment) stopped(j *judged) string {
 }
 
 func (s *Segment) thinking(j *judged) string {
-	if len(j.Text) <= mostCleaned && unanswered(j.Text, j.ref) {
-		return "it is a thought that no answer follows"
+	if _, open := untagged(j.Raw, j.ref); open {
+		return "it ends within a thought, before any answer"
 	}
 	return ""
 }
@@ -211,9 +212,21 @@ func (s *Segment) copied(j *judged) string {
 			return "the same as " + name
 		case !s.c.cfg.Exact && j.norm() != "" && j.norm() == r.norm():
 			return but + name
+		case r == j.ref && s.restates(j):
+			return "it says nothing beside " + name
 		}
 	}
 	return ""
+}
+
+// restates reports whether an answer is the reference behind a label, or quoted.
+func (s *Segment) restates(j *judged) bool {
+	before, after, found := strings.Cut(strings.ToLower(j.Text), strings.ToLower(strings.TrimRight(j.ref.text, ".。")))
+	if before = strings.TrimSpace(before); !found || before == "" || !strings.ContainsRune(":：\"“„«", lastRune(before)) {
+		return false
+	}
+	e := j.ref.evidence(before + " " + after)
+	return e.isTalk() || e.own+e.shared <= 1
 }
 
 const but = "but for case, punctuation and white space the same as "
@@ -275,12 +288,11 @@ func (s *Segment) badLength(j *judged) string {
 // garbled finds what is no text: code, tokens or wrong characters that are left, loops.
 func (s *Segment) garbled(j *judged) string {
 	t := j.Text
-	switch {
-	case mojibake(t) && !mojibake(j.ref.text):
-		return fmt.Sprintf("its character set is wrong: %s", quote(t))
-	case strings.ContainsAny(t, "{}\ufffd") && !j.ref.has("{}\ufffd"), strings.Contains(t, "```") && !j.ref.has("`"),
-		strings.HasPrefix(t, "<") && !j.ref.has("<"), strings.Contains(t, "](") && !j.ref.has("]"):
-		return fmt.Sprintf("code or markup is left: %s", quote(t))
+	if i := strings.IndexFunc(t, func(r rune) bool { return isMark(r) && !strings.ContainsRune(j.ref.text, r) }); i >= 0 {
+		return fmt.Sprintf("it has %q, and the reference has not: %s", firstRune(t[i:]), quote(t))
+	}
+	if q := unpaired(t); q != "" && unpaired(j.ref.text) == "" {
+		return fmt.Sprintf("a quotation mark has no partner: %s", quote(t))
 	}
 	for _, script := range [...]*unicode.RangeTable{unicode.Han, unicode.Cyrillic, unicode.Hangul} {
 		is := func(r rune) bool { return unicode.Is(script, r) }
@@ -294,6 +306,23 @@ func (s *Segment) garbled(j *judged) string {
 	}
 	if loop := loops(t); loop != "" && loops(j.ref.text) == "" {
 		return fmt.Sprintf("it repeats %q", loop)
+	}
+	return ""
+}
+
+// isMark reports whether a character is a mark that prose has only where its subject asks
+// for it: a bullet, an arrow, markup, code.
+func isMark(r rune) bool {
+	if r < utf8.RuneSelf {
+		return strings.ContainsRune("[]{}<>|\\/#^~_=*`", r)
+	}
+	return r != '°' && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Co) || strings.ContainsRune("•‣◦†‡‟‹›【】\ufffd", r)
+}
+
+// unpaired returns a quotation mark that has no partner, or "".
+func unpaired(t string) string {
+	if strings.Count(t, `"`)%2 == 1 {
+		return `"`
 	}
 	return ""
 }
@@ -319,10 +348,6 @@ func loops(t string) string {
 	}
 	return ""
 }
-
-// dangling are words that cannot end a title or a phrase.
-var dangling = strings.Fields(`the a an and or of my your their our every than whose der die dem den ein eine einen einem einer und oder zum zur
-	im vom beim deren dessen и или в на к с о об от из для по при чтобы который которая которые`)
 
 // ending is how a text ends: "." for a stop, maybe with marks behind it, ":" or ",", ")"
 // for a closing mark alone, "w" for a word, "" for none.
@@ -373,17 +398,10 @@ func (s *Segment) missingEnd(j *judged) string {
 		return "it ends in a colon, and the reference does not"
 	case got == "," && want != "," && want != ":":
 		return fmt.Sprintf("it ends in %q, and the reference does not", lastRune(t))
-	case got != "w" || word == lastWord(j.ref.text), ending(j.Raw) != "w" && !slices.Contains(dangling, word) && j.Raw != t && strings.ContainsFunc(j.Raw, isEmoji):
+	case got != "w" || word == lastWord(j.ref.text), ending(j.Raw) != "w" && j.Raw != t && strings.ContainsFunc(j.Raw, isEmoji):
 		return ""
 	case want == "." && isStop(lastRune(strings.TrimRightFunc(j.ref.text, func(r rune) bool { return isQuote(r) || unicode.In(r, unicode.Pe) }))):
 		return fmt.Sprintf("it ends in %q without a full stop, and the reference has one", word)
-	case slices.Contains(dangling, word):
-		return fmt.Sprintf("it ends in %q, which begins something", word)
-	}
-	for _, p := range [...][2]string{{"(", ")"}, {"[", "]"}, {"«", "»"}, {"（", "）"}, {"「", "」"}, {"《", "》"}} {
-		if strings.Count(t, p[0]) > strings.Count(t, p[1]) && strings.Count(j.ref.text, p[0]) <= strings.Count(j.ref.text, p[1]) {
-			return fmt.Sprintf("its %q is not closed", p[0])
-		}
 	}
 	return ""
 }

@@ -38,7 +38,6 @@ var verdicts = []struct {
 	{"Hindi stop", "बिल्ली बैठी थी।", "एक बिल्ली वहाँ थी।", "", check.Accepted, ""},
 	{"cut within a word", "Er setzte sich hin.", "Der Mann nahm auf dem Stuhl Pla", "", "cut", "without a full stop"},
 	{"title", "A Cat on a Mat", "Mat With a Cat on It", "", check.Accepted, ""},
-	{"cut title", "A Cat on a Mat", "The story of a cat on the", "", "cut", `"the"`},
 	{"first item", "Open the door, then the window, and then leave the house.", "1. Open the door.", "", "cut", "first item"},
 
 	{"Chinese within English", "The cat sat on the mat.", "A cat 已经 was sitting on a 垫子 there.", "", "garbled", "mixes scripts"},
@@ -55,8 +54,7 @@ var verdicts = []struct {
 	{"words in no order, and many", "The shaft wall module machinery is equipped with dual functions, i.e., automatic control and manual control.", "Machinery wall automatic the is manual shaft with functions dual module control equipped and control.", "", "garbled", "order"},
 	{"words in another order", "Tomorrow the cat will sit on the mat in the house.", "In the house on the mat the cat will sit tomorrow.", "", check.Accepted, ""},
 	{"mojibake that is repaired", "Die Katze saß.", "Die Katze saÃŸ dort.", "", check.Accepted, ""},
-	{"mojibake", "Кот тут есть.", "ÐšÐ¾Ñ‚ Ñ‚ÑƒÑ‚ ÐµÑÑ‚ÑŒ.", "", "garbled", "character set"},
-	{"thought without an answer", "The cat sat.", "<ponder>The cat sat, so maybe it rested.", "", "cut", "no answer"},
+	{"thought without an answer", "The cat sat.", "<ponder>The cat sat, so maybe it rested.", "", "cut", "before any answer"},
 
 	{"apology", "The cat sat.", "I'm sorry, but I cannot rephrase this sentence.", "", "refusal", "the task"},
 	{"apology of the reference", "I'm sorry, I cannot rephrase it.", "Sorry, I am not able to rephrase it.", "", check.Accepted, ""},

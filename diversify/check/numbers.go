@@ -32,40 +32,34 @@ type numerals struct{ words, stems map[string]*meaning }
 
 var numeralWords = sync.OnceValue(func() numerals {
 	n := numerals{map[string]*meaning{}, map[string]*meaning{}}
+	value := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
 	for line := range strings.Lines(numeralTable) {
+		line, _, _ = strings.Cut(line, "#")
 		m := &meaning{}
-		for i, f := range strings.Fields(line) {
-			v, err := strconv.ParseFloat(strings.TrimLeft(f, "x*"), 64)
-			switch {
-			case f == "#":
-			case f[0] == '~':
+		for _, f := range strings.Fields(line) {
+			switch first := f[0]; {
+			case first == '~':
 				for s := range strings.SplitSeq(f[1:], ",") {
-					v, _ := strconv.ParseFloat(s, 64)
-					m.implied = append(m.implied, v)
+					m.implied = append(m.implied, value(s))
 				}
-				continue
-			case f[0] == ':':
+			case first == ':':
 				m.role = f[1:]
-				continue
-			case err == nil && f[0] == 'x':
-				m.value, m.scales = v, true
-				continue
-			case err == nil && f[0] == '*':
-				m.times = v
-				continue
-			case err == nil && i == 0:
-				m.value, m.states = v, true
-				continue
+			case first == 'x':
+				m.value, m.scales = value(f[1:]), true
+			case first == '*':
+				m.times = value(f[1:])
+			case isDigit(first):
+				m.value, m.states = value(f), true
 			default:
 				n.add(f, m)
-				continue
 			}
-			break
 		}
 	}
 	return n
 })
 
+// add adds a word: a stem of longer words before "-", of German and Russian ordinals
+// before "+".
 func (n numerals) add(word string, m *meaning) {
 	word, isStem := strings.CutSuffix(word, "-")
 	if isStem {
@@ -102,6 +96,7 @@ type number struct {
 	values []float64
 	// weak numbers, such as words, may come or go: only one in the place of another counts.
 	weak bool
+	lone bool // it is one word that may mean nothing, as "thousand" or 一
 	// parts are those before and behind the point of "18.12", which may be a date or a time.
 	parts []float64
 }
@@ -116,219 +111,159 @@ var numberTokens = regexp.MustCompile(`\d+(?:[.,'’\x{a0}\x{202f}\x{2009} ]\d+)
 
 // numbersOf finds the numbers of a text.
 func numbersOf(t string) numbers {
-	t = strings.ToLower(norm.NFKC.String(t))
-	s := scanner{text: t, table: numeralWords(), end: -1}
-	for _, at := range numberTokens.FindAllStringIndex(t, -1) {
-		if w := t[at[0]:at[1]]; isDigit(w[0]) {
+	s := scanner{text: strings.ToLower(norm.NFKC.String(t)), table: numeralWords(), end: -1}
+	for _, at := range numberTokens.FindAllStringIndex(s.text, -1) {
+		switch w := s.text[at[0]:at[1]]; {
+		case isDigit(w[0]):
 			s.digits(at[0], w)
-		} else {
-			s.word(at[0], w)
+		case s.table.words[w] != nil:
+			s.word(at[0], w, s.table.words[w])
+		case w == "and" || w == "und":
+		default:
+			s.compound(at[0], w)
 		}
 	}
-	s.close()
 	return s.numbers
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// scanner reads numbers. terms are those of a number in words that is not at its end,
-// such as 300 and 20.
+// scanner reads numbers.
 type scanner struct {
 	numbers
-	text       string
-	table      numerals
-	terms      []float64
-	begin, end int  // of the number in words
-	scaled     bool // its last word was "hundred" or the like
-	lone       bool // it is one word that may mean nothing, as "thousand" or 一
+	text  string
+	table numerals
+	end   int     // of the number before, which words may change; -1 for none
+	added float64 // what the word before added to it, such as 20 to 300
 }
 
-func (s *scanner) close() {
-	if s.terms == nil {
-		return
-	}
-	sum := 0.0
-	for _, v := range s.terms {
-		sum += v
-	}
-	if s.lone {
-		s.implied = append(s.implied, sum)
-	} else {
-		s.stated = append(s.stated, number{text: s.text[s.begin:s.end], values: []float64{sum}, weak: true})
-	}
-	s.terms = nil
+func (s *scanner) state(at, end int, weak bool, values ...float64) {
+	s.stated = append(s.stated, number{text: s.text[at:end], values: values, weak: weak})
+	s.end, s.added = end, values[0]
 }
 
 func (s *scanner) imply(v ...float64) { s.implied = append(s.implied, v...) }
 
 // digits reads digits in groups.
 func (s *scanner) digits(at int, w string) {
-	s.close()
 	groups := strings.FieldsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf || !isDigit(byte(r)) })
-	var marks []string
-	rest := w
-	for _, g := range groups {
-		mark, after, _ := strings.Cut(rest, g)
-		marks, rest = append(marks, mark), after
-	}
 	before := strings.TrimRight(s.text[:at], "-_")
-	weak := unicode.IsLetter(lastRune(before)) && !isDense(lastRune(before)) && len(s.text[:at])-len(before) <= 1 // COVID-19
-	state := func(text string, values ...float64) {
-		zero := len(values) == 1 && values[0] <= 1
-		s.stated = append(s.stated, number{text: text, values: values, weak: weak || zero})
-		s.begin, s.end = at, at+len(w)
-	}
-	value := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
-	n := len(groups)
+	weak := unicode.IsLetter(lastRune(before)) && !isDense(lastRune(before)) && at-len(before) <= 1 // COVID-19
+	value := func(groups ...string) float64 { v, _ := strconv.ParseFloat(strings.Join(groups, ""), 64); return v }
+	n, end := len(groups), at+len(w)
 	thousands := func(n int) bool {
-		for i := 1; i < n; i++ {
-			if len(groups[i]) != 3 || marks[i] != marks[1] {
-				return false
-			}
-		}
-		return n == 1 || len(groups[0]) <= 3 && groups[0][0] != '0'
+		return n == 1 || len(groups[0]) <= 3 && groups[0][0] != '0' && !slices.ContainsFunc(groups[1:n], func(g string) bool { return len(g) != 3 })
 	}
-	point := marks[n-1] == "." || marks[n-1] == ","
-	decimal := value(strings.Join(groups[:n-1], "") + "." + groups[n-1])
+	whole, decimal := value(groups...), value(strings.Join(groups[:n-1], ""), ".", groups[n-1])
+	point := n > 1 && strings.Contains(".,", string(w[len(w)-len(groups[n-1])-1]))
 	switch {
-	case thousands(n) && n == 2 && point:
-		state(w, value(strings.Join(groups, "")), decimal)
-	case thousands(n):
-		state(w, value(strings.Join(groups, "")))
-		if v, after := value(w), s.text[at+len(w):]; n == 1 && strings.HasPrefix(after, ":") && v <= 24 {
-			s.imply(v-12, v+12)
+	case n == 1:
+		after := s.text[end:]
+		all := whole == 100 && strings.HasPrefix(strings.TrimSpace(after), "%")
+		s.state(at, end, weak || whole <= 1 || all, whole)
+		if strings.HasPrefix(after, ":") && whole <= 24 {
+			s.imply(whole-12, whole+12)
 			if len(after) > 2 && isDigit(after[1]) && isDigit(after[2]) {
-				s.imply(v + value(after[1:3])/100) // 10.50
+				s.imply(whole + value(after[1:3])/100) // 10.50
 			}
 		}
-	case point && thousands(n-1) && (n == 2 || marks[n-1] != marks[1]):
-		state(w, decimal)
+	case thousands(n) && point:
+		s.state(at, end, weak, whole, decimal)
+	case thousands(n):
+		s.state(at, end, weak, whole)
+	case point && thousands(n-1):
+		s.state(at, end, weak, decimal)
 		if len(groups[0]) <= 2 && len(groups[1]) <= 2 { // a date or a time
-			s.imply(value(groups[0]), value(groups[1]))
 			s.stated[len(s.stated)-1].parts = []float64{value(groups[0]), value(groups[1])}
+			s.imply(value(groups[0]), value(groups[1]))
 		}
 	default:
 		for _, g := range groups {
-			state(g, value(g))
-		}
-	}
-	if k := len(s.stated); k > 1 && len(w) == 2 { // the 88 of "1986-88" is 1988 too
-		if v := s.stated[k-2].values[0]; v >= 1000 && v < 3000 && strings.ContainsRune("-–/", lastRune(s.text[:at])) {
-			s.stated[k-1].values = append(s.stated[k-1].values, math.Floor(v/100)*100+value(w))
+			end := at + strings.Index(s.text[at:], g) + len(g)
+			s.state(end-len(g), end, weak || value(g) <= 1, value(g))
+			at = end
 		}
 	}
 }
 
-// word reads a word, which may be a number, part of one, or change the one before it.
-func (s *scanner) word(at int, w string) {
-	gap := ""
-	if s.end >= 0 {
-		gap = s.text[s.end:at]
+// word reads a word, which is a number, part of one, or changes the one before it.
+func (s *scanner) word(at int, w string, m *meaning) {
+	var last *number
+	if s.end >= 0 && slices.Contains([]string{"", " ", "-", "\u00a0", "\u202f", " and ", "und"}, s.text[s.end:at]) {
+		last = &s.stated[len(s.stated)-1]
 	}
-	near := s.end >= 0 && len(gap) <= 2 && strings.Trim(gap, " -\u00a0\u202f") == ""
-	m := s.table.words[w]
+	end := at + len(w)
 	switch {
-	case m == nil && near && s.terms != nil && (w == "and" || w == "und"):
-		s.end = at + len(w)
-		return
-	case m == nil:
-		s.close()
-		s.compound(at, w)
-		return
 	case !m.states && !m.scales:
-		s.close()
-		if near && len(s.stated) > 0 {
-			s.modify(m)
+		if last != nil && m.times > 0 {
+			last.values = append(last.values, last.values[0]*m.times)
+		}
+		switch {
+		case last == nil:
+		case m.role == "clock":
+			s.imply(last.values[0]-12, last.values[0]+12)
+		case m.role == "decade" && last.values[0] < 100:
+			last.values = append(last.values, 1900+last.values[0])
 		}
 		s.imply(m.implied...)
 		s.end = -1
 		return
-	case near && m.scales && s.terms == nil && len(s.stated) > 0: // 5 million
-		last := &s.stated[len(s.stated)-1]
-		scaled := make([]float64, len(last.values))
-		for i, v := range last.values {
-			scaled[i] = v * m.value
+	case last == nil:
+	case m.scales && (m.value > last.values[0] || s.added == last.values[0]): // 5 million
+		for i := range last.values {
+			last.values[i] *= m.value
 		}
-		last.values, s.end = scaled, at+len(w)
+		s.extend(last, end, last.values[0])
+		return
+	case m.scales: // the 20 of 520 in 五百二十
+		last.values[0] += s.added * (m.value - 1)
+		s.extend(last, end, s.added*m.value)
+		return
+	case isDense(firstRune(w)) && m.value < 10 && s.added < 10: // 二〇二一
+		last.values[0] = 10*last.values[0] + m.value
+		s.extend(last, end, m.value)
+		return
+	case m.value == 0: // 零 keeps a place
+		s.end = end
+		return
+	case last.weak && (fits(m.value, s.added) || s.text[s.end:at] == "und" && fits(s.added, m.value)):
+		last.values[0] += m.value
+		s.extend(last, end, m.value)
 		return
 	}
-	if !near || s.terms == nil || !s.take(m) {
-		s.close()
-		s.begin, s.terms, s.scaled = at, []float64{m.value}, m.scales
-		s.lone = m.scales || isDense(firstRune(w))
-	} else {
-		s.lone = false
-	}
-	s.end = at + len(w)
+	s.state(at, end, true, m.value)
+	s.stated[len(s.stated)-1].lone = m.scales || isDense(firstRune(w))
 }
 
-// take makes a word part of the number before it, unless it begins another one.
-func (s *scanner) take(m *meaning) bool {
-	top := s.terms[len(s.terms)-1]
-	if m.scales {
-		small := 0.0
-		for len(s.terms) > 0 && s.terms[len(s.terms)-1] < m.value {
-			small += s.terms[len(s.terms)-1]
-			s.terms = s.terms[:len(s.terms)-1]
-		}
-		s.terms, s.scaled = append(s.terms, max(small, 1)*m.value), true
-		return true
-	}
+// extend makes a word part of a number.
+func (s *scanner) extend(n *number, end int, added float64) {
+	n.text = s.text[strings.LastIndex(s.text[:s.end], n.text):end]
+	n.lone, s.end, s.added = false, end, added
+}
+
+// fits reports whether a number may follow another one within a number: 5 follows 20, and
+// not 12.
+func fits(v, after float64) bool {
 	place := 10.0
-	for place <= m.value {
+	for place <= v {
 		place *= 10
 	}
-	if isDense(firstRune(s.text[s.begin:])) && len(s.terms) == 1 && !s.scaled { // 二〇二一
-		s.terms[len(s.terms)-1] = 10*top + m.value
-		return true
-	}
-	if top < place || math.Mod(top, place) != 0 || top == 10 {
-		return false
-	}
-	if m.value > 0 { // 零 keeps a place
-		s.terms, s.scaled = append(s.terms, m.value), false
-	}
-	return true
-}
-
-// modify changes the number before a word by what the word means.
-func (s *scanner) modify(m *meaning) {
-	last := &s.stated[len(s.stated)-1]
-	v := last.values[0]
-	if m.times > 0 {
-		last.values = append(last.values, v*m.times)
-	}
-	switch {
-	case m.role == "clock":
-		s.imply(v-12, v+12)
-	case m.role == "decade" && v >= 10 && v < 100:
-		last.values = append(last.values, 1900+v)
-	case m.role == "percent" && v == 100:
-		last.weak = true // it is fully
-	case m.role == "percent" && v > 0 && v <= 50:
-		last.values = append(last.values, math.Round(100/v)) // 20 of 100 are a fifth
-	}
+	return v > 0 && after >= place && math.Mod(after, place) == 0 && after != 10
 }
 
 // compound reads a word that begins with number words. One that has no others, such as
 // zweihundertdreißig, is a number; пятизвездочный implies one.
 func (s *scanner) compound(at int, w string) {
 	s.end = -1
-	m, rest := s.table.cutStem(w)
-	if m == nil {
-		return
+	known := len(s.stated)
+	rest := w
+	for m, after := s.table.cutStem(rest); m != nil; m, after = s.table.cutStem(rest) {
+		s.word(at+len(w)-len(rest), rest[:len(rest)-len(after)], m)
+		rest = strings.TrimPrefix(after, "und")
 	}
-	s.begin, s.terms, s.lone, s.scaled = at, []float64{m.value}, false, false
-	for m, rest = s.table.cutStem(strings.TrimPrefix(rest, "und")); m != nil; m, rest = s.table.cutStem(strings.TrimPrefix(rest, "und")) {
-		if m.scales {
-			s.take(m)
-		} else {
-			s.terms = append(s.terms, m.value)
-		}
+	if rest != "" && len(s.stated) > known {
+		s.stated[known].lone = true
 	}
-	s.end = at + len(w)
-	s.lone = rest != ""
-	s.close()
 }
 
 // relaxed makes the number in front of a reference weak, as that of a list or an article:
@@ -352,7 +287,7 @@ func (n numbers) missing(other numbers) (weak *number) {
 		says := func(v float64) bool {
 			return slices.Contains(other.implied, v) || slices.ContainsFunc(other.stated, func(o number) bool { return slices.Contains(o.values, v) })
 		}
-		has := slices.ContainsFunc(m.values, says) || m.parts != nil && says(m.parts[0]) && says(m.parts[1])
+		has := m.lone || slices.ContainsFunc(m.values, says) || m.parts != nil && says(m.parts[0]) && says(m.parts[1])
 		switch {
 		case has:
 		case !m.weak:

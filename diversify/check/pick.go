@@ -33,9 +33,15 @@ type line struct {
 // view is an answer as lines.
 func (o *original) view(t string) (out []line) {
 	for l := range strings.Lines(t) {
-		for _, l := range o.listed(strings.TrimSpace(l)) {
-			if l = strings.TrimSpace(l); l != "" {
-				out = append(out, o.line(l))
+		cells := []string{l}
+		if strings.Contains(l, "|") && !o.has("|") {
+			cells = strings.Split(l, "|")
+		}
+		for _, l := range cells {
+			for _, l := range o.listed(strings.TrimSpace(l)) {
+				if l = strings.TrimSpace(l); l != "" {
+					out = append(out, o.line(l))
+				}
 			}
 		}
 	}
@@ -55,6 +61,9 @@ func (o *original) announced(lines []line) []line {
 	for i := range lines {
 		l := &lines[i]
 		told := l.label != "" || i > 0 && announces(lines[i-1])
+		if l.label == "" && told {
+			l.label = lines[i-1].whole
+		}
 		switch {
 		case announces(*l) && i+1 < len(lines):
 			l.talk = true
@@ -107,18 +116,17 @@ func (o *original) line(t string) (l line) {
 		l.echo = l.echo || o.echoes(parts[0])
 		parts = parts[1:]
 	}
-	stop := ""
-	for len(parts) > 0 && (talks(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
-		if last := strings.TrimSpace(parts[len(parts)-1]); isStop(lastRune(last)) && strings.ContainsRune("(（[", firstRune(last)) {
-			stop = string(lastRune(last)) // the bracket stood before it
-		}
+	closes := func(p string) bool {
+		return talks(p) && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || o.evidence(p).task > 1)
+	}
+	for len(parts) > 0 && (closes(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
 		parts = parts[:len(parts)-1]
 	}
 	switch {
 	case len(parts) > 0:
 		l.text = strings.TrimSpace(strings.Join(parts, ""))
-		if !isStop(lastRune(l.text)) && !isQuote(lastRune(l.text)) {
-			l.text += stop
+		if end := lastRune(l.whole); isStop(end) && ending(l.text) == "w" && isStop(lastRune(o.text)) {
+			l.text += string(end) // it stood behind a note
 		}
 		if label, rest := o.cutLabel(l.text); label != "" && l.label == "" {
 			l.label, l.text = label, rest
@@ -141,9 +149,6 @@ func (o *original) line(t string) (l line) {
 // muses reports whether a line looks at words of the reference or weighs several texts, as
 // a thought does before an answer.
 func (o *original) muses(t string) bool {
-	if strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：") {
-		return false
-	}
 	e := o.evidence(t)
 	equates := strings.ContainsAny(t, "=→") && !o.has("=→")
 	if label, rest := o.cutLabel(t); label != "" {
@@ -184,7 +189,7 @@ func (o *original) foreign(t string) bool {
 
 func (o *original) startsWithNumber(t string) bool {
 	digits := t[:len(t)-len(strings.TrimLeft(t, "0123456789"))]
-	return digits != "" && !strings.HasPrefix(t[len(digits):], ")") && o.words[digits]
+	return digits != "" && (strings.Contains(o.text, digits+".") || o.words[digits] && !strings.HasPrefix(t[len(digits):], ")") && !strings.HasPrefix(t[len(digits):], ". "))
 }
 
 // labelEnds are a colon, an arrow or a dash behind a label, and the bracket of "(Formal) …".
@@ -214,8 +219,6 @@ func (o *original) cutLabel(t string) (label, rest string) {
 	}
 	e, r := o.evidence(label), o.evidence(rest)
 	switch {
-	case o.echoes(label):
-		return label, rest
 	case unicode.IsLower(firstRune(rest)) && unicode.IsUpper(firstRune(o.text)) && !e.isTalk():
 		return "", t
 	case (!colon || o.has(":：")) && e.shared > 0, !colon && strings.ContainsAny(o.text, t[i:i+n]) && !e.isTalk():
@@ -277,7 +280,7 @@ func isQuote(r rune) bool {
 	return r == '"' || strings.ContainsRune("“”„«»‘’'「」『』《》‹›`〝〞´⟨⟩‚", r)
 }
 
-var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|(?:^|[\s:])'([^']+(?:'\pL[^']*)*)'|‘([^’]+(?:’\pL[^’]*)*)’|『([^』]+)』`)
+var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|‘([^’]+(?:’\pL[^’]*)*)’`)
 
 // quoted returns the quotation in a text that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
@@ -312,46 +315,41 @@ func unrestate(c *Checker, t string, ref *original) string {
 		if kept := slices.DeleteFunc(ref.view(rest), func(l line) bool { return l.talk || !ref.fits(l.e) || l.e.shared == 0 }); len(kept) > 0 {
 			return rest
 		}
-		if e := ref.evidence(rest); e.isTalk() || e.own <= 1 && says(before) && strings.ContainsAny(before, ":：\"“„«") {
-			return ref.text
-		}
 	}
 	return t
+}
+
+// kept returns the lines of an answer that are neither talk nor the reference.
+func (o *original) kept(t string) []line {
+	return slices.DeleteFunc(o.view(t), func(l line) bool { return l.talk || l.echo })
 }
 
 // untalk takes off lines, sentences, labels and notes about the task, before and behind
 // the rewriting.
 func untalk(_ *Checker, t string, ref *original) string {
-	if ref.text == "" {
+	switch {
+	case ref.text == "":
 		return t
+	case !ref.lines():
+		kept := ref.kept(t)
+		if len(kept) != 1 || t[marker(t):] == kept[0].text {
+			return t
+		}
+		return kept[0].text
 	}
 	all := ref.view(t)
-	kept := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return l.talk || l.echo })
-	if len(kept) == 0 || len(kept) == 1 && (kept[0].text == t || t[marker(t):] == kept[0].text) {
+	if !slices.ContainsFunc(all, func(l line) bool { return !l.talk }) {
 		return t
 	}
-	if ref.lines() && len(all) > 1 {
-		for len(all) > 0 && all[0].talk {
-			all = all[1:]
-		}
-		for len(all) > 0 && all[len(all)-1].talk {
-			all = all[:len(all)-1]
-		}
-		from, to := strings.Index(t, all[0].whole), strings.LastIndex(t, all[len(all)-1].whole)+len(all[len(all)-1].whole)
-		return t[from:max(from, to)]
+	for all[0].talk {
+		all = all[1:]
 	}
-	var out []string
-	for _, l := range kept {
-		s := l.text
-		if l.label != "" && len(kept) > 1 {
-			s = l.label + ": " + s
-		}
-		if l.item && len(kept) > 1 {
-			s = "- " + s
-		}
-		out = append(out, s)
+	for all[len(all)-1].talk {
+		all = all[:len(all)-1]
 	}
-	return strings.Join(out, "\n")
+	last := all[len(all)-1].whole
+	from, to := strings.Index(t, all[0].whole), strings.LastIndex(t, last)+len(last)
+	return t[from:max(from, to)]
 }
 
 // finals are in the label of the last of several texts, drafts in that of one before it.
@@ -366,51 +364,36 @@ func first(_ *Checker, t string, ref *original) string {
 	if ref.text == "" || ref.lines() {
 		return t
 	}
-	if !strings.Contains(t, "\n") && !numbered.MatchString(t) {
-		return inline(t, ref)
-	}
-	all := ref.view(t)
+	all := ref.kept(t)
 	if len(all) < 2 {
 		return inline(t, ref)
 	}
-	best, firm := 0.0, false
+	most, firm, plain := 0.0, false, false // plain: one of them is no thought
 	for _, l := range all {
-		if !l.talk && !l.echo && ref.fits(l.e) {
-			best, firm = max(best, ref.quality(l.e)), firm || !l.quote
+		if ref.fits(l.e) {
+			most, firm, plain = max(most, ref.quality(l.e)), firm || !l.quote, plain || !ref.muses(l.whole)
 		}
 	}
 	thinks := thought.MatchString(firstLine(t)) || slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
 	least := 0.4
 	if thinks {
 		least = 0.6
+	} else if whole := ref.whole(all); whole != "" {
+		return whole
 	}
-	pick, items := -1, []int(nil)
-	plain := slices.ContainsFunc(all, func(l line) bool { return !l.talk && !l.echo && ref.fits(l.e) && !ref.muses(l.whole) })
+	var pick *line
 	for i, l := range all {
-		if l.talk || l.echo || firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < least*best || thinks && plain && ref.muses(l.whole) {
+		if firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < least*most || thinks && plain && ref.muses(l.whole) {
 			continue
 		}
-		items = append(items, i)
-		if pick < 0 || thinks && !finals.MatchString(all[pick].label) || finals.MatchString(l.label) && !finals.MatchString(all[pick].label) || drafts.MatchString(all[pick].label) {
-			pick = i
+		if pick == nil || thinks && !finals.MatchString(pick.label) || finals.MatchString(l.label) && !finals.MatchString(pick.label) || drafts.MatchString(pick.label) {
+			pick = &all[i]
 		}
 	}
-	if all := ref.whole(all); all != "" && !thinks {
-		return all
-	}
-	if last := all[len(all)-1]; last.talk && !thinks {
-		if m := named.FindStringSubmatch(strings.ToLower(last.text)); m != nil && picks.MatchString(last.text) {
-			for k, sign := range [...]string{"1a", "2b", "3c", "4d"} {
-				if k < len(items) && (m[1] != "" && strings.Contains(sign, m[1]) || m[2] == ordinals[k]) {
-					pick = items[k]
-				}
-			}
-		}
-	}
-	if pick < 0 {
+	if pick == nil {
 		return t
 	}
-	return all[pick].text
+	return pick.text
 }
 
 // whole returns lines that are a rewriting only together, one below the other, or "".
@@ -418,9 +401,6 @@ func (o *original) whole(all []line) string {
 	var texts []string
 	most := 0
 	for _, l := range all {
-		if l.talk || l.echo {
-			continue
-		}
 		texts = append(texts, l.text)
 		most = max(most, l.e.shared)
 		if l.label != "" {
@@ -434,13 +414,11 @@ func (o *original) whole(all []line) string {
 	return t
 }
 
-// thought is a heading of a thought whose tokens are lost; picks are in a sentence that
-// says which of several texts is the best, and named and ordinals say which.
 var (
-	thought  = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
-	picks    = regexp.MustCompile(`(?i)best|prefer|recommend|final|favou?rite|go with|going with|choose|pick|beste|empfehl|лучш|рекоменд|推荐|最好|mejor|meilleur`)
-	named    = regexp.MustCompile(`(?:^|[\s(*"])(?:([1-4a-d])(?:[).*",]|\s*$|[.!])|(first|second|third|fourth))`)
-	ordinals = [...]string{"first", "second", "third", "fourth"}
+	// thought is a heading of a thought whose tokens are lost.
+	thought = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
+	// picks are in a sentence that says that another text than the first is the best.
+	picks = regexp.MustCompile(`(?i)(?:best|better|prefer|recommend|final|favou?rite|go with|choose|pick|since|use).*\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b|\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b.*(?:best|better|prefer|recommend|final|favou?rite|choice|pick)|(?:2|3|втор|трет|zweit|dritt).*(?:besser|beste|empfehl|лучш|рекоменд)|推荐|最好`)
 )
 
 var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
@@ -454,16 +432,13 @@ func inline(t string, ref *original) string {
 		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
 		ea, eb := ref.evidence(a), ref.evidence(b)
 		if ref.fits(ea) && ref.fits(eb) && (ea.shared > 0 && eb.shared > 0) && !or.MatchString(ref.text) {
-			if ref.echoes(a) {
-				return b
-			}
 			return a
 		}
 	}
 	return t
 }
 
-var markers = regexp.MustCompile(`^(?:[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)`)
+var markers = regexp.MustCompile(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)+`)
 
 // marker returns the length of a list number or bullet in front, with the space behind.
 func marker(t string) int { return len(markers.FindString(t)) }
@@ -472,71 +447,44 @@ func marker(t string) int { return len(markers.FindString(t)) }
 // and so does one that has the same number: "3. Oktober" is a date.
 func unlist(_ *Checker, t string, ref *original) string {
 	n := marker(t)
-	for n > 0 && marker(t[n:]) > 0 {
-		n += marker(t[n:])
-	}
 	if n == 0 || n == len(t) || marker(ref.text+" ") > 0 || unicode.Is(unicode.Pd, firstRune(ref.text)) || ref.startsWithNumber(t) {
 		return t
-	}
-	if strings.Contains(t, "\n") {
-		if all := ref.view(t); len(all) > 1 && !slices.ContainsFunc(all, func(l line) bool { return !l.item }) {
-			return t // for the step that looks at all items
-		}
 	}
 	return t[n:]
 }
 
-// unquote takes quotation marks off that are around the whole text.
+// wrappers are the marks that may stand around a whole text, with those that close them.
+var wrappers = map[rune]string{'"': `"”`, '“': "”“\"", '”': "”", '„': "“”\"", '‟': "”", '«': "»", '»': "«", '‹': "›", '›': "‹", '\'': "'", '‘': "’", '‚': "‘’",
+	'「': "」", '『': "』", '《': "》", '〝': "〞", '⟨': "⟩", '`': "`", '´': "´", '(': ")", '[': "]", '【': "】", '{': "}", '<': ">"}
+
+// unquote takes off quotation marks and brackets that are around the whole text, and a mark
+// at one end that has no partner.
 func unquote(_ *Checker, t string, ref *original) string {
-	t = odd(t, ref)
-	_, n := utf8.DecodeRuneInString(t)
-	inner := strings.TrimRight(t, ".。")
-	_, m := utf8.DecodeLastRuneInString(inner)
-	if len(inner) <= n+m || !isQuote(firstRune(t)) || isQuote(firstRune(ref.text)) && isQuote(lastRune(strings.TrimRight(ref.text, ".。!?"))) {
+	open := firstRune(t)
+	shuts, n, inner := wrappers[open], utf8.RuneLen(open), strings.TrimRight(t, ".。")
+	last, m := utf8.DecodeLastRuneInString(inner)
+	switch {
+	case isQuote(firstRune(ref.text)) && isQuote(lastRune(strings.TrimRight(ref.text, ".。!?"))), shuts != "" && !isQuote(open) && ref.has(string(open)):
+		return t
+	case shuts == "" && strings.IndexByte(t, '"') == len(t)-1 && !strings.ContainsAny(t, "“„") && !ref.has(`"”`):
+		return t[:len(t)-1]
+	case isQuote(open) && !ref.has(`"”`) && !strings.ContainsAny(t[n:], shuts):
+		return t[n:]
+	case shuts == "" || !strings.ContainsRune(shuts, last) || len(inner) <= n+m:
 		return t
 	}
-	open, body := t[:n], inner[n:len(inner)-m]
-	shut := map[string]string{`"`: `"`, "“": "”", "„": "“", "«": "»", "»": "«", "'": "'", "‘": "’", "「": "」", "『": "』", "《": "》", "`": "`", "”": "”", "‹": "›", "‚": "‘", "〝": "〞", "´": "´", "⟨": "⟩"}[open]
-	last := inner[len(inner)-m:]
-	if last != shut && !(strings.ContainsAny(open, `"“„”`) && strings.ContainsAny(last, `"”“`)) {
-		return t
-	}
-	if n := strings.Count(body, open); ((n > 0 || strings.Contains(body, last)) && !(strings.ContainsAny(last, "'’") && !loose.MatchString(body))) && n != strings.Count(ref.text, open) && !strings.Contains(body, open+open) && firstRune(body) != firstRune(open) {
-		return t
-	}
-	if len(inner) < len(t) && !isStop(lastRune(body)) && isStop(lastRune(ref.text)) {
-		body += t[len(inner):]
+	body := inner[n : len(inner)-m]
+	for i, r := range body {
+		before, after := lastRune(body[:i]), firstRune(body[i+utf8.RuneLen(r):])
+		switch {
+		case r != open && r != last || open == '\'' && isWord(before) && isWord(after):
+			continue // no mark, or an apostrophe
+		case r != open || r == last && i > 0 && !unicode.IsSpace(before) && !unicode.In(before, unicode.Ps, unicode.Pi):
+			return t // it closes the first one
+		}
+		return body
 	}
 	return body
-}
-
-// loose is an apostrophe that is not within a word.
-var loose = regexp.MustCompile(`(?:^|[^\pL])['’]|['’](?:$|[^\pL])`)
-
-// behind is a short remark behind a quotation that is the whole text.
-var behind = regexp.MustCompile(`^((?:["“„].+["”“]|«.+»))[.,;]?\s*[–—(-]?\s*((?:[\pL'’]+[ .!)…]*){1,5})$`)
-
-// odd takes off a quotation mark at one end that has no other, and two drawn as one.
-func odd(t string, ref *original) string {
-	if m := behind.FindStringSubmatch(t); m != nil && ref.evidence(m[2]).shared == 0 && ref.fits(ref.evidence(m[1])) && strings.Count(m[1], `"`)%2 == 0 {
-		t = m[1]
-	}
-	if inner, ok := strings.CutPrefix(t, "("); ok && strings.HasSuffix(inner, ")") && isQuote(firstRune(inner)) && !ref.has("(") {
-		t = strings.TrimSuffix(inner, ")")
-	}
-	if strings.HasPrefix(t, "``") {
-		t = strings.TrimSuffix(t[2:], "''")
-	}
-	for _, q := range [...]string{`"`, "“", "„", "«", "「", "'"} {
-		rest, ok := strings.CutPrefix(t, q)
-		if ok && !strings.ContainsAny(rest, `"”“»」`) && !strings.ContainsAny(ref.text, `"”“»」`) && (q != "'" || strings.Count(rest, "'") == 0) {
-			return rest
-		}
-	}
-	if rest, ok := strings.CutSuffix(t, `"`); ok && !strings.ContainsAny(rest, `"“„`) && !ref.has(`"”`) {
-		return rest
-	}
-	return t
 }
 
 // joinLines makes one line of several, where the reference is one line.

@@ -243,7 +243,7 @@ func newOriginal(t string) *original {
 	o.norm = sync.OnceValue(func() string { return normalize(t) })
 	o.numbers = sync.OnceValue(func() numbers { return numbersOf(t).relaxed(t) })
 	o.pairs = sync.OnceValue(func() map[string]bool { return pairsOf(o.list) })
-	o.parts = sync.OnceValue(func() int { return len(o.sentences(t)) })
+	o.parts = sync.OnceValue(func() int { return len(o.sentences(t)) + strings.Count(t, ";") + strings.Count(t, "；") })
 	dense, letters := 0, 0
 	for _, r := range t {
 		if unicode.IsLetter(r) {

@@ -43,11 +43,6 @@ type layer struct {
 
 func (c *chart) add(l layer) { c.layers = append(c.layers, l) }
 
-// ends is the lines that have a name.
-func (c *chart) ends() []layer {
-	return slices.DeleteFunc(slices.Clone(c.layers), func(l layer) bool { return l.width == 0 || l.name == "" })
-}
-
 // fit finds the range of the layers.
 func (c *chart) fit() {
 	for i, l := range c.layers {

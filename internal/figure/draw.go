@@ -1,10 +1,6 @@
 package figure
 
-import (
-	"cmp"
-	"image/color"
-	"slices"
-)
+import "image/color"
 
 // drawing is charts on their way to a canvas.
 type drawing struct {
@@ -69,28 +65,18 @@ func (d drawing) axes(f *frame) {
 	}
 }
 
-// ends writes the names of lines beside their ends, apart from each other. A thin
-// line leads to a name that stands off.
+// ends lists the names of lines to the right of them.
 func (d drawing) ends(f *frame) {
-	type end struct {
-		layer
-		at spot
-	}
-	var ends []end
-	for _, l := range f.chart.ends() {
-		ends = append(ends, end{l, f.places(l.at[len(l.at)-1:])[0]})
-	}
-	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at.Y, b.at.Y) })
-	at := make([]float64, len(ends))
-	for i, e := range ends {
-		at[i] = e.at.Y
-	}
-	spread(at, f.top, f.bottom)
-	for i, e := range ends {
-		x := e.at.X + nameGap
-		if off := at[i] - e.at.Y; max(off, -off) > rowHeight/4 {
-			d.line(e.tone, hair, e.at.X+millimetre/2, e.at.Y, x-millimetre/2, at[i])
+	x, y := f.right+nameGap, f.top+rowHeight/2
+	for i, l := range f.layers {
+		if l.width == 0 || l.name == "" {
+			continue
 		}
-		d.canvas.text(e.tone, text{s: e.name, size: tickSize, at: spot{x, at[i] + tickSize*middle}})
+		d.line(l.tone, l.width, x, y, x+2*nameGap, y)
+		if i+1 < len(f.layers) && f.layers[i+1].glyph != nil {
+			f.layers[i+1].glyph(d.canvas, l.tone, spot{x + nameGap, y}, f.layers[i+1].size)
+		}
+		d.canvas.text(l.tone, text{s: l.name, size: tickSize, at: spot{x + 3*nameGap, y + tickSize*middle}})
+		y += rowHeight
 	}
 }

@@ -14,8 +14,8 @@ const (
 	between    = 3 * millimetre
 )
 
-// row is charts side by side, of one size, with room for the names of lines beside
-// each.
+// row is charts side by side, of one size, with room for the names of lines to the
+// right of each.
 type row struct {
 	width, height float64
 	frames        []*frame
@@ -43,9 +43,11 @@ func newRow(charts []*chart) *row {
 		if c.y.bare {
 			rows = len(f.ticks[1])
 		}
-		for _, l := range c.ends() {
-			names = max(names, nameGap+width(l.name))
-			rows++
+		for _, l := range c.layers {
+			if l.width > 0 && l.name != "" {
+				names = max(names, 4*nameGap+width(l.name))
+				rows++
+			}
 		}
 		if c.title != "" {
 			top = 2*edge + headSize*1.15
@@ -81,30 +83,4 @@ func (f *frame) places(data []spot) []spot {
 		out[i] = spot{f.across(p.X), f.up(p.Y)}
 	}
 	return out
-}
-
-// spread moves ascending places as little as parts them by a row, within bounds
-// that have room for all.
-func spread(at []float64, low, high float64) {
-	type group struct {
-		sum float64 // of the places, each less the rows before it
-		n   int
-	}
-	var groups []group
-	for i, y := range at {
-		g := group{y - rowHeight*float64(i), 1}
-		for len(groups) > 0 && groups[len(groups)-1].sum*float64(g.n) > g.sum*float64(groups[len(groups)-1].n) {
-			last := groups[len(groups)-1]
-			g, groups = group{g.sum + last.sum, g.n + last.n}, groups[:len(groups)-1]
-		}
-		groups = append(groups, g)
-	}
-	i := 0
-	for _, g := range groups {
-		first := max(low, min(g.sum/float64(g.n), high-rowHeight*float64(len(at)-1)))
-		for range g.n {
-			at[i] = first + rowHeight*float64(i)
-			i++
-		}
-	}
 }

@@ -81,8 +81,8 @@ func faultAt(s source, position int64, err error) error {
 	return &e
 }
 
-// Reader reads a stored matrix, once. It holds one segment at a time, and 16
-// bytes for each id. It is not safe for concurrent use.
+// Reader reads a stored matrix, once. It holds one segment at a time, and some
+// 30 bytes for each id. It is not safe for concurrent use.
 type Reader struct {
 	src  source
 	file io.Closer

@@ -51,7 +51,6 @@ func TestCardGolden(t *testing.T) {
 	}
 }
 
-// tableOf is a table of a row.
 func cardOf(t interface{ Fatal(...any) }, parent string, set memory, c publish.Card) string {
 	dir := filepath.Join(parent, "set")
 	if _, err := publish.Publish(context.Background(), set, dir, publish.Options{Format: dataset.FormatParquet, Card: c}); err != nil {

@@ -167,7 +167,7 @@ func kinds() []kind {
 				return nil
 			},
 			make: func(k float64) Aggregator {
-				return Aggregator{reduce: func(s []float64, sign float64) float64 { return MeanBest(s, int(k), sign) }}
+				return Aggregator{reduce: func(s []float64, sign float64) float64 { return meanBest(s, int(k), sign) }}
 			}},
 		{name: "softmax", param: "t", def: "1", doc: "the mean weighted by exp(score/t), by the metric's direction; t is in units of the score",
 			check: func(t float64) error {
@@ -177,7 +177,7 @@ func kinds() []kind {
 				return nil
 			},
 			make: func(t float64) Aggregator {
-				return Aggregator{reduce: func(s []float64, sign float64) float64 { return Softmax(s, t, sign) }}
+				return Aggregator{reduce: func(s []float64, sign float64) float64 { return softmax(s, t, sign) }}
 			}},
 		{name: "power", param: "p", def: "2", doc: "the power mean with exponent p; 0 is the geometric mean; for scores from 0",
 			check: func(p float64) error {
@@ -187,7 +187,7 @@ func kinds() []kind {
 				return nil
 			},
 			make: func(p float64) Aggregator {
-				return Aggregator{reduce: func(s []float64, _ float64) float64 { return PowerMean(s, p) }}
+				return Aggregator{reduce: func(s []float64, _ float64) float64 { return powerMean(s, p) }}
 			}},
 		{name: "native", doc: "the metric's own rule for several references",
 			make: func(float64) Aggregator { return Aggregator{native: true} }},

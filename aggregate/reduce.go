@@ -18,9 +18,9 @@ func Median(s []float64) float64 {
 	return Mean(s[(n-1)/2 : n/2+1])
 }
 
-// MeanBest is the mean of the k best of at least one score: the largest
+// meanBest is the mean of the k best of at least one score: the largest
 // where sign is positive, else the smallest. It sorts s.
-func MeanBest(s []float64, k int, sign float64) float64 {
+func meanBest(s []float64, k int, sign float64) float64 {
 	slices.Sort(s)
 	k = min(k, len(s))
 	if sign > 0 {
@@ -29,9 +29,9 @@ func MeanBest(s []float64, k int, sign float64) float64 {
 	return Mean(s[:k])
 }
 
-// Softmax is the mean of at least one score, weighted by exp(sign·score/t).
+// softmax is the mean of at least one score, weighted by exp(sign·score/t).
 // It goes to the best score as t goes to 0, and to the mean as t grows.
-func Softmax(s []float64, t, sign float64) float64 {
+func softmax(s []float64, t, sign float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range s {
 		top = max(top, sign*v)
@@ -45,10 +45,10 @@ func Softmax(s []float64, t, sign float64) float64 {
 	return num.Value() / den.Value()
 }
 
-// PowerMean is (mean of score^p)^(1/p), and the geometric mean for p = 0. It
+// powerMean is (mean of score^p)^(1/p), and the geometric mean for p = 0. It
 // is defined for scores from 0; a score of 0 makes it 0 when p ≤ 0. With a
 // negative score there is none: the result is NaN.
-func PowerMean(s []float64, p float64) float64 {
+func powerMean(s []float64, p float64) float64 {
 	low, high := slices.Min(s), slices.Max(s)
 	switch {
 	case low < 0:

@@ -29,7 +29,7 @@ func (d *Database) Scores(ctx context.Context) (n int64, err error) {
 		return 0, err
 	}
 	defer leave()
-	err = d.query(ctx, "SELECT count(*) FROM refract_records WHERE kind = $1", []any{ScoreRecord}, []any{&n}, func() error { return nil })
+	err = d.query(ctx, "SELECT count(*) FROM refract_records WHERE kind = $1", []any{scoreRecord}, []any{&n}, func() error { return nil })
 	return n, d.explain(ctx, "count", err)
 }
 
@@ -103,7 +103,7 @@ func (d *Database) Verify(ctx context.Context) (records int64, problems []Proble
 		return 0, nil, err
 	}
 	for record, err := range d.Records(ctx, "") {
-		if err == nil && record.Kind == AnswerRecord {
+		if err == nil && record.Kind == answerRecord {
 			_, err = record.entry(d)
 		}
 		if err == nil || errors.As(err, new(*DamageError)) {
@@ -177,9 +177,9 @@ func (d *Database) Prune(ctx context.Context, p Prune) (done Pruned, err error) 
 
 // prune counts what is selected, and deletes it unless the run is dry.
 func (d *Database) prune(ctx context.Context, p Prune, done *Pruned) error {
-	kind := AnswerRecord
+	kind := answerRecord
 	if p.Scores {
-		kind = ScoreRecord
+		kind = scoreRecord
 	}
 	var keys []Key
 	flush := func() error {

@@ -92,7 +92,7 @@ func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 // after any other error.
 func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for record, err := range a.store.Records(ctx, AnswerRecord) {
+		for record, err := range a.store.Records(ctx, answerRecord) {
 			var e Entry
 			if err == nil {
 				e, err = record.entry(a.store)
@@ -152,7 +152,7 @@ func refused(e Entry, err error) error {
 // record returns what a store keeps of an entry.
 func (e *Entry) record() Record {
 	about := e.Request.encode()
-	return Record{Key: keyOf(about), Kind: AnswerRecord, About: about, Value: e.Answer.encode()}
+	return Record{Key: keyOf(about), Kind: answerRecord, About: about, Value: e.Answer.encode()}
 }
 
 // entry is the reverse of Entry.record.

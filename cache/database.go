@@ -17,12 +17,12 @@ import (
 
 // Database is a Store that outlives the process, used at once by any number of
 // goroutines and processes: a SQLite file or a Postgres database. Open one with
-// [Open], [OpenSQLite] or [OpenPostgres], and close it.
+// [Open], [OpenSQLite] or [openPostgres], and close it.
 //
 // A record is committed before Put or Replace returns. When a call fails because
 // its context is done, it may still be carried out, but for Claim. Errors wrap
-// [ErrFull], [ErrLocked], [ErrReadOnly], [ErrReplaced], [ErrCorrupt],
-// [ErrUnavailable] or [ErrClosed] where one of them is the reason.
+// [errFull], [errLocked], [ErrReadOnly], [errReplaced], [ErrCorrupt],
+// [ErrUnavailable] or [errClosed] where one of them is the reason.
 type Database struct {
 	name    string   // the file, or the database without its password
 	secrets []string // that no message shows
@@ -124,7 +124,7 @@ func (d *Database) enter(ctx context.Context, op string, writes bool) (leave fun
 	defer d.mu.Unlock()
 	switch {
 	case d.closed:
-		return nil, fmt.Errorf("cache %s: %w", d.name, ErrClosed)
+		return nil, fmt.Errorf("cache %s: %w", d.name, errClosed)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("cache %s: %s: %w", d.name, op, ctx.Err())
 	}
@@ -282,7 +282,7 @@ func (d *Database) read(ctx context.Context, keys []Key, f func(Key, []byte)) er
 		if err != nil {
 			return err
 		}
-		if f(record.Key, record.Value); r.kind == AnswerRecord && len(record.Value) < largeValue {
+		if f(record.Key, record.Value); r.kind == answerRecord && len(record.Value) < largeValue {
 			d.recent.Add(record.Key, record.Value)
 		}
 		return nil

@@ -16,25 +16,25 @@ import (
 // Errors of a store, for errors.Is. The message around them names the file or
 // the database, and what to do.
 var (
-	ErrFull     = errors.New("disk full")
-	ErrLocked   = errors.New("locked by another process")
+	errFull     = errors.New("disk full")
+	errLocked   = errors.New("locked by another process")
 	ErrCorrupt  = errors.New("damaged")
-	ErrForeign  = errors.New("not a cache of this program")
+	errForeign  = errors.New("not a cache of this program")
 	ErrReadOnly = errors.New("not writable")
-	ErrReplaced = errors.New("removed or replaced while in use")
-	ErrClosed   = errors.New("closed")
+	errReplaced = errors.New("removed or replaced while in use")
+	errClosed   = errors.New("closed")
 
 	ErrUnavailable = errors.New("the database cannot be reached")
 )
 
-// VersionError says that a cache was written by another version of the program.
-type VersionError struct {
+// versionError says that a cache was written by another version of the program.
+type versionError struct {
 	File    string // or the database, without the password
 	Version int    // of its schema
 	Known   int    // the one that this program knows
 }
 
-func (e *VersionError) Error() string {
+func (e *versionError) Error() string {
 	advice := "upgrade the program"
 	if e.Version < e.Known {
 		advice = "export it with the program that wrote it, and import that"
@@ -56,7 +56,7 @@ func (e *failure) Unwrap() []error  { return e.causes }
 // explain says what a failed operation means and what to do about it. Once ctx is
 // done, that is the cause. What is explained already stays as it is.
 func (d *Database) explain(ctx context.Context, op string, err error) error {
-	var version *VersionError
+	var version *versionError
 	var told *failure
 	switch {
 	case err == nil:
@@ -66,7 +66,7 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 	case errors.As(err, &version), errors.As(err, &told):
 		return err
 	}
-	for _, kind := range []error{ErrFull, ErrLocked, ErrCorrupt, ErrForeign, ErrReadOnly, ErrReplaced, ErrClosed} {
+	for _, kind := range []error{errFull, errLocked, ErrCorrupt, errForeign, ErrReadOnly, errReplaced, errClosed} {
 		if errors.Is(err, kind) {
 			return err
 		}
@@ -115,15 +115,15 @@ func (s *sqliteFile) classify(op string, err error) (advice string, kind error) 
 	case code == sqlite3.SQLITE_IOERR_SHORT_READ:
 		return damaged, ErrCorrupt
 	case code == sqlite3.SQLITE_IOERR_SHMSIZE: // the shared-memory file could not grow
-		return full, ErrFull
+		return full, errFull
 	case code == sqlite3.SQLITE_ERROR && op == "open" && strings.Contains(err.Error(), "no such"): // table or column
 		return damaged, ErrCorrupt
 	}
 	switch failure.Code() & 0xff { // the primary code
 	case sqlite3.SQLITE_FULL:
-		return full, ErrFull
+		return full, errFull
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return "wait for it to end, or name another file", ErrLocked
+		return "wait for it to end, or name another file", errLocked
 	case sqlite3.SQLITE_CORRUPT:
 		return damaged, ErrCorrupt
 	case sqlite3.SQLITE_NOTADB:

@@ -44,11 +44,11 @@ func Existing() Option { return func(o *options) { o.existing = true } }
 func Tell(f func(message string)) Option { return func(o *options) { o.tell = f } }
 
 // Open opens the cache in a database whose URL begins with postgres:// or
-// postgresql://, as [OpenPostgres] does, or the one in a file, as [OpenSQLite]
+// postgresql://, as [openPostgres] does, or the one in a file, as [OpenSQLite]
 // does.
 func Open(ctx context.Context, where string, opts ...Option) (*Database, error) {
 	if IsPostgres(where) {
-		return OpenPostgres(ctx, where, opts...)
+		return openPostgres(ctx, where, opts...)
 	}
 	return OpenSQLite(ctx, where, opts...)
 }

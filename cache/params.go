@@ -32,12 +32,12 @@ func NewParams(values map[string]any) (Params, error) {
 	if err != nil {
 		return "", fmt.Errorf("sampling parameters: %w", err)
 	}
-	return ParseParams(string(b))
+	return parseParams(string(b))
 }
 
-// ParseParams reads a JSON object of parameters, in any form. An empty string
+// parseParams reads a JSON object of parameters, in any form. An empty string
 // holds none.
-func ParseParams(s string) (Params, error) {
+func parseParams(s string) (Params, error) {
 	if s == "" {
 		return "", nil
 	}
@@ -76,7 +76,7 @@ func (p Params) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a JSON object of parameters, in any form.
 func (p *Params) UnmarshalJSON(b []byte) error {
-	v, err := ParseParams(string(b))
+	v, err := parseParams(string(b))
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type postgresServer struct {
 	crowd    sync.Once // is told of
 }
 
-// OpenPostgres opens the cache in the database of a URL as libpq knows it,
+// openPostgres opens the cache in the database of a URL as libpq knows it,
 // such as postgres://user@host:5432/database. The password may stand in the
 // URL, in $PGPASSWORD or in ~/.pgpass, and never appears in an error. The
 // tables are made where there are none, unless the cache is opened for reading
@@ -43,10 +43,10 @@ type postgresServer struct {
 // a PgBouncer may stand between, in the mode of transactions.
 //
 // A record is as durable as the server is set to. The error is a
-// [*VersionError] for tables of another version, or wraps [ErrUnavailable],
-// [ErrForeign] for tables that are not of this program, [ErrLocked],
+// [*versionError] for tables of another version, or wraps [ErrUnavailable],
+// [errForeign] for tables that are not of this program, [errLocked],
 // [ErrReadOnly] or [ErrCorrupt].
-func OpenPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Database, error) {
+func openPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Database, error) {
 	o := newOptions(opts)
 	config, secrets, err := parsePostgres(databaseURL)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *postgresServer) prepare(ctx context.Context, readOnly bool) error {
 	case err != nil:
 		return err
 	case !made && readOnly:
-		return fmt.Errorf("cache %s: %w: there are no tables of a cache, and it was opened to be read only: check the name, and the search_path", s.name, ErrForeign)
+		return fmt.Errorf("cache %s: %w: there are no tables of a cache, and it was opened to be read only: check the name, and the search_path", s.name, errForeign)
 	case !made:
 		if err := s.change(ctx, s.makePostgres); err != nil {
 			return err
@@ -296,7 +296,7 @@ func (s *postgresServer) classify(_ string, err error) (advice string, kind erro
 		case "42501", "25006":
 			return "the user needs the rights to create tables once, and to read and change them", ErrReadOnly
 		case "53100":
-			return "nothing stored before is lost: free some space on the server, then run again", ErrFull
+			return "nothing stored before is lost: free some space on the server, then run again", errFull
 		case "42P01", "42703":
 			return "a table or column of the cache is missing: name another database or search_path", ErrCorrupt
 		case "XX001", "XX002":

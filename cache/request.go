@@ -87,7 +87,7 @@ func (r Request) validate() error {
 	case r.Sample < 0:
 		return fmt.Errorf("sample index %d is negative", r.Sample)
 	}
-	p, err := ParseParams(string(r.Params))
+	p, err := parseParams(string(r.Params))
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func checkVersion(name string, version, known int) error {
 	case version < 1:
 		return fmt.Errorf("cache %s: open: %w: it has the schema version %d; name another cache", name, ErrCorrupt, version)
 	case version != known:
-		return &VersionError{File: name, Version: version, Known: known}
+		return &versionError{File: name, Version: version, Known: known}
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (d *Database) inspectSQLite(ctx context.Context, in queryer) (made bool, er
 	case id == 0 && version == 0 && objects == 0:
 		return false, nil
 	case id != applicationID:
-		return false, fmt.Errorf("cache %s: %w: the SQLite database belongs to something else; name another file", d.name, ErrForeign)
+		return false, fmt.Errorf("cache %s: %w: the SQLite database belongs to something else; name another file", d.name, errForeign)
 	}
 	return true, checkVersion(d.name, version, sqliteVersion)
 }
@@ -90,7 +90,7 @@ func (d *Database) inspectPostgres(ctx context.Context, in queryer) (made bool, 
 	case err != nil:
 		return false, err
 	case !marked && others:
-		return false, fmt.Errorf("cache %s: %w: there are tables named refract_, but none named refract_cache that tells their version; name another database or search_path", d.name, ErrForeign)
+		return false, fmt.Errorf("cache %s: %w: there are tables named refract_, but none named refract_cache that tells their version; name another database or search_path", d.name, errForeign)
 	case !marked:
 		return false, nil
 	}
@@ -102,7 +102,7 @@ func (d *Database) inspectPostgres(ctx context.Context, in queryer) (made bool, 
 		return false, err
 	}
 	if rows == 0 {
-		return false, fmt.Errorf("cache %s: %w: the table refract_cache is empty and tells no version; name another database or search_path", d.name, ErrForeign)
+		return false, fmt.Errorf("cache %s: %w: the table refract_cache is empty and tells no version; name another database or search_path", d.name, errForeign)
 	}
 	return true, checkVersion(d.name, version, postgresVersion)
 }

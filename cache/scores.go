@@ -46,7 +46,7 @@ func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err
 func (s *Scores) Put(ctx context.Context, keys [][32]byte, values [][]byte) error {
 	records := make([]Record, len(keys))
 	for i, key := range keys {
-		records[i] = Record{Key: key, Kind: ScoreRecord, Value: values[i]}
+		records[i] = Record{Key: key, Kind: scoreRecord, Value: values[i]}
 	}
 	return s.store.Replace(ctx, records...)
 }

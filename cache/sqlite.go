@@ -32,10 +32,10 @@ type sqliteFile struct {
 }
 
 // OpenSQLite opens the cache in a file, which is created if it does not exist
-// and its folder does. The error is a [*VersionError] for a file of another
-// version, or wraps [ErrForeign] for another program's database, [ErrCorrupt]
-// for a damaged file or one that is no database, [ErrLocked], [ErrReadOnly],
-// [ErrFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
+// and its folder does. The error is a [*versionError] for a file of another
+// version, or wraps [errForeign] for another program's database, [ErrCorrupt]
+// for a damaged file or one that is no database, [errLocked], [ErrReadOnly],
+// [errFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
 // missing file).
 //
 // A loss of power, not of the process, may cost the records stored last. The
@@ -81,7 +81,7 @@ func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
 	}
 	made, err := s.inspectSQLite(ctx, s.readers)
 	if err == nil && !made {
-		err = fmt.Errorf("cache %s: %w: the database is empty", s.name, ErrForeign)
+		err = fmt.Errorf("cache %s: %w: the database is empty", s.name, errForeign)
 	}
 	if err == nil {
 		// A column that is missing shows here, and not in the middle of the work.
@@ -253,9 +253,9 @@ func (s *sqliteFile) committed() error {
 	info, err := os.Stat(s.abs)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again: %w", s.name, ErrReplaced, err)
+		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again: %w", s.name, errReplaced, err)
 	case !os.SameFile(s.info, info):
-		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again", s.name, ErrReplaced)
+		return fmt.Errorf("cache %s: %w: answers cannot be kept; run again", s.name, errReplaced)
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 
 // Kinds of records.
 const (
-	// AnswerRecord is the kind of answers, which [Answers] reads and writes.
-	AnswerRecord = "answer"
-	// ScoreRecord is the kind of scores, which [Scores] reads and writes.
-	ScoreRecord = "score"
+	// answerRecord is the kind of answers, which [Answers] reads and writes.
+	answerRecord = "answer"
+	// scoreRecord is the kind of scores, which [Scores] reads and writes.
+	scoreRecord = "score"
 )
 
 // Record is what a store keeps under a key.

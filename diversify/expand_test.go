@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 	"sync"
@@ -366,9 +367,9 @@ func (s store) Put(ctx context.Context, records ...cache.Record) ([][]byte, erro
 func TestStore(t *testing.T) {
 	t.Run("full", func(t *testing.T) {
 		cfg := config(completer(echo))
-		cfg.Store = store{cfg.Store, func([]cache.Record) error { return cache.ErrFull }}
+		cfg.Store = store{cfg.Store, func([]cache.Record) error { return io.ErrShortWrite }}
 		out, _, err := run(t.Context(), newExpander(t, cfg), numbered(2))
-		if !errors.Is(err, cache.ErrFull) || len(out) != 0 || !strings.Contains(err.Error(), "the answer cannot be stored") {
+		if !errors.Is(err, io.ErrShortWrite) || len(out) != 0 || !strings.Contains(err.Error(), "the answer cannot be stored") {
 			t.Errorf("%v; %d segments", err, len(out))
 		}
 	})

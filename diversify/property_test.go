@@ -52,7 +52,7 @@ func (m *moody) Complete(_ context.Context, r llm.Request) (llm.Response, error)
 // plainly expands what the store holds all answers for: one loop, written
 // without the package.
 func plainly(t *rapid.T, ds segments, prompts []diversify.Prompt, samples int, s cache.Store) []*refract.Segment {
-	params, err := cache.ParseParams(`{"temperature": 1.0, "top_p": 0.9, "max_tokens": 50}`)
+	params, err := cache.NewParams(map[string]any{"temperature": 1.0, "top_p": 0.9, "max_tokens": 50})
 	if err != nil {
 		t.Fatal(err)
 	}

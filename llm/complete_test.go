@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -201,27 +199,6 @@ func TestConnections(t *testing.T) {
 				t.Errorf("%d calls, want 2", srv.Calls())
 			}
 		})
-	}
-}
-
-func TestServerDown(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := "http://" + l.Addr().String() + "/v1"
-	_ = l.Close()
-	c, err := llm.New(llm.Config{BaseURL: base, MaxRetries: 2, MaxRetryWait: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Complete(t.Context(), request("p"))
-	if !isKind(err, llm.ErrUnavailable) || !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("error %v", err)
-	}
-	var e *llm.Error
-	if errors.As(err, &e) && (e.Attempts != 3 || e.Status != 0 || !strings.Contains(e.Hint, "base URL")) {
-		t.Errorf("error %+v", e)
 	}
 }
 

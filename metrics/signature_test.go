@@ -42,22 +42,6 @@ func TestParseSignatureErrors(t *testing.T) {
 	}
 }
 
-// With must not write into the array that other signatures share.
-func TestSignatureWith(t *testing.T) {
-	base := make(Signature, 0, 4)
-	base = append(base, Setting{"a", "1"})
-	x, y := base.With("b", "2"), base.With("b", "3")
-	if x.String() != "a:1|b:2" || y.String() != "a:1|b:3" || base.String() != "a:1" {
-		t.Errorf("With changed what it was given: %s, %s, %s", base, x, y)
-	}
-}
-
-func TestYesNo(t *testing.T) {
-	if YesNo(true) != "yes" || YesNo(false) != "no" {
-		t.Errorf("YesNo = %q, %q", YesNo(true), YesNo(false))
-	}
-}
-
 func TestIsReserved(t *testing.T) {
 	for key, want := range map[string]bool{"nrefs": true, "member12": true, "ended": true, "hello": true, "layer": false, "members": false, "model": false} {
 		if got := IsReserved(key, "hello"); got != want {

@@ -102,12 +102,6 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	if got := probes().Names(); !slices.Equal(got, []string{"probe", "plain"}) {
-		t.Errorf("names %q", got)
-	}
-}
-
 func TestCanonical(t *testing.T) {
 	if got := Canonical("m"); got != "m" {
 		t.Errorf("no options: %s", got)
@@ -165,14 +159,6 @@ func TestScoreBlocks(t *testing.T) {
 	}
 	if HasNative(m) || HasNative(&probe{}) {
 		t.Errorf("a native rule where there is none")
-	}
-}
-
-func TestColumns(t *testing.T) {
-	for n, want := range []int{1, 1, 2, 3} {
-		if got := (Block{References: make([]string, n)}).Columns(); got != want {
-			t.Errorf("%d columns for %d references, want %d", got, n, want)
-		}
 	}
 }
 

@@ -281,22 +281,6 @@ func TestCancelWhileWaiting(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
-	ds, _ := openText(t, "{\"id\":\"1\"}\n{\"id\":\"2\"}\n", Options{})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	n := 0
-	for _, err := range ds.Segments(ctx) {
-		if n++; n == 2 && !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want that of the context", err)
-		}
-		cancel()
-	}
-	if n != 2 {
-		t.Errorf("%d results, want a segment and an error", n)
-	}
-}
-
 func TestOpenErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{"sub/x": ""})
 	for _, c := range []struct{ spec, want string }{

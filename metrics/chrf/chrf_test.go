@@ -136,62 +136,6 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-func TestIdenticalTexts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		o := options().Draw(t, "options")
-		s := metricstest.Text().Draw(t, "text")
-		w := loaded(mustNew(o), metrics.Block{Hypotheses: []string{s}, References: []string{s}})
-		// The orders of which the text has n-grams: all that count, but with
-		// epsilon smoothing.
-		present := min(len(charactersOf(o, s)), o.CharOrder) + min(len(wordsOf(s)), o.WordOrder)
-		if o.Lowercase {
-			present = 0
-			for i, st := 0, plainStatistics(o, s, s); i < len(st); i += 3 {
-				present += int(min(1, st[i]))
-			}
-		}
-		want := 100.0
-		switch {
-		case o.Epsilon:
-			want = 100 * float64(present) / float64(o.CharOrder+o.WordOrder)
-		case present == 0:
-			want = 0
-		}
-		if got := w.Cells(nil)[0]; !near(got, want) {
-			t.Fatalf("%+v: chrF of %q against itself = %v, want %v", o, s, got, want)
-		}
-	})
-}
-
-func TestReferencesAreASet(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := mustNew(options().Draw(t, "options"))
-		b := metricstest.Block().Draw(t, "block")
-		want := loaded(m, b).Native(nil)
-		mixed := b
-		mixed.References = rapid.Permutation(b.References).Draw(t, "order")
-		mixed.References = append(slices.Clone(mixed.References), rapid.SampledFrom(b.References).Draw(t, "again"))
-		if got := loaded(m, mixed).Native(nil); !slices.Equal(got, want) {
-			t.Fatalf("%s: %v with references in another order and one twice, want %v", m.Info().Name, got, want)
-		}
-		more := b
-		more.References = append(slices.Clone(b.References), metricstest.Text().Draw(t, "one more"))
-		w := loaded(m, more)
-		for h, got := range w.Native(nil) {
-			if got < want[h] {
-				t.Fatalf("%s: %v with one more reference, %v without", m.Info().Name, got, want[h])
-			}
-		}
-		// The first of equally good references counts, so that one more at
-		// the end never changes the statistics but by being better.
-		for h, got := range w.Native(nil) {
-			if got == want[h] && !slices.Equal(w.NativeStatistics(nil, h), loaded(m, b).NativeStatistics(nil, h)) {
-				t.Fatalf("%s: other statistics, the score being the same", m.Info().Name)
-			}
-		}
-	})
-}
-
 func TestPromises(t *testing.T) {
 	blocks := []metrics.Block{
 		{Hypotheses: []string{"The cat sat on the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat on the mat.", ""}},
@@ -204,18 +148,6 @@ func TestPromises(t *testing.T) {
 			metricstest.Promises(t, mustNew(o), b)
 		}
 	}
-}
-
-func TestBounds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := mustNew(options().Draw(t, "options"))
-		w := loaded(m, metricstest.Block().Draw(t, "block"))
-		for _, v := range w.Native(w.Cells(nil)) {
-			if !(v >= m.Info().Lower && v <= m.Info().Upper*(1+1e-12)) {
-				t.Fatalf("%s: %v is out of [%v, %v]", m.Info().Name, v, m.Info().Lower, m.Info().Upper)
-			}
-		}
-	})
 }
 
 func TestOptionErrors(t *testing.T) {
@@ -319,49 +251,6 @@ func TestSignaturesTellMetricsApart(t *testing.T) {
 		if same := a == b; same != (ma.Info().Name == mb.Info().Name) ||
 			same != (ma.Signature(metrics.Sentence).String() == mb.Signature(metrics.Sentence).String()) {
 			t.Fatalf("%+v: %s, %s\n%+v: %s, %s", a, ma.Info().Name, ma.Signature(metrics.Sentence), b, mb.Info().Name, mb.Signature(metrics.Sentence))
-		}
-	})
-}
-
-func FuzzChrF(f *testing.F) {
-	f.Add("the cat sat on the mat", "the cat sat on a mat", "there is a cat", uint16(0x206))
-	f.Add("", "a", "", uint16(1))
-	f.Add("你好，世界 (a) !", "你好。世界", "\xff\xe3\x80", uint16(0xfff))
-	f.Add("a a a a a a", "a a", "aaaa", uint16(0x130))
-	f.Fuzz(func(t *testing.T, hyp, ref1, ref2 string, bits uint16) {
-		if len(hyp)+len(ref1)+len(ref2) > 1000 {
-			t.Skip("the plain way is slow")
-		}
-		o := Options{
-			CharOrder:  int(bits & 7),
-			WordOrder:  int(bits >> 3 & 3),
-			Whitespace: bits>>5&1 == 1,
-			Lowercase:  bits>>6&1 == 1,
-			Epsilon:    bits>>7&1 == 1,
-			Beta:       float64(1+bits>>8) / 16,
-		}
-		if o.CharOrder+o.WordOrder == 0 {
-			o.CharOrder = 8
-		}
-		m := mustNew(o)
-		block := metrics.Block{Hypotheses: []string{hyp, ref1}, References: []string{ref1, ref2}}
-		w := loaded(m, metrics.Block{Hypotheses: []string{ref2}, References: []string{hyp}})
-		w.Load(block)
-		scores := w.Native(w.Cells(nil))
-		if fresh := loaded(m, block); !slices.Equal(fresh.Native(fresh.Cells(nil)), scores) {
-			t.Errorf("%+v: a workspace in use and a new one disagree", o)
-		}
-		var want []float64
-		for _, h := range block.Hypotheses {
-			for _, r := range block.References {
-				want = append(want, plainScore(o, plainStatistics(o, h, r)))
-			}
-		}
-		want = append(want, max(want[0], want[1]), max(want[2], want[3]))
-		for i, v := range scores {
-			if !(v >= 0 && v <= 100+1e-9) || !near(v, want[i]) {
-				t.Errorf("%+v: score %d of %q = %v, want %v", o, i, block, v, want[i])
-			}
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package chrf_test
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/refract-eval/refract/metrics"
@@ -26,18 +25,4 @@ func Example() {
 	// Output:
 	// pairs  [93.18 74.07 40.69 44.43]
 	// native [93.18 44.43]
-}
-
-// PlusPlusFactory offers chrF++, which counts words and their bigrams too.
-func ExamplePlusPlusFactory() {
-	m, err := metrics.Registry{chrf.Factory(), chrf.PlusPlusFactory()}.Parse(context.Background(), "chrf++:beta=3")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(m.Info().Name)
-	fmt.Println(m.Signature(metrics.Corpus))
-	// Output:
-	// chrf++:beta=3
-	// case:mixed|eff:yes|nc:6|nw:2|space:no|beta:3
 }

@@ -22,36 +22,36 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// Penn is the name of the Penn Treebank's tokenizer.
-const Penn = "ptb"
+// penn is the name of the Penn Treebank's tokenizer.
+const penn = "ptb"
 
-// Options of the metric. The zero Options are those of CIDEr-D.
-type Options struct {
+// options of the metric. The zero options are those of CIDEr-D.
+type options struct {
 	Plain bool   // CIDEr as it first was: no clipping, no penalty for length
 	Split string // tokenizer: Penn (default) or one of BLEU's, which gets the text in lower case
 	// Frequencies weigh the n-grams; nil where the metric is to be fitted.
-	Frequencies *Frequencies
+	Frequencies *frequencies
 	// Save, if not nil, is given what the metric was fitted to.
-	Save func(*Frequencies) error
+	Save func(*frequencies) error
 }
 
-// Metric is CIDEr with its options fixed. It is safe for concurrent use. It
+// metric is CIDEr with its options fixed. It is safe for concurrent use. It
 // scores once it has frequencies: those of its options, or by Fit.
-type Metric struct {
-	opt  Options
+type metric struct {
+	opt  options
 	from string // file of the frequencies, as a spec names it
 }
 
 var (
-	_ metrics.Preparer        = (*Metric)(nil)
-	_ metrics.Fitter          = (*Metric)(nil)
+	_ metrics.Preparer        = (*metric)(nil)
+	_ metrics.Fitter          = (*metric)(nil)
 	_ metrics.NativeWorkspace = (*workspace)(nil)
 )
 
-// New returns the metric, or an error that names the option at fault.
-func New(o Options) (*Metric, error) {
+// newMetric returns the metric, or an error that names the option at fault.
+func newMetric(o options) (*metric, error) {
 	if o.Split == "" {
-		o.Split = Penn
+		o.Split = penn
 	}
 	if !slices.Contains(tokenizers(), o.Split) {
 		return nil, fmt.Errorf("cider: unknown tokenizer %q", o.Split)
@@ -59,10 +59,10 @@ func New(o Options) (*Metric, error) {
 	if f := o.Frequencies; f != nil && f.split != o.Split {
 		return nil, fmt.Errorf("cider: the frequencies are of words by tokenizer %s, and not %s", f.split, o.Split)
 	}
-	return &Metric{opt: o}, nil
+	return &metric{opt: o}, nil
 }
 
-func tokenizers() []string { return append([]string{Penn}, token.Names()...) }
+func tokenizers() []string { return append([]string{penn}, token.Names()...) }
 
 // Factories make CIDEr-D and CIDEr from specs.
 func Factories() []metrics.Factory {
@@ -74,15 +74,15 @@ func Factories() []metrics.Factory {
 			Source:  "Vedantam et al. (2015), CIDEr: Consensus-based Image Description Evaluation",
 			Licence: "MIT",
 			Options: []metrics.Option{
-				{Key: "tokenize", Default: Penn, Values: "ptb|none|13a|intl|zh|char", Doc: "how texts are split into words; pycocoevalcap has the first alone"},
+				{Key: "tokenize", Default: penn, Values: "ptb|none|13a|intl|zh|char", Doc: "how texts are split into words; pycocoevalcap has the first alone"},
 				{Key: "df", Default: "the references scored", Values: "FILE", Doc: "in how many segments n-grams are", File: true},
 				{Key: "save", Default: "none", Values: "FILE", Doc: "new file for them, which df takes", Saves: true},
 			},
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-				o := Options{Plain: plain, Split: v.Enum("tokenize", Penn, tokenizers()...)}
+				o := options{Plain: plain, Split: v.Enum("tokenize", penn, tokenizers()...)}
 				from := v.String("df", "")
 				if path := v.String("save", ""); path != "" {
-					o.Save = func(f *Frequencies) error { return saveFile(path, f) }
+					o.Save = func(f *frequencies) error { return saveFile(path, f) }
 				}
 				switch {
 				case from != "" && o.Save != nil:
@@ -93,7 +93,7 @@ func Factories() []metrics.Factory {
 						return nil, err
 					}
 				}
-				m, err := New(o)
+				m, err := newMetric(o)
 				if err != nil {
 					return nil, err
 				}
@@ -110,12 +110,12 @@ func Factories() []metrics.Factory {
 }
 
 // Info describes the metric: needs references, higher is better, 0 to 10.
-func (m *Metric) Info() metrics.Info {
+func (m *metric) Info() metrics.Info {
 	name, kv := "cider-d", []string(nil)
 	if m.opt.Plain {
 		name = "cider"
 	}
-	if m.opt.Split != Penn {
+	if m.opt.Split != penn {
 		kv = append(kv, "tokenize", m.opt.Split)
 	}
 	if m.from != "" {
@@ -126,7 +126,7 @@ func (m *Metric) Info() metrics.Info {
 
 // Signature has the tokenizer, and the number of segments and the hash of the
 // texts that the weights are from; it is the same at both levels.
-func (m *Metric) Signature(metrics.Level) metrics.Signature {
+func (m *metric) Signature(metrics.Level) metrics.Signature {
 	kind, documents, df := "cider-d", "0", "none"
 	if m.opt.Plain {
 		kind = "cider"
@@ -144,11 +144,11 @@ func (m *Metric) Signature(metrics.Level) metrics.Signature {
 }
 
 // Fitted reports whether the metric has frequencies.
-func (m *Metric) Fitted() bool { return m.opt.Frequencies != nil }
+func (m *metric) Fitted() bool { return m.opt.Frequencies != nil }
 
 // Fit counts in how many segments each n-gram is. Segments without references
 // do not count.
-func (m *Metric) Fit(ctx context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
+func (m *metric) Fit(ctx context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
 	f, err := count(ctx, m.opt.Split, references)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (m *Metric) Fit(ctx context.Context, references iter.Seq2[[]string, error])
 
 // Score returns CIDEr of every pair of every block, or an error where the metric
 // is not fitted.
-func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	if !m.Fitted() {
 		return nil, fmt.Errorf("%s is not fitted to the references of a dataset: fit it, or give it df=FILE", m.Info().Name)
 	}
@@ -179,7 +179,7 @@ type splitter interface {
 
 // newSplitter returns the tokenizer of a name; BLEU's get lower case.
 func newSplitter(name string) splitter {
-	if name == Penn {
+	if name == penn {
 		return ptb.New()
 	}
 	return &lowering{Tokenizer: token.New(name)}

@@ -17,15 +17,15 @@ import (
 	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
-func options() *rapid.Generator[Options] {
-	return rapid.Custom(func(t *rapid.T) Options {
-		return Options{Plain: rapid.Bool().Draw(t, "plain"), Split: rapid.SampledFrom(append([]string{Penn}, tokenizers()...)).Draw(t, "tokenize")}
+func drawOptions() *rapid.Generator[options] {
+	return rapid.Custom(func(t *rapid.T) options {
+		return options{Plain: rapid.Bool().Draw(t, "plain"), Split: rapid.SampledFrom(append([]string{penn}, tokenizers()...)).Draw(t, "tokenize")}
 	})
 }
 
 func TestEqualsPlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := options().Draw(t, "options")
+		o := drawOptions().Draw(t, "options")
 		blocks := rapid.SliceOfN(metricstest.Block(), 1, 4).Draw(t, "segments")
 		var segments [][]string
 		for i, b := range blocks {
@@ -62,7 +62,7 @@ func TestEqualsPlainWay(t *testing.T) {
 // A file has all that the frequencies are, and its own hash.
 func TestFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := options().Draw(t, "options")
+		o := drawOptions().Draw(t, "options")
 		segments := rapid.SliceOfN(rapid.SliceOfN(metricstest.Text(), 1, 3), 1, 4).Draw(t, "segments")
 		m := mustFit(o, segments)
 		var file, again bytes.Buffer
@@ -70,12 +70,12 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		content := file.String()
-		f, err := ReadFrequencies(&file)
+		f, err := readFrequencies(&file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Frequencies = f
-		back, err := New(o)
+		back, err := newMetric(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,14 +101,14 @@ func TestFiles(t *testing.T) {
 		{header + "\t2\tptb\na  b\t1\n", "single spaces"},
 		{header + "\t2\tptb\na b c d e\t1\n", "1 to 4 words"},
 	} {
-		if _, err := ReadFrequencies(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := readFrequencies(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.file, err, c.want)
 		}
 	}
 }
 
 func TestFit(t *testing.T) {
-	m, err := New(Options{})
+	m, err := newMetric(options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,9 +131,9 @@ func TestFit(t *testing.T) {
 	if _, err := m.Fit(t.Context(), func(yield func([]string, error) bool) { yield(nil, broken) }); !errors.Is(err, broken) {
 		t.Errorf("a dataset that cannot be read: %v", err)
 	}
-	one, two := mustFit(Options{}, [][]string{{"a b"}, {"c"}}), mustFit(Options{}, [][]string{{"a b"}, {"c", "d"}})
+	one, two := mustFit(options{}, [][]string{{"a b"}, {"c"}}), mustFit(options{}, [][]string{{"a b"}, {"c", "d"}})
 	for _, c := range []struct {
-		m    *Metric
+		m    *metric
 		want string
 	}{
 		{m, "kind:cider-d|case:lc|tok:ptb|docs:0|df:none"},
@@ -174,7 +174,7 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("file %q, %v, want %q", file, err, want)
 	}
 	m, err = offered.Parse(t.Context(), "cider-d:df="+path)
-	if err != nil || !m.(*Metric).Fitted() || m.Info().Name != "cider-d:df="+path {
+	if err != nil || !m.(*metric).Fitted() || m.Info().Name != "cider-d:df="+path {
 		t.Errorf("%v, %v", m, err)
 	}
 	for spec, want := range map[string]string{
@@ -228,7 +228,7 @@ func TestFigures(t *testing.T) {
 			for i := range file.Inputs {
 				segments = append(segments, refsOf(i))
 			}
-			w := mustFit(Options{Plain: plain}, segments).NewWorkspace().(*workspace)
+			w := mustFit(options{Plain: plain}, segments).NewWorkspace().(*workspace)
 			sum := 0.0
 			for i, in := range file.Inputs {
 				w.Load(metrics.Block{Hypotheses: []string{in.Hyp}, References: segments[i]})
@@ -243,21 +243,4 @@ func TestFigures(t *testing.T) {
 			}
 		}
 	}
-}
-
-func FuzzCIDEr(f *testing.F) {
-	f.Add("the cat sat on the mat", "the cat sat", "Mr. O'Neill's dog, e.g. in the U.S.", uint8(0))
-	f.Add("", "中文 x", "a a a a a", uint8(5))
-	f.Fuzz(func(t *testing.T, hyp, ref, other string, bits uint8) {
-		if len(hyp)+len(ref)+len(other) > 2000 {
-			t.Skip("the plain way is slow")
-		}
-		o := Options{Plain: bits&1 == 1, Split: tokenizers()[int(bits>>1)%len(tokenizers())]}
-		segments := [][]string{{ref, other}, {other}, {"a b c"}}
-		df := plainFrequencies(o.Split, segments)
-		got := loaded(mustFit(o, segments), metrics.Block{Hypotheses: []string{hyp}, References: segments[0]}).Native(nil)[0]
-		if want := plainScore(o, df, 3, hyp, segments[0]); !near(got, want) || got < 0 || got > 10+1e-9 {
-			t.Errorf("%+v: %q against %q: %v, want %v", o, hyp, segments[0], got, want)
-		}
-	})
 }

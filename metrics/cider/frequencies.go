@@ -32,9 +32,9 @@ type lowering struct{ *token.Tokenizer }
 
 func (l *lowering) Split(s string, yield func(word []byte)) { l.Tokenizer.Split(text.Lower(s), yield) }
 
-// Frequencies say in how many segments each n-gram is. They do not change once
+// frequencies say in how many segments each n-gram is. They do not change once
 // they are made.
-type Frequencies struct {
+type frequencies struct {
 	split     string // tokenizer
 	name      string // hash of what they are from
 	documents int    // segments
@@ -50,8 +50,8 @@ type tree map[uint64]uint32
 func step(gram, word uint32) uint64 { return uint64(gram)<<32 | uint64(word) }
 
 // count makes the frequencies of the references of segments.
-func count(ctx context.Context, split string, references iter.Seq2[[]string, error]) (*Frequencies, error) {
-	f := &Frequencies{split: split, words: map[string]uint32{}, grams: tree{}, in: make([]int32, 1)}
+func count(ctx context.Context, split string, references iter.Seq2[[]string, error]) (*frequencies, error) {
+	f := &frequencies{split: split, words: map[string]uint32{}, grams: tree{}, in: make([]int32, 1)}
 	s, h := newSplitter(split), sha256.New()
 	var words []uint32
 	last := make([]int32, 1) // of each n-gram: the segment that was counted last
@@ -98,7 +98,7 @@ func add(h hash.Hash, place int, text string) {
 // short is a hash as signatures have it.
 func short(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:6]) }
 
-func (f *Frequencies) word(w []byte) uint32 {
+func (f *frequencies) word(w []byte) uint32 {
 	n, ok := f.words[string(w)]
 	if !ok {
 		n = uint32(len(f.words))
@@ -107,7 +107,7 @@ func (f *Frequencies) word(w []byte) uint32 {
 	return n
 }
 
-func (f *Frequencies) gram(gram, word uint32) uint32 {
+func (f *frequencies) gram(gram, word uint32) uint32 {
 	key := step(gram, word)
 	n, ok := f.grams[key]
 	if !ok {
@@ -119,7 +119,7 @@ func (f *Frequencies) gram(gram, word uint32) uint32 {
 }
 
 // weight is that of an n-gram in so many segments.
-func (f *Frequencies) weight(segments int32) float64 {
+func (f *frequencies) weight(segments int32) float64 {
 	return math.Log(float64(f.documents)) - math.Log(float64(max(1, segments)))
 }
 
@@ -128,7 +128,7 @@ const header = "# n-grams of references"
 // WriteTo writes the frequencies as ReadFrequencies reads them: a line with the
 // number of segments and the tokenizer, then each n-gram in the order of its
 // bytes, with its words behind the number of segments that have it.
-func (f *Frequencies) WriteTo(w io.Writer) (int64, error) {
+func (f *frequencies) WriteTo(w io.Writer) (int64, error) {
 	words := make([]string, len(f.words))
 	for s, n := range f.words {
 		words[n] = s
@@ -156,12 +156,12 @@ func (f *Frequencies) WriteTo(w io.Writer) (int64, error) {
 	return int64(total), errors.Join(err, out.Flush())
 }
 
-// ReadFrequencies reads what WriteTo writes. Errors name the line.
-func ReadFrequencies(r io.Reader) (*Frequencies, error) {
+// readFrequencies reads what WriteTo writes. Errors name the line.
+func readFrequencies(r io.Reader) (*frequencies, error) {
 	h := sha256.New()
 	in := bufio.NewScanner(io.TeeReader(r, h))
 	in.Buffer(nil, 1<<24)
-	f := &Frequencies{words: map[string]uint32{}, grams: tree{}, in: make([]int32, 1)}
+	f := &frequencies{words: map[string]uint32{}, grams: tree{}, in: make([]int32, 1)}
 	for line := 1; in.Scan(); line++ {
 		gram, number, ok := strings.Cut(in.Text(), "\t")
 		if line == 1 {
@@ -198,13 +198,13 @@ func ReadFrequencies(r io.Reader) (*Frequencies, error) {
 	return f, nil
 }
 
-func readFile(path string) (*Frequencies, error) {
+func readFile(path string) (*frequencies, error) {
 	file, err := packed.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	f, err := ReadFrequencies(file)
+	f, err := readFrequencies(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -212,7 +212,7 @@ func readFile(path string) (*Frequencies, error) {
 }
 
 // saveFile writes a new file. One with the same content may be there.
-func saveFile(path string, f *Frequencies) error {
+func saveFile(path string, f *frequencies) error {
 	var content bytes.Buffer
 	if _, err := f.WriteTo(&content); err != nil {
 		return err

@@ -50,7 +50,7 @@ func plainFrequencies(split string, segments [][]string) map[string]float64 {
 }
 
 // plainScore is CIDEr of a hypothesis against references.
-func plainScore(o Options, df map[string]float64, documents float64, hyp string, refs []string) float64 {
+func plainScore(o options, df map[string]float64, documents float64, hyp string, refs []string) float64 {
 	vector := func(s string) (out [longest]map[string]float64, norm [longest]float64) {
 		out = gramsOf(o.Split, s)
 		for k := range out {
@@ -99,8 +99,8 @@ func each(segments [][]string) iter.Seq2[[]string, error] {
 	}
 }
 
-func mustFit(o Options, segments [][]string) *Metric {
-	m, err := New(o)
+func mustFit(o options, segments [][]string) *metric {
+	m, err := newMetric(o)
 	if err != nil {
 		panic(err)
 	}
@@ -108,11 +108,11 @@ func mustFit(o Options, segments [][]string) *Metric {
 	if err != nil {
 		panic(err)
 	}
-	return fitted.(*Metric)
+	return fitted.(*metric)
 }
 
 // loaded returns a new workspace with the block.
-func loaded(m *Metric, b metrics.Block) *workspace {
+func loaded(m *metric, b metrics.Block) *workspace {
 	w := m.NewWorkspace().(*workspace)
 	w.Load(b)
 	return w

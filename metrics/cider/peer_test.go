@@ -36,7 +36,7 @@ func TestPeer(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		w := mustFit(Options{}, row.References).NewWorkspace().(*workspace)
+		w := mustFit(options{}, row.References).NewWorkspace().(*workspace)
 		sum := 0.0
 		for i, h := range row.Hypotheses {
 			w.Load(metrics.Block{Hypotheses: []string{h}, References: row.References[i]})

@@ -14,7 +14,7 @@ const sigma = 6
 // Words and n-grams have numbers of the segment, so that n-grams that the
 // frequencies lack can be told apart.
 type workspace struct {
-	m       *Metric
+	m       *metric
 	split   splitter
 	intern  *ngram.Interner
 	known   []uint32 // of each word: its number in the frequencies, plus one; 0 where they lack it
@@ -48,7 +48,7 @@ type vector struct {
 
 // NewWorkspace returns memory for one goroutine. It loads a block once the
 // metric is fitted.
-func (m *Metric) NewWorkspace() metrics.Workspace {
+func (m *metric) NewWorkspace() metrics.Workspace {
 	return &workspace{m: m, intern: ngram.NewInterner(), grams: tree{}}
 }
 

@@ -179,7 +179,7 @@ func (m *Metric) agreed(found []description, faults []error, warn func(error)) (
 		case first < 0:
 			first = i
 		case fmt.Sprint(found[i]) != fmt.Sprint(found[first]):
-			return nil, fmt.Errorf("servers have different models of this name: %.400q and %.400q", found[first].told(), found[i].told())
+			return nil, fmt.Errorf("servers have different models of this name: %.600q and %.600q", fmt.Sprintf("%+v", found[first]), fmt.Sprintf("%+v", found[i]))
 		}
 	}
 	if first < 0 {

@@ -18,10 +18,10 @@ import (
 
 var others = regexp.MustCompile(`[^a-z0-9]+`)
 
-func plainWords(o Options, s string) []string {
+func plainWords(o options, s string) []string {
 	s = text.Lower(s)
 	var out []string
-	if o.Split == "" || o.Split == Own {
+	if o.Split == "" || o.Split == own {
 		out = strings.Fields(others.ReplaceAllString(s, " "))
 	} else {
 		token.New(o.Split).Split(s, func(b []byte) { out = append(out, string(b)) })
@@ -35,11 +35,11 @@ func plainWords(o Options, s string) []string {
 }
 
 // plainScore has precision, recall and F1.
-func plainScore(o Options, hyp, ref string) [3]float64 {
+func plainScore(o options, hyp, ref string) [3]float64 {
 	var hits, inHyp, inRef int
 	switch o.Kind {
-	case Words, Pairs:
-		n := map[Kind]int{Words: 1, Pairs: 2}[o.Kind]
+	case rouge1, rouge2:
+		n := map[kind]int{rouge1: 1, rouge2: 2}[o.Kind]
 		h, r := grams(plainWords(o, hyp), n), grams(plainWords(o, ref), n)
 		for g, c := range h {
 			hits += min(c, r[g])
@@ -48,10 +48,10 @@ func plainScore(o Options, hyp, ref string) [3]float64 {
 		for _, c := range r {
 			inRef += c
 		}
-	case Sequence:
+	case rougeL:
 		h, r := plainWords(o, hyp), plainWords(o, ref)
 		hits, inHyp, inRef = len(plainSequence(r, h)), len(h), len(r)
-	case Lines:
+	case rougeLsum:
 		left := map[string]int{}
 		var lines [][]string
 		for line := range strings.SplitSeq(hyp, "\n") {
@@ -121,8 +121,8 @@ func plainSequence(ref, hyp []string) (at []int) {
 }
 
 // plainBlock has the cells and the native scores of a block.
-func plainBlock(o Options, b metrics.Block) (cells, native []float64) {
-	part := map[Part]int{Precision: 0, Recall: 1, F: 2, "": 2}[o.Part]
+func plainBlock(o options, b metrics.Block) (cells, native []float64) {
+	part := map[part]int{precision: 0, recall: 1, fMeasure: 2, "": 2}[o.Part]
 	for _, h := range b.Hypotheses {
 		var best [3]float64
 		for i, r := range b.References {
@@ -137,19 +137,19 @@ func plainBlock(o Options, b metrics.Block) (cells, native []float64) {
 	return cells, native
 }
 
-func options() *rapid.Generator[Options] {
-	return rapid.Custom(func(t *rapid.T) Options {
-		return Options{
-			Kind:    rapid.SampledFrom([]Kind{Words, Pairs, Sequence, Lines}).Draw(t, "kind"),
+func drawOptions() *rapid.Generator[options] {
+	return rapid.Custom(func(t *rapid.T) options {
+		return options{
+			Kind:    rapid.SampledFrom([]kind{rouge1, rouge2, rougeL, rougeLsum}).Draw(t, "kind"),
 			Stemmer: rapid.Bool().Draw(t, "stemmer"),
-			Part:    rapid.SampledFrom([]Part{F, Precision, Recall}).Draw(t, "part"),
-			Split:   rapid.SampledFrom(append([]string{Own, Own, Own}, token.Names()...)).Draw(t, "tokenize"),
+			Part:    rapid.SampledFrom([]part{fMeasure, precision, recall}).Draw(t, "part"),
+			Split:   rapid.SampledFrom(append([]string{own, own, own}, token.Names()...)).Draw(t, "tokenize"),
 		}
 	})
 }
 
-func mustNew(o Options) *Metric {
-	m, err := New(o, nil)
+func mustNew(o options) *metric {
+	m, err := newMetric(o, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -157,14 +157,14 @@ func mustNew(o Options) *Metric {
 }
 
 // loaded returns a new workspace with the block.
-func loaded(m *Metric, b metrics.Block) *workspace {
+func loaded(m *metric, b metrics.Block) *workspace {
 	w := m.NewWorkspace().(*workspace)
 	w.Load(b)
 	return w
 }
 
 // check compares a workspace with the plain way, and returns what is wrong.
-func check(o Options, w *workspace, b metrics.Block) string {
+func check(o options, w *workspace, b metrics.Block) string {
 	w.Load(b)
 	cells, native := plainBlock(o, b)
 	if got := w.Cells(nil); !slices.Equal(got, cells) {

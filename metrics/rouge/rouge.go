@@ -19,60 +19,60 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// Kind says what texts are to have in common.
-type Kind string
+// kind says what texts are to have in common.
+type kind string
 
 // The kinds.
 const (
-	Words    Kind = "rouge1"
-	Pairs    Kind = "rouge2"    // of neighbouring words
-	Sequence Kind = "rougeL"    // of words, with gaps
-	Lines    Kind = "rougeLsum" // sequences of their lines
+	rouge1    kind = "rouge1"
+	rouge2    kind = "rouge2"    // of neighbouring words
+	rougeL    kind = "rougeL"    // of words, with gaps
+	rougeLsum kind = "rougeLsum" // sequences of their lines
 )
 
-// Part says which number is the score.
-type Part string
+// part says which number is the score.
+type part string
 
 // The parts.
 const (
-	F         Part = "f"
-	Precision Part = "p"
-	Recall    Part = "r"
+	fMeasure  part = "f"
+	precision part = "p"
+	recall    part = "r"
 )
 
-// Own is the name of rouge-score's tokenizer.
-const Own = "rouge"
+// own is the name of rouge-score's tokenizer.
+const own = "rouge"
 
-// Options of the metric. The zero value of a field stands for its default.
-type Options struct {
-	Kind    Kind   // default Words
+// options of the metric. The zero value of a field stands for its default.
+type options struct {
+	Kind    kind   // default Words
 	Stemmer bool   // compare Porter's stems of words longer than three letters
-	Part    Part   // default F
+	Part    part   // default F
 	Split   string // tokenizer: Own (default) or one of BLEU's, which gets the text in lower case
 }
 
-// Metric is ROUGE with its options fixed. It is safe for concurrent use.
-type Metric struct {
-	opt      Options
+// metric is ROUGE with its options fixed. It is safe for concurrent use.
+type metric struct {
+	opt      options
 	wordless func() // tells of texts without a word
 }
 
 var (
-	_ metrics.Preparer        = (*Metric)(nil)
+	_ metrics.Preparer        = (*metric)(nil)
 	_ metrics.NativeWorkspace = (*workspace)(nil)
 )
 
-// New returns the metric, or an error that names the option at fault. warn, if
+// newMetric returns the metric, or an error that names the option at fault. warn, if
 // not nil, is told once where a text has letters, but no word.
-func New(o Options, warn func(message string)) (*Metric, error) {
+func newMetric(o options, warn func(message string)) (*metric, error) {
 	var err error
-	choose(&o.Kind, &err, "kind", Words, Pairs, Sequence, Lines)
-	choose(&o.Part, &err, "part", F, Precision, Recall)
+	choose(&o.Kind, &err, "kind", rouge1, rouge2, rougeL, rougeLsum)
+	choose(&o.Part, &err, "part", fMeasure, precision, recall)
 	choose(&o.Split, &err, "tokenizer", tokenizers()...)
 	if err != nil {
 		return nil, err
 	}
-	m := &Metric{opt: o, wordless: func() {}}
+	m := &metric{opt: o, wordless: func() {}}
 	if warn != nil {
 		m.wordless = sync.OnceFunc(func() {
 			warn(fmt.Sprintf("%s: a text has letters, but no word of a to z and 0 to 9, and rouge-score knows no others: it scores 0; tokenize=zh, char or intl knows them", m.name()))
@@ -92,19 +92,19 @@ func choose[T ~string](option *T, err *error, what string, values ...T) {
 	}
 }
 
-func tokenizers() []string { return append([]string{Own}, token.Names()...) }
+func tokenizers() []string { return append([]string{own}, token.Names()...) }
 
 // Factories make the metrics from specs, one of each kind. See New for warn.
 func Factories(warn func(message string)) []metrics.Factory {
 	var out []metrics.Factory
 	for _, k := range []struct {
-		kind    Kind
+		kind    kind
 		summary string
 	}{
-		{Words, "ROUGE-1: common words, as rouge-score 0.1.2"},
-		{Pairs, "ROUGE-2: common pairs of words"},
-		{Sequence, "ROUGE-L: the longest common subsequence of words"},
-		{Lines, "ROUGE-Lsum: common subsequences of lines, for summaries"},
+		{rouge1, "ROUGE-1: common words, as rouge-score 0.1.2"},
+		{rouge2, "ROUGE-2: common pairs of words"},
+		{rougeL, "ROUGE-L: the longest common subsequence of words"},
+		{rougeLsum, "ROUGE-Lsum: common subsequences of lines, for summaries"},
 	} {
 		out = append(out, metrics.Factory{
 			Name:    string(k.kind),
@@ -114,14 +114,14 @@ func Factories(warn func(message string)) []metrics.Factory {
 			Options: []metrics.Option{
 				{Key: "stemmer", Default: "no", Values: "yes|no", Doc: "compare Porter's stems, as NLTK finds them"},
 				{Key: "part", Default: "f", Values: "f|p|r", Doc: "F1, precision or recall"},
-				{Key: "tokenize", Default: Own, Values: "rouge|none|13a|intl|zh|char", Doc: "how texts are split into words; rouge-score has the first alone"},
+				{Key: "tokenize", Default: own, Values: "rouge|none|13a|intl|zh|char", Doc: "how texts are split into words; rouge-score has the first alone"},
 			},
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-				return New(Options{
+				return newMetric(options{
 					Kind:    k.kind,
 					Stemmer: v.Bool("stemmer", false),
-					Part:    Part(v.Enum("part", string(F), string(F), string(Precision), string(Recall))),
-					Split:   v.Enum("tokenize", Own, tokenizers()...),
+					Part:    part(v.Enum("part", string(fMeasure), string(fMeasure), string(precision), string(recall))),
+					Split:   v.Enum("tokenize", own, tokenizers()...),
 				}, warn)
 			},
 		})
@@ -129,27 +129,27 @@ func Factories(warn func(message string)) []metrics.Factory {
 	return out
 }
 
-func (m *Metric) name() string {
+func (m *metric) name() string {
 	var kv []string
 	if m.opt.Stemmer {
 		kv = append(kv, "stemmer", "yes")
 	}
-	if m.opt.Part != F {
+	if m.opt.Part != fMeasure {
 		kv = append(kv, "part", string(m.opt.Part))
 	}
-	if m.opt.Split != Own {
+	if m.opt.Split != own {
 		kv = append(kv, "tokenize", m.opt.Split)
 	}
 	return metrics.Canonical(string(m.opt.Kind), kv...)
 }
 
 // Info describes the metric: needs references, higher is better, 0 to 1.
-func (m *Metric) Info() metrics.Info {
+func (m *metric) Info() metrics.Info {
 	return metrics.Info{Name: m.name(), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1}
 }
 
 // Signature has all options; it is the same at both levels.
-func (m *Metric) Signature(metrics.Level) metrics.Signature {
+func (m *metric) Signature(metrics.Level) metrics.Signature {
 	return metrics.Signature{
 		{Key: "kind", Value: string(m.opt.Kind)},
 		{Key: "case", Value: "lc"},
@@ -160,6 +160,6 @@ func (m *Metric) Signature(metrics.Level) metrics.Signature {
 }
 
 // Score returns ROUGE of every pair of every block.
-func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	return metrics.ScoreBlocks(ctx, m, blocks)
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,35 +20,35 @@ func join(v []float64) string { return fmt.Sprint(v) }
 
 func TestKnownScores(t *testing.T) {
 	for _, c := range []struct {
-		o        Options
+		o        options
 		hyp, ref string
 		want     float64
 	}{
-		{Options{}, "the cat", "the cat", 1},
-		{Options{}, "", "", 0},
-		{Options{}, "", "a", 0},
-		{Options{}, "The CAT, sat!", "the cat sat", 1},
-		{Options{}, "a a a b", "a c", 2 * .25 * .5 / .75},
-		{Options{Part: Precision}, "a a a b", "a c", .25},
-		{Options{Part: Recall}, "a a a b", "a c", .5},
-		{Options{}, "don't", "don t", 1},
-		{Options{}, "naïve", "na ve", 1},
-		{Options{}, "\u212a", "k", 1}, // the sign for kelvins
-		{Options{}, "中文", "中文", 0},
-		{Options{Split: "zh"}, "中文", "中国", .5},
-		{Options{Split: "char"}, "Ab", "aB", 1},
-		{Options{}, "running dogs", "run dog", 0},
-		{Options{Stemmer: true}, "running dogs", "run dog", 1},
-		{Options{Stemmer: true}, "dos", "do", 0}, // too short for a stem
-		{Options{Kind: Pairs}, "a b c", "b c d", .5},
-		{Options{Kind: Pairs}, "a", "a", 0},
-		{Options{Kind: Sequence}, "police killed the gunman", "police kill the gunman", .75},
-		{Options{Kind: Sequence}, "the gunman kill police", "police kill the gunman", .5},
+		{options{}, "the cat", "the cat", 1},
+		{options{}, "", "", 0},
+		{options{}, "", "a", 0},
+		{options{}, "The CAT, sat!", "the cat sat", 1},
+		{options{}, "a a a b", "a c", 2 * .25 * .5 / .75},
+		{options{Part: precision}, "a a a b", "a c", .25},
+		{options{Part: recall}, "a a a b", "a c", .5},
+		{options{}, "don't", "don t", 1},
+		{options{}, "naïve", "na ve", 1},
+		{options{}, "\u212a", "k", 1}, // the sign for kelvins
+		{options{}, "中文", "中文", 0},
+		{options{Split: "zh"}, "中文", "中国", .5},
+		{options{Split: "char"}, "Ab", "aB", 1},
+		{options{}, "running dogs", "run dog", 0},
+		{options{Stemmer: true}, "running dogs", "run dog", 1},
+		{options{Stemmer: true}, "dos", "do", 0}, // too short for a stem
+		{options{Kind: rouge2}, "a b c", "b c d", .5},
+		{options{Kind: rouge2}, "a", "a", 0},
+		{options{Kind: rougeL}, "police killed the gunman", "police kill the gunman", .75},
+		{options{Kind: rougeL}, "the gunman kill police", "police kill the gunman", .5},
 		// The example of section 3.2 of the paper.
-		{Options{Kind: Lines, Part: Recall}, "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5", .8},
-		{Options{Kind: Lines}, "a b\nc d", "c d\na b", 1},
-		{Options{Kind: Sequence}, "a b\nc d", "c d\na b", .5},
-		{Options{Kind: Lines}, "a\n\n", "\na", 1},
+		{options{Kind: rougeLsum, Part: recall}, "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5", .8},
+		{options{Kind: rougeLsum}, "a b\nc d", "c d\na b", 1},
+		{options{Kind: rougeL}, "a b\nc d", "c d\na b", .5},
+		{options{Kind: rougeLsum}, "a\n\n", "\na", 1},
 	} {
 		got := loaded(mustNew(c.o), metrics.Block{Hypotheses: []string{c.hyp}, References: []string{c.ref}}).Cells(nil)
 		if len(got) != 1 || math.Abs(got[0]-c.want) > 1e-12 {
@@ -60,7 +59,7 @@ func TestKnownScores(t *testing.T) {
 
 func TestEqualsPlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := options().Draw(t, "options")
+		o := drawOptions().Draw(t, "options")
 		w := mustNew(o).NewWorkspace().(*workspace) // loaded again and again
 		for range rapid.IntRange(1, 3).Draw(t, "segments") {
 			b := metricstest.Block().Draw(t, "block")
@@ -83,7 +82,7 @@ func TestLengths(t *testing.T) {
 			}
 			return strings.Join(words, " ")
 		}
-		o := Options{Kind: rapid.SampledFrom([]Kind{Words, Pairs, Sequence, Lines}).Draw(t, "kind")}
+		o := options{Kind: rapid.SampledFrom([]kind{rouge1, rouge2, rougeL, rougeLsum}).Draw(t, "kind")}
 		b := metrics.Block{Hypotheses: []string{long("hypothesis"), long("hypothesis")}, References: []string{long("reference"), long("reference")}}
 		if bad := check(o, mustNew(o).NewWorkspace().(*workspace), b); bad != "" {
 			t.Fatalf("%+v of %q: %s", o, b, bad)
@@ -91,63 +90,13 @@ func TestLengths(t *testing.T) {
 	})
 }
 
-func FuzzRouge(f *testing.F) {
-	f.Add("the cat sat\non the mats", "The cats sat.\n\nOn mats", "中文 x\u212ay", uint8(7))
-	f.Add("a b\na", "b a\nb", "", uint8(3))
-	f.Fuzz(func(t *testing.T, hyp, ref1, ref2 string, bits uint8) {
-		if len(hyp)+len(ref1)+len(ref2) > 2000 {
-			t.Skip("the plain way is slow")
-		}
-		o := Options{
-			Kind:    []Kind{Words, Pairs, Sequence, Lines}[bits&3],
-			Stemmer: bits>>2&1 == 1,
-			Part:    []Part{F, Precision, Recall, F}[bits>>3&3],
-			Split:   append(tokenizers(), Own, Own)[bits>>5],
-		}
-		b := metrics.Block{Hypotheses: []string{hyp, ref1}, References: []string{ref1, ref2}}
-		w := loaded(mustNew(o), metrics.Block{Hypotheses: []string{ref2}, References: []string{hyp}})
-		if bad := check(o, w, b); bad != "" {
-			t.Errorf("%+v of %q: %s", o, b, bad)
-		}
-	})
-}
-
-func TestProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		o := options().Draw(t, "options")
-		m := mustNew(o)
-		b := metricstest.Block().Draw(t, "block")
-		w := loaded(m, b)
-		want := w.Native(nil)
-		if o.Part == F {
-			for h := range b.Hypotheses { // the best cell
-				if row := w.Cells(nil)[h*len(b.References):][:len(b.References)]; slices.Max(row) != want[h] {
-					t.Fatalf("native %v of cells %v", want[h], row)
-				}
-			}
-		}
-		again := b
-		again.References = append(slices.Clone(b.References), rapid.SampledFrom(b.References).Draw(t, "again"))
-		if got := loaded(m, again).Native(nil); !slices.Equal(got, want) {
-			t.Fatalf("%s: %v with one reference twice, want %v", m.Info().Name, got, want)
-		}
-		s := b.Hypotheses[0]
-		lacking := map[Kind]int{Pairs: 1}[o.Kind]
-		for _, v := range loaded(m, metrics.Block{Hypotheses: []string{s}, References: []string{s}}).Cells(nil) {
-			if equal := len(plainWords(o, s)) > lacking; v != map[bool]float64{true: 1}[equal] && o.Kind != Lines {
-				t.Fatalf("%s of %q against itself: %v", m.Info().Name, s, v)
-			}
-		}
-	})
-}
-
 func TestPromises(t *testing.T) {
-	for _, kind := range []Kind{Words, Pairs, Sequence, Lines} {
+	for _, k := range []kind{rouge1, rouge2, rougeL, rougeLsum} {
 		for _, b := range []metrics.Block{
 			{Hypotheses: []string{"The cat sat\non the mat.", "", "A cat", "A cat"}, References: []string{"The cat sat.", "A cat sat\non mats.", ""}},
 			{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
 		} {
-			metricstest.Promises(t, mustNew(Options{Kind: kind, Stemmer: true}), b)
+			metricstest.Promises(t, mustNew(options{Kind: k, Stemmer: true}), b)
 		}
 	}
 }
@@ -176,8 +125,8 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: %v, want a SpecError with %q", spec, err, want)
 		}
 	}
-	for _, o := range []Options{{Kind: "rouge3"}, {Part: "F"}, {Split: "ptb"}} {
-		if _, err := New(o, nil); err == nil {
+	for _, o := range []options{{Kind: "rouge3"}, {Part: "F"}, {Split: "ptb"}} {
+		if _, err := newMetric(o, nil); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -186,17 +135,17 @@ func TestSpecs(t *testing.T) {
 // Texts without a word are told of once, and only where they have letters.
 func TestWarns(t *testing.T) {
 	for _, c := range []struct {
-		o     Options
+		o     options
 		texts []string
 		want  int
 	}{
-		{Options{}, []string{"你好", "привет"}, 1},
-		{Options{Kind: Lines}, []string{"你好\n", "x"}, 1},
-		{Options{}, []string{"", "…!", "x 你好"}, 0},
-		{Options{Split: "zh"}, []string{"你好"}, 0},
+		{options{}, []string{"你好", "привет"}, 1},
+		{options{Kind: rougeLsum}, []string{"你好\n", "x"}, 1},
+		{options{}, []string{"", "…!", "x 你好"}, 0},
+		{options{Split: "zh"}, []string{"你好"}, 0},
 	} {
 		n := 0
-		m, err := New(c.o, func(string) { n++ })
+		m, err := newMetric(c.o, func(string) { n++ })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,9 +182,9 @@ func TestFigures(t *testing.T) {
 	}
 	compared := 0
 	for _, stemmer := range []bool{false, true} {
-		for part, name := range []Part{Precision, Recall, F} {
-			for _, kind := range []Kind{Words, Pairs, Sequence, Lines} {
-				w := mustNew(Options{Kind: kind, Stemmer: stemmer, Part: name}).NewWorkspace().(*workspace)
+		for p, name := range []part{precision, recall, fMeasure} {
+			for _, k := range []kind{rouge1, rouge2, rougeL, rougeLsum} {
+				w := mustNew(options{Kind: k, Stemmer: stemmer, Part: name}).NewWorkspace().(*workspace)
 				for i, row := range file.Rows {
 					want := row.Nostem
 					if stemmer {
@@ -243,8 +192,8 @@ func TestFigures(t *testing.T) {
 					}
 					w.Load(metrics.Block{Hypotheses: []string{row.Hyp}, References: row.Refs})
 					for _, c := range []struct{ got, want float64 }{
-						{w.Cells(nil)[0], want.Single[string(kind)][part]},
-						{w.Native(nil)[0], want.Multi[string(kind)][part]},
+						{w.Cells(nil)[0], want.Single[string(k)][p]},
+						{w.Native(nil)[0], want.Multi[string(k)][p]},
 					} {
 						if compared++; math.Abs(c.got-c.want) > 1e-9 {
 							t.Errorf("row %d, %s: %v, rouge-score has %v", i, w.m.Info().Name, c.got, c.want)

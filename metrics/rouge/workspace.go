@@ -14,7 +14,7 @@ import (
 // workspace holds one segment: its words interned, and what counts the common
 // ones.
 type workspace struct {
-	m      *Metric
+	m      *metric
 	split  *token.Tokenizer // nil for rouge-score's
 	intern *ngram.Interner
 	refs   texts
@@ -42,9 +42,9 @@ type document struct {
 }
 
 // NewWorkspace returns memory for one goroutine.
-func (m *Metric) NewWorkspace() metrics.Workspace {
+func (m *metric) NewWorkspace() metrics.Workspace {
 	w := &workspace{m: m, split: token.New(m.opt.Split), intern: ngram.NewInterner()}
-	if w.order = map[Kind]int{Words: 1, Pairs: 2}[m.opt.Kind]; w.order > 0 {
+	if w.order = map[kind]int{rouge1: 1, rouge2: 2}[m.opt.Kind]; w.order > 0 {
 		w.index, w.counts = ngram.New(w.order), make([]int32, w.order)
 	}
 	return w
@@ -88,7 +88,7 @@ func (w *workspace) read(d *document, s string) {
 	lines := d.lines[:0]
 	for rest, more := s, true; more; {
 		line := rest
-		if more = false; w.m.opt.Kind == Lines {
+		if more = false; w.m.opt.Kind == rougeLsum {
 			line, rest, more = strings.Cut(rest, "\n")
 		}
 		var ids []uint32
@@ -166,14 +166,14 @@ func (w *workspace) score(h, r int) (score, f float64) {
 		return 0, 0
 	}
 	lacking := max(0, w.order-1) // n-grams, for the words of a text
-	precision := float64(hits) / float64(w.hyps.of(h).words-lacking)
-	recall := float64(hits) / float64(w.refs.of(r).words-lacking)
-	f = 2 * precision * recall / (precision + recall)
+	found := float64(hits) / float64(w.hyps.of(h).words-lacking)
+	covered := float64(hits) / float64(w.refs.of(r).words-lacking)
+	f = 2 * found * covered / (found + covered)
 	switch w.m.opt.Part {
-	case Precision:
-		return precision, f
-	case Recall:
-		return recall, f
+	case precision:
+		return found, f
+	case recall:
+		return covered, f
 	}
 	return f, f
 }

@@ -1,11 +1,8 @@
 package ter
 
 import (
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,70 +73,5 @@ func BenchmarkWMT22(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(cells)), "ns/pair")
 		})
-	}
-}
-
-func BenchmarkTokenize(b *testing.B) {
-	for _, o := range []Options{{}, {Normalized: true, NoPunct: true, Asian: true}} {
-		for _, text := range []string{
-			"The committee's 2,500-page report, published on Monday, wasn't read by anyone (so far)!",
-			"Комитет опубликовал отчёт на 2500 страницах, и никто его пока не прочитал.",
-			"委员会于星期一发表了一份长达2,500页的报告，至今无人阅读。",
-		} {
-			b.Run(New(o).Info().Name, func(b *testing.B) {
-				t := tokenizer{Options: o}
-				b.SetBytes(int64(len(text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					for range t.words(text, false) {
-					}
-				}
-			})
-		}
-	}
-}
-
-// BenchmarkLong scores one pair of long texts. "common" has many candidates
-// for moves and soon meets their limit; "swaps" has few, and applies them in
-// many rounds.
-func BenchmarkLong(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	common := func(n int) (hyp, ref []string) {
-		for range n {
-			ref = append(ref, strconv.Itoa(int(20/(1+20*rng.Float64()))))
-		}
-		hyp = slices.Clone(ref)
-		for i := 0; i+8 < n; i += 20 {
-			copy(hyp[i:], ref[i+4:i+8])
-			copy(hyp[i+4:], ref[i:i+4])
-		}
-		return hyp, ref
-	}
-	swaps := func(n int) (hyp, ref []string) {
-		for i := range n {
-			ref = append(ref, strconv.Itoa(i))
-		}
-		hyp = slices.Clone(ref)
-		for i := 0; i+1 < n; i += max(n/20, 2) {
-			hyp[i], hyp[i+1] = hyp[i+1], hyp[i]
-		}
-		return hyp, ref
-	}
-	for _, n := range []int{100, 1000, 10000} {
-		for _, text := range []struct {
-			name  string
-			words func(n int) (hyp, ref []string)
-		}{{"common", common}, {"swaps", swaps}} {
-			hyp, ref := text.words(n)
-			block := metrics.Block{Hypotheses: []string{strings.Join(hyp, " ")}, References: []string{strings.Join(ref, " ")}}
-			b.Run(text.name+"/"+strconv.Itoa(n), func(b *testing.B) {
-				w := newWorkspace(Options{})
-				var cells []float64
-				for b.Loop() {
-					w.Load(block)
-					cells = w.Cells(cells[:0])
-				}
-			})
-		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -86,27 +85,6 @@ func TestEditsOfMovedRuns(t *testing.T) {
 	}
 }
 
-// Lengths that differ so much that the beam is widened, and those around it.
-func TestEditsOfUnequalLengths(t *testing.T) {
-	var s search
-	rng := rand.New(rand.NewPCG(3, 4))
-	words := func(n, kinds int) []string {
-		w := make([]string, n)
-		for i := range w {
-			w[i] = strconv.Itoa(rng.IntN(kinds))
-		}
-		return w
-	}
-	for _, short := range []int{1, 2, 3, 5} {
-		for _, ratio := range []float64{1, 7, 24.5, 26, 49, 49.6, 50, 51, 53.3, 80, 151} {
-			long := int(float64(short) * ratio)
-			a, b := words(short, 50), words(long, 50)
-			checkEdits(t, &s, a, b)
-			checkEdits(t, &s, b, a)
-		}
-	}
-}
-
 // The candidates of a round are as many as the oracle tries, also where the
 // limit ends the round.
 func TestCandidatesAgainstOracle(t *testing.T) {
@@ -169,40 +147,4 @@ func TestEditsAtMoveOffset(t *testing.T) {
 			t.Errorf("moved by %d words: %d edits, want %d", test.between, got, test.want)
 		}
 	}
-}
-
-func TestMove(t *testing.T) {
-	words := strings.Fields("a b c d e f g")
-	for start := range words {
-		for length := 1; start+length <= len(words); length++ {
-			for target := range len(words) + 1 {
-				var ids []int32
-				for i := range words {
-					ids = append(ids, int32(i))
-				}
-				candidate{int32(start), int32(length), int32(target)}.move(len(words)).apply(ids)
-				var got []string
-				for _, id := range ids {
-					got = append(got, words[id])
-				}
-				if want := slowMove(words, start, length, target); !slices.Equal(got, want) {
-					t.Errorf("%d words from %d to %d: %q, want %q", length, start, target, got, want)
-				}
-			}
-		}
-	}
-}
-
-func FuzzEdits(f *testing.F) {
-	f.Add("a b c d e", "d e a b c")
-	f.Add("the the the the", "the of the")
-	f.Add("", "a")
-	f.Add(strings.Repeat("a ", 51)+"b", "b a")
-	f.Fuzz(func(t *testing.T, hyp, ref string) {
-		h, r := strings.Fields(hyp), strings.Fields(ref)
-		if len(h) > 60 || len(r) > 60 {
-			t.Skip("slow with the oracle")
-		}
-		checkEdits(t, new(search), h, r)
-	})
 }

@@ -222,20 +222,3 @@ func TestWorkspaceReuse(t *testing.T) {
 		}
 	})
 }
-
-func TestAllocations(t *testing.T) {
-	b := metrics.Block{
-		Hypotheses: []string{"the dog's tail is long, it seems", "ΣΑΣ is 1.5 times 你好 。", ""},
-		References: []string{"a dog has a long tail , as it seems", "the tail seems long"},
-	}
-	w := newWorkspace(Options{NoPunct: true, Asian: true}) // Normalized allocates a few times a text
-	var cells []float64
-	score := func() {
-		w.Load(b)
-		cells = w.Native(w.Cells(cells[:0]))
-	}
-	score()
-	if n := testing.AllocsPerRun(20, score); n > 0 {
-		t.Errorf("%v allocations per block that fits into memory already there", n)
-	}
-}

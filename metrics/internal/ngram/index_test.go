@@ -107,17 +107,3 @@ func TestManyReferences(t *testing.T) {
 		t.Errorf("%d MB for 100,000 references", size>>20)
 	}
 }
-
-func TestResetForgets(t *testing.T) {
-	x := New(3)
-	x.AddReference([]uint32{1000, 2000, 3000})
-	x.Reset()
-	x.AddReference([]uint32{5000, 6000})
-	x.Seal()
-	x.AddHypothesis([]uint32{1000, 2000, 3000})
-	got := make([]int32, 3)
-	x.Matches(got, 0, 0)
-	if got[0] != 0 {
-		t.Errorf("matches of a segment long gone: %v", got)
-	}
-}

@@ -2,7 +2,6 @@ package porter
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -50,20 +49,4 @@ func TestPeer(t *testing.T) {
 		t.Fatalf("%s has no words", path)
 	}
 	t.Logf("%d stems compared", n)
-}
-
-func FuzzStem(f *testing.F) {
-	for _, w := range []string{"generalizations", "yyyying", "alli", "ied", "logi", "ation", "ll"} {
-		f.Add([]byte(w))
-	}
-	f.Fuzz(func(t *testing.T, word []byte) {
-		buffer := append(bytes.Clone(word), '!')
-		stem := Stem(buffer[:len(word)])
-		if len(stem) > len(word) || len(word) > 0 && len(stem) == 0 {
-			t.Errorf("stem of %q is %q", word, stem)
-		}
-		if buffer[len(word)] != '!' {
-			t.Errorf("the stem of %q is written beyond its word", word)
-		}
-	})
 }

@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"os"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/refract-eval/refract/internal/text"
 )
 
 func split(t *Tokenizer, s string) string {
@@ -81,35 +78,6 @@ func TestLongTexts(t *testing.T) {
 			t.Errorf("%d words of %q %d times, want %d of each", n, piece, times, want)
 		}
 	}
-}
-
-// FuzzSplit checks that words are in lower case, have no white space, are not
-// punctuation, and do not depend on what was split before.
-func FuzzSplit(f *testing.F) {
-	for _, s := range []string{"Mr. O'Neill's can't", "a@b.c <x y=\"z\"> 800 555 1234", "U.S. The &apos;s n't", "\xff\u00ad中😀''``"} {
-		f.Add(s)
-	}
-	used := New()
-	f.Fuzz(func(t *testing.T, s string) {
-		got := split(used, s)
-		if again := split(New(), s); again != got {
-			t.Errorf("words of %q: %q, and of a new tokenizer %q", s, got, again)
-		}
-		used.Split(s, func(w []byte) {
-			if len(w) == 0 || strings.ContainsFunc(string(w), text.IsSpace) || text.Lower(string(w)) != string(w) {
-				t.Errorf("a word of %q is %q", s, w)
-			}
-		})
-	})
-}
-
-// Tokenizers share the rules and change nothing of them; with the race detector.
-func TestNewAtOnce(t *testing.T) {
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() { New().Split("Two words.", func([]byte) {}) })
-	}
-	all.Wait()
 }
 
 // What a tokenizer remembers of plain words is what the rules say.

@@ -1,5 +1,7 @@
 package sentencepiece
 
+import "container/heap"
+
 // symbol is a part of a text that merges have made so far.
 type symbol struct {
 	start, end int // empty once it is part of the symbol before it
@@ -14,8 +16,21 @@ type merge struct {
 	size        int // of both, which tells a merge that came too late
 }
 
-func (m merge) before(o merge) bool {
-	return m.score > o.score || m.score == o.score && m.left < o.left
+// queue is a heap of merges, the best one first.
+type queue []merge
+
+func (q queue) Len() int      { return len(q) }
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(m any)   { *q = append(*q, m.(merge)) }
+
+func (q queue) Less(i, j int) bool {
+	return q[i].score > q[j].score || q[i].score == q[j].score && q[i].left < q[j].left
+}
+
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 // mergePairs merges the pair with the best score until no pair is a piece.
@@ -40,7 +55,7 @@ func (e *Encoder) mergePairs() {
 		e.consider(i-1, i)
 	}
 	for len(e.queue) > 0 {
-		m := e.pop()
+		m := heap.Pop(&e.queue).(merge)
 		l, r := &e.chars[m.left], &e.chars[m.right]
 		if l.start == l.end || r.start == r.end || r.end-l.start != m.size {
 			continue
@@ -68,7 +83,7 @@ func (e *Encoder) consider(left, right int) {
 	if !ok {
 		return
 	}
-	e.push(merge{e.pieces[id].score, left, right, len(text)})
+	heap.Push(&e.queue, merge{e.pieces[id].score, left, right, len(text)})
 	if e.pieces[id].kind == unused {
 		if e.parts == nil {
 			e.parts = map[string]int{}
@@ -89,41 +104,4 @@ func (e *Encoder) settle(start, end int) {
 		return
 	}
 	e.spans = append(e.spans, span{end, id})
-}
-
-// push and pop keep a binary heap.
-func (e *Encoder) push(m merge) {
-	e.queue = append(e.queue, m)
-	q := e.queue
-	for i := len(q) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !q[i].before(q[up]) {
-			break
-		}
-		q[i], q[up] = q[up], q[i]
-		i = up
-	}
-}
-
-func (e *Encoder) pop() merge {
-	q := e.queue
-	top, last := q[0], len(q)-1
-	q[0] = q[last]
-	q = q[:last]
-	e.queue = q
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= last {
-			break
-		}
-		if down+1 < last && q[down+1].before(q[down]) {
-			down++
-		}
-		if !q[down].before(q[i]) {
-			break
-		}
-		q[i], q[down] = q[down], q[i]
-		i = down
-	}
-	return top
 }

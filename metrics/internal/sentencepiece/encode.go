@@ -12,7 +12,7 @@ type Encoder struct {
 	spans []span
 	best  []path   // of a unigram model, by where they end
 	chars []symbol // of a BPE model
-	queue []merge
+	queue queue
 	parts map[string]int // how long the left part is of pieces that are split again
 }
 

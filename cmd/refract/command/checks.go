@@ -130,11 +130,11 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 		return err
 	}
 	target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
-	d, err := language.New(language.Config{Language: target, Source: source, Models: e.models})
+	d := language.New(language.Config{Language: target, Source: source, Models: e.models})
 	if cfg.Detector = d; target == "" {
 		f.learns = d
 	}
-	return err
+	return nil
 }
 
 // learn has the language check learn from the first references in which

@@ -116,23 +116,3 @@ func TestDistances(t *testing.T) {
 		}
 	})
 }
-
-func TestCosines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SliceOfN(drawVector(3), 0, 5).Draw(t, "rows")
-		columns := rapid.SliceOfN(drawVector(3), 0, 5).Draw(t, "columns")
-		all, err := embeddings.Cosines(rows, columns)
-		if err != nil || len(all) != len(rows)*len(columns) {
-			t.Fatal(len(all), err)
-		}
-		for i, got := range all {
-			d, err := distance(rows[i/len(columns)], columns[i%len(columns)])
-			if err != nil || got < -1 || got > 1 || math.Abs(1-d-got) > 1e-12 {
-				t.Fatalf("cosine %v at distance %v (%v)", got, d, err)
-			}
-		}
-	})
-	if _, err := embeddings.Cosines([][]float32{{1, 2}}, [][]float32{{1}}); !errors.Is(err, embeddings.ErrVector) {
-		t.Errorf("error %v", err)
-	}
-}

@@ -246,48 +246,6 @@ func (f fixed) Embed(context.Context, llm.EmbedRequest) (llm.EmbedResponse, erro
 	return llm.EmbedResponse{Vectors: f}, nil
 }
 
-func TestModelUsesWhatIsStored(t *testing.T) {
-	store := cache.NewMemory()
-	embed := func(v []float32) []float32 {
-		got, err := (&embeddings.Model{Client: fixed{v}, Store: store, Name: "m"}).Embed(t.Context(), []string{"a"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got[0]
-	}
-	if first, second := embed([]float32{1, 2}), embed([]float32{3, 4}); !slices.Equal(first, second) {
-		t.Errorf("%v, then %v", first, second)
-	}
-	_, err := (&embeddings.Model{Client: fixed{{1, 2, 3}}, Store: store, Name: "m"}).Embed(t.Context(), []string{"a", "b"})
-	if !errors.Is(err, embeddings.ErrVector) {
-		t.Errorf("vectors of two models were mixed: %v", err)
-	}
-	for _, bad := range []fixed{{}, {{1}, {2}}} {
-		if _, err := (&embeddings.Model{Client: bad, Store: store, Name: "o"}).Embed(t.Context(), []string{"a"}); err == nil {
-			t.Errorf("%d vectors were taken for one text", len(bad))
-		}
-	}
-}
-
-func TestStoredVectorsAreExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		some := func(v []float32) bool { _, err := embeddings.Distances([][]float32{v}); return err == nil }
-		want := rapid.SliceOfN(rapid.Float32(), 1, 20).Filter(some).Draw(t, "vector")
-		c := &embeddings.Model{Client: fixed{want}, Store: cache.NewMemory(), Name: "m"}
-		for range 2 {
-			got, err := c.Embed(t.Context(), []string{"a"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range want {
-				if math.Float32bits(got[0][i]) != math.Float32bits(want[i]) {
-					t.Fatalf("%v came back as %v", want, got[0])
-				}
-			}
-		}
-	})
-}
-
 func TestDamagedVectors(t *testing.T) {
 	for _, text := range []string{"", "no base64!", "AAAA", "AACAfw==", "AACAP"} {
 		store := cache.NewMemory()

@@ -107,35 +107,6 @@ func TestCreateBatchOnce(t *testing.T) {
 	}
 }
 
-func TestListBatchesInPages(t *testing.T) {
-	h := &llmtest.Handler{}
-	h.Batch.PageSize = 2
-	c := local(t, h, func(cfg *llm.Config) { cfg.BaseURL = "http://host.test/v1?tenant=blue" })
-	for i := range 5 {
-		line, err := c.BatchLine(fmt.Sprint(i), request("p"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := c.UploadBatchFile(t.Context(), "in", line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.CreateBatch(t.Context(), file, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var ids []string
-	for b, err := range c.ListBatches(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, b.ID)
-	}
-	if got := strings.Join(ids, " "); got != "batch_5 batch_4 batch_3 batch_2 batch_1" {
-		t.Errorf("the list is %s", got)
-	}
-}
-
 func TestBatchAPIErrors(t *testing.T) {
 	h := &llmtest.Handler{Key: "sk-the-right-one"}
 	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey, cfg.MaxRetries = "sk-a-secret-key", -1 })
@@ -201,23 +172,5 @@ func TestBatchesAreAtTheFirstServer(t *testing.T) {
 		if a != "http://a.test/v1/batches/a%2Fb?tenant=t Bearer key-of-a" {
 			t.Error(a)
 		}
-	}
-}
-
-func TestAnswersFromElsewhere(t *testing.T) {
-	c, err := llm.New(llm.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, _, err := c.ReadAnswer(llm.Request{Model: "m"}, 200, []byte(`{"model":"s","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`))
-	if want := (llm.Response{Text: "a", HasText: true, FinishReason: "stop", Model: "s"}); err != nil || r != want {
-		t.Errorf("%+v, %v", r, err)
-	}
-	r, _, err = c.ReadAnswer(llm.Request{Model: "m"}, 400, []byte(`{"error":{"code":"content_filter","message":"no"}}`))
-	if want := (llm.Response{FinishReason: "content_filter"}); err != nil || r != want {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if _, _, err = c.ReadAnswer(llm.Request{Model: "m"}, 429, []byte(`{"error":{"message":"slow down"}}`)); !errors.Is(err, llm.ErrRateLimited) {
-		t.Errorf("error %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package llm_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"pgregory.net/rapid"
 )
 
 // wire makes one call over a socket, and returns the body as the server read
@@ -112,51 +110,6 @@ func TestEmbeddingsOnTheWire(t *testing.T) {
 			}
 		}
 	}
-}
-
-// No field of a body is there twice, whatever is asked for, and extra fields
-// arrive as they are.
-func TestBodiesHaveEachFieldOnce(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		req := llm.Request{
-			Model: rapid.StringN(1, 9, -1).Draw(rt, "model"), TopP: 1, MaxTokens: 1,
-			Extra: rapid.MapOf(rapid.StringMatching(`x[a-z"\\é]{0,5}`), rapid.Map(rapid.Float64Range(-9, 9), func(f float64) any { return f })).Draw(rt, "extra"),
-		}
-		endpoint := rapid.SampledFrom(endpoints).Draw(rt, "endpoint")
-		req.Prompt = rapid.StringN(1, 9, -1).Draw(rt, "prompt")
-		body, err := local(t, &llmtest.Handler{}, func(cfg *llm.Config) { cfg.Endpoint = endpoint }).Body(req)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		d := json.NewDecoder(bytes.NewReader(body))
-		if _, err := d.Token(); err != nil {
-			rt.Fatal(err)
-		}
-		seen := map[string]bool{}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				rt.Fatal(err)
-			}
-			var value any
-			if err := d.Decode(&value); err != nil {
-				rt.Fatal(err)
-			}
-			name := key.(string)
-			if seen[name] {
-				rt.Errorf("%s has %q twice", body, name)
-			}
-			seen[name] = true
-			if want, ok := req.Extra[name]; ok && value != want {
-				rt.Errorf("%s has another %q than %v", body, name, want)
-			}
-		}
-		for name := range req.Extra {
-			if !seen[name] {
-				rt.Errorf("%s lacks %q", body, name)
-			}
-		}
-	})
 }
 
 func TestPromptsThatAreNotSent(t *testing.T) {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -204,27 +201,6 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-func TestServerDown(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := "http://" + l.Addr().String() + "/v1"
-	_ = l.Close()
-	c, err := llm.New(llm.Config{BaseURL: base, MaxRetries: 2, MaxRetryWait: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Complete(t.Context(), request("p"))
-	if !isKind(err, llm.ErrUnavailable) || !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("error %v", err)
-	}
-	var e *llm.Error
-	if errors.As(err, &e) && (e.Attempts != 3 || e.Status != 0 || !strings.Contains(e.Hint, "base URL")) {
-		t.Errorf("error %+v", e)
-	}
-}
-
 func TestPlainServerAtSecureAddress(t *testing.T) {
 	srv := llmtest.NewServer(t, nil)
 	c, err := llm.New(llm.Config{BaseURL: strings.Replace(srv.BaseURL, "http:", "https:", 1)})
@@ -257,29 +233,6 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	}
 	if srv.Calls() != 1 {
 		t.Errorf("%d calls after a cancel", srv.Calls())
-	}
-}
-
-func TestConcurrentCalls(t *testing.T) {
-	srv := llmtest.NewServer(t, nil)
-	srv.Fail(llmtest.Repeat(5, llmtest.Status(503, "busy"))...)
-	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, MaxRetryWait: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for i := range 40 {
-		wg.Go(func() {
-			prompt := fmt.Sprint("prompt ", i)
-			resp, err := c.Complete(t.Context(), request(prompt))
-			if want := llmtest.Answer("test-model", prompt, 0); err != nil || resp.Text != want {
-				t.Errorf("%s: %q, %v; want %q", prompt, resp.Text, err, want)
-			}
-		})
-	}
-	wg.Wait()
-	if srv.Calls() != 45 {
-		t.Errorf("%d calls, want 45", srv.Calls())
 	}
 }
 

@@ -161,19 +161,17 @@ func (s *server) unreachable(what string, err error) *Error {
 	}
 	e := s.fail(ErrUnavailable, 0, allRetries, what, s.clean(err.Error(), maxMessage), hintDown)
 	e.elsewhere, e.matches = true, func(target error) bool { return errors.Is(err, target) }
-	var (
-		cert  *tls.CertificateVerificationError
-		plain tls.RecordHeaderError
-		dns   *net.DNSError
-	)
+	var cert *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	var dns *net.DNSError
 	e.notDone = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 	switch {
-	case errors.As(err, &cert):
-		e.retries, e.what, e.Hint = noRetry, "has a certificate that is not trusted", "check the base URL and the system's certificates"
+	case errors.As(err, &cert): // the cause says what is wrong with it
+		e.retries = noRetry
 	case errors.As(err, &plain):
 		e.retries, e.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"
 	case errors.As(err, &dns) && dns.IsNotFound:
-		e.retries, e.Hint = fewRetries, "check the host name in the base URL"
+		e.retries = fewRetries
 	}
 	return e
 }

@@ -140,31 +140,6 @@ func TestRetryAfterPausesTheServer(t *testing.T) {
 	})
 }
 
-// Calls that find a server which asks for a longer wait than is allowed fail
-// at once.
-func TestNoWaitForALongPause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &llmtest.Handler{}
-		h.Fail(llmtest.With("Retry-After", "3600", llmtest.Status(429, "come back later")))
-		c := local(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Minute })
-		for i, want := range []string{
-			"server http://127.0.0.1:8000/v1 limits the rate of requests and asks to wait 1h0m0s, more than the 1m0s allowed (429): come back later; try later or allow a longer wait",
-			"server http://127.0.0.1:8000/v1 limits the rate of requests and asks to wait 59m50s, more than the 1m0s allowed (429): come back later; try later or allow a longer wait",
-		} {
-			start := time.Now()
-			_, err := c.Complete(t.Context(), request("p"))
-			if !isKind(err, llm.ErrRateLimited) || err.Error() != want || time.Since(start) != 0 {
-				t.Errorf("call %d: error %v after %v", i, err, time.Since(start))
-			}
-			time.Sleep(10 * time.Second)
-		}
-		time.Sleep(time.Hour)
-		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 2 {
-			t.Errorf("after the pause: %d calls, error %v", h.Calls(), err)
-		}
-	})
-}
-
 // times notes when requests are sent.
 func times(base http.RoundTripper, at *[]time.Time) http.RoundTripper {
 	var mu sync.Mutex

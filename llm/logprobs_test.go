@@ -1,7 +1,6 @@
 package llm_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"pgregory.net/rapid"
 )
 
 // scored asks for the log-probabilities of a prompt.
@@ -225,29 +223,6 @@ func TestPromptLogprobsThatAreNotAskedFor(t *testing.T) {
 	}
 }
 
-// A batch's answer is read as one to Complete.
-func TestPromptLogprobsInABatch(t *testing.T) {
-	h := &llmtest.Handler{}
-	c := local(t, h, completions)
-	line, err := c.BatchLine("a", scored("The lake froze."))
-	if err != nil || !strings.Contains(string(line), `"echo":true,"logprobs":1`) || !strings.Contains(string(line), `"url":"/v1/completions"`) {
-		t.Errorf("%s, %v", line, err)
-	}
-	body := `{"model":"m","choices":[{"text":"A b c","logprobs":{"tokens":["A"," b"," c"],"token_logprobs":[null,-1,-2]},"finish_reason":"length"}]}`
-	r, _, err := c.ReadAnswer(scored("A b"), 200, []byte(body))
-	if err != nil || r.Text != `[{"t":"A","o":0,"e":1,"p":null},{"t":" b","o":1,"e":3,"p":-1}]` || r.FinishReason != "stop" {
-		t.Errorf("%+v, %v", r, err)
-	}
-	for _, bad := range []struct {
-		status int
-		body   string
-	}{{200, strings.ReplaceAll(body, "tokens", "others")}, {400, `{"error":{"message":"echo is not supported"}}`}} {
-		if _, again, err := c.ReadAnswer(scored("A b"), bad.status, []byte(bad.body)); again || !isKind(err, llm.ErrBadAnswer) {
-			t.Errorf("%v, %v", again, err)
-		}
-	}
-}
-
 func TestParseTokens(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                       "EOF",
@@ -286,28 +261,6 @@ func FuzzPromptLogprobs(f *testing.F) {
 		}
 		if len(tokens) == 0 || tokens[len(tokens)-1].End != len(prompt) {
 			t.Fatalf("%s does not cover %q", r.Text, prompt)
-		}
-	})
-}
-
-// What the prompt's tokens say does not depend on how the JSON is laid out.
-func TestPromptTokensAreKept(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		prompt := rapid.StringN(1, 40, -1).Draw(rt, "prompt")
-		r, err := local(t, &llmtest.Handler{BOS: true}, completions).Complete(t.Context(), scored(prompt))
-		if err != nil {
-			rt.Fatal(err)
-		}
-		tokens, err := llm.ParseTokens(r.Text)
-		if err != nil || show(tokens) != show(spoken(prompt, true)) {
-			rt.Errorf("%q:\n%s\n%s\n%v", prompt, show(tokens), show(spoken(prompt, true)), err)
-		}
-		again, err := json.Marshal(tokens)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		if back, err := llm.ParseTokens(string(again)); err != nil || show(back) != show(tokens) {
-			rt.Errorf("%s: %v", again, err)
 		}
 	})
 }

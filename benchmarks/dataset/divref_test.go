@@ -1,18 +1,12 @@
 package dataset
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"iter"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
 )
@@ -164,99 +158,4 @@ func TestDivRefAfterOthers(t *testing.T) {
 	if d := cmp.Diff([]string{"2 5", "2 5", "x 3 6"}, variantTexts(got)); d != "" {
 		t.Error(d)
 	}
-}
-
-func TestDivRefCancelled(t *testing.T) {
-	dir := folderOf(t, small())
-	if err := os.WriteFile(filepath.Join(dir, "refs"), []byte("[]\n[]\n[]\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
-	if err == nil {
-		ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	n := 0
-	for s, err := range ds.Segments(ctx) {
-		n++
-		if s != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, %v", s, err)
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d elements", n)
-	}
-}
-
-// sliceDataset is a dataset that this package does not know.
-type sliceDataset []refract.Segment
-
-func (d sliceDataset) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range d {
-			if !yield(&s, nil) {
-				return
-			}
-		}
-	}
-}
-
-func TestDivRefProperty(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "refs")
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 12).Draw(t, "segments")
-		var ds sliceDataset
-		var lists [][]refract.Text
-		var file strings.Builder
-		last := map[refract.Text]int{}
-		for i := range n {
-			first := refract.Text{Value: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "text"), Valid: rapid.IntRange(0, 5).Draw(t, "valid") > 0}
-			ds = append(ds, refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{first}})
-			var list []refract.Text
-			for _, s := range rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y'", ""}), 0, 2).Draw(t, "list") {
-				list = append(list, refract.NewText(s))
-			}
-			lists = append(lists, list)
-			file.WriteString(pythonRepr(list) + "\n")
-			last[first] = i
-		}
-		if err := os.WriteFile(path, []byte(file.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		for _, scheme := range []string{"div-ref:", "div-ref-lines:"} {
-			var w warnings
-			extended, err := WithReferences(ds, scheme+path, Options{Warn: w.add})
-			got, err := openAndCollect(extended, err)
-			if err != nil || len(got) != n {
-				t.Fatalf("%d segments, %v", len(got), err)
-			}
-			moved := 0
-			for i, s := range got {
-				want := lists[i]
-				if first := s.References[0]; first.Valid && scheme == "div-ref:" {
-					want = lists[last[first]]
-				}
-				if !slices.Equal(want, lists[i]) {
-					moved++
-				}
-				if !slices.EqualFunc(want, s.Variants, func(t refract.Text, v refract.Variant) bool { return t == v.Text }) {
-					t.Errorf("%s segment %d has %v, want %v", scheme, i, s.Variants, want)
-				}
-			}
-			w.all = slices.DeleteFunc(w.all, func(s string) bool { return strings.Contains(s, "counts twice") })
-			told := 0
-			if len(w.all) > 0 {
-				if _, err := fmt.Sscanf(w.all[0], path+": %d of", &told); err != nil {
-					t.Error(err)
-				}
-			}
-			if len(w.all) > 1 || told != moved {
-				t.Errorf("%s%d segments have another line's list, the warnings are %q", scheme, moved, w.all)
-			}
-		}
-	})
 }

@@ -3,9 +3,7 @@ package dataset_test
 import (
 	"context"
 	"fmt"
-	"os"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 )
 
@@ -58,29 +56,4 @@ func ExampleWithReferences() {
 	// 1 column2: The ferry left at noon.
 	// 2 column1: On Sundays the market's shut.
 	// 2 column2: The market was closed on Sundays.
-}
-
-func ExampleEncoder() {
-	e := dataset.NewEncoder(os.Stdout)
-	err := e.Encode(&refract.Segment{
-		ID:         "ferry",
-		References: []refract.Text{refract.NewText("The ferry leaves at noon.")},
-		Hypotheses: []refract.Hypothesis{{System: "literal", Text: refract.NewText("The ferry goes at 12.")}, {System: "silent"}},
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// {"id":"ferry","references":["The ferry leaves at noon."],"hypotheses":{"literal":"The ferry goes at 12.","silent":null}}
-}
-
-func ExampleNameOf() {
-	for _, spec := range []string{"jsonl:data/judged.jsonl", "mtme:data/wmt22/zh-en", "table:set.parquet,source=src", "jsonl:-"} {
-		fmt.Println(dataset.NameOf(spec))
-	}
-	// Output:
-	// judged.jsonl
-	// wmt22/zh-en
-	// set.parquet
-	// standard input
 }

@@ -1,15 +1,12 @@
 package dataset
 
 import (
-	"math"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
 // The newer test sets have JSON Lines in place of text files; both may stand
@@ -29,7 +26,7 @@ func TestMTMEJSONLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := ds.(Sized).Len(); n != 3 || !ok {
+	if n, ok := ds.(sized).Len(); n != 3 || !ok {
 		t.Errorf("Len = %d, %v", n, ok)
 	}
 	got, err := collect(ds)
@@ -105,27 +102,6 @@ func TestStandardReference(t *testing.T) {
 		}
 		if r := got[0].References[0].Value; r != c.want {
 			t.Errorf("%s %s: %s, want %s", c.set, c.lp, r, c.want)
-		}
-	}
-}
-
-// The stored scores of systems of a real test set are the means of those of its
-// segments.
-func TestStoredLevelsOfWMT22(t *testing.T) {
-	dir := filepath.Join(realData(t), "mt-metrics-eval-v2", "wmt22", "zh-en")
-	const name = "GEMBA-Dav3-DA"
-	segments, err := StoredMetrics("mtme:"+dir, correlate.SegmentLevel, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := StoredMetrics("mtme:"+dir, correlate.SystemLevel, name)
-	if err != nil || len(segments) != 1 || len(whole) != 1 || len(whole[0].Systems) != 20 {
-		t.Fatalf("%d and %d metrics, %v", len(segments), len(whole), err)
-	}
-	for _, of := range whole[0].Systems {
-		i := slices.IndexFunc(segments[0].Systems, func(s SystemScores) bool { return s.System == of.System })
-		if i < 0 || math.Abs(mean(segments[0].Systems[i].Values)-of.Values[0]) > 1e-9 {
-			t.Errorf("%s: %v is not the mean of the segments", of.System, of.Values)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -72,9 +73,9 @@ func openMQM(place string, o Options) (*set, error) {
 // "refA", "ref-A", "ref.A", and "Human-A.0".
 var byPeople = regexp.MustCompile(`(?i)^(?:ref|human)[-._]?([a-z]?)(?:\.0)?$`)
 
-// NamedReference reports whether the name of a system is one that files of ratings
+// namedReference reports whether the name of a system is one that files of ratings
 // give to a reference.
-func NamedReference(system string) bool { return byPeople.MatchString(system) }
+func namedReference(system string) bool { return byPeople.MatchString(system) }
 
 // dataset makes the segments. named are the systems that are references whatever
 // their names, and chosen those that serve as references.
@@ -86,7 +87,7 @@ func (f *marotFile) dataset(named, chosen []string) ([]*refract.Segment, error) 
 				continue
 			}
 			systems = append(systems, out.system)
-			if NamedReference(out.system) || slices.Contains(named, out.system) {
+			if namedReference(out.system) || slices.Contains(named, out.system) {
 				people = append(people, out.system)
 			}
 		}
@@ -198,26 +199,25 @@ func mqmWeight(category, severity string) float64 {
 	return 0
 }
 
-// oddities count what a file has that is read, but not as it should be.
+// oddities count, by what is said of them, the lines of a file that are read, but not
+// as they should be.
 type oddities struct {
-	tests, unrated, open, spaces, quoted, contradict, metadata examples // lines
+	said  []string
+	lines map[string]*examples
+}
+
+func (d *oddities) add(say string, line int) {
+	if d.lines == nil {
+		d.lines = map[string]*examples{}
+	}
+	if d.lines[say] == nil {
+		d.said, d.lines[say] = append(d.said, say), &examples{}
+	}
+	d.lines[say].add(strconv.Itoa(line))
 }
 
 func (d *oddities) report(path string, warn func(Warning)) {
-	for _, of := range []struct {
-		lines *examples
-		say   string
-	}{
-		{&d.tests, "left out: its severity HOTW says that it tests the rater"},
-		{&d.unrated, "left out: without rater, category and severity"},
-		{&d.metadata, "metadata that is no JSON object with a text as its note: the note is not read"},
-		{&d.open, "a <v> that nothing closes: its span goes to the end of the text"},
-		{&d.spaces, "other white space in a text than the first row of it has, which is taken; spans are shifted"},
-		{&d.quoted, "a text in the quotes of CSV: taken as it stands, quotes included"},
-		{&d.contradict, "No-error, where the rater marks errors of the output: the errors count"},
-	} {
-		if of.lines.n > 0 {
-			warn(Warning{refract.Position{File: path}, fmt.Sprintf("%s (line %s): %s", english.Count(of.lines.n, "row"), of.lines, of.say)})
-		}
+	for _, say := range d.said {
+		warn(Warning{refract.Position{File: path}, fmt.Sprintf("%s (line %s): %s", english.Count(d.lines[say].n, "row"), d.lines[say], say)})
 	}
 }

@@ -3,7 +3,6 @@ package dataset
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,7 +40,7 @@ type marotRating struct {
 	of      *marotOutput
 	rater   string
 	errors  []marotError
-	noError string // the line that says that there is none
+	noError int // the line that says that there is none
 	pos     refract.Position
 }
 
@@ -89,8 +88,8 @@ func readMarot(path string, warn func(Warning)) (*marotFile, error) {
 		return nil, failFile(path, "is empty; the first row must name the columns")
 	}
 	for _, r := range f.ratings {
-		if r.noError != "" && len(r.errors) > 0 {
-			f.oddities.contradict.add(r.noError)
+		if r.noError > 0 && len(r.errors) > 0 {
+			f.oddities.add("No-error, where the rater marks errors of the output: the errors count", r.noError)
 		}
 	}
 	f.oddities.report(path, warn)
@@ -134,9 +133,8 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 		}
 		return ""
 	}
-	line := strconv.Itoa(pos.Line)
 	if strings.TrimSpace(field("rater")+field("category")+field("severity")) == "" {
-		f.oddities.unrated.add(line)
+		f.oddities.add("left out: without rater, category and severity", pos.Line)
 		return nil
 	}
 	id := field("seg_id")
@@ -151,7 +149,7 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 	e := marotError{category: field("category"), severity: spelled.Replace(strings.ToLower(strings.TrimSpace(field("severity")))), comment: field("comment")}
 	switch {
 	case strings.HasPrefix(e.severity, "hotw"): // its texts have an error that was put there
-		f.oddities.tests.add(line)
+		f.oddities.add("left out: its severity HOTW says that it tests the rater", pos.Line)
 		return nil
 	case !slices.Contains([]string{"no-error", "neutral", "minor", "major"}, e.severity):
 		return failAt(pos, 0, "the severity is %s; want No-error, Neutral, Minor or Major, for which there are weights", text.Quote(field("severity")))
@@ -161,7 +159,7 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 	if metadata := field("metadata"); e.comment == "" && strings.TrimSpace(metadata) != "" {
 		var of struct{ Note string }
 		if err := json.Unmarshal([]byte(metadata), &of); err != nil {
-			f.oddities.metadata.add(line)
+			f.oddities.add("metadata that is no JSON object with a text as its note: the note is not read", pos.Line)
 		}
 		e.comment = of.Note
 	}
@@ -182,7 +180,7 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 	}
 	r := f.rating(out, field("rater"), pos)
 	if e.severity == "no-error" {
-		r.noError = line
+		r.noError = pos.Line
 	} else {
 		r.errors = append(r.errors, e)
 	}
@@ -245,11 +243,6 @@ const openSpan, closeSpan = "<v>", "</v>"
 // unmark takes the marks out of a text.
 func (f *marotFile) unmark(column, field string, pos refract.Position) (marked, error) {
 	m := marked{pos: pos}
-	if n := len(field); n > 1 && field[0] == '"' && field[n-1] == '"' {
-		if inner := field[1 : n-1]; strings.Contains(inner, `""`) && !strings.Contains(strings.ReplaceAll(inner, `""`, ""), `"`) {
-			f.oddities.quoted.add(strconv.Itoa(pos.Line))
-		}
-	}
 	var b strings.Builder
 	runes := 0
 	write := func(s string) {
@@ -270,7 +263,7 @@ func (f *marotFile) unmark(column, field string, pos refract.Position) (marked, 
 			return m, failAt(pos, 0, "column %s has a <v> within another", text.Quote(column))
 		}
 		if !closed {
-			f.oddities.open.add(strconv.Itoa(pos.Line))
+			f.oddities.add("a <v> that nothing closes: its span goes to the end of the text", pos.Line)
 		}
 		start := runes
 		write(inside)
@@ -293,7 +286,7 @@ func (f *marotFile) same(m, earlier *marked) bool {
 	if bare(m.text) != bare(earlier.text) {
 		return false
 	}
-	f.oddities.spaces.add(strconv.Itoa(m.pos.Line))
+	f.oddities.add("other white space in a text than the first row of it has, which is taken; spans are shifted", m.pos.Line)
 	from, to := letters(m.text), letters(earlier.text)
 	var spans []analysis.Span
 	for _, s := range m.spans {

@@ -1,12 +1,7 @@
 package dataset
 
 import (
-	"strings"
 	"testing"
-	"unicode"
-
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
 )
@@ -27,25 +22,4 @@ func TestAppendPythonList(t *testing.T) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-}
-
-// What is written is read back, and stands on one line of printable text.
-func TestPythonListRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var want []refract.Text
-		for range rapid.IntRange(0, 5).Draw(t, "texts") {
-			want = append(want, drawText(t))
-		}
-		line := string(AppendPythonList([]byte("x"), want))[1:]
-		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
-			t.Fatalf("a control character in %q", line)
-		}
-		got, err := parsePythonList(line, refract.Position{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatal(d)
-		}
-	})
 }

@@ -1,12 +1,9 @@
 package dataset
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,53 +96,6 @@ func TestTableParquet(t *testing.T) {
 			s.Pos = refract.Position{}
 		}
 		if d := cmp.Diff(want, got); d != "" {
-			t.Fatal(d)
-		}
-	})
-}
-
-// The order of the rows of SummEval changes the order of the segments and of
-// their systems, but nothing else.
-func TestSummEvalOrder(t *testing.T) {
-	type cell struct{ id, system string }
-	path := filepath.Join(t.TempDir(), "rows.jsonl")
-	read := func(t *rapid.T, lines []string) map[cell]string {
-		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		segments, err := readSummEval(path, func(w Warning) { t.Fatal(w) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := map[cell]string{}
-		for _, s := range segments {
-			for _, h := range s.Hypotheses {
-				one := *s
-				one.Pos = refract.Position{}
-				one.Hypotheses = []refract.Hypothesis{h}
-				one.Judgements = slices.DeleteFunc(slices.Clone(s.Judgements), func(j refract.Judgement) bool { return j.System != h.System })
-				out[cell{s.ID, h.System}] = encode(t, &one)
-			}
-		}
-		return out
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		var lines []string
-		for _, id := range rapid.SliceOfNDistinct(rapid.StringN(1, 3, -1), 1, 3, rapid.ID).Draw(t, "ids") {
-			for _, m := range rapid.SliceOfNDistinct(rapid.StringN(1, 3, -1), 1, 3, rapid.ID).Draw(t, "models") {
-				b, err := json.Marshal(map[string]any{"id": id, "model_id": m, "decoded": drawPointer(t, "decoded"), "references": []string{"of " + id},
-					"expert_annotations": []map[string]int{{"coherence": rapid.IntRange(1, 5).Draw(t, "coherence")}, {"coherence": 3}}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				lines = append(lines, string(b))
-			}
-		}
-		want := read(t, lines)
-		if len(want) != len(lines) {
-			t.Fatalf("%d summaries of %d", len(want), len(lines))
-		}
-		if d := cmp.Diff(want, read(t, rapid.Permutation(lines).Draw(t, "order"))); d != "" {
 			t.Fatal(d)
 		}
 	})

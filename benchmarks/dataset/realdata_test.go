@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"path/filepath"
@@ -121,28 +120,6 @@ func TestWMT22DivRef(t *testing.T) {
 	}
 }
 
-func TestWMT22RoundTrip(t *testing.T) {
-	dir := realData(t)
-	ds, err := Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := collect(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := decode(encode(t, want...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range want {
-		s.Pos = refract.Position{}
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestWMT22StoredMetrics(t *testing.T) {
 	dir := realData(t)
 	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
@@ -226,82 +203,4 @@ func read(b *testing.B, ds refract.Dataset) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func BenchmarkWMT22(b *testing.B) {
-	dir := realData(b)
-	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
-	refs := filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified")
-	for _, c := range []struct {
-		name     string
-		o        Options
-		variants string
-	}{
-		{"texts", Options{}, ""},
-		{"texts+mqm", Options{JudgementNames: []string{"mqm"}}, ""},
-		{"texts+variants", Options{}, "div-ref:"},
-		{"texts+variants by line", Options{}, "div-ref-lines:"},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				ds, err := Open(spec, c.o)
-				if err == nil && c.variants != "" {
-					ds, err = WithReferences(ds, c.variants+refs, c.o)
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-				read(b, ds)
-			}
-		})
-	}
-	b.Run("stored", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := StoredMetrics(spec, correlate.SegmentLevel); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-func BenchmarkJSONL(b *testing.B) {
-	s := &refract.Segment{
-		ID: "123456", Source: refract.NewText("ein kurzer Satz"), References: []refract.Text{refract.NewText("a short sentence")},
-		Hypotheses: []refract.Hypothesis{{System: "one", Text: refract.NewText("a short phrase")}, {System: "two", Text: refract.NewText("some \"short\" sentence")}},
-		Judgements: []refract.Judgement{{Name: "mqm", System: "one", Score: -1.5, Valid: true}},
-	}
-	b.Run("read", func(b *testing.B) {
-		b.ReportAllocs()
-		r, w := io.Pipe()
-		n := b.N
-		go func() {
-			out := bufio.NewWriter(w)
-			e := NewEncoder(out)
-			for i := range n {
-				c := *s
-				c.ID = strconv.Itoa(i)
-				if err := e.Encode(&c); err != nil {
-					panic(err)
-				}
-			}
-			out.Flush()
-			w.Close()
-		}()
-		ds, err := Open("jsonl:-", Options{Stdin: r})
-		if err != nil {
-			b.Fatal(err)
-		}
-		read(b, ds)
-	})
-	b.Run("write", func(b *testing.B) {
-		b.ReportAllocs()
-		e := NewEncoder(io.Discard)
-		for b.Loop() {
-			if err := e.Encode(s); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -42,10 +42,7 @@ func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([
 		err = failFile(path, "there is no score; want rows with id, system and score")
 	}
 	if err == nil {
-		err = r.scored(path, warn)
-	}
-	if have, all := r.coverage(); err == nil && have < all {
-		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has scores of %d of %s; the others have none", have, english.Count(all, "segment", "segments"))})
+		err = r.check(path, warn)
 	}
 	return r.scores, err
 }
@@ -69,9 +66,14 @@ func newScoreRows(segments []*refract.Segment) *scoreRows {
 	return r
 }
 
-// coverage counts the segments that have a row, and those that have an output.
-func (r *scoreRows) coverage() (have, all int) {
+// check finds a file without a score, and warns of systems that have none and of
+// segments without a row.
+func (r *scoreRows) check(path string, warn func(Warning)) error {
+	scored, have, all := map[string]bool{}, 0, 0
 	for i, s := range r.segments {
+		for h, of := range s.Hypotheses {
+			scored[of.System] = scored[of.System] || r.scores[i][h].Valid
+		}
 		if len(s.Hypotheses) > 0 {
 			all++
 		}
@@ -79,31 +81,20 @@ func (r *scoreRows) coverage() (have, all int) {
 			have++
 		}
 	}
-	return have, all
-}
-
-// scored finds a file without a score, and warns of systems that have none.
-func (r *scoreRows) scored(path string, warn func(Warning)) error {
-	scored, n := map[string]bool{}, 0
-	for i, s := range r.segments {
-		for h := range s.Hypotheses {
-			scored[s.Hypotheses[h].System] = scored[s.Hypotheses[h].System] || r.scores[i][h].Valid
-			if r.scores[i][h].Valid {
-				n++
-			}
-		}
-	}
-	if n == 0 {
-		return failFile(path, "%s, and none has a score: all are missing", english.Count(r.rows, "row"))
-	}
 	var without []string
 	for _, name := range slices.Sorted(maps.Keys(scored)) {
 		if !scored[name] {
 			without = append(without, name)
 		}
 	}
+	if len(without) == len(scored) {
+		return failFile(path, "%s, and none has a score: all are missing", english.Count(r.rows, "row"))
+	}
 	if len(without) > 0 {
 		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has no score of %s: what is said of its systems is of the others alone", quotedNames(without))})
+	}
+	if have < all {
+		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has scores of %d of %s; the others have none", have, english.Count(all, "segment"))})
 	}
 	return nil
 }

@@ -5,9 +5,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra/doc"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cmd/refract/command"
@@ -27,7 +31,7 @@ func run(args []string) error {
 	case len(args) == 2 && args[1] != "v"+refract.Version:
 		return fmt.Errorf("the tag %s is not of version %s, which version.go states", args[1], refract.Version)
 	}
-	if err := command.Pages(args[0]); err != nil {
+	if err := pages(args[0]); err != nil {
 		return err
 	}
 	texts, err := licences()
@@ -35,4 +39,23 @@ func run(args []string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(args[0], "LICENSES.txt"), texts, 0o666)
+}
+
+// pages writes in man a page for each command, and in completions a script for each
+// shell.
+func pages(dir string) error {
+	root := command.Root()
+	completions := filepath.Join(dir, "completions")
+	if err := errors.Join(os.MkdirAll(completions, 0o777), os.MkdirAll(filepath.Join(dir, "man"), 0o777)); err != nil {
+		return err
+	}
+	shell, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return err
+	}
+	file := func(name string) string { return filepath.Join(completions, name) }
+	err = errors.Join(root.GenBashCompletionFileV2(file("refract.bash"), true), root.GenZshCompletionFile(file("_refract")),
+		root.GenFishCompletionFile(file("refract.fish"), true), root.GenPowerShellCompletionFileWithDesc(file("refract.ps1")))
+	root.RemoveCommand(shell) // which speaks for itself
+	return errors.Join(err, doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "refract " + refract.Version, Date: &time.Time{}}, filepath.Join(dir, "man")))
 }

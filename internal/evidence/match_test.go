@@ -3,9 +3,6 @@ package evidence
 import (
 	"slices"
 	"testing"
-	"unicode/utf8"
-
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/page"
 )
@@ -60,60 +57,5 @@ func TestLongTextsAreNotCompared(t *testing.T) {
 	}
 	if _, ok := newMatcher().words(long); ok {
 		t.Error("a text of too many words is compared")
-	}
-}
-
-// Spans are in order and within the text, the same words are marked in both
-// texts, and equal texts match as a whole.
-func TestMatchProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		gen := rapid.OneOf(rapid.StringOfN(rapid.RuneFrom([]rune("ab ,猫")), 0, 30, -1), rapid.String())
-		a, b := gen.Draw(t, "a"), gen.Draw(t, "b")
-		x, y := matched(t, a, b)
-		check(t, a, x)
-		check(t, b, y)
-		m := newMatcher()
-		aw, _ := m.words(a)
-		bw, _ := m.words(b)
-		count := func(words []word, grams []page.Gram) map[int32]int {
-			n := map[int32]int{}
-			for _, w := range words {
-				if slices.ContainsFunc(grams, func(g page.Gram) bool { return g.Start <= w.Start && w.End <= g.End }) {
-					n[w.id]++
-				}
-			}
-			return n
-		}
-		// A word is marked at least as often as both have it, for a longer
-		// n-gram may stand elsewhere than the first of its words.
-		in, of := count(aw, x), map[int32]int{}
-		for _, w := range bw {
-			of[w.id]++
-		}
-		all := map[int32]int{}
-		for _, w := range aw {
-			all[w.id]++
-		}
-		for id, n := range all {
-			if in[id] < min(n, of[id]) {
-				t.Fatalf("a word that both have %d times is marked %d times", min(n, of[id]), in[id])
-			}
-			if of[id] == 0 && in[id] > 0 {
-				t.Fatal("a word that the other text lacks is marked")
-			}
-		}
-		if same, _ := matched(t, a, a); len(aw) > 0 && (same[0].Start != aw[0].Start || same[len(same)-1].End != aw[len(aw)-1].End) {
-			t.Fatalf("a text matches itself in %v", same)
-		}
-	})
-}
-
-func check(t *rapid.T, text string, grams []page.Gram) {
-	end := 0
-	for _, g := range grams {
-		if g.Start < end || g.End <= g.Start || g.End > utf8.RuneCountInString(text) || g.N < 1 || g.N > longestGram {
-			t.Fatalf("stretches %v of %q", grams, text)
-		}
-		end = g.End
 	}
 }

@@ -186,12 +186,3 @@ func TestHostileData(t *testing.T) {
 		}
 	}
 }
-
-func TestSameBytes(t *testing.T) {
-	build := func() string {
-		return written(t, &evidence.Report{Title: "T", Result: found("data"), Held: hold(t, sample(), []metrics.Metric{&overlap{}, critic{}}, "single", "max")})
-	}
-	if first, second := build(), build(); first != second {
-		t.Error("the same report has other bytes")
-	}
-}

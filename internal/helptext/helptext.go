@@ -115,7 +115,8 @@ func (p *Page) parts(cmd *cobra.Command) (parts []part, left int) {
 	add("Commands", commands("", false))
 	add("Topics, shown by "+cmd.Name()+" help TOPIC", commands("", true))
 	for _, section := range p.Sections {
-		var lines [][2]string
+		shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+		shown.SortFlags = false
 		visit(cmd, func(f *pflag.Flag) {
 			in := cmp.Or(SectionOf(f), p.Own)
 			if f.Name == "help" || f.Name == "version" {
@@ -124,12 +125,14 @@ func (p *Page) parts(cmd *cobra.Command) (parts []part, left int) {
 			switch {
 			case in != section || f.Hidden:
 			case p.All || isEssential(f):
-				lines = append(lines, flagLine(f))
+				shown.AddFlag(f)
 			default:
 				left++
 			}
 		})
-		add(section, lines)
+		if body := shown.FlagUsagesWrapped(p.Width); body != "" {
+			parts = append(parts, part{section, body})
+		}
 	}
 	return parts, left
 }
@@ -187,38 +190,6 @@ func Definitions(lines [][2]string, width int) string {
 		}
 	}
 	return b.String()
-}
-
-// valueNames are what help calls the values of a flag by their type.
-var valueNames = map[string]string{
-	"string": "NAME", "strings": "NAME,…", "stringArray": "NAME",
-	"int": "N", "ints": "N,…", "uint": "N", "float": "X", "duration": "TIME",
-}
-
-// flagLine is a flag's name with the kind of its value, and what it does.
-func flagLine(f *pflag.Flag) [2]string {
-	value, usage := pflag.UnquoteUsage(f)
-	value = cmp.Or(valueNames[value], value)
-	usage = strings.TrimPrefix(usage, value+": ")
-	name := "--" + f.Name
-	if f.Shorthand != "" {
-		name = "-" + f.Shorthand + ", " + name
-	}
-	if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-		name += "[=" + value + "]"
-	} else if value != "" {
-		name += " " + value
-	}
-	switch f.DefValue {
-	case "", "0", "0s", "[]", "false":
-	default:
-		def := strings.Trim(f.DefValue, "[]")
-		if f.Value.Type() == "duration" {
-			def = strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(def)
-		}
-		usage += " (default " + def + ")"
-	}
-	return [2]string{name, usage}
 }
 
 // Reflow fits paragraphs to a width. Those with an indented line, such as

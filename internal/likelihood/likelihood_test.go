@@ -11,7 +11,6 @@ import (
 	"github.com/refract-eval/refract/internal/likelihood"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
-	"pgregory.net/rapid"
 )
 
 // tok is a token; a p above 0 stands for none.
@@ -96,55 +95,4 @@ func TestNoScore(t *testing.T) {
 			t.Errorf("%s: %d, %v", tc.name, n, err)
 		}
 	}
-}
-
-// Whatever the texts are, and in whatever form the server answers, the score
-// is the mean over the tokens that hold some of the continuation.
-func TestScoreOfServers(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		word := rapid.SampledFrom([]string{" the", "lake", " froze", ".", "雪", " é", "🙂", "\n", "  ", "\"", "</s>"})
-		join := func(label string) string {
-			return strings.Join(rapid.SliceOfN(word, 1, 8).Draw(rt, label), "")
-		}
-		prefix, continuation := "x"+join("prefix"), join("continuation")
-		bos := rapid.Bool().Draw(rt, "bos")
-		h := &llmtest.Handler{BOS: bos}
-		c, err := llm.New(llm.Config{BaseURL: "http://test/v1", Endpoint: llm.Completions, Transport: h.Transport()})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		r, err := c.Complete(t.Context(), llm.Request{Model: "m", Prompt: prefix + continuation, TopP: 1, MaxTokens: 1, PromptLogprobs: true})
-		if len(llmtest.Tokens(prefix+continuation)) == 1 && !bos {
-			if !errors.Is(err, llm.ErrBadAnswer) {
-				rt.Errorf("the only token has no log-probability: %v", err)
-			}
-			return
-		}
-		if err != nil {
-			rt.Fatal(err)
-		}
-		tokens, err := llm.ParseTokens(r.Text)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		want, wantN, at := 0.0, 0, 0
-		text := prefix + continuation
-		for _, token := range llmtest.Tokens(text) {
-			if at+len(token) > len(prefix) {
-				want += llmtest.Logprob("m", text[:at], token)
-				wantN++
-			}
-			at += len(token)
-		}
-		mean, n, err := likelihood.Score(tokens, len(prefix))
-		if wantFirst := at > 0 && wantN == len(llmtest.Tokens(text)) && !bos; wantFirst {
-			if !errors.Is(err, likelihood.ErrMissing) {
-				rt.Errorf("the first token has no log-probability: %v", err)
-			}
-			return
-		}
-		if err != nil || n != wantN || math.Abs(mean-want/float64(wantN)) > 1e-9 {
-			rt.Errorf("%q after %q: %v of %d, %v; want %v of %d", continuation, prefix, mean, n, err, want/float64(wantN), wantN)
-		}
-	})
 }

@@ -175,23 +175,6 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Messages stay short, whatever names are in the file.
-func TestLongNames(t *testing.T) {
-	long := strings.Repeat("x", 1<<20)
-	for _, in := range []string{
-		lines(line(scored, `"status":"`+long+`"`)),
-		lines(line(`"id"`, `"`+long+`"`)),
-		lines(line(`"higher"`, `"`+long+`"`)),
-		lines(line(idA, `"id":"`+long+`"`), line(idA, `"id":"`+long+`"`)),
-		lines(line(sysA, `"system":"`+long+`"`, metM, `"metric":"`+long+`"`), line(sysA, `"system":"`+long+`"`, metM, `"metric":"`+long+`"`)),
-		lines(line(`"aggregate":null`, `"aggregate":"`+long+`"`)),
-	} {
-		if _, err := readJSONL([]byte(in)); err == nil || len(err.Error()) > 1000 {
-			t.Errorf("error of %d bytes", len(fmt.Sprint(err)))
-		}
-	}
-}
-
 func TestReadOnce(t *testing.T) {
 	r := matrix.NewJSONLReader(strings.NewReader(lines(line())), "m.jsonl")
 	if _, err := readAll(r); err != nil {

@@ -3,8 +3,6 @@ package matrix_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -20,7 +18,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/matrix"
-	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/ter"
@@ -223,56 +220,6 @@ func TestGolden(t *testing.T) {
 			line += len(ms.Values) + len(ms.Native)
 		}
 	}
-}
-
-// The lines are those of encoding/json.
-func TestJSONLIsEncodingJSON(t *testing.T) {
-	type object struct {
-		ID         string   `json:"id"`
-		System     string   `json:"system"`
-		Metric     string   `json:"metric"`
-		Aggregate  *string  `json:"aggregate"`
-		Reference  *int     `json:"reference"`
-		References int      `json:"references"`
-		Score      *float64 `json:"score"`
-		Status     string   `json:"status"`
-		Direction  string   `json:"direction"`
-		Signature  string   `json:"signature"`
-		Output     string   `json:"output_hash"`
-		Against    string   `json:"reference_hash"`
-	}
-	texts := rapid.OneOf(rapid.StringN(1, -1, -1), rapid.StringOfN(rapid.RuneFrom([]rune("a\"\\/<>&\x00\x01\x1f\x7f\b\f\n\r\t\u2028\u2029\ufffd\U0001f600é")), 1, 20, -1))
-	score := rapid.OneOf(rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64), rapid.Float64Range(-100, 100), rapid.SampledFrom([]float64{
-		0, math.Copysign(0, -1), 1e-6, 9.999e-7, 1e-7, 1e-10, 1e20, 1e21, 1e22, 1e100, math.MaxFloat64, math.SmallestNonzeroFloat64, 100, 1.0 / 3,
-	}))
-	rapid.Check(t, func(t *rapid.T) {
-		info := matrix.Info{Name: texts.Draw(t, "metric"), Direction: metrics.LowerIsBetter, NeedsReferences: true, CellSignature: texts.Draw(t, "signature")}
-		seg := &refract.Segment{ID: texts.Draw(t, "id"), References: []refract.Text{refract.NewText("a")},
-			Hypotheses: []refract.Hypothesis{{System: texts.Draw(t, "system"), Text: refract.NewText("b")}}}
-		v := score.Draw(t, "score")
-		scores := &refract.SegmentScores{Segment: seg, Metrics: []refract.MetricScores{{Columns: 1, Values: []float64{v}, Status: make([]metrics.Status, 1)}}}
-		got := writeAll(t, stored{[]matrix.Info{info}, []*refract.SegmentScores{scores}}, jsonl)
-		var want bytes.Buffer
-		e := json.NewEncoder(&want)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(object{seg.ID, seg.Hypotheses[0].System, info.Name, nil, new(0), 1, &v, "scored", "lower", info.CellSignature,
-			fmt.Sprintf("%.8x", sha256.Sum256([]byte("b"))), fmt.Sprintf("%.8x", sha256.Sum256([]byte("a")))}); err != nil {
-			t.Fatal(err)
-		}
-		names := seg.ID + seg.Hypotheses[0].System + info.Name + info.CellSignature
-		if first, _, _ := bytes.Cut(got, []byte("\n")); !strings.ContainsFunc(names, text.Hidden) && string(first)+"\n" != want.String() { // which it does not escape
-			t.Fatalf("got  %s\nwant %s", first, want.String())
-		}
-		m, err := readJSONL(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := m.Segments[0]
-		if s.Segment.ID != seg.ID || s.Segment.Hypotheses[0].System != seg.Hypotheses[0].System || m.Metrics[0].Name != info.Name ||
-			m.Metrics[0].CellSignature != info.CellSignature || math.Float64bits(s.Metrics[0].Values[0]) != math.Float64bits(v) {
-			t.Fatalf("read back %+v", s)
-		}
-	})
 }
 
 // What an engine gives is stored and read back, whatever is missing.

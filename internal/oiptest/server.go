@@ -5,12 +5,10 @@ package oiptest
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -18,15 +16,14 @@ import (
 
 // Server is an http.Handler. Its fields may not change once it serves.
 type Server struct {
-	Model                          string // "" means "fake"
-	Version                        string // "" means "1"
-	Flat, Counts                   bool   // the form of requests: else by segment
-	NoSource, NoReference, NoFacts bool
-	Spans                          bool
-	Precision                      bool   // has an output of this name
-	Key                            string // the bearer token that it wants
-	Delay                          time.Duration
-	MaxRows                        int // more are refused with 413
+	Model             string // "" means "fake"
+	Version           string // "" means "1"
+	Flat, Counts      bool   // the form of requests: else by segment
+	NoSource, NoFacts bool
+	Spans             bool
+	Key               string // the bearer token that it wants
+	Delay             time.Duration
+	MaxRows           int // more are refused with 413
 	// Facts are stated in place of the usual ones.
 	Facts string
 	// Change, if not nil, changes a good answer. n counts inferences from 1; the first
@@ -37,8 +34,6 @@ type Server struct {
 	Fault func(n int, w http.ResponseWriter, r *Request) bool
 
 	calls, rows, texts atomic.Int64
-	mu                 sync.Mutex
-	largest            int
 }
 
 // Facts are what the model states of itself.
@@ -82,13 +77,6 @@ func (s *Server) Rows() int { return int(s.rows.Load()) }
 
 // Texts is how many texts came.
 func (s *Server) Texts() int { return int(s.texts.Load()) }
-
-// Largest is the greatest number of rows that a request had.
-func (s *Server) Largest() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.largest
-}
 
 func (s *Server) model() string   { return cmp.Or(s.Model, "fake") }
 func (s *Server) version() string { return cmp.Or(s.Version, "1") }
@@ -134,9 +122,7 @@ func (s *Server) metadata() map[string]any {
 	if !s.NoSource {
 		inputs = append(inputs, Tensor{Name: "source", Datatype: "BYTES", Shape: any1})
 	}
-	if !s.NoReference {
-		inputs = append(inputs, Tensor{Name: "reference", Datatype: "BYTES", Shape: any1})
-	}
+	inputs = append(inputs, Tensor{Name: "reference", Datatype: "BYTES", Shape: any1})
 	if !s.Flat {
 		inputs = append(inputs, Tensor{Name: "pairs", Datatype: "INT32", Shape: []int{-1, 3}})
 	}
@@ -146,9 +132,6 @@ func (s *Server) metadata() map[string]any {
 	outputs := []Tensor{{Name: "score", Datatype: "FP32", Shape: any1}}
 	if s.Spans {
 		outputs = append(outputs, Tensor{Name: "error_spans", Datatype: "BYTES", Shape: any1})
-	}
-	if s.Precision {
-		outputs = append(outputs, Tensor{Name: "precision", Datatype: "FP32", Shape: any1})
 	}
 	if !s.NoFacts {
 		outputs = append(outputs, Tensor{Name: "facts", Datatype: "BYTES", Shape: []int{1}})
@@ -164,12 +147,14 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"detail":[{"type":"json_invalid","msg":%q}]}`, err)
 		return
 	}
-	if err := s.take(r.Context(), &q); err != nil {
+	if err := s.read(&q); err != nil {
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"error":%q}`, err)
 		return
 	}
+	s.rows.Add(int64(len(q.Rows)))
+	time.Sleep(s.Delay)
 	switch {
 	case s.Fault != nil && s.Fault(n, w, &q):
 	case s.MaxRows > 0 && len(q.Rows) > s.MaxRows:
@@ -181,23 +166,6 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		}
 		write(w, a)
 	}
-}
-
-// take makes rows of a request, after the server's time.
-func (s *Server) take(ctx context.Context, q *Request) error {
-	if err := s.read(q); err != nil {
-		return err
-	}
-	s.rows.Add(int64(len(q.Rows)))
-	s.mu.Lock()
-	s.largest = max(s.largest, len(q.Rows))
-	s.mu.Unlock()
-	select {
-	case <-time.After(s.Delay):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
 }
 
 // read checks the tensors of a request, and makes rows of them.
@@ -242,7 +210,7 @@ func (s *Server) read(q *Request) error {
 	for p := ints["pairs"]; len(p) >= 3; p = p[3:] {
 		var row [3]string
 		for k, name := range names {
-			if i := p[k]; i >= len(texts[name]) || i < -1 || (i == -1) == s.wants(name) {
+			if i := p[k]; i >= len(texts[name]) || i < -1 || (i == -1) != (name == "source" && s.NoSource) {
 				return fmt.Errorf("pairs have the index %d into %d of '%s'", i, len(texts[name]), name)
 			} else if i >= 0 {
 				row[k] = texts[name][i]
@@ -255,7 +223,7 @@ func (s *Server) read(q *Request) error {
 
 func (s *Server) flat(q *Request, texts map[string][]string, counts []int) error {
 	n, refs := len(texts["hypothesis"]), texts["reference"]
-	if !s.NoSource && len(texts["source"]) != n || s.Counts && len(counts) != n || !s.Counts && !s.NoReference && len(refs) != n {
+	if !s.NoSource && len(texts["source"]) != n || s.Counts && len(counts) != n || !s.Counts && len(refs) != n {
 		return fmt.Errorf("%d hypotheses, %d sources, %d references and %d nrefs", n, len(texts["source"]), len(refs), len(counts))
 	}
 	for i, hypothesis := range texts["hypothesis"] {
@@ -263,26 +231,20 @@ func (s *Server) flat(q *Request, texts map[string][]string, counts []int) error
 		if !s.NoSource {
 			row.Source = texts["source"][i]
 		}
-		if !s.NoReference {
-			of := 1
-			if s.Counts {
-				of = counts[i]
-			}
-			if of < 1 || of > len(refs) {
-				return fmt.Errorf("%d references of hypothesis %d, where %d are left", of, i, len(refs))
-			}
-			row.References, refs = refs[:of], refs[of:]
+		of := 1
+		if s.Counts {
+			of = counts[i]
 		}
+		if of < 1 || of > len(refs) {
+			return fmt.Errorf("%d references of hypothesis %d, where %d are left", of, i, len(refs))
+		}
+		row.References, refs = refs[:of], refs[of:]
 		q.Rows = append(q.Rows, row)
 	}
-	if len(refs) > 0 && !s.NoReference {
+	if len(refs) > 0 {
 		return fmt.Errorf("%d references too many", len(refs))
 	}
 	return nil
-}
-
-func (s *Server) wants(name string) bool {
-	return !(name == "source" && s.NoSource || name == "reference" && s.NoReference)
 }
 
 // Answer is a good answer to a request.
@@ -294,13 +256,6 @@ func (s *Server) Answer(q *Request) *Answer {
 	shape := []int{len(scores)}
 	a := &Answer{ID: q.ID, Model: s.model(), Version: s.version()}
 	a.Outputs = append(a.Outputs, Tensor{Name: "score", Datatype: "FP32", Shape: shape, Data: scores})
-	if s.Precision {
-		half := make([]float32, len(scores))
-		for i, v := range scores {
-			half[i] = v / 2
-		}
-		a.Outputs = append(a.Outputs, Tensor{Name: "precision", Datatype: "FP32", Shape: shape, Data: half})
-	}
 	if s.Spans {
 		a.Outputs = append(a.Outputs, Tensor{Name: "error_spans", Datatype: "BYTES", Shape: shape, Data: spans})
 	}

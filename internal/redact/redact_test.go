@@ -56,19 +56,3 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
-
-// A command that is shown takes the words it had, as a shell reads them.
-func TestHides(t *testing.T) {
-	for _, test := range []struct {
-		words []string
-		hides bool
-	}{
-		{[]string{"score", "-m", "exec:p 'a  b' -n 3", "--base-url", "http://h/v1"}, false},
-		{[]string{"-m", "exec:p --token sesame"}, true},
-		{[]string{"--base-url", "http://me:x@h/v1"}, true},
-	} {
-		if got := Hides(test.words); got != test.hides {
-			t.Errorf("%q: %v", test.words, got)
-		}
-	}
-}

@@ -30,19 +30,6 @@ type description struct {
 	Outputs  []declaration `json:"outputs"`
 }
 
-// told is what servers are to agree on, in words.
-func (d *description) told() string {
-	tensors := func(all []declaration) string {
-		var out []string
-		for _, t := range all {
-			out = append(out, fmt.Sprint(t.Name, " ", t.Datatype, " ", t.Shape))
-		}
-		return strings.Join(out, ", ")
-	}
-	return fmt.Sprintf("%s, versions %s, platform %s, inputs %s; outputs %s",
-		d.Name, strings.Join(d.Versions, " "), d.Platform, tensors(d.Inputs), tensors(d.Outputs))
-}
-
 // declaration is a tensor in it. A dimension of -1 is of any length.
 type declaration struct {
 	Name     string `json:"name"`

@@ -94,7 +94,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	for _, u := range spec.URLs {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
-	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable, Example: example}
+	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable}
 	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
 	cfg.Limits.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)
@@ -179,7 +179,7 @@ func (m *Metric) agreed(found []description, faults []error, warn func(error)) (
 		case first < 0:
 			first = i
 		case fmt.Sprint(found[i]) != fmt.Sprint(found[first]):
-			return nil, fmt.Errorf("servers have different models of this name: %.400q and %.400q", found[first].told(), found[i].told())
+			return nil, fmt.Errorf("servers have different models of this name: %.600q and %.600q", fmt.Sprintf("%+v", found[first]), fmt.Sprintf("%+v", found[i]))
 		}
 	}
 	if first < 0 {

@@ -78,7 +78,7 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 	for k, info := range in.Metrics() {
 		if n := ended[k]; n > 0 {
 			failed.Metrics = append(failed.Metrics, info.Name)
-			failed.Errs = append(failed.Errs, endedError(info, n))
+			failed.Errs = append(failed.Errs, fmt.Errorf("%s: did not score %s of the matrix; score them again", info.Name, english.Count(n, "segment")))
 		}
 	}
 	if err := to.end(ctx, failed); err != nil || len(failed.Errs) == 0 {
@@ -88,16 +88,6 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 		return err
 	}
 	return failed // once what the others say is written
-}
-
-// endedError is why a metric of a matrix has no scores of some segments. A matrix
-// says so only of one that did not start, in its signature.
-func endedError(info matrix.Info, segments int) error {
-	sig, _ := metrics.ParseSignature(info.CellSignature) // which the engine has read
-	if i := slices.IndexFunc(sig, func(s metrics.Setting) bool { return s.Key == "ended" }); i >= 0 {
-		return fmt.Errorf("%s: did not start: %s", info.Name, sig[i].Value)
-	}
-	return fmt.Errorf("%s had ended before %s of the matrix, which does not hold why: score them again", info.Name, english.Count(segments, "segment"))
 }
 
 // engine crosses the metrics of a matrix with aggregators.

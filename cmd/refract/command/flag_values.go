@@ -80,18 +80,11 @@ func isNamed(cmd *cobra.Command, flags ...string) {
 	}
 }
 
-// oneOf limits a flag to some words, and offers them to the shell.
+// oneOf limits a flag, which may be of all commands below, to some words, and offers
+// them to the shell.
 func oneOf(cmd *cobra.Command, flag string, words ...string) {
-	limit(cmd, cmd.Flags().Lookup(flag), words...)
-}
-
-// oneOfPersistent does so with a flag of all commands below.
-func oneOfPersistent(cmd *cobra.Command, flag string, words ...string) {
-	limit(cmd, cmd.PersistentFlags().Lookup(flag), words...)
-}
-
-func limit(cmd *cobra.Command, f *pflag.Flag, words ...string) {
-	complete(cmd, f.Name, words...)
+	f := cmd.Flag(flag)
+	complete(cmd, flag, words...)
 	parse := wordOf(words...)
 	f.Value = limited{f.Value, func(s string) error {
 		_, err := parse(s)

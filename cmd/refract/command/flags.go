@@ -77,13 +77,3 @@ func unfit(err error) error {
 }
 
 var errNoNumber = errors.New("no number that fits")
-
-// isIdle refuses flags that a table has no use for.
-func isIdle(cmd *cobra.Command, table string, names ...string) error {
-	for _, name := range names {
-		if cmd.Flags().Changed(name) {
-			return usagef("--%s does nothing with --table %s: leave it out", name, table)
-		}
-	}
-	return nil
-}

@@ -84,13 +84,18 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-var helpFlag = regexp.MustCompile(`(?m)^  (?:-., )?--([a-z-]+)`)
+var helpFlag = regexp.MustCompile(`(?m)^  (?:    |-., )--([a-z-]+)`)
 
 // helpFlags are the flags that a help shows.
 func helpFlags(help string) []string {
 	var names []string
-	for _, m := range helpFlag.FindAllStringSubmatch(help, -1) {
-		names = append(names, m[1])
+	for section := range strings.SplitSeq(help, "\n\n") {
+		if strings.HasPrefix(section, "Examples:") {
+			continue // where a command line may go on with a flag
+		}
+		for _, m := range helpFlag.FindAllStringSubmatch(section, -1) {
+			names = append(names, m[1])
+		}
 	}
 	return names
 }

@@ -109,32 +109,6 @@ func TestParseInstructScore(t *testing.T) {
 	}
 }
 
-// The checks flag a small share of the errors. The figures are those of the
-// checks as they are; a change that moves them is to be looked at.
-func TestParseProblemsOfInstructScore(t *testing.T) {
-	rows, _ := parseFile(t, "instructscore", dataFile(t, "instructscore", "wmt22.zh-en.outputs.jsonl.gz"))
-	places, problems, errors := map[analysis.Place]int{}, map[string]int{}, 0
-	for _, r := range rows {
-		for _, e := range r.Errors {
-			errors++
-			places[e.Place]++
-		}
-		for _, p := range r.Problems {
-			problems[p.Code]++
-		}
-	}
-	t.Logf("%d errors: %v, %v", errors, places, problems)
-	for code, limits := range map[string][2]float64{
-		analysis.CodeLocation: {0.015, 0.025}, analysis.CodeExplanation: {0.003, 0.006},
-		analysis.CodeRepeated: {0.0001, 0.002}, analysis.CodeCorrection: {0.04, 0.05},
-		analysis.CodePenalty: {0, 0}, analysis.CodeSeverity: {0, 0},
-	} {
-		if share := float64(problems[code]) / float64(errors); share < limits[0] || share > limits[1] {
-			t.Errorf("%s: a share of %.4f of the errors, want %v", code, share, limits)
-		}
-	}
-}
-
 // All released TIGERScore answers can be read, with or without the prompt
 // before them.
 func TestParseTIGERScore(t *testing.T) {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -94,7 +95,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show only warnings and errors on standard error")
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as the parts of BLEU's scores")
 	root.PersistentFlags().StringVar(&e.progressForm, "progress", progressText, "how progress is told on standard error: text, or json for programs: an object a line")
-	oneOfPersistent(root, "progress", progressText, progressJSON)
+	oneOf(root, "progress", progressText, progressJSON)
 	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		if err := e.configure(cmd); err != nil {
@@ -156,4 +157,11 @@ func finishCompletion(root *cobra.Command) {
 		shell.Args = usageArgs(cobra.NoArgs)
 		shell.Example = "  refract completion " + shell.Name()
 	}
+}
+
+// Root returns the program's command, of which man pages and completions are made. It
+// is not run.
+func Root() *cobra.Command {
+	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }}
+	return e.rootCommand()
 }

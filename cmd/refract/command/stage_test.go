@@ -63,25 +63,6 @@ func TestStatisticsOfParts(t *testing.T) {
 	})
 }
 
-// Parts that share a segment are refused, in whatever order.
-func TestStatisticsOfPartsThatOverlap(t *testing.T) {
-	lines := sampleLines(t)
-	score := func(segments []string) string {
-		_, out := inPipe(t, strings.Join(segments, ""), "stage", "score", "-m", "bleu")
-		return out
-	}
-	merge := func(parts []string) (int, string) { return inPipe(t, strings.Join(parts, ""), "stage", "merge") }
-	rapid.Check(t, func(t *rapid.T) {
-		shared := rapid.IntRange(0, len(lines)-1).Draw(t, "shared")
-		begin := rapid.IntRange(0, shared).Draw(t, "begin")
-		end := rapid.IntRange(shared, len(lines)-1).Draw(t, "end")
-		parts := rapid.Permutation([]string{score(lines[:shared+1]), score(lines[begin : end+1])}).Draw(t, "order")
-		if code, out := merge(parts); code != exitFailed || out != "" {
-			t.Fatalf("exit code %d: %s", code, out)
-		}
-	})
-}
-
 // Of large parts, a hundredth that they share is enough.
 func TestSamplesOfLargeParts(t *testing.T) {
 	sample := func(from, to int) idSample {

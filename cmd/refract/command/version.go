@@ -8,21 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 func (e *env) versionCommand() *cobra.Command {
-	var out output
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version and the build",
 		Long: `Show the version of the program, and what it was built from: the commit and its
 time, whether files differed from the commit, the build tags, the version of Go,
 the platform, and the models of the language check. What a program does not know of itself is left out: a build
 outside a repository has no commit.`,
-		Example: `  refract version
-  refract version -f json`,
-		Args: usageArgs(cobra.NoArgs),
+		Example: "  refract version",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			info, ok := debug.ReadBuildInfo()
 			if !ok {
@@ -30,23 +27,9 @@ outside a repository has no commit.`,
 			}
 			facts := buildFacts(info)
 			facts = append(facts, buildFact{"languages", e.languages()})
-			if !out.formatGiven {
-				return tellBuild(e, facts)
-			}
-			t := &report.NamedTable{}
-			var row []any
-			for _, f := range facts {
-				t.Columns = append(t.Columns, report.Column{Name: f.name})
-				if row = append(row, f.value); f.value == "" {
-					row[len(row)-1] = nil
-				}
-			}
-			t.Add(row...)
-			return out.show(e, t)
+			return tellBuild(e, facts)
 		},
 	}
-	out.registerFormat(cmd, "", "; without it, a line for each fact")
-	return cmd
 }
 
 // buildFact is what a program knows of itself; its value is "" where it does not.

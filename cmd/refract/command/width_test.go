@@ -49,8 +49,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 	lines := [][]string{
 		{"publish", data, "--to", "jsonl", "-o", published},
 		{"publish", "--verify", published},
-		{"judges"}, {"metrics"}, {"prompts"}, {"demo"},
-		{"diversity", data},
+		{"metrics"}, {"prompts"}, {"demo"},
 		{"compare", data, "--curve", "order,random", "-k", "0,1", "--resamples", "20"},
 		{"compare", data, "--test", "perm-both", "--resamples", "20", "--table", "pairs"},
 		{"score", data, "-m", "bleu", "-m", "chrf", "-m", "ter", "-a", "single,max,mean,native"},

@@ -251,7 +251,7 @@ func TestUnreadablePage(t *testing.T) {
 	file := filled(t, 200)
 	rewrite(t, file, file, func(b []byte) []byte {
 		at := bytes.LastIndex(b, []byte(newEntry(100).Text)) / 4096 * 4096 // the first may be a stale copy in what is the root now
-		copy(b[at:], bytes.Repeat([]byte{0xff}, 100)) // its header, and where its rows are
+		copy(b[at:], bytes.Repeat([]byte{0xff}, 100))                      // its header, and where its rows are
 		return b
 	})
 	s := open(t, file, cache.ReadOnly())

@@ -109,10 +109,7 @@ func checkers(t *testing.T, models language.Models) func(code string) *check.Che
 			for _, p := range diversify.Prompts() {
 				cfg.Prompts = append(cfg.Prompts, p.Text)
 			}
-			var err error
-			if cfg.Detector, err = language.New(language.Config{Language: code, Models: models}); err != nil {
-				t.Fatal(err)
-			}
+			cfg.Detector = language.New(language.Config{Language: code, Models: models})
 			made[code] = newChecker(t, cfg)
 		}
 		return made[code]

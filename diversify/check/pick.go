@@ -30,8 +30,12 @@ type line struct {
 	e     evidence
 }
 
-// view is an answer as lines.
+// view is an answer as lines. The last one is kept, as two steps ask for it.
 func (o *original) view(t string) (out []line) {
+	if o.viewed != "" && o.viewed == t {
+		return slices.Clone(o.lastView)
+	}
+	defer func() { o.viewed, o.lastView = t, slices.Clone(out) }()
 	for l := range strings.Lines(t) {
 		cells := []string{l}
 		if strings.Contains(l, "|") && !o.has("|") {
@@ -82,9 +86,22 @@ func (o *original) announced(lines []line) []line {
 // numbered are the numbers of a list on one line.
 var numbered = regexp.MustCompile(`(?:^|\s)(?:\(?([1-9a-eA-E])[).:]|\pL+ ([1-9A-E]):)\s`)
 
+// firstNumber reports whether a line may have the first number of a list.
+func firstNumber(t string) bool {
+	for i := 1; i < len(t); i++ {
+		if c, n := t[i], t[i-1]; (c == ')' || c == '.' || c == ':') && (n == '1' || n|0x20 == 'a') {
+			return true
+		}
+	}
+	return false
+}
+
 // listed cuts a line before the numbers of a list from 1 or A on.
 func (o *original) listed(t string) (out []string) {
 	begin, n := 0, 0
+	if !firstNumber(t) {
+		return []string{t}
+	}
 	for _, at := range numbered.FindAllStringSubmatchIndex(t, -1) {
 		k := max(at[2], at[4])
 		if v := t[k]; v == '1'+byte(n) || v|0x20 == 'a'+byte(n) {

@@ -3,7 +3,6 @@ package check
 import (
 	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/internal/words"
 )
 
@@ -207,18 +207,7 @@ func normalize(s string) string {
 	return b.String()
 }
 
-// quote writes a text for a detail: escaped, and cut when it is long.
-func quote(s string) string {
-	const most = 60
-	if len(s) <= most {
-		return strconv.Quote(s)
-	}
-	end := most
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return strconv.Quote(s[:end]) + "…"
-}
+func quote(s string) string { return text.Quote(s) }
 
 // original is a reference or a source, with what the checks ask of it.
 type original struct {
@@ -232,9 +221,12 @@ type original struct {
 	plain   map[string]bool // words as they are, in lower case
 	names   map[string]bool // of them, with a capital, but for the first one
 	numbers func() numbers
-	pairs   func() map[string]bool                    // words that stand next to each other
-	parts   func() int                                // sentences
-	other   func(rest, answer string) (string, error) // by the Detector
+	pairs   func() map[string]bool // words that stand next to each other
+	parts   func() int             // sentences
+
+	viewed   string // the text that lastView is of
+	lastView []line
+	other    func(rest, answer string) (string, error) // by the Detector
 }
 
 func newOriginal(t string) *original {
@@ -324,6 +316,9 @@ func (e evidence) isTalk() bool {
 
 // echoes reports whether a text is the reference, or most of it as it stands.
 func (o *original) echoes(t string) bool {
+	if 2*len(t) < len(o.text) || len(t) > 2*len(o.text)+20 {
+		return false
+	}
 	n := normalize(t)
 	return n != "" && n == o.norm()
 }

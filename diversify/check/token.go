@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // tokens are marks of chat templates, reasoning, HTML and the like, known by their
@@ -11,8 +13,6 @@ import (
 var tokens = regexp.MustCompile(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[[^\[\]\s]{1,30}\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}|assistantfinal|\.\.\.done thinking\.`)
 
 var (
-	// thoughts begin the names of what a model thinks before it answers.
-	thoughts = regexp.MustCompile(`think|thought|reason|analy|reflect|scratch|plan|delib|ponder|consider|monolog|chain|cot|working|brainstorm|comment|note|expla|justif|critique|review|process|understand|strateg|step|draft|gedank|denk|überleg|мысл|рассужд|размышл|анализ|思考|推理|分析|思路|思维`)
 	// html are tags within a line, and tags that end one.
 	html = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>|` +
 		`</?(p|div|br|hr|li|ul|ol|h[1-6]|blockquote|pre|table|thead|tbody|tr|td|th|html|body|section|article|dl|dt|dd|center)(?: [^<>]*)?/?>`)
@@ -24,8 +24,11 @@ var (
 // untoken takes out tokens, with the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
 	parts, _ := untagged(t, ref)
-	if len(parts) == 0 {
+	switch len(parts) {
+	case 0:
 		return t
+	case 1:
+		return parts[0]
 	}
 	return ref.best(parts, parts[0])
 }
@@ -47,7 +50,7 @@ func (o *original) best(parts []string, otherwise string) string {
 // that opens something; a closing token that nothing opened ends a thought that began with
 // the text. open reports whether the text is a thought that nothing ends.
 func untagged(t string, ref *original) (parts []string, open bool) {
-	if !strings.ContainsAny(t, "<[◁{【") && !lost.MatchString(t) {
+	if !strings.ContainsAny(t, "<[◁{【") && !strings.Contains(t, "assistantfinal") && !strings.Contains(t, "...done") {
 		return []string{t}, false
 	}
 	at, thought := 0, ""
@@ -55,7 +58,7 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 		name := thought
 		if role := roles.FindString(strings.TrimSpace(s)); role != "" && at > 0 && !ref.has(":") {
 			s = strings.TrimPrefix(strings.TrimSpace(s), role)
-			if role = strings.ToLower(role); thoughts.MatchString(role) || strings.HasPrefix(role, "user") || strings.HasPrefix(role, "system") {
+			if role = strings.ToLower(role); text.Thoughts.MatchString(role) || strings.HasPrefix(role, "user") || strings.HasPrefix(role, "system") {
 				name = role
 			}
 		}
@@ -80,7 +83,7 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 		at = k[1]
 		name := strings.ToLower(token)
 		closes := strings.Contains(token[:min(len(token), 5)], "/") || strings.Contains(name, "end") || strings.Contains(name, "stop") || lost.MatchString(name)
-		switch isThought := thoughts.MatchString(name); {
+		switch isThought := text.Thoughts.MatchString(name); {
 		case closes && (isThought || lost.MatchString(name)):
 			if thought == "" {
 				parts = nil

@@ -9,26 +9,6 @@ import (
 	"github.com/refract-eval/refract/diversify/language/lingua"
 )
 
-// BenchmarkBeside asks about an answer by script and by models.
-func BenchmarkBeside(b *testing.B) {
-	const english = "The research team announced on Tuesday that the new method was in use."
-	for _, x := range []struct{ name, language, answer string }{
-		{"script", "", "研究小组星期二宣布，新方法已经投入使用。"},
-		{"language given", "en", "On Tuesday scientists said that they now work in another way."},
-		{"no language", "", "On Tuesday scientists said that they now work in another way."},
-		{"short", "en", "They said so on Tuesday."},
-		{"other language", "en", "Die Forschungsgruppe gab am Dienstag bekannt, dass die neue Methode genutzt wird."},
-	} {
-		b.Run(x.name, func(b *testing.B) {
-			d := newDetector(b, language.Config{Language: x.language, Models: models})
-			d.Beside(english)(x.answer, x.answer)
-			for b.Loop() {
-				d.Beside(english)(x.answer, x.answer)
-			}
-		})
-	}
-}
-
 // BenchmarkModels shows the heap that the models of all languages with Latin
 // letters take, and how long they load.
 func BenchmarkModels(b *testing.B) {

@@ -3,24 +3,25 @@ package language
 import (
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// The defaults of Config.
 const (
-	DefaultMinLetters = 12
-	DefaultShare      = 0.9
-	DefaultThreshold  = 0.005
+	// minLetters is how many letters a text must have; shorter ones are undecided. A
+	// Chinese character, and one of another script without an alphabet, counts as three.
+	minLetters = 12
+	// minShare is the share of letters that must be of a script, for the text to be written in it.
+	minShare = 0.9
+	// threshold is the probability that an answer is in its reference's language, below
+	// which it is taken for one in another.
+	threshold = 0.005
 )
 
-// Config says what is known of the references, and how sure to be. Its zero
-// value knows nothing.
+// Config says what is known of the references. Its zero value knows nothing.
 type Config struct {
 	// Language is that of the references, as an ISO 639-1 code such as "de". Where
 	// it is "", a reference tells it, together with those of Learn. One that
@@ -29,16 +30,6 @@ type Config struct {
 	// Source is the language of the sources, "" where unknown. Answers may well
 	// be in it.
 	Source string
-	// MinLetters is how many letters a text must have; shorter ones are
-	// undecided. A Chinese character, and one of another script without an
-	// alphabet, counts as three. 0 means DefaultMinLetters.
-	MinLetters int
-	// Share is the share of letters that must be of a script, for the text to
-	// be written in it. 0 means DefaultShare.
-	Share float64
-	// Threshold is the probability that an answer is in its reference's language,
-	// below which it is taken for one in another. 0 means DefaultThreshold.
-	Threshold float64
 	// Models tell languages of one script apart. Without them, which is nil, a
 	// Detector tells scripts apart alone.
 	Models Models
@@ -137,25 +128,8 @@ func Codes() []string {
 	return codes
 }
 
-// New returns a Detector. It asks no model. Errors: thresholds out of range.
-func New(cfg Config) (*Detector, error) {
-	if cfg.MinLetters == 0 {
-		cfg.MinLetters = DefaultMinLetters
-	}
-	if cfg.Share == 0 {
-		cfg.Share = DefaultShare
-	}
-	if cfg.Threshold == 0 {
-		cfg.Threshold = DefaultThreshold
-	}
-	switch {
-	case cfg.MinLetters < 0:
-		return nil, fmt.Errorf("language: MinLetters is %d; it must be at least 1", cfg.MinLetters)
-	case math.IsNaN(cfg.Share) || cfg.Share < 0.5 || cfg.Share > 1:
-		return nil, fmt.Errorf("language: Share is %v; it must be in [0.5, 1]", cfg.Share)
-	case math.IsNaN(cfg.Threshold) || cfg.Threshold < 0 || cfg.Threshold > 0.5:
-		return nil, fmt.Errorf("language: Threshold is %v; it must be in (0, 0.5]", cfg.Threshold)
-	}
+// New returns a Detector. It asks no model.
+func New(cfg Config) *Detector {
 	cfg.Language, cfg.Source = strings.ToLower(cfg.Language), strings.ToLower(cfg.Source)
 	d := &Detector{cfg: cfg, scripts: scripts()}
 	d.usual = sync.OnceValue(d.usualScript)
@@ -163,7 +137,7 @@ func New(cfg Config) (*Detector, error) {
 	for i := range d.scripts {
 		d.priors = append(d.priors, sync.OnceValues(func() ([]float64, error) { return d.prior(i) }))
 	}
-	return d, nil
+	return d
 }
 
 // Learn takes some references of the dataset, which tell in which languages
@@ -183,7 +157,7 @@ func (d *Detector) usualScript() int {
 	}
 	counts := make([]int, len(d.scripts))
 	for _, text := range d.sample {
-		if s := d.script(text, d.cfg.Share); s >= 0 {
+		if s := d.script(text, minShare); s >= 0 {
 			counts[s]++
 		}
 	}
@@ -202,7 +176,7 @@ func (d *Detector) prior(s int) ([]float64, error) {
 		p[i] = 1
 	}
 	for _, text := range d.sample {
-		if d.script(text, d.cfg.Share) == s {
+		if d.script(text, minShare) == s {
 			text, _ := excerpt(text)
 			of, err := d.cfg.Models.Probabilities(text, codes)
 			if err != nil {
@@ -230,12 +204,12 @@ func (d *Detector) Beside(reference string) func(rest, answer string) (string, e
 	const most = 0.5
 	own := d.script(reference, most)
 	// A short reference may be a name in another script than the dataset's.
-	certain := d.cfg.Language == "" && d.script(reference, d.cfg.Share) == own &&
+	certain := d.cfg.Language == "" && d.script(reference, minShare) == own &&
 		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
 	var p []float64 // how probable languages are for the reference
 	mine := sync.OnceValue(func() uint64 { return frequentWords().most(reference) })
 	models := func(rest, answer string) (string, error) {
-		s := d.script(rest, d.cfg.Share)
+		s := d.script(rest, minShare)
 		switch {
 		case own < 0 || s < 0 || s != d.script(answer, most) || s != own && s == d.usual() && !certain:
 			return "", nil
@@ -273,7 +247,7 @@ func (d *Detector) Beside(reference string) func(rest, answer string) (string, e
 			for i := range a {
 				same += p[i] * a[i]
 			}
-			if slices.Max(a) == 0 || same >= d.cfg.Threshold*min(1, float64(letters)/fullLetters) {
+			if slices.Max(a) == 0 || same >= threshold*min(1, float64(letters)/fullLetters) {
 				return "", nil
 			}
 		}
@@ -362,7 +336,7 @@ func (d *Detector) script(text string, share float64) int {
 		}
 		total += weight
 	}
-	if total < d.cfg.MinLetters {
+	if total < minLetters {
 		return -1
 	}
 	// Japanese is written with Chinese characters too, and a Chinese text may
@@ -390,6 +364,5 @@ func (d *Detector) Signature() string {
 	if d.cfg.Models != nil {
 		by += "+" + d.cfg.Models.Name()
 	}
-	f := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	return fmt.Sprintf("%s(%s;from=%s;sample=%08x;letters=%d;share=%s;below=%s)", by, d.cfg.Language, d.cfg.Source, h.Sum32(), d.cfg.MinLetters, f(d.cfg.Share), f(d.cfg.Threshold))
+	return fmt.Sprintf("%s(%s;from=%s;sample=%08x;letters=%d;share=%v;below=%v)", by, d.cfg.Language, d.cfg.Source, h.Sum32(), minLetters, minShare, threshold)
 }

@@ -286,10 +286,7 @@ func TestLanguageOfSentences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := language.New(language.Config{Language: task.Language})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := language.New(language.Config{Language: task.Language})
 		b := &Set{}
 		if b.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
 			t.Fatal(err)

@@ -112,11 +112,11 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 		target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
 	}
 	known := cmp.Or(f.language, target)
-	d, err := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source), Models: e.models})
+	d := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source), Models: e.models})
 	if cfg.Detector = d; known == "" {
 		f.learns = d
 	}
-	return err
+	return nil
 }
 
 // learn has the language check learn from the first references in which

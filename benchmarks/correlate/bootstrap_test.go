@@ -113,27 +113,6 @@ func simulated(segments, systems int) *Pairs {
 	return p
 }
 
-func TestWeightedEqualsMaterialisedAtScale(t *testing.T) {
-	p := simulated(1875, 14)
-	weights := make([]int32, p.Segments)
-	rs := mustResampler(p, StatKendall, None)
-	draw(weights, rs.pool, rand.New(rand.NewPCG(3, 4)))
-	m := materialised(p, weights)
-	var s scratch
-	for _, c := range choices {
-		if c.statistic.Calibrated() && c.grouping != BySegment {
-			continue
-		}
-		want, err := chosen(c.statistic, c.grouping).Of(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := mustResampler(p, c.statistic, c.grouping).weighted(weights, &s); !near(got, want.Value, 1e-12) {
-			t.Errorf("%v by %v: %v, materialised %v", c.statistic, c.grouping, got, want.Value)
-		}
-	}
-}
-
 func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float64, o BootstrapOptions) Interval {
 	t.Helper()
 	values, err := NewBootstrap(o).Resample(t.Context(), chosen(s, g), p)

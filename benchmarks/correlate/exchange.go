@@ -38,7 +38,7 @@ func NewExchange(a, b []Row, m Measure) *Exchange {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
 		e.soft = newSoftExchange(a, b)
 	case m.Statistic.OfSystems():
-	case m.Statistic == StatPearson: // anew is as fast
+	case m.Statistic == StatPearson: // as fast as resampling it, and five times as fast as anew
 		for _, r := range a {
 			var c centred
 			if !isConstant(r.Gold) {

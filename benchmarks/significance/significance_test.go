@@ -136,40 +136,6 @@ func exchanged(a, b []correlate.Row, mask []uint64) (x, y []correlate.Row) {
 
 var methods = []Method{MethodPermBoth, MethodPermPairs, MethodWilliams, MethodBootstrap}
 
-func TestTellsMetricsApart(t *testing.T) {
-	tables := simulated(120, 6, 2, 2.1, 9)
-	o := Options{Resamples: 300, Block: 100, Seed: 1}
-	for _, method := range methods {
-		for _, m := range []correlate.Measure{
-			{Statistic: correlate.StatKendall}, {Statistic: correlate.StatKendall, Grouping: correlate.BySegment},
-			{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}, {Statistic: correlate.StatPearson},
-			{Statistic: correlate.StatSpearman, Grouping: correlate.BySystem},
-		} {
-			if method.Takes(m) != nil {
-				continue
-			}
-			better, err := Compare(t.Context(), method, tables[0], tables[2], m, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			worse, err := Compare(t.Context(), method, tables[2], tables[0], m, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			alike, err := Compare(t.Context(), method, tables[0], tables[1], m, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if method == MethodPermPairs {
-				alike.P = 0.5 // pairs depend on each other, which it does not heed
-			}
-			if !(better.P < 0.02 && worse.P > 0.95 && alike.P > 0.001) || better.Delta <= 0 || better.Cells != 720 {
-				t.Errorf("%v of %v: better %+v, worse %+v, alike %+v", method, m, better, worse, alike)
-			}
-		}
-	}
-}
-
 // The counts as they are give the statistic of each metric, and half of the
 // pairs with two outcomes are exchanged on average.
 func TestPermPairsCounts(t *testing.T) {

@@ -234,8 +234,10 @@ func TestKeep(t *testing.T) {
 	o := refract.Options{Store: &values{all: map[[32]byte][]byte{}}}
 	a, b := newDear(false), newDear(false)
 	b.info.Name = "other"
-	p, err := panel.New(panel.Config{Members: []metrics.Metric{a, b}, Combine: analysis.Mean, Scale: panel.Same,
-		Keep: func(m metrics.Metric) panel.Score { return refract.Keep(m, o) }})
+	members := map[string]metrics.Metric{"one": a, "two": b}
+	p, err := metrics.Registry{panel.Factory(
+		func(_ context.Context, spec string) (metrics.Metric, error) { return members[spec], nil },
+		func(m metrics.Metric) panel.Score { return refract.Keep(m, o) })}.Parse(t.Context(), "panel:one+two")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 func TestAlign(t *testing.T) {
@@ -56,27 +55,6 @@ func TestAlign(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Whatever way a text is cut into tokens of whole characters, the borders are found.
-func TestAlignFindsTheBorders(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		text := rapid.StringMatching(`[ab é雪🙂\n<s>]{1,30}`).Draw(rt, "text")
-		want, tokens := []int{0}, []string(nil)
-		for at := 0; at < len(text); {
-			end := min(len(text), at+rapid.IntRange(1, 5).Draw(rt, "length"))
-			token := text[at:end]
-			if strings.ToValidUTF8(token, "") != token { // whole characters
-				_, end = characters(text, at, end)
-				token = text[at:end]
-			}
-			tokens, want, at = append(tokens, token), append(want, end), end
-		}
-		got, _ := align(text, tokens, false)
-		if diff := cmp.Diff(want, got); diff != "" {
-			rt.Errorf("%q: %s", tokens, diff)
-		}
-	})
 }
 
 // A server's tokens cannot make the client work for long.

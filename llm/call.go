@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -18,9 +17,8 @@ import (
 // Protocol is what a Client needs to know of a protocol other than OpenAI's. Its
 // requests are Calls.
 type Protocol struct {
-	Health  Call   // has a good answer where a server is well
-	Key     string // the environment variable that holds the key, for hints
-	Example string // of an address, for hints
+	Health Call   // has a good answer where a server is well
+	Key    string // the environment variable that holds the key, for hints
 }
 
 // Call is a request of a Protocol.
@@ -143,14 +141,5 @@ func (p *Protocol) adapt(f *Error, body []byte) {
 	case f.retries == noRetry && f.Status >= 400:
 		f.elsewhere = true
 	}
-	switch f.Kind {
-	case ErrAuth:
-		f.Hint = "set " + p.Key + " to a key of this server"
-	case ErrNotFound:
-		f.Hint = fmt.Sprintf("check the model's name and the address, which looks like %s", p.Example)
-	}
-	if f.Hint == hintBaseURL {
-		f.Hint = "the address may be wrong; it looks like " + p.Example
-	}
-	f.Hint = strings.ReplaceAll(f.Hint, "base URL", "address")
+	f.Hint = strings.NewReplacer("OPENAI_API_KEY", p.Key, "base URL", "address", "; it usually ends in /v1", "", ", which usually ends in /v1", "").Replace(f.Hint)
 }

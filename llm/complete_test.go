@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -234,29 +233,6 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	}
 	if srv.Calls() != 1 {
 		t.Errorf("%d calls after a cancel", srv.Calls())
-	}
-}
-
-func TestConcurrentCalls(t *testing.T) {
-	srv := llmtest.NewServer(t, nil)
-	srv.Fail(llmtest.Repeat(5, llmtest.Status(503, "busy"))...)
-	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, MaxRetryWait: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for i := range 40 {
-		wg.Go(func() {
-			prompt := fmt.Sprint("prompt ", i)
-			resp, err := c.Complete(t.Context(), request(prompt))
-			if want := llmtest.Answer("test-model", prompt, 0); err != nil || resp.Text != want {
-				t.Errorf("%s: %q, %v; want %q", prompt, resp.Text, err, want)
-			}
-		})
-	}
-	wg.Wait()
-	if srv.Calls() != 45 {
-		t.Errorf("%d calls, want 45", srv.Calls())
 	}
 }
 

@@ -136,18 +136,3 @@ func TestExcept(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func FuzzHeadings(f *testing.F) {
-	fuzz(f, answer.Spec{Kind: answer.GEMBA}, func(text string, r *analysis.Report) bool {
-		if r.Outcome == analysis.NoError {
-			return hasAny(text, "no", "n/a", "na", "n.a", "nil", "null")
-		}
-		return hasAny(text, "critical", "major", "minor") && hasAny(text, "accuracy", "fluency", "locale", "style", "terminology", "non-translation", "other")
-	}, "Critical:\nno-error\nMajor:\naccuracy/mistranslation - \"a\"\nMinor:\n- style (awkward): b", "no-error", "Minor: other - “a” b", "Neutral:\nother", "Major:\nother - \"")
-}
-
-func FuzzNumberAfter(f *testing.F) {
-	fuzz(f, answer.Spec{Kind: answer.Number, After: "[RESULT]", Lower: at(1), Upper: at(5), Integer: true}, func(text string, r *analysis.Report) bool {
-		return hasDigit(text) && hasAny(text, "[result]")
-	}, "Good. [RESULT] 4", "[result]: 5", "[RESULT] 3\n[RESULT] 4", "[RESULT] 4/5")
-}

@@ -146,6 +146,8 @@ func specs() map[string]answer.Spec {
 		answer.TIGERScore:    {Kind: answer.TIGERScore},
 		answer.InstructScore: {Kind: answer.InstructScore},
 		answer.MQM:           {Kind: answer.Errors, Form: answer.MQM},
+		answer.GEMBA:         {Kind: answer.GEMBA},
+		"after":              {Kind: answer.Number, After: "[RESULT]", Lower: at(1), Upper: at(5), Integer: true},
 	}
 }
 

@@ -150,8 +150,8 @@ func missing(phrase string, texts analysis.Texts) bool {
 }
 
 // markRepeated marks the errors that repeat another one. Q7 says how many pairs
-// there are, and not which: besides those that the checks found, they are the later
-// ones of an equal location, and otherwise the last ones.
+// there are, and not which: besides those that the checks found, they are the last
+// ones.
 func markRepeated(repeated []bool, f *answer.Feedback) {
 	left := min(f.Repeated, len(repeated)-1)
 	for _, found := range repeated {
@@ -159,21 +159,10 @@ func markRepeated(repeated []bool, f *answer.Feedback) {
 			left--
 		}
 	}
-	mark := func(i int) {
-		if left > 0 && !repeated[i] {
+	for i := len(repeated) - 1; i > 0 && left > 0; i-- {
+		if !repeated[i] {
 			repeated[i] = true
 			left--
 		}
-	}
-	seen := map[string]bool{}
-	for i := range repeated {
-		location := folded(f.Errors[i].Location)
-		if location != "" && seen[location] {
-			mark(i)
-		}
-		seen[location] = true
-	}
-	for i := len(repeated) - 1; i > 0; i-- {
-		mark(i)
 	}
 }

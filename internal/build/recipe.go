@@ -45,7 +45,7 @@ type Recipe struct {
 	Analysis string `yaml:"analysis"`
 
 	files   map[string][]byte
-	prompts map[string]*template.Template
+	prompts *template.Template
 }
 
 // StepPlan is one step of a recipe.
@@ -95,7 +95,7 @@ const (
 // LoadRecipe reads a built-in recipe. If dir is not "", files in it replace the
 // built-in files of the same name.
 func LoadRecipe(name, dir string) (*Recipe, error) {
-	r := &Recipe{files: map[string][]byte{}, prompts: map[string]*template.Template{}}
+	r := &Recipe{files: map[string][]byte{}}
 	builtin, err := fs.Sub(recipes, path.Join("recipes", name))
 	if err == nil {
 		_, err = r.read(builtin)
@@ -119,6 +119,15 @@ func LoadRecipe(name, dir string) (*Recipe, error) {
 	if err := f.Decode(r, "describe a recipe"); err != nil {
 		return nil, err
 	}
+	r.prompts = template.New("").Option("missingkey=error").Funcs(template.FuncMap{"word": numberWord, "plural": plural})
+	for _, name := range sortedKeys(r.files) {
+		if name == recipeFile {
+			continue
+		}
+		if _, err := r.prompts.New(name).Parse(string(r.files[name])); err != nil {
+			return nil, fmt.Errorf("%s: %w", cmp.Or(dir, r.Name), err)
+		}
+	}
 	if err := r.check(); err != nil {
 		return nil, f.At(err)
 	}
@@ -138,7 +147,7 @@ func (r *Recipe) read(from fs.FS) (found int, err error) {
 	return found, err
 }
 
-// check parses the prompts that the recipe names.
+// check checks the steps, and that the prompts that they name are there.
 func (r *Recipe) check() error {
 	for _, name := range sortedKeys(r.Steps) {
 		s, field := r.Steps[name], "steps."+name
@@ -150,7 +159,7 @@ func (r *Recipe) check() error {
 		case s.Temperature < 0:
 			return yamlfile.Wrong(field, "temperature is %v; it must be at least 0", s.Temperature)
 		}
-		if err := r.parse(field, s.Prompt); err != nil {
+		if err := r.hasPrompt(field, s.Prompt); err != nil {
 			return err
 		}
 	}
@@ -163,7 +172,7 @@ func (r *Recipe) check() error {
 			if _, known := r.Steps[step]; !known {
 				return yamlfile.Wrong(field, "%s", suggest.Unknown("step", step, sortedKeys(r.Steps)))
 			}
-			if err := r.parse(field, t.Prompts[step]); err != nil {
+			if err := r.hasPrompt(field, t.Prompts[step]); err != nil {
 				return err
 			}
 		}
@@ -176,20 +185,11 @@ func (r *Recipe) check() error {
 	return nil
 }
 
-func (r *Recipe) parse(field, file string) error {
-	if file == "" || r.prompts[file] != nil {
+func (r *Recipe) hasPrompt(field, file string) error {
+	if file == "" || r.prompts.Lookup(file) != nil {
 		return nil
 	}
-	text, found := r.files[file]
-	if !found {
-		return yamlfile.Wrong(field, "there is no file %s", file)
-	}
-	t, err := template.New(file).Option("missingkey=error").Funcs(template.FuncMap{"word": numberWord, "plural": plural}).Parse(string(text))
-	if err != nil {
-		return yamlfile.Wrong(field, "%w", err)
-	}
-	r.prompts[file] = t
-	return nil
+	return yamlfile.Wrong(field, "there is no file %s", file)
 }
 
 // numberWord is a count as InstructScore's prompts write it.
@@ -216,12 +216,11 @@ func (r *Recipe) Prompt(step string, t *Task, data any) (string, error) {
 	if t != nil {
 		file = cmp.Or(t.Prompts[step], file)
 	}
-	prompt := r.prompts[file]
-	if prompt == nil {
+	if file == "" {
 		return "", fmt.Errorf("the recipe %s has no prompt for the step %s", r.Name, step)
 	}
 	var b strings.Builder
-	err := prompt.Execute(&b, data)
+	err := r.prompts.ExecuteTemplate(&b, file, data)
 	return b.String(), err
 }
 

@@ -49,7 +49,7 @@ func mustRead(name string) *Definition {
 	content, err := builtinFiles.ReadFile(path)
 	if err == nil {
 		var d *Definition
-		if d, err = ParseDefinition(path, bytes.NewReader(content)); err == nil {
+		if d, err = parseDefinition(path, bytes.NewReader(content)); err == nil {
 			return d
 		}
 	}

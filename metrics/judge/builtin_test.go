@@ -138,10 +138,7 @@ func combinations(d *Definition) []map[string]string {
 	all := []map[string]string{{}}
 	for _, o := range d.Options {
 		values := o.values()
-		switch {
-		case o.Examples:
-			continue
-		case values == nil:
+		if values == nil {
 			values = []string{"Free {src} text"}
 		}
 		var next []map[string]string

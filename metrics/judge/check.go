@@ -53,8 +53,6 @@ func (d *Definition) checkOptions() error {
 			return yamlfile.Wrong(field+".doc", "is missing: say what option %q does", o.Name)
 		case o.Required && o.Default != "":
 			return yamlfile.Wrong(field+".default", "a required option has no default")
-		case o.Examples && (len(o.Choices) > 0 || o.Required):
-			return yamlfile.Wrong(field+".examples", "an option for a file of examples is neither required nor has it choices")
 		}
 		for j, c := range o.Choices {
 			at := fmt.Sprintf("%s.choices[%d]", field, j)
@@ -192,8 +190,8 @@ func (d *Definition) checkTurns() error {
 			return yamlfile.Wrong(fmt.Sprintf("examples[%d]", i), "needs a hypothesis and an answer")
 		}
 	}
-	if takes := d.takesExamples(); takes != "" && (completions || takes != "examples" && len(d.Turns) > 1) {
-		return yamlfile.Wrong(takes, "examples are messages of a chat, and those of a file of one with one turn")
+	if len(d.Examples) > 0 && completions {
+		return yamlfile.Wrong("examples", "are messages of a chat, and the judge may use completions")
 	}
 	return nil
 }
@@ -205,7 +203,7 @@ func (d *Definition) checkLikelihood() error {
 		return yamlfile.Wrong("likelihood", "stands beside turns; a judge has one of the two")
 	case d.Endpoint != llm.Completions:
 		return yamlfile.Wrong("endpoint", "must be completions: only there do servers return the prompt's log-probabilities")
-	case d.Trim || d.takesExamples() != "":
+	case d.Trim || len(d.Examples) > 0:
 		return yamlfile.Wrong("likelihood", "has neither trim nor examples")
 	case !reflect.ValueOf(d.Answer).IsZero():
 		return yamlfile.Wrong("answer", none)
@@ -218,17 +216,6 @@ func (d *Definition) checkLikelihood() error {
 		}
 	}
 	return nil
-}
-
-// takesExamples is the field that lets examples in, "" where there is none.
-func (d *Definition) takesExamples() string {
-	if i := slices.IndexFunc(d.Options, func(o Option) bool { return o.Examples }); i >= 0 {
-		return fmt.Sprintf("options[%d].examples", i)
-	}
-	if len(d.Examples) > 0 {
-		return "examples"
-	}
-	return ""
 }
 
 func (d *Definition) checkAnswers() error {

@@ -65,9 +65,6 @@ type Option struct {
 	// Choices are all that the option may be, and say what follows from each; any
 	// text where there are none.
 	Choices []Choice `yaml:"choices"`
-	// Examples marks an option whose value is the path of a file for
-	// readExamples.
-	Examples bool `yaml:"examples"`
 }
 
 // Choice is one value of an Option and what follows from it.
@@ -137,11 +134,11 @@ type Likelihood struct {
 // Fields are the texts that fill a prompt.
 type Fields struct{ Source, Reference, Hypothesis string }
 
-// ParseDefinition reads a definition in YAML. It is strict: an unknown field,
+// parseDefinition reads a definition in YAML. It is strict: an unknown field,
 // a variable that nothing sets, and whatever could not be sent or read later
 // are errors, which say the file, the line and the field. name is the file's
 // name in errors.
-func ParseDefinition(name string, r io.Reader) (*Definition, error) {
+func parseDefinition(name string, r io.Reader) (*Definition, error) {
 	f, err := yamlfile.Read(name, r)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ answer: {kind: number, lower: 1, upper: 10}
 `
 
 func parse(text string) (*Definition, error) {
-	return ParseDefinition("judge.yaml", strings.NewReader(text))
+	return parseDefinition("judge.yaml", strings.NewReader(text))
 }
 
 func TestParseDefinition(t *testing.T) {
@@ -158,7 +158,7 @@ answer: {kind: number}
 		{completions, `turns: [{prompt: "{out}"}]`, "", "judge.yaml: turns: are missing"},
 		{completions, `{prompt: "{out}"}`, `{prompt: "{out}"}, {prompt: "{out}"}`, "judge.yaml:4: turns[1]: is a second turn"},
 		{completions, `{prompt: "{out}"}`, `{prompt: ""}`, "judge.yaml:4: turns[0].prompt: is missing"},
-		{completions, "name: fluency", "name: fluency\nexamples: [{hypothesis: a, answer: b}]", "judge.yaml:2: examples: examples are messages of a chat"},
+		{completions, "name: fluency", "name: fluency\nexamples: [{hypothesis: a, answer: b}]", "judge.yaml:2: examples: are messages of a chat"},
 		{small, "answer:", "  - {system: again, prompt: again}\nanswer:", "judge.yaml:20: turns[1].system: belongs to the first turn"},
 	} {
 		text := strings.Replace(c.text, c.old, c.new, 1)
@@ -180,7 +180,7 @@ func TestValuesHelp(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"bos": "default|none|TEXT", "examples": "FILE", "sl": "TEXT", "instruction": "TEXT", "size": "7B|13B", "reference": "no|yes",
+		"bos": "default|none|TEXT", "sl": "TEXT", "instruction": "TEXT", "size": "7B|13B", "reference": "no|yes",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
@@ -263,48 +263,6 @@ func TestHash(t *testing.T) {
 	}
 	if hash(small, map[string]string{"topic": "sport"}) == first {
 		t.Error("an option in the prompt does not change the hash")
-	}
-}
-
-func TestReadExamplesErrors(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"", "x.jsonl: the file has no examples"},
-		{"\n{", "x.jsonl:2: not an example"},
-		{`{"hypothesis": "a", "answer": "1"} {}`, "x.jsonl:1: not an example"},
-		{`{"hypotesis": "a"}`, `name "hypotesis"`},
-		{`{"answer": "1"}`, "no hypothesis"},
-		{`{"hypothesis": "a"}`, "no answer"},
-		{`{"hypothesis": "a", "answer": null}`, "no answer"},
-		{"{\"hypothesis\": \"\xff\"}", "invalid UTF-8"},
-		{strings.Repeat("a", maxExamples+1), "x.jsonl: the file is larger than"},
-	} {
-		if _, err := readExamples("x.jsonl", strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%.40q: %v, want %q", c.text, err, c.want)
-		}
-	}
-}
-
-// TestCheckExamples wants examples that the judge itself could read.
-func TestCheckExamples(t *testing.T) {
-	mqm := find(t, "mqm", map[string]string{"sl": "German", "tl": "English", "reference": "yes"})
-	good := Example{Source: "a", Reference: "b", Hypothesis: "c", Answer: `{"errors":[]}`}
-	noSource, noReference, noScore := good, good, good
-	noSource.Source, noReference.Reference, noScore.Answer = "", "", "fine"
-	for _, c := range []struct {
-		judge   *Resolved
-		example Example
-		want    string
-	}{
-		{mqm, good, ""},
-		{mqm, noSource, "has no source"},
-		{mqm, noReference, "has no reference"},
-		{mqm, noScore, "states no score"},
-		{find(t, "gemba-da", map[string]string{"sl": "German", "tl": "English"}), good, "takes no examples"},
-	} {
-		err := c.judge.checkExamples([]Example{c.example})
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: %v, want %q", c.judge.Spec(), err, c.want)
-		}
 	}
 }
 

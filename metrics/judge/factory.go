@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -26,8 +25,9 @@ type Environment struct {
 	Hardened bool   // where the spec does not say
 	// Client returns who is asked by a judge, at the server that its spec names
 	// ("" for the default ones). Nil means the Asker's client.
-	Client  func(r *Resolved, baseURL string) (ask.Completer, error)
-	Observe func(Event)
+	Client func(r *Resolved, baseURL string) (ask.Completer, error)
+	// Observe, if not nil, is told of every answer, from any number of goroutines.
+	Observe func(ask.Result)
 }
 
 // FileMetric is the name of the metric "judge-file:FILE[,OPTION=VALUE…]".
@@ -86,7 +86,7 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 		return nil, err
 	}
 	defer f.Close()
-	d, err := ParseDefinition(path, f)
+	d, err := parseDefinition(path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -188,62 +188,32 @@ func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric,
 	if err != nil {
 		return nil, err
 	}
-	if r, err = d.withFiles(r); err != nil {
-		return nil, err
-	}
 	if v.Bool(optionHardened, env.Hardened) {
 		if r, err = r.Hardened(); err != nil {
 			return nil, err
 		}
 	}
-	cfg := Config{Judge: r, Asker: env.Asker, Policy: env.Policy, Observe: env.Observe, Revision: v.String(optionRevision, "")}
-	cfg.Samples = v.Int(optionSamples, d.Sampling.Samples, 1, maxSamples)
-	cfg.Combine = analysis.Combination(v.Enum(optionCombine, string(d.Sampling.Combine), analysis.Combinations()...))
+	cfg := config{judge: r, asker: env.Asker, policy: env.Policy, observe: env.Observe, revision: v.String(optionRevision, "")}
+	cfg.samples = v.Int(optionSamples, d.Sampling.Samples, 1, maxSamples)
+	cfg.combine = analysis.Combination(v.Enum(optionCombine, string(d.Sampling.Combine), analysis.Combinations()...))
+	cfg.model = cmp.Or(v.String(optionModel, ""), r.Model(), env.Model)
 	switch {
-	case cfg.Samples > 1 && r.IsLikelihood():
+	case cfg.samples > 1 && r.IsLikelihood():
 		return nil, errors.New("option samples: a likelihood is the same each time")
-	case cfg.Samples == 1 && v.Has(optionCombine):
+	case cfg.samples == 1 && v.Has(optionCombine):
 		return nil, errors.New("option combine is for more than one sample: add samples=N")
-	}
-	cfg.Model = v.String(optionModel, "")
-	if cfg.Model == "" && r.Model() == "" {
-		cfg.Model = env.Model
-	}
-	if cfg.Model == "" && r.Model() == "" {
+	case cfg.model == "":
 		return nil, errors.New("no model is named, and this judge works with any: add model=NAME, or --judge-model")
 	}
 	if v.Has(optionUnparseable) {
-		if cfg.Policy, err = ParsePolicy(v.String(optionUnparseable, "")); err != nil {
+		if cfg.policy, err = ParsePolicy(v.String(optionUnparseable, "")); err != nil {
 			return nil, fmt.Errorf("option %s: %w", optionUnparseable, err)
 		}
 	}
 	if env.Client != nil {
-		if cfg.Client, err = env.Client(r, v.String(optionServer, "")); err != nil {
+		if cfg.client, err = env.Client(r, v.String(optionServer, "")); err != nil {
 			return nil, err
 		}
 	}
-	return New(cfg)
-}
-
-// withFiles reads the examples that options name.
-func (d *Definition) withFiles(r *Resolved) (*Resolved, error) {
-	for _, o := range d.Options {
-		path := r.Option(o.Name)
-		if !o.Examples || path == "" {
-			continue
-		}
-		f, err := packed.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("option %s: %w", o.Name, err)
-		}
-		examples, err := readExamples(path, f)
-		if err == nil {
-			err = r.checkExamples(examples)
-		}
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("option %s: %w", o.Name, err)
-		}
-		r = r.withExamples(examples)
-	}
-	return r, nil
+	return newJudge(cfg)
 }

@@ -18,14 +18,14 @@ type forecast struct {
 
 // Foresee implements metrics.Foreseeing.
 func (j *Judge) Foresee() metrics.Forecast {
-	return &forecast{Judge: j, planner: j.cfg.Asker.Plan(nil)}
+	return &forecast{Judge: j, planner: j.cfg.asker.Plan(nil)}
 }
 
 // Outlook implements metrics.Forecast.
 func (p *forecast) Outlook() metrics.Outlook {
 	o := p.planner.Outlook()
 	return metrics.Outlook{
-		Model: p.cfg.Model, Cells: int(p.cells.Load()), Stored: o.Stored, Calls: o.Needed, Equal: o.Equal,
+		Model: p.cfg.model, Cells: int(p.cells.Load()), Stored: o.Stored, Calls: o.Needed, Equal: o.Equal,
 		PromptTokens: o.PromptTokens, MostCompletionTokens: o.MostCompletionTokens,
 	}
 }
@@ -34,7 +34,7 @@ func (p *forecast) Outlook() metrics.Outlook {
 func (p *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	s := newScoring(p.Judge, blocks)
 	cells := s.all()
-	p.cells.Add(int64(len(cells) / p.cfg.Samples))
+	p.cells.Add(int64(len(cells) / p.cfg.samples))
 	return s.scores, p.planner.Add(ctx, func(yield func(ask.Job, error) bool) {
 		for _, t := range cells {
 			if !yield(&conversation{scoring: s, task: t}, nil) {

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -109,40 +108,18 @@ func TestStructuredOutput(t *testing.T) {
 
 // TestFewShot wants the examples as turns, in the words of the prompt.
 func TestFewShot(t *testing.T) {
-	file := t.TempDir() + "/examples.jsonl"
-	line := `{"source": "Hallo {out}", "hypothesis": "Helo", "answer": {"errors": [{"span": "Helo", "category": "fluency/spelling", "severity": "minor", "explanation": "Write Hello."}]}}`
-	if err := os.WriteFile(file, []byte("\n"+line+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(file)
+	d, err := parse(strings.Replace(small, "turns:", "examples: [{source: 'Hallo {out}', hypothesis: Helo, answer: '3', set: {topic: sport}}]\nturns:", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	examples, err := readExamples(file, f)
+	r, err := d.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
-	}
-	plain := find(t, "mqm", map[string]string{"sl": "German", "tl": "English"})
-	if err := plain.checkExamples(examples); err != nil {
-		t.Fatal(err)
-	}
-	r := plain.withExamples(examples)
-	if r.Hash() == plain.Hash() {
-		t.Error("examples do not change the hash")
-	}
-	m := r.Request("m", 0, placeholders, nil).Messages
-	if len(m) != 4 || m[0].Role != "system" || m[3].Role != "user" {
-		t.Fatalf("messages %v", m)
 	}
 	want := []llm.Message{
-		{Role: "user", Content: "German source: Hallo {out}\nEnglish translation: Helo"},
-		{Role: "assistant", Content: `{"errors":[{"span":"Helo","category":"fluency/spelling","severity":"minor","explanation":"Write Hello."}]}`},
+		{Role: "system", Content: "Judge news."}, {Role: "user", Content: "Hallo {out} => Helo"}, {Role: "assistant", Content: "3"}, {Role: "user", Content: "S => O"},
 	}
-	if !cmp.Equal(m[1:3], want) {
-		t.Error(cmp.Diff(want, m[1:3]))
-	}
-	if got := plain.Request("m", 0, placeholders, nil).Messages; len(got) != 2 {
-		t.Errorf("WithExamples changed its receiver: %v", got)
+	if m := r.Request("m", 0, placeholders, nil).Messages; !cmp.Equal(m, want) {
+		t.Error(cmp.Diff(want, m))
 	}
 }

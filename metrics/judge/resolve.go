@@ -155,11 +155,8 @@ func (o Option) values() []string {
 }
 
 // ValuesHelp writes what the option may be for people: "yes|no", "chat|TEXT",
-// "FILE", and "TEXT" for any text.
+// and "TEXT" for any text.
 func (o Option) ValuesHelp() string {
-	if o.Examples {
-		return "FILE"
-	}
 	var words []string
 	for _, v := range o.values() {
 		switch v {
@@ -321,11 +318,3 @@ func (r *Resolved) Hardened() (*Resolved, error) {
 
 // IsHardened reports whether Hardened made r.
 func (r *Resolved) IsHardened() bool { return r.hardened }
-
-// withExamples returns r with further examples after its own.
-func (r *Resolved) withExamples(examples []Example) *Resolved {
-	e := *r
-	e.examples = slices.Concat(r.examples, examples)
-	e.shown = slices.Concat(r.shown, slices.Repeat(r.turns[:1], len(examples)))
-	return &e
-}

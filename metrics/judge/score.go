@@ -17,7 +17,7 @@ import (
 // for servers that keep what they have computed for a prefix.
 func (j *Judge) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	s := newScoring(j, blocks)
-	return s.scores, j.cfg.Asker.Do(ctx, s)
+	return s.scores, j.cfg.asker.Do(ctx, s)
 }
 
 // scoring is one call of Score, and the [ask.Job] of it.
@@ -87,14 +87,9 @@ func (s *scoring) all() (all []*task) {
 
 // Answered implements ask.Job.
 func (s *scoring) Answered(_ int, r ask.Result) {
-	if s.j.cfg.Observe == nil {
-		return
+	if s.j.cfg.observe != nil {
+		s.j.cfg.observe(r)
 	}
-	e := Event{Called: r.Called, Failed: r.Err != nil}
-	if e.Called && !e.Failed {
-		e.PromptTokens, e.CompletionTokens = r.Answer.PromptTokens, r.Answer.CompletionTokens
-	}
-	s.j.cfg.Observe(e)
 }
 
 // At implements ask.Job.
@@ -112,14 +107,14 @@ func (s *scoring) take(t *task, r *analysis.Report) error {
 	r.Locate(texts)
 	r.Check(texts, s.j.rules)
 	if t.promptCut() {
-		r.Flags = append(r.Flags, FlagPromptCut)
+		r.Flags = append(r.Flags, flagPromptCut)
 	}
 	t.cell.reports[t.draw] = r
 	if t.cell.left--; t.cell.left > 0 {
 		return nil
 	}
 	if len(t.cell.reports) > 1 {
-		r = analysis.Combine(s.j.cfg.Combine, t.cell.reports, (s.j.cfg.Samples+1)/2, float64(s.j.info.Direction))
+		r = analysis.Combine(s.j.cfg.combine, t.cell.reports, (s.j.cfg.samples+1)/2, float64(s.j.info.Direction))
 	}
 	return s.place(t, r)
 }
@@ -135,13 +130,13 @@ func (s *scoring) place(t *task, r *analysis.Report) error {
 		out.Values[i], out.Status[i] = *r.Score, metrics.Scored
 		return nil
 	}
-	if v, ok := s.j.cfg.Policy.Counts(r.Outcome); ok {
+	if v, ok := s.j.cfg.policy.Counts(r.Outcome); ok {
 		out.Values[i], out.Status[i] = v, metrics.Scored
 		return nil
 	}
 	out.Status[i] = status(r.Outcome)
-	if s.j.cfg.Policy.Fails() {
-		return fmt.Errorf("the answer of %s has no score (%s: %s), and none is to be left out", s.j.cfg.Model, r.Outcome, r.Detail)
+	if s.j.cfg.policy.Fails() {
+		return fmt.Errorf("the answer of %s has no score (%s: %s), and none is to be left out", s.j.cfg.model, r.Outcome, r.Detail)
 	}
 	return nil
 }

@@ -420,22 +420,7 @@ func TestBoundsHoldWhatPoliciesCount(t *testing.T) {
 		{"-25", math.Inf(-1), 0},
 		{"5", math.Inf(-1), 5},
 	} {
-		policy, err := judge.ParsePolicy(test.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := judge.Find("instructscore")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := d.Resolve(map[string]string{"task": "mt_zh-en"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, err := judge.New(judge.Config{Judge: r, Policy: policy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := newJudge(t, nil, zhen+",unparseable="+test.policy, nil)
 		if info := j.Info(); info.Lower != test.lower || info.Upper != test.upper {
 			t.Errorf("%s: bounds %v and %v, want %v and %v", test.policy, info.Lower, info.Upper, test.lower, test.upper)
 		}

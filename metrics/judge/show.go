@@ -104,12 +104,12 @@ func showBound(b float64) string {
 }
 
 // Samples is how many answers a score is made of.
-func (j *Judge) Samples() int { return j.cfg.Samples }
+func (j *Judge) Samples() int { return j.cfg.samples }
 
 // samples says of how many answers a score is, "" of one.
 func (j *Judge) samples() string {
-	if j.cfg.Samples < 2 {
+	if j.cfg.samples < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%d answers, combined by %s", j.cfg.Samples, j.cfg.Combine)
+	return fmt.Sprintf("%d answers, combined by %s", j.cfg.samples, j.cfg.combine)
 }

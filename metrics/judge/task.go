@@ -21,9 +21,9 @@ const (
 	kindLikelihood   = "completions-with-logprobs" // the answer is the prompt's tokens
 )
 
-// FlagPromptCut marks a report for which the server counted far fewer tokens
+// flagPromptCut marks a report for which the server counted far fewer tokens
 // than the prompt must have: it may have cut the prompt without a word.
-const FlagPromptCut = "prompt-cut"
+const flagPromptCut = "prompt-cut"
 
 // task is a cell on its way to its report: the request of one turn.
 type task struct {
@@ -50,11 +50,11 @@ type cell struct {
 
 // sample is the sample index of a task's whole conversation. New samples of an
 // answer follow after all that the cell began with.
-func (j *Judge) sample(t *task) int { return t.draw + t.tries*j.cfg.Samples }
+func (j *Judge) sample(t *task) int { return t.draw + t.tries*j.cfg.samples }
 
 // tasks are those of a cell.
 func (s *scoring) tasks(block, hypothesis, column int) []*task {
-	b, n := &s.blocks[block], s.j.cfg.Samples
+	b, n := &s.blocks[block], s.j.cfg.samples
 	fields := Fields{Source: b.Source, Hypothesis: b.Hypotheses[hypothesis]}
 	if column < len(b.References) {
 		fields.Reference = b.References[column]
@@ -69,12 +69,12 @@ func (s *scoring) tasks(block, hypothesis, column int) []*task {
 // prepare writes down the request of a task.
 func (j *Judge) prepare(t *task) error {
 	wire, prefix := j.request(t)
-	stored, err := StoredRequest(wire, j.cfg.Judge.Endpoint(), j.cfg.Revision, j.sample(t))
+	stored, err := StoredRequest(wire, j.cfg.judge.Endpoint(), j.cfg.revision, j.sample(t))
 	if err != nil {
 		return err
 	}
 	t.question = ask.Question{
-		Request: stored, Key: stored.Key(), Wire: wire, Client: j.cfg.Client, Follow: max(0, j.cfg.Judge.Turns()-1-len(t.answers)),
+		Request: stored, Key: stored.Key(), Wire: wire, Client: j.cfg.client, Follow: max(0, j.cfg.judge.Turns()-1-len(t.answers)),
 	}
 	t.prefix = prefix
 	return nil
@@ -82,8 +82,8 @@ func (j *Judge) prepare(t *task) error {
 
 // request is what the model is sent. prefix is of a likelihood.
 func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
-	r := j.cfg.Judge
-	wire = r.Request(j.cfg.Model, len(t.answers), t.fields, t.answers)
+	r := j.cfg.judge
+	wire = r.Request(j.cfg.model, len(t.answers), t.fields, t.answers)
 	if r.IsLikelihood() {
 		prompt, _ := r.RenderLikelihood(t.fields)
 		return wire, len(prompt)
@@ -91,7 +91,7 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	wire.MaxTokens <<= t.room
 	if sample := j.sample(t); sample > 0 {
 		wire.Temperature = max(wire.Temperature, retryTemperature)
-		if j.cfg.Samples > 1 { // so that no server between answers with the same
+		if j.cfg.samples > 1 { // so that no server between answers with the same
 			wire.Extra = maps.Clone(wire.Extra)
 			if wire.Extra == nil {
 				wire.Extra = map[string]any{}
@@ -154,7 +154,7 @@ func plain(extra map[string]any) (map[string]any, error) {
 // settle makes a report of the answer to a task, or says what is asked next.
 func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	a := &t.answer
-	retries := j.cfg.Policy.retry > 0
+	retries := j.cfg.policy.retry > 0
 	switch {
 	case t.err != nil:
 		return &analysis.Report{Outcome: analysis.Missing, Detail: t.err.Error()}, nil
@@ -167,7 +167,7 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	case a.FinishReason == llm.FinishNotUnicode:
 		r := &analysis.Report{Outcome: analysis.Unparseable, Detail: "the server sent invalid UTF-8 or half of a surrogate pair", Raw: &a.Text}
 		return j.retried(t, r)
-	case j.cfg.Judge.IsLikelihood():
+	case j.cfg.judge.IsLikelihood():
 		return readLikelihood(a.Text, t.prefix), nil
 	}
 	if t.question.Follow > 0 && strings.TrimSpace(a.Text) != "" {
@@ -176,7 +176,7 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	r := j.parser.Parse(a.Text)
 	j.addErrors(t, r)
 	if a.FinishReason == llm.FinishLength && !j.whole(a.Text, r) {
-		if retries && t.room < j.cfg.Policy.retry {
+		if retries && t.room < j.cfg.policy.retry {
 			return nil, t.again(func(n *task) { n.room++ })
 		}
 		r.Outcome, r.Score = analysis.Cut, nil
@@ -206,7 +206,7 @@ func (j *Judge) addErrors(t *task, r *analysis.Report) {
 // retried is another sample in place of a report without a score, where the
 // policy asks for one.
 func (j *Judge) retried(t *task, r *analysis.Report) (*analysis.Report, *task) {
-	if p := j.cfg.Policy; r.Outcome == analysis.Unparseable && t.tries < p.retry {
+	if p := j.cfg.policy; r.Outcome == analysis.Unparseable && t.tries < p.retry {
 		return nil, t.again(func(n *task) { n.tries, n.answers = n.tries+1, nil })
 	}
 	return r, nil
@@ -229,7 +229,7 @@ func (t *task) again(change func(*task)) *task {
 // a number, and not the beginning of one, before it explains itself. A list of
 // errors is whole only at its end.
 func (j *Judge) whole(text string, r *analysis.Report) bool {
-	switch j.cfg.Judge.Answer().Kind {
+	switch j.cfg.judge.Answer().Kind {
 	case answer.Number, answer.Stars, answer.Classes:
 	default:
 		return false

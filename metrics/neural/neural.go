@@ -94,7 +94,7 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	for _, u := range spec.URLs {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
-	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable, Example: example}
+	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable}
 	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
 	cfg.Limits.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)

@@ -23,23 +23,20 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Scale says how scores of members are made comparable.
-type Scale string
-
-// The scales.
+// Scales make scores of members comparable.
 const (
-	Same   Scale = "same"   // as they are, of members with the same bounds
-	Bounds Scale = "bounds" // from 0, the lower bound of the member, to 1, the upper one
-	None   Scale = "none"   // as they are, whatever the bounds
+	same   = "same"   // as they are, of members with the same bounds
+	bounds = "bounds" // from 0, the lower bound of the member, to 1, the upper one
+	none   = "none"   // as they are, whatever the bounds
 )
 
-var scales = []string{string(Same), string(Bounds), string(None)}
+var scales = []string{same, bounds, none}
 
-// Config says of what a Panel is made.
-type Config struct {
+// config says of what a Panel is made.
+type config struct {
 	Members []metrics.Metric     // at least two
 	Combine analysis.Combination // "" means the mean
-	Scale   Scale                // "" means Same
+	Scale   string               // "" means same
 	// Keep gives the way in which a member is asked, such as refract.Keep; nil
 	// stands for its Score.
 	Keep func(metrics.Metric) Score
@@ -50,7 +47,7 @@ type Score = func(context.Context, []metrics.Block) ([]metrics.Scores, error)
 
 // Panel is a metric of metrics. It is safe for concurrent use.
 type Panel struct {
-	cfg   Config
+	cfg   config
 	score []Score // of each member
 	info  metrics.Info
 }
@@ -63,27 +60,27 @@ var (
 // Factory makes panels of specs, whose members parse makes.
 func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error), keep func(metrics.Metric) Score) metrics.Factory {
 	return metrics.Factory{
-		Name: Name, Tail: Tail, Summary: "mean or median of other metrics and judges, with their agreement",
+		Name: metricName, Tail: specTail, Summary: "mean or median of other metrics and judges, with their agreement",
 		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
-			specs, options, err := Split(v.Tail())
+			specs, options, err := split(v.Tail())
 			if err != nil {
 				return nil, v.Wrong(err)
 			}
-			cfg := Config{Keep: keep}
+			cfg := config{Keep: keep}
 			if err := metrics.EachOption(options, cfg.set); err != nil {
 				return nil, v.Wrong(err)
 			}
 			for _, spec := range specs {
 				m, err := parse(ctx, spec)
 				if start := (*metrics.StartError)(nil); errors.As(err, &start) {
-					err = &metrics.StartError{Name: Name + ":" + redact.Text(v.Tail()), Err: start}
+					err = &metrics.StartError{Name: metricName + ":" + redact.Text(v.Tail()), Err: start}
 				}
 				if err != nil {
 					return nil, errors.Join(err, metrics.Close(cfg.Members...))
 				}
 				cfg.Members = append(cfg.Members, m)
 			}
-			p, err := New(cfg)
+			p, err := newPanel(cfg)
 			if err != nil {
 				return nil, errors.Join(v.Wrong(err), metrics.Close(cfg.Members...))
 			}
@@ -93,7 +90,7 @@ func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error
 }
 
 // set takes in an option such as "combine=median"; "" is none.
-func (c *Config) set(key, value string, _ bool) (err error) {
+func (c *config) set(key, value string, _ bool) (err error) {
 	switch key {
 	case "":
 	case "combine":
@@ -102,7 +99,7 @@ func (c *Config) set(key, value string, _ bool) (err error) {
 		if !slices.Contains(scales, value) {
 			return errors.New(suggest.Unknown("scale", value, scales))
 		}
-		c.Scale = Scale(value)
+		c.Scale = value
 	default:
 		return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
 			suggest.Unknown("option of a panel", key, []string{"combine", "scale"}))
@@ -110,12 +107,12 @@ func (c *Config) set(key, value string, _ bool) (err error) {
 	return err
 }
 
-// New returns a panel, or why its members do not go together.
-func New(cfg Config) (*Panel, error) {
+// newPanel returns a panel, or why its members do not go together.
+func newPanel(cfg config) (*Panel, error) {
 	if len(cfg.Members) < 2 {
 		return nil, errors.New("a panel has at least two members")
 	}
-	cfg.Combine, cfg.Scale = cmp.Or(cfg.Combine, analysis.Mean), cmp.Or(cfg.Scale, Same)
+	cfg.Combine, cfg.Scale = cmp.Or(cfg.Combine, analysis.Mean), cmp.Or(cfg.Scale, same)
 	p := &Panel{cfg: cfg, info: cfg.Members[0].Info()}
 	p.info.Keep = metrics.KeepOnRequest // the members' own scores are kept
 	var names []string
@@ -126,10 +123,10 @@ func New(cfg Config) (*Panel, error) {
 			return nil, fmt.Errorf("%s is a member twice", info.Name)
 		case info.Direction != p.info.Direction:
 			return nil, fmt.Errorf("of %s lower scores are better, and of %s higher ones: a panel's members agree", lowerFirst(info, cfg.Members[0].Info())...)
-		case cfg.Scale == Same && (info.Lower != p.info.Lower || info.Upper != p.info.Upper):
+		case cfg.Scale == same && (info.Lower != p.info.Lower || info.Upper != p.info.Upper):
 			return nil, fmt.Errorf("%s is from %g to %g, and %s from %g to %g: add scale=bounds for scores from 0 to 1, or scale=none",
 				names[0], p.info.Lower, p.info.Upper, info.Name, info.Lower, info.Upper)
-		case cfg.Scale == Bounds && (math.IsInf(info.Lower, 0) || math.IsInf(info.Upper, 0)):
+		case cfg.Scale == bounds && (math.IsInf(info.Lower, 0) || math.IsInf(info.Upper, 0)):
 			return nil, fmt.Errorf("%s has no bounds on both sides, so that scale=bounds has nothing to go by: scale=none takes scores as they are", info.Name)
 		}
 		names = append(names, info.Name)
@@ -137,7 +134,7 @@ func New(cfg Config) (*Panel, error) {
 		p.info.NeedsReferences = p.info.NeedsReferences || info.NeedsReferences
 		p.info.Explains = p.info.Explains || info.Explains
 		p.info.Pace.Batch, p.info.Pace.Calls = max(p.info.Pace.Batch, info.Pace.Batch), max(p.info.Pace.Calls, info.Pace.Calls)
-		if cfg.Scale == None {
+		if cfg.Scale == none {
 			p.info.Lower, p.info.Upper = min(p.info.Lower, info.Lower), max(p.info.Upper, info.Upper)
 		}
 		score := m.Score
@@ -150,13 +147,13 @@ func New(cfg Config) (*Panel, error) {
 	if cfg.Combine != analysis.Mean {
 		options = append(options, "combine="+string(cfg.Combine))
 	}
-	if cfg.Scale != Same {
-		options = append(options, "scale="+string(cfg.Scale))
+	if cfg.Scale != same {
+		options = append(options, "scale="+cfg.Scale)
 	}
-	if cfg.Scale == Bounds {
+	if cfg.Scale == bounds {
 		p.info.Lower, p.info.Upper = 0, 1
 	}
-	p.info.Name = Name + ":" + Join(names, options...)
+	p.info.Name = metricName + ":" + join(names, options...)
 	return p, nil
 }
 
@@ -177,7 +174,7 @@ func (p *Panel) Signature(metrics.Level) metrics.Signature {
 	for i, m := range p.cfg.Members {
 		sig = sig.With(fmt.Sprintf("member%d", i+1), m.Info().Name+" "+m.Signature(metrics.Sentence).String())
 	}
-	return sig.With("combine", string(p.cfg.Combine)).With("scale", string(p.cfg.Scale))
+	return sig.With("combine", string(p.cfg.Combine)).With("scale", p.cfg.Scale)
 }
 
 // Members implements metrics.Composite.
@@ -204,7 +201,7 @@ func (p *Panel) Fit(ctx context.Context, references iter.Seq2[[]string, error]) 
 			return nil, err
 		}
 	}
-	return New(cfg)
+	return newPanel(cfg)
 }
 
 // Close closes the members.
@@ -224,19 +221,10 @@ func (p *Panel) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sc
 		g.Go(func() error {
 			var err error
 			said[k], err = p.score[k](ctx, given(m.Info(), blocks))
-			if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-				return &metrics.CellError{Block: at.Block, Hypothesis: at.Hypothesis, Column: at.Column, Err: fmt.Errorf("%s: %w", m.Info().Name, at.Err)}
-			}
-			if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
-				return &metrics.BlocksError{First: at.First, Last: at.Last, Err: fmt.Errorf("%s: %w", m.Info().Name, at.Err)}
-			}
 			if err == nil && len(said[k]) != len(blocks) {
 				err = fmt.Errorf("%d matrices for %d segments", len(said[k]), len(blocks))
 			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", m.Info().Name, err)
-			}
-			return nil
+			return named(m.Info().Name, err)
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -250,6 +238,20 @@ func (p *Panel) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sc
 		}
 	}
 	return out, nil
+}
+
+// named says of which member an error is, and keeps its place.
+func named(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
+		return &metrics.CellError{Block: at.Block, Hypothesis: at.Hypothesis, Column: at.Column, Err: fmt.Errorf("%s: %w", name, at.Err)}
+	}
+	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
+		return &metrics.BlocksError{First: at.First, Last: at.Last, Err: fmt.Errorf("%s: %w", name, at.Err)}
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // given leaves out what a member does not ask for.
@@ -308,7 +310,7 @@ func (p *Panel) place(out *metrics.Scores, cell, block, columns int, said [][]me
 }
 
 func (p *Panel) scaled(info metrics.Info, v float64) float64 {
-	if p.cfg.Scale == Bounds {
+	if p.cfg.Scale == bounds {
 		return (v - info.Lower) / (info.Upper - info.Lower)
 	}
 	return v

@@ -1,4 +1,4 @@
-package panel_test
+package panel
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
 	"github.com/refract-eval/refract/metrics/metricstest"
-	"github.com/refract-eval/refract/metrics/panel"
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
@@ -32,7 +31,7 @@ func registry() metrics.Registry {
 	var all metrics.Registry
 	all = append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory(),
 		metrics.Made(length("long", 0, 10, false)), metrics.Made(length("open", math.Inf(-1), 10, true))},
-		panel.Factory(func(ctx context.Context, spec string) (metrics.Metric, error) { return all.Parse(ctx, spec) }, nil))
+		Factory(func(ctx context.Context, spec string) (metrics.Metric, error) { return all.Parse(ctx, spec) }, nil))
 	return all
 }
 
@@ -73,12 +72,12 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// Split reads what Join writes.
+// split reads what join writes.
 func TestSplitJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,3}(:[a-z+,=]{0,4}(\[[a-z+,]{0,3}\])?[a-z]?)?`), 1, 4).Draw(t, "members")
 		options := rapid.SliceOfN(rapid.StringMatching(`[a-z]=[a-z]`), 0, 2).Draw(t, "options")
-		got, rest, err := panel.Split(panel.Join(members, options...))
+		got, rest, err := split(join(members, options...))
 		if err != nil || !slices.Equal(got, members) || rest != strings.Join(options, ",") {
 			t.Fatalf("%q and %q, %v, want %q and %q", got, rest, err, members, options)
 		}
@@ -90,11 +89,11 @@ func FuzzSplit(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		members, options, err := panel.Split(s)
+		members, options, err := split(s)
 		if err != nil {
 			return
 		}
-		again, rest, err := panel.Split(panel.Join(members, options))
+		again, rest, err := split(join(members, options))
 		if !slices.Equal(members, again) || rest != options || err != nil {
 			t.Fatalf("%q is %q and %q, then %q and %q, %v", s, members, options, again, rest, err)
 		}
@@ -102,7 +101,7 @@ func FuzzSplit(f *testing.F) {
 }
 
 func TestRewrite(t *testing.T) {
-	got := panel.Rewrite("panel:[judge-file:a.yaml,x=y]+[panel:bleu+judge-file:b.yaml],scale=none", func(spec string) string {
+	got := Rewrite("panel:[judge-file:a.yaml,x=y]+[panel:bleu+judge-file:b.yaml],scale=none", func(spec string) string {
 		return strings.Replace(spec, "judge-file:", "judge-file:dir/", 1)
 	})
 	if want := "panel:[judge-file:dir/a.yaml,x=y]+[panel:bleu+judge-file:dir/b.yaml],scale=none"; got != want {
@@ -179,8 +178,8 @@ func TestMissingAndScaled(t *testing.T) {
 			{Outcome: analysis.Unparseable}, {Outcome: analysis.Cut}}})
 	b := judge("bbb", 10, metrics.Scores{Values: []float64{8, 8, 2}})
 	var kept []string
-	p, err := panel.New(panel.Config{Members: []metrics.Metric{a, b}, Combine: analysis.Mean, Scale: panel.Bounds,
-		Keep: func(m metrics.Metric) panel.Score { kept = append(kept, m.Info().Name); return m.Score }})
+	p, err := newPanel(config{Members: []metrics.Metric{a, b}, Combine: analysis.Mean, Scale: bounds,
+		Keep: func(m metrics.Metric) Score { kept = append(kept, m.Info().Name); return m.Score }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +232,7 @@ func TestFit(t *testing.T) {
 	new := func(name string) *fitter {
 		return &fitter{fixed: fixed{info: metrics.Info{Name: name, Direction: metrics.HigherIsBetter}}}
 	}
-	p, err := panel.New(panel.Config{Members: []metrics.Metric{new("a"), new("b")}})
+	p, err := newPanel(config{Members: []metrics.Metric{new("a"), new("b")}})
 	if err != nil || p.Fitted() {
 		t.Fatal(err)
 	}
@@ -260,7 +259,7 @@ func (broken) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) 
 func TestMemberFails(t *testing.T) {
 	a, _ := registry().Parse(t.Context(), "bleu")
 	b, _ := registry().Parse(t.Context(), "chrf")
-	p, err := panel.New(panel.Config{Members: []metrics.Metric{a, broken{b}}})
+	p, err := newPanel(config{Members: []metrics.Metric{a, broken{b}}})
 	if err != nil {
 		t.Fatal(err)
 	}

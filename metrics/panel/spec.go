@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Name is that of the metric.
-const Name = "panel"
+// metricName is that of the metric.
+const metricName = "panel"
 
-// Tail is the form of what follows the name in a spec.
-const Tail = "MEMBER+MEMBER[+MEMBER…][,combine=mean|median|gemba-v2][,scale=same|bounds|none]"
+// specTail is the form of what follows the name in a spec.
+const specTail = "MEMBER+MEMBER[+MEMBER…][,combine=mean|median|gemba-v2][,scale=same|bounds|none]"
 
-// Split reads what follows the name in a spec: members that "+" joins, and options
+// split reads what follows the name in a spec: members that "+" joins, and options
 // behind a comma. A member that has one of these two stands in square brackets, as
 // in "[chrf++]+bleu,scale=bounds".
-func Split(tail string) (members []string, options string, err error) {
+func split(tail string) (members []string, options string, err error) {
 	for rest := tail; ; {
 		var member string
 		if member, rest, err = cutMember(rest); err != nil {
@@ -58,8 +58,8 @@ func cutMember(s string) (member, rest string, err error) {
 	return "", "", errors.New("a \"[\" that is not closed")
 }
 
-// Join is the reverse of Split.
-func Join(members []string, options ...string) string {
+// join is the reverse of split.
+func join(members []string, options ...string) string {
 	var b strings.Builder
 	for i, m := range members {
 		if i > 0 {
@@ -80,17 +80,17 @@ func Join(members []string, options ...string) string {
 // others. A spec that cannot be read stays as it is.
 func Rewrite(spec string, change func(spec string) string) string {
 	name, tail, _ := strings.Cut(spec, ":")
-	if name != Name {
+	if name != metricName {
 		return change(spec)
 	}
-	members, options, err := Split(tail)
+	members, options, err := split(tail)
 	if err != nil {
 		return spec
 	}
 	for i := range members {
 		members[i] = Rewrite(members[i], change)
 	}
-	spec = Name + ":" + Join(members)
+	spec = metricName + ":" + join(members)
 	if options != "" {
 		spec += "," + options
 	}

@@ -264,8 +264,8 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, e
 	return j.clients[key], nil
 }
 
-func (j *judging) observe(ev judge.Event) {
-	j.answers.add(j.progress, j.spend, ev.Called, ev.Failed, ev.PromptTokens+ev.CompletionTokens)
+func (j *judging) observe(r ask.Result) {
+	j.answers.add(j.progress, j.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
 }
 
 // scored counts the segments of metrics on servers and of programs, beside the

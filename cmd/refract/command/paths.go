@@ -121,23 +121,10 @@ func (e *env) mapFiles(spec string, change func(path string, written bool) strin
 			for _, o := range e.registry()[at].Options {
 				options[o.Key] = o
 			}
-		default: // a judge, whose definition says which of its options are files
-			var d *judge.Definition
-			var err error
-			if path, more, comma := strings.Cut(rest, ","); name == judge.FileMetric {
-				path = change(path, false)
-				if rest = path; comma {
-					rest += "," + more
-				}
-				d, err = judge.ReadDefinition(path)
-			} else {
-				d, err = judge.Find(strings.TrimSuffix(name, judge.HardenedSuffix))
-			}
-			if err != nil {
-				break // it is said where the metric is made
-			}
-			for _, o := range d.Options {
-				options[o.Name] = metrics.Option{Key: o.Name, File: o.Examples}
+		case name == judge.FileMetric:
+			path, more, comma := strings.Cut(rest, ",")
+			if rest = change(path, false); comma {
+				rest += "," + more
 			}
 		}
 		fields := strings.Split(rest, ",")

@@ -173,7 +173,6 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/score", score(`,"metrics":["exec:lengths"]`), nil, 400, `--trust-clients`},
 		{"POST", "/v1/score", score(`,"metrics":["panel:[exec:lengths]+chrf"]`), nil, 400, `--trust-clients`},
 		{"POST", "/v1/score", score(`,"metrics":["judge-file:secret.yaml"]`), nil, 400, `--trust-clients`},
-		{"POST", "/v1/score", score(`,"metrics":["mqm:sl=a,tl=b,examples=secret.jsonl"]`), nil, 400, `--trust-clients`},
 		{"POST", "/v1/score", score(`,"metrics":["oip:http://user:hunter2@127.0.0.1/m"]`), nil, 400, `--trust-clients`},
 		{"POST", "/v1/score", score(`,"metrics":["gemba-da:base-url=http://user:hunter2@127.0.0.1,model=m"]`), nil, 400, `--trust-clients`},
 		{"POST", "/v1/score", score(`,"metrics":["bleu:tokenize=flores200"]`), nil, 400, `its model is not at flores200sacrebleuspm, where`},

@@ -21,7 +21,6 @@ type VersionError = versionError
 
 var (
 	ProcessIdentity = processIdentity
-	ProcessGone     = processGone
 	OpenPostgres    = openPostgres
 	ParseParams     = parseParams
 

@@ -2,8 +2,6 @@ package cache_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -100,37 +98,6 @@ func TestImportErrors(t *testing.T) {
 				t.Errorf("imported %+v, want %+v", got, want)
 			}
 		})
-	}
-}
-
-func TestImportCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := cache.Import(ctx, strings.NewReader(lineA), cache.NewMemory()); !errors.Is(err, context.Canceled) {
-		t.Errorf("Import = %v", err)
-	}
-	s := cache.NewMemory()
-	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := cache.Export(ctx, &bytes.Buffer{}, s); !errors.Is(err, context.Canceled) {
-		t.Errorf("Export = %v", err)
-	}
-}
-
-type fullWriter struct{}
-
-var errFullWriter = errors.New("no space")
-
-func (fullWriter) Write([]byte) (int, error) { return 0, errFullWriter }
-
-func TestExportWriteError(t *testing.T) {
-	s := cache.NewMemory()
-	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := cache.Export(t.Context(), fullWriter{}, s); !errors.Is(err, errFullWriter) {
-		t.Errorf("Export = %v", err)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -34,10 +32,8 @@ func runSuite(t *testing.T, open func(t *testing.T) cache.Store) {
 		{"refused", suiteRefused},
 		{"cancelled", suiteCancelled},
 		{"concurrent", suiteConcurrent},
-		{"model", suiteModel},
 		{"model of records", suiteRecords},
 		{"scores", suiteScores},
-		{"many", suiteMany},
 		{"claims", suiteClaims},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
@@ -60,45 +56,6 @@ func newEntry(n int) cache.Entry {
 			Created: time.Date(2024, 5, 6, 7, 8, 9, n, time.UTC),
 		},
 	}
-}
-
-// entryGenerator draws sound entries, hostile texts among them.
-func entryGenerator() *rapid.Generator[cache.Entry] {
-	text := rapid.OneOf(
-		rapid.String(),
-		rapid.SampledFrom([]string{"", "\x00", "a\x00b\x00", "\ufeff", "\r\n", "\u2028", "\ufffd", "'; DROP TABLE answers; --", "\U0010ffff"}),
-		rapid.Map(rapid.IntRange(0, 20_000), func(n int) string { return strings.Repeat("x\x00é", n) }),
-	)
-	name := rapid.StringN(1, 20, -1)
-	return rapid.Custom(func(t *rapid.T) cache.Entry {
-		params, err := cache.NewParams(map[string]any{
-			"temperature": rapid.Float64Range(-10, 10).Draw(t, "temperature"),
-			"stop":        rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "stop"),
-			"seed":        rapid.Uint64().Draw(t, "seed"),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := cache.Entry{
-			Request: cache.Request{
-				Kind: name.Draw(t, "kind"), Model: name.Draw(t, "model"), Revision: text.Draw(t, "revision"),
-				Prompt: text.Draw(t, "prompt"), Sample: rapid.IntRange(0, math.MaxInt32).Draw(t, "sample"),
-				Params: rapid.SampledFrom([]cache.Params{"", params}).Draw(t, "params"),
-			},
-			Answer: cache.Answer{
-				FinishReason: text.Draw(t, "finish"), ServedModel: text.Draw(t, "served"),
-				PromptTokens:     rapid.IntRange(0, math.MaxInt32).Draw(t, "prompt tokens"),
-				CompletionTokens: rapid.IntRange(0, math.MaxInt32).Draw(t, "completion tokens"),
-			},
-		}
-		if rapid.Bool().Draw(t, "has text") {
-			e.Text, e.HasText = text.Draw(t, "text"), true
-		}
-		if rapid.Bool().Draw(t, "has time") {
-			e.Created = time.Unix(0, rapid.Int64().Draw(t, "created")).UTC()
-		}
-		return e
-	})
 }
 
 // putEntry stores an entry.
@@ -289,43 +246,6 @@ func suiteConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// suiteModel compares the store with a map whose values are set once.
-func suiteModel(t *testing.T, open func(*testing.T) cache.Store) {
-	s := open(t)
-	want := make(map[cache.Key]cache.Entry)
-	entries := entryGenerator()
-	rapid.Check(t, func(rt *rapid.T) {
-		e := entries.Draw(rt, "entry")
-		key := e.Request.Key()
-		got, ok, err := getAnswer(t.Context(), s, key)
-		before, has := want[key]
-		if err != nil || ok != has || got != before.Answer {
-			rt.Fatalf("Get = %+v, %v, %v, want %+v, %v", got, ok, err, before, has)
-		}
-		if err := putEntry(t.Context(), s, e); err != nil {
-			rt.Fatal(err)
-		}
-		if !has {
-			want[key] = e
-		}
-		if got, ok, err = getAnswer(t.Context(), s, key); err != nil || !ok || got != want[key].Answer {
-			rt.Fatalf("Get = %+v, %v, %v, want %+v", got, ok, err, want[key])
-		}
-	})
-	for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if key := e.Request.Key(); e != want[key] {
-			t.Errorf("%s: got %+v, want %+v", key, e, want[key])
-		}
-		delete(want, e.Request.Key())
-	}
-	if len(want) > 0 {
-		t.Errorf("not listed: %+v", want)
-	}
-}
-
 // suiteRecords compares the records of the store with a map, under few keys.
 func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
@@ -431,54 +351,6 @@ func suiteScores(t *testing.T, open func(*testing.T) cache.Store) {
 		for i := range n - 1 {
 			if !bytes.Equal(got[i], values[i]) {
 				t.Fatalf("block %d is %v, want %v", i, got[i], values[i])
-			}
-		}
-	}
-}
-
-// suiteMany compares GetMany with what was stored, for numbers of keys around the
-// sizes in which a store may read.
-func suiteMany(t *testing.T, open func(*testing.T) cache.Store) {
-	s := open(t)
-	want := make(map[cache.Key]cache.Answer)
-	var keys []cache.Key
-	put := func(e cache.Entry) {
-		mustPut(t, s, e)
-		key := e.Request.Key()
-		want[key], keys = mustGet(t, s, e.Request), append(keys, key)
-	}
-	hostile := entryGenerator()
-	for i := range 30 {
-		put(hostile.Example(i))
-	}
-	var wg sync.WaitGroup
-	for i := range 600 {
-		e := newEntry(i)
-		want[e.Request.Key()], keys = e.Answer, append(keys, e.Request.Key())
-		wg.Go(func() {
-			if err := putEntry(t.Context(), s, e); err != nil {
-				t.Errorf("Put: %v", err)
-			}
-		})
-	}
-	wg.Wait()
-	for i := range 200 { // absent
-		keys = append(keys, newEntry(10_000+i).Request.Key())
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 700, 3000} {
-		asked := make([]cache.Key, n)
-		for i := range asked { // the same ones, too
-			asked[i] = keys[random.IntN(len(keys))]
-		}
-		answers, found, err := cache.NewAnswers(s).Get(t.Context(), asked)
-		if err != nil || len(answers) != n || len(found) != n {
-			t.Fatalf("GetMany of %d keys = %d, %d, %v", n, len(answers), len(found), err)
-		}
-		for i, key := range asked {
-			a, has := want[key]
-			if found[i] != has || answers[i] != a {
-				t.Errorf("GetMany of %d keys, the one at %d: got %+v, %v, want %+v, %v", n, i, answers[i], found[i], a, has)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func TestRejectedStaysRejected(t *testing.T) {
 				if last {
 					s.Rejected = []refract.Variant{equal, other, no}
 				}
-				judged, err := diversify.NewCounts(checker(t, checks...), 0).AddVariants(s)
+				judged, err := diversify.NewCounts(checker(t, checks...)).Add(s)
 				if err != nil {
 					t.Fatal(err)
 				}

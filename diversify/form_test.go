@@ -179,7 +179,7 @@ func TestJSONAnswers(t *testing.T) {
 			t.Errorf("%s: raw %q", c.raw, v.Origin.Raw.Value)
 		}
 		// The checks find the same in what is kept.
-		judged, err := diversify.NewCounts(checker, 0).AddVariants(out[0])
+		judged, err := diversify.NewCounts(checker).Add(out[0])
 		if err != nil {
 			t.Fatal(err)
 		}

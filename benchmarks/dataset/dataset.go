@@ -79,8 +79,8 @@ func failFile(file, format string, args ...any) error {
 	return failAt(refract.Position{File: file}, 0, format, args...)
 }
 
-// Sized is a dataset that may know its number of segments.
-type Sized interface {
+// sized is a dataset that may know its number of segments.
+type sized interface {
 	// Len returns the number of segments, and whether it is known. It may
 	// read a file.
 	Len() (n int, ok bool)
@@ -117,7 +117,7 @@ func schemes() []scheme[func(place string, o Options) (*set, error)] {
 // The format may be left out of a name that tells it: of a file .jsonl or
 // .parquet, packed or not, and of a folder that Refract published.
 //
-// The dataset is [Sized].
+// Its length may be known: see [Len].
 func Open(spec string, o Options) (refract.Dataset, error) {
 	o.Warn = warnOnce(o.Warn)
 	open, place, err := lookup("dataset", spec, schemes())

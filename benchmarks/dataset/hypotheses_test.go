@@ -103,11 +103,11 @@ func TestLen(t *testing.T) {
 	if n, ok := Len(Map(ds, nil)); ok {
 		t.Errorf("a stream has %d segments", n)
 	}
-	if n, ok := Len(Map(Map(sized{ds}, nil), nil)); n != 7 || !ok {
+	if n, ok := Len(Map(Map(seven{ds}, nil), nil)); n != 7 || !ok {
 		t.Errorf("%d segments, %v", n, ok)
 	}
 }
 
-type sized struct{ refract.Dataset }
+type seven struct{ refract.Dataset }
 
-func (sized) Len() (int, bool) { return 7, true }
+func (seven) Len() (int, bool) { return 7, true }

@@ -46,10 +46,12 @@ func jsonFault(err error, pos refract.Position, noun string) error {
 	case errors.Is(err, json.ErrUnknownName):
 		var known []string
 		for f := range field.GoType.Fields() {
-			known = append(known, f.Tag.Get("json"))
+			if name := f.Tag.Get("json"); name != "" {
+				known = append(known, name)
+			}
 		}
 		name := field.JSONPointer.LastToken()
-		return failAt(pos, int(field.ByteOffset)+1, "unknown field %s%s", text.Quote(name), didYouMean(name, known))
+		return failAt(pos, int(field.ByteOffset)+1, "unknown field %s%s", text.Quote(name), cmp.Or(didYouMean(name, known), "; the fields are "+strings.Join(known, ", ")))
 	}
 	path := strings.ReplaceAll(strings.TrimPrefix(string(field.JSONPointer), "/"), "/", ".")
 	want := map[reflect.Kind]string{reflect.Float64: "a number or null", reflect.Slice: "an array", reflect.Map: "an object"}[field.GoType.Kind()]

@@ -66,7 +66,7 @@ func TestJSONL(t *testing.T) {
 	w.check(t, dir,
 		`d.jsonl: system "y" has no text for 2 of 2 segments (ids "a", "7.0")`,
 		`d.jsonl: system "x" has no text for 1 of 2 segments (ids "7.0")`)
-	if n, ok := ds.(Sized).Len(); n != 2 || !ok {
+	if n, ok := ds.(sized).Len(); n != 2 || !ok {
 		t.Errorf("Len = %d, %v", n, ok)
 	}
 }
@@ -243,7 +243,7 @@ func TestStandardInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := ds.(Sized).Len(); ok {
+	if _, ok := ds.(sized).Len(); ok {
 		t.Error("the length of a stream is known")
 	}
 	got, err := collect(ds)

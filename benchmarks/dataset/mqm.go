@@ -73,9 +73,9 @@ func openMQM(place string, o Options) (*set, error) {
 // "refA", "ref-A", "ref.A", and "Human-A.0".
 var byPeople = regexp.MustCompile(`(?i)^(?:ref|human)[-._]?([a-z]?)(?:\.0)?$`)
 
-// NamedReference reports whether the name of a system is one that files of ratings
+// namedReference reports whether the name of a system is one that files of ratings
 // give to a reference.
-func NamedReference(system string) bool { return byPeople.MatchString(system) }
+func namedReference(system string) bool { return byPeople.MatchString(system) }
 
 // dataset makes the segments. named are the systems that are references whatever
 // their names, and chosen those that serve as references.
@@ -87,7 +87,7 @@ func (f *marotFile) dataset(named, chosen []string) ([]*refract.Segment, error) 
 				continue
 			}
 			systems = append(systems, out.system)
-			if NamedReference(out.system) || slices.Contains(named, out.system) {
+			if namedReference(out.system) || slices.Contains(named, out.system) {
 				people = append(people, out.system)
 			}
 		}

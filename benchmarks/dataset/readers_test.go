@@ -46,7 +46,7 @@ func TestReaders(t *testing.T) {
 				for _, line := range w.all {
 					fmt.Fprintf(&b, "warning: %s\n", filepath.ToSlash(line))
 				}
-				if sized, ok := ds.(Sized); ok {
+				if sized, ok := ds.(sized); ok {
 					if n, ok := sized.Len(); !ok || n != len(all) {
 						t.Errorf("Len = %d, %v; there are %d", n, ok, len(all))
 					}

@@ -124,7 +124,7 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 //
 // A [Warning] tells of a file that adds nothing but what the segments have. The
 // file must have exactly one line per segment. It is checked early when
-// ds is [Sized]. The result is Sized as far as ds is.
+// the length of ds is known. That of the result is known as far as that of ds is.
 //
 // With div-ref: each pass is preceded by one over the first references, so
 // ds must allow that: standard input or a pipe is a *SpecError. The pass reads
@@ -196,7 +196,7 @@ func (b *beside) tellRepeats() {
 // files of which line k belongs to segment k: a published set has none of its
 // own. The texts are read as [OpenLines] reads them. A file of another number
 // of lines than there are segments is an error, and so is a system that a
-// segment has already. The result is Sized as far as ds is.
+// segment has already. Its length is known as far as that of ds is.
 func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.Dataset, error) {
 	systems, err := openSystems(files)
 	if err != nil {

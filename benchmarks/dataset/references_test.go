@@ -76,7 +76,7 @@ func TestWithReferences(t *testing.T) {
 				}
 			}
 			w.check(t, dir, c.warnings...)
-			if n, ok := ds.(Sized).Len(); n != 2 || !ok {
+			if n, ok := ds.(sized).Len(); n != 2 || !ok {
 				t.Errorf("Len = %d, %v", n, ok)
 			}
 		})

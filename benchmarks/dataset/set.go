@@ -47,7 +47,7 @@ func asSet(ds refract.Dataset) *set {
 		}
 		return nil
 	}}
-	if sized, ok := ds.(Sized); ok {
+	if sized, ok := ds.(sized); ok {
 		d.n, _ = sized.Len()
 	}
 	return d
@@ -131,7 +131,7 @@ func Rereadable(ds refract.Dataset) bool {
 // may read a file.
 func Len(ds refract.Dataset) (n int, ok bool) {
 	switch d := ds.(type) {
-	case Sized:
+	case sized:
 		return d.Len()
 	case derived:
 		return Len(d.Origin())

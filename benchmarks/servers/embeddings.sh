@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs refract diversity and refract select against a real sentence encoder,
+# Runs refract select against a real sentence encoder,
 # served by a real process, and compares with NumPy on the same vectors.
 #
 # usage: benchmarks/servers/embeddings.sh

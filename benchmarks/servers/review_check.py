@@ -43,7 +43,7 @@ decisions = folder / "decisions.jsonl"
 
 
 def serve():
-    run = subprocess.Popen([refract, "review", f"jsonl:{data}", "-o", decisions, "--drawn", "2"], stdout=subprocess.PIPE, text=True)
+    run = subprocess.Popen([refract, "review", f"jsonl:{data}", "-o", decisions, "--show", "2,50,3"], stdout=subprocess.PIPE, text=True)
     return run, run.stdout.readline().strip()
 
 
@@ -146,7 +146,7 @@ with sync_playwright() as p:
 
     # the page alone
     html = folder / "review.html"
-    subprocess.run([refract, "review", f"jsonl:{data}", "--html", html, "--drawn", "2", "-q"], check=True)
+    subprocess.run([refract, "review", f"jsonl:{data}", "-o", html, "--show", "2,50,3", "-q"], check=True)
     where = open_page(browser, html.as_uri(), offline=True)
     page = where[1]
     for key in "arrr":

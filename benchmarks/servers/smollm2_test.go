@@ -149,7 +149,7 @@ func TestSmolLM2Expand(t *testing.T) {
 			}
 		}
 		refract("publish", "jsonl:two.jsonl", "--to", "parquet", "--name", form, "-o", form)
-		refract("publish", "--verify", form)
+		refract("check", form)
 		refract("expand", "published:"+form, "--model", "another", "--dry-run", "--cache", cache)
 		if chosen == 0 {
 			t.Errorf("%s: nothing is published", form)

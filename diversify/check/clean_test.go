@@ -212,17 +212,6 @@ func TestCleanProperties(t *testing.T) {
 	})
 }
 
-func FuzzClean(f *testing.F) {
-	for _, x := range cleanings {
-		f.Add(x.raw, x.ref)
-	}
-	c, err := check.New(check.Config{Prompts: prompts})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, raw, ref string) { checkClean(t, c, raw, ref) })
-}
-
 // A long text of one piece over and over is cleaned to a fixed point too.
 func TestCleanLong(t *testing.T) {
 	c := newChecker(t, check.Config{Prompts: prompts})

@@ -119,19 +119,11 @@ func isToken(s string, ref *original) bool {
 
 var (
 	jsonValue = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
-	// calls are code around one string: a call, or what is returned or assigned.
-	calls = regexp.MustCompile(`^(?:return |[\w.]+\((?:\w+=)?|(?:\w+ )?\w+ = )["'](.*)["'][^"']*[);]?$`)
 )
 
 // unjson takes the text out of JSON, or of what looks like it: of all strings that are no
 // names, the one that is most like the reference.
 func unjson(_ *Checker, t string, ref *original) string {
-	if !strings.ContainsAny(t, `({[=`) && !strings.HasPrefix(t, "return") || !strings.ContainsAny(t, "\"'“") {
-		return t
-	}
-	if m := calls.FindStringSubmatch(t); m != nil && says(m[1]) && !strings.Contains(m[1], `"`) {
-		return m[1]
-	}
 	i := strings.IndexAny(t, "{[")
 	if i < 0 || ref.has("{}[]") || !strings.ContainsAny(t[i:], "\"'“") {
 		return t

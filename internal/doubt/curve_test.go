@@ -112,13 +112,13 @@ func TestLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts := diversify.NewCounts(c, 0)
+		counts := diversify.NewCounts(c)
 		n, flagged := 0, 0
 		for s, err := range open(t, reference, realData(t, "div-ref", "wmt22."+x.pair+".refA.diversified")).Segments(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judged, err := counts.AddVariants(s)
+			judged, err := counts.Add(s)
 			if err != nil {
 				t.Fatal(err)
 			}

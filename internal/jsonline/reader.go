@@ -5,7 +5,6 @@ package jsonline
 
 import (
 	"bytes"
-	"math"
 	"slices"
 	"strconv"
 
@@ -373,18 +372,14 @@ func (r *Reader) OptionalFloat() (value float64, ok bool, err error) {
 }
 
 // Index reads a whole number that is not negative.
-func (r *Reader) Index() (int, error) { return r.integer("an integer from 0", 0) }
-
-// Int reads a whole number.
-func (r *Reader) Int() (int, error) { return r.integer("an integer", math.MinInt) }
-
-func (r *Reader) integer(want string, least int) (int, error) {
+func (r *Reader) Index() (int, error) {
+	const want = "an integer from 0"
 	v, err := r.value(want, Number)
 	if err != nil {
 		return 0, err
 	}
 	n, err := strconv.Atoi(string(v))
-	if err != nil || n < least {
+	if err != nil || n < 0 {
 		return 0, Unwanted(r.last()-len(v), want, text.Brief(string(v)))
 	}
 	return n, nil

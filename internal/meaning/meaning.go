@@ -1,97 +1,83 @@
-// Package meaning tells from random samples how many variants keep the meaning
-// of their references.
+// Package meaning tells how many variants keep the meaning of their references, by
+// what people decided about a random sample of them.
 //
-// The variants of a sample have an Audit. What models say of them and what
-// people decide are two estimates. A model's word on what it wrote itself counts
-// for nothing, and people count once they have decided on all that was drawn:
-// what they look at first is no random choice.
+// The variants of a sample have an Audit. They count once people have decided on
+// all that was drawn: what they look at first is no random choice.
 package meaning
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// Estimate is the share of the accepted variants of a model that keep the
-// meaning, by a random sample of them.
-type Estimate struct {
-	Model    string // that wrote the variants
-	By       string // the model that judged them; "" for people
-	Kept, Of int    // of the sample; Of is at least 1
-	Unclear  int    // drawn too, and left out, as the judge said neither yes nor no
-	// InSet are those of the sample that are variants of the set, and Aside those
-	// that a selection has left out since. The others are rejected.
+// Finding is what is known of the variants of a model.
+type Finding struct {
+	Model    string // that wrote them
+	Variants int    // that are accepted
+	// Drawn are the sample, rejected ones since then included; Decided those of them
+	// that people decided about, and Kept those that they accepted.
+	Drawn, Decided, Kept int
+	// InSet are those of Drawn that are variants of the set, and Aside those that a
+	// selection has left out since.
 	InSet, Aside int
 }
+
+// Measured reports whether people decided on all that was drawn.
+func (f *Finding) Measured() bool { return f.Drawn > 0 && f.Decided == f.Drawn }
+
+// Share is that of the sample that keeps the meaning, between 0 and 1.
+func (f *Finding) Share() float64 { return float64(f.Kept) / float64(f.Drawn) }
 
 // mostAside is the share of the accepted sample that a selection may leave out
 // so that the estimate still tells of the set: what it can change is as small.
 const mostAside = 0.1
 
-// BeforeSelection reports whether the estimate is of what the set was selected
+// BeforeSelection reports whether the sample is of what the set was selected
 // from. What was lost was taken out before, so that those of the sample that were
 // selected cannot tell how many of the set keep the meaning.
-func (e *Estimate) BeforeSelection() bool {
-	return float64(e.Aside) > mostAside*float64(e.InSet+e.Aside)
+func (f *Finding) BeforeSelection() bool {
+	return float64(f.Aside) > mostAside*float64(f.InSet+f.Aside)
 }
-
-// place counts where a variant of the sample has come to.
-func (e *Estimate) place(v *refract.Variant) {
-	switch v.Verdict {
-	case "", refract.Accepted:
-		e.InSet++
-	case selection.NotSelected:
-		e.Aside++
-	}
-}
-
-// Share is between 0 and 1.
-func (e *Estimate) Share() float64 { return float64(e.Kept) / float64(e.Of) }
 
 // Interval is Wilson's of 95 % about the share.
-func (e *Estimate) Interval() (low, high float64) { return Wilson(e.Kept, e.Of) }
-
-// Wilson returns the 95 % interval about the share k of n, by Wilson's score;
-// 0 and 1 where n is 0.
-func Wilson(k, n int) (low, high float64) {
-	if n == 0 {
-		return 0, 1
-	}
+func (f *Finding) Interval() (low, high float64) {
 	const z = 1.959963984540054
-	p, m := float64(k)/float64(n), float64(n)
-	middle, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max(0, (middle-half)/(1+z*z/m)), min(1, (middle+half)/(1+z*z/m))
+	p, n := f.Share(), float64(f.Drawn)
+	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
 }
 
-// String is such as "meaning kept: 11 % [7, 17] (n = 156, judged by m)".
-func (e *Estimate) String() string {
-	low, high := e.Interval()
-	what, who := "meaning kept", "judged by "+e.By
-	if e.By == "" {
-		what, who = "meaning kept, by eye", "judged by people"
+// String is such as "meaning kept, by eye: 11 % [7, 17] (n = 156, judged by people)".
+func (f *Finding) String() string {
+	switch {
+	case f.Drawn == 0:
+		return "meaning kept: not measured"
+	case !f.Measured():
+		return fmt.Sprintf("meaning kept: not measured; people have decided on %d of the %d variants that were drawn for it", f.Decided, f.Drawn)
 	}
-	if e.Unclear > 0 {
-		who += fmt.Sprintf(", who left %d unclear", e.Unclear)
+	low, high := f.Interval()
+	who := "judged by people"
+	if f.BeforeSelection() {
+		who += fmt.Sprintf("; measured before selection, %d of the %d are in this set", f.InSet, f.Drawn)
 	}
-	if e.BeforeSelection() {
-		who += fmt.Sprintf("; measured before selection, %d of the %d are in this set", e.InSet, e.Of)
-	}
-	return fmt.Sprintf("%s: %.0f %% [%.0f, %.0f] (n = %d, %s)", what, 100*e.Share(), 100*low, 100*high, e.Of, who)
+	return fmt.Sprintf("meaning kept, by eye: %.0f %% [%.0f, %.0f] (n = %d, %s)", 100*f.Share(), 100*low, 100*high, f.Drawn, who)
 }
 
-// Advice says in plain words what the estimate calls for, where at least the
-// share least is to keep the meaning.
-func (e *Estimate) Advice(least float64) string {
-	switch low, _ := e.Interval(); {
-	case e.Share() < least/2:
-		return "this model is too weak for the task: take a stronger one"
-	case e.Share() < least:
+// Advice says in plain words what the finding calls for, where at least the share
+// least is to keep the meaning.
+func (f *Finding) Advice(least float64) string {
+	if !f.Measured() {
+		return "'refract review' shows variants to people, whose decisions measure it"
+	}
+	switch low, _ := f.Interval(); {
+	case f.Share() < least:
 		return "too many say something else: take a stronger model, or have a judge look at every answer (--judge-on all)"
-	case e.BeforeSelection():
+	case f.BeforeSelection():
 		return "enough of what it was selected from, and of the selected ones nobody knows, as selection prefers what is unlike the rest: select first, then have people look at the selected set ('refract review')"
 	case low < least:
 		return "enough of them, but the sample is too small to be sure: have people look at more ('refract review')"
@@ -99,75 +85,15 @@ func (e *Estimate) Advice(least float64) string {
 	return "enough of them to publish the set"
 }
 
-// Finding is what is known of the variants of a model.
-type Finding struct {
-	Model     string
-	Variants  int // that are accepted
-	Drawn     int // for a sample, rejected ones since then included
-	Decided   int // of Drawn, by people
-	Estimates []Estimate
-
-	people  Estimate // which counts once all that was drawn is decided
-	unclear int      // of Drawn, of which judges said neither yes nor no, where they have no Estimate
-}
-
-// Lines states the estimates, or that there is none.
-func (f *Finding) Lines() []string {
-	if len(f.Estimates) == 0 {
-		line := "meaning kept: not measured"
-		if f.unclear > 0 {
-			line += fmt.Sprintf("; the judge was asked about %d variants, and said neither yes nor no of any", f.unclear)
-		}
-		if f.Drawn > 0 {
-			line += fmt.Sprintf("; people have decided on %d of the %d variants that were drawn for it", f.Decided, f.Drawn)
-		}
-		return []string{line}
-	}
-	var out []string
-	for i := range f.Estimates {
-		out = append(out, f.Estimates[i].String())
-	}
-	return out
-}
-
-// Worst returns the estimate that counts for the variants of the model: that by
-// people, or the lowest one of judges; nil where there is none.
-func (f *Finding) Worst() *Estimate {
-	var worst *Estimate
-	for i := range f.Estimates {
-		e := &f.Estimates[i]
-		if e.By == "" {
-			return e
-		}
-		if worst == nil || e.Share() < worst.Share() {
-			worst = e
-		}
-	}
-	return worst
-}
-
 // Tally counts the samples in segments. The zero value is ready for use.
-type Tally struct{ models []*Finding }
+type Tally struct{ models []Finding }
 
-// mostNames bounds the models and judges that are told apart: their names are
-// untrusted, and may be many. The others are counted together.
+// mostNames bounds the models that are told apart: their names are untrusted, and
+// may be many. The others are counted together.
 const (
 	mostNames = 100
 	others    = "(others)"
 )
-
-// place finds a name among n, or says under which one to add it, and where.
-func place(name string, n int, at func(int) string) (string, int) {
-	for i := range n {
-		if at(i) == name {
-			return name, i
-		}
-	}
-	if n >= mostNames && name != others {
-		return place(others, n, at)
-	}
-	return strings.Clone(name), n
-}
 
 // Add counts the variants of a segment, and what was rejected.
 func (t *Tally) Add(s *refract.Segment) {
@@ -181,12 +107,20 @@ func (t *Tally) Add(s *refract.Segment) {
 	}
 }
 
-func (t *Tally) add(v *refract.Variant) *Finding {
-	model, i := place(v.Model, len(t.models), func(i int) string { return t.models[i].Model })
-	if i == len(t.models) {
-		t.models = append(t.models, &Finding{Model: model})
+// finding finds or begins the finding of a model.
+func (t *Tally) finding(model string) *Finding {
+	i := slices.IndexFunc(t.models, func(f Finding) bool { return f.Model == model })
+	if i < 0 && len(t.models) >= mostNames && model != others {
+		return t.finding(others)
 	}
-	f := t.models[i]
+	if i < 0 {
+		i, t.models = len(t.models), append(t.models, Finding{Model: strings.Clone(model)})
+	}
+	return &t.models[i]
+}
+
+func (t *Tally) add(v *refract.Variant) *Finding {
+	f := t.finding(v.Model)
 	if v.Audit == "" {
 		return f
 	}
@@ -195,49 +129,17 @@ func (t *Tally) add(v *refract.Variant) *Finding {
 		f.Decided++
 	}
 	if v.Review == refract.ReviewAccept {
-		f.people.Kept++
+		f.Kept++
 	}
-	f.people.place(v)
-	if v.Audit == refract.AuditSampled || v.AuditedBy == "" || v.AuditedBy == v.Model || v.Origin != nil && v.AuditedBy == v.Origin.ServedModel {
-		return f
-	}
-	by, i := place(v.AuditedBy, len(f.Estimates), func(i int) string { return f.Estimates[i].By })
-	if i == len(f.Estimates) {
-		f.Estimates = append(f.Estimates, Estimate{Model: f.Model, By: by})
-	}
-	switch e := &f.Estimates[i]; v.Audit {
-	case refract.AuditKept:
-		e.Kept++
-		e.Of++
-		e.place(v)
-	case refract.AuditLost:
-		e.Of++
-		e.place(v)
-	default:
-		e.Unclear++
+	switch v.Verdict {
+	case "", refract.Accepted:
+		f.InSet++
+	case selection.NotSelected:
+		f.Aside++
 	}
 	return f
 }
 
 // Findings returns what is known of each model that has a variant or had one
-// drawn, in the order of appearance; estimates of people come first.
-func (t *Tally) Findings() []Finding {
-	var out []Finding
-	for _, g := range t.models {
-		f := *g
-		f.Estimates = nil
-		if f.Drawn > 0 && f.Decided == f.Drawn {
-			f.people.Model, f.people.Of = f.Model, f.Drawn
-			f.Estimates = append(f.Estimates, f.people)
-		}
-		for _, e := range g.Estimates {
-			if e.Of > 0 {
-				f.Estimates = append(f.Estimates, e)
-			} else {
-				f.unclear += e.Unclear
-			}
-		}
-		out = append(out, f)
-	}
-	return out
-}
+// drawn, in the order of appearance.
+func (t *Tally) Findings() []Finding { return slices.Clone(t.models) }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -125,10 +126,20 @@ func (s shown) Findings() []meaning.Finding {
 	out := s.Stats.Findings()
 	for i := range out {
 		out[i].Model = report.Inline(out[i].Model)
-		for k := range out[i].Estimates {
-			e := &out[i].Estimates[k]
-			e.By = report.Inline(e.By)
-		}
 	}
 	return out
+}
+
+// Diversity is how different the variants of a segment are, on average.
+func (s shown) Diversity() (string, error) {
+	t := &report.NamedTable{Columns: []report.Column{{Name: "measure"}, {Name: "mean"}, {Name: "segments"}}}
+	for _, m := range s.Stats.diversity.Means {
+		if m.Segments > 0 {
+			t.Add(m.Measure, strconv.FormatFloat(m.Value(), 'f', 3, 64), report.Comma(m.Segments))
+		}
+	}
+	if len(t.Rows) == 0 {
+		return "", nil
+	}
+	return report.MarkdownTable(t)
 }

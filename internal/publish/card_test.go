@@ -110,7 +110,7 @@ func TestCardEscapes(t *testing.T) {
 	set := sample()
 	v := &set[0].Variants[0]
 	v.Prompt, v.Model, v.Finish, v.Verdict = bad, bad, bad, bad
-	v.Audit, v.AuditedBy = refract.AuditKept, bad+"j"
+	v.Audit, v.Review = refract.AuditSampled, refract.ReviewAccept
 	v.Origin = &refract.Origin{ServedModel: bad, Revision: bad, Sampling: `{"a":"<b>|"}`, Cleaned: []string{bad}, Raw: v.Text}
 	card := cardOf(t, t.TempDir(), set, publish.Card{
 		Name: bad, License: bad, Prompts: []publish.Prompt{{Name: bad, Text: bad}},

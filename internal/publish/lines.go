@@ -92,7 +92,7 @@ func oneLine(t refract.Text, first bool) error {
 	return nil
 }
 
-const trimming = "which readers of this format remove; publish as jsonl or parquet, or have it removed from all texts (--trim)"
+const trimming = "which readers of this format remove; publish as jsonl or parquet, or remove it from all texts first"
 
 // holdText is for the files that sacreBLEU reads.
 func holdText(t refract.Text, first bool) error {

@@ -25,9 +25,6 @@ type Options struct {
 	Format string // one of dataset.Formats
 	// LanguagePair names the files of the format mtme, such as "en-de".
 	LanguagePair string
-	// Trim removes white space at the ends of all texts, by Python's rule,
-	// which formats of lines cannot hold. It makes another set of it.
-	Trim bool
 	// LeastKept is the share of a model's variants that are to keep the meaning,
 	// where that is measured: a set with less is a MeaningError. 0 takes all.
 	LeastKept float64
@@ -111,21 +108,21 @@ func (e *UnevenError) Error() string {
 
 // MeaningError says that too few variants of a model keep the meaning.
 type MeaningError struct {
-	Estimate meaning.Estimate
-	Least    float64
+	meaning.Finding
+	Least float64
 }
 
 // Error says how many do, and what to do.
 func (e *MeaningError) Error() string {
 	return fmt.Sprintf("%d of %d variants of %s that were drawn at random keep the meaning, and a share of %g is wanted: %s; %s",
-		e.Estimate.Kept, e.Estimate.Of, text.Quote(e.Estimate.Model), e.Least, &e.Estimate, e.Estimate.Advice(e.Least))
+		e.Kept, e.Drawn, text.Quote(e.Model), e.Least, &e.Finding, e.Advice(e.Least))
 }
 
 // meaning finds the first model that keeps too little.
 func (o *Options) meaning(findings []meaning.Finding) error {
 	for _, f := range findings {
-		if w := f.Worst(); f.Variants > 0 && w != nil && w.Share() < o.LeastKept {
-			return &MeaningError{*w, o.LeastKept}
+		if f.Variants > 0 && f.Measured() && f.Share() < o.LeastKept {
+			return &MeaningError{f, o.LeastKept}
 		}
 	}
 	return nil
@@ -185,9 +182,6 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 				continue
 			}
 			stats.leaveOut(s)
-			if o.Trim {
-				stats.Trimmed += trim(s)
-			}
 			if err = e.add(s); err != nil && !f.failed {
 				fault := &FormatError{s.ID, s.Pos, o.Format, err}
 				if err = fault; errors.Is(err, errUneven) {
@@ -201,6 +195,7 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		}
 		id.Add(s)
 		stats.add(s)
+		stats.measure(s)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -285,25 +280,6 @@ func bare(err error) error {
 		return pe.Err
 	}
 	return err
-}
-
-// trim removes white space at the ends of the texts that are published, and
-// returns how many had some.
-func trim(s *refract.Segment) (changed int) {
-	cut := func(t *refract.Text) {
-		if v := text.Trim(t.Value); v != t.Value {
-			t.Value = v
-			changed++
-		}
-	}
-	cut(&s.Source)
-	for i := range s.References {
-		cut(&s.References[i])
-	}
-	for i := range s.Variants {
-		cut(&s.Variants[i].Text)
-	}
-	return changed
 }
 
 // pathIn joins a slash-separated path to a folder.

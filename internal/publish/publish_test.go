@@ -379,7 +379,7 @@ func TestFormatErrors(t *testing.T) {
 		{"ragged", "mtme", second(one()), `segment "two" cannot be published as mtme: it has 0 references where the segments before have 1`},
 		{"no reference", "text", memory{one()}, `segment "one" cannot be published as text: it has no reference, but jsonl and parquet any`},
 		{"no reference", "div-ref", memory{one()}, `segment "one" cannot be published as div-ref: it has no original reference; publish as jsonl or parquet`},
-		{"trailing space", "text", memory{one(text("a "))}, `segment "one" cannot be published as text: reference 0 ends in white space, which readers of this format remove; publish as jsonl or parquet, or have it removed from all texts (--trim)`},
+		{"trailing space", "text", memory{one(text("a "))}, `segment "one" cannot be published as text: reference 0 ends in white space, which readers of this format remove; publish as jsonl or parquet, or remove it from all texts first`},
 		{"leading space", "mtme", memory{one(text("\u3000a"))}, `segment "one" cannot be published as mtme: reference 0 begins or ends in white space`},
 		{"no translation", "mtme", memory{one(text("[No translation supplied]"))}, `segment "one" cannot be published as mtme: reference 0 is the text "[No translation supplied]", which stands for a missing one; publish as jsonl or parquet`},
 		{"byte order mark", "text", memory{one(text("\ufeffa"))}, `segment "one" cannot be published as text: reference 0 begins with a byte order mark`},
@@ -409,24 +409,6 @@ func TestFormatErrors(t *testing.T) {
 				t.Errorf("left behind: %v", left)
 			}
 		})
-	}
-}
-
-func TestTrim(t *testing.T) {
-	set := memory{{ID: "a", References: []refract.Text{refract.NewText(" r\n")}, Variants: []refract.Variant{{Text: refract.NewText("v")}, {Text: refract.NewText("w\u3000")}}}}
-	o := options(dataset.FormatText)
-	o.Trim = true
-	dir := filepath.Join(t.TempDir(), "set")
-	res, err := publish.Publish(t.Context(), set, dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := hashOf(memory{{References: []refract.Text{refract.NewText("r"), refract.NewText("v"), refract.NewText("w")}}})
-	if res.Stats.Trimmed != 2 || res.Manifest.Set != want {
-		t.Errorf("%d trimmed, hash %s", res.Stats.Trimmed, res.Manifest.Set)
-	}
-	if !strings.Contains(contents(t, dir)["README.md"], "White space at the ends of 2 texts was removed") {
-		t.Error("the card does not tell")
 	}
 }
 
@@ -560,12 +542,12 @@ func TestManifestErrors(t *testing.T) {
 // keeps enough says how much.
 func TestLeastKept(t *testing.T) {
 	set := sample()
-	set[0].Variants[0].Audit, set[0].Variants[0].AuditedBy = refract.AuditKept, "j"
-	set[0].Rejected[0].Audit, set[0].Rejected[0].AuditedBy = refract.AuditLost, "j"
+	set[0].Variants[0].Audit, set[0].Variants[0].Review = refract.AuditSampled, refract.ReviewAccept
+	set[0].Rejected[0].Audit, set[0].Rejected[0].Review = refract.AuditSampled, refract.ReviewReject
 	o := publish.Options{Format: dataset.FormatJSONL, LeastKept: .51}
 	dir := filepath.Join(t.TempDir(), "set")
 	_, err := publish.Publish(t.Context(), set, dir, o)
-	if low := (*publish.MeaningError)(nil); !errors.As(err, &low) || low.Estimate.Kept != 1 || low.Estimate.Of != 2 {
+	if low := (*publish.MeaningError)(nil); !errors.As(err, &low) || low.Kept != 1 || low.Drawn != 2 {
 		t.Fatalf("error %v", err)
 	}
 	o.LeastKept = .5
@@ -573,7 +555,7 @@ func TestLeastKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dataset.MeaningKept{Model: "tiny", JudgedBy: "j", N: 2, Kept: 1}
+	want := dataset.MeaningKept{Model: "tiny", JudgedBy: "people", N: 2, Kept: 1}
 	got := res.Manifest.MeaningKept
 	if len(got) != 1 || len(got[0].Interval) != 2 {
 		t.Fatalf("%+v", got)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/diversity"
 	"github.com/refract-eval/refract/internal/meaning"
 )
 
@@ -29,11 +30,11 @@ type Stats struct {
 	PromptTokens, CompletionTokens int
 	First, Last                    time.Time // when answers arrived; zero where unknown
 	Hypotheses, Judgements         int       // that were left out
-	Trimmed                        int       // texts that lost white space at their ends
 
-	kept   meaning.Tally
-	counts map[string]*keyCounts // by what is counted
-	seen   map[string]bool
+	kept      meaning.Tally
+	diversity *diversity.Tally      // nil where it is not measured
+	counts    map[string]*keyCounts // by what is counted
+	seen      map[string]bool
 }
 
 func newStats() *Stats {
@@ -122,24 +123,32 @@ func (s *Stats) add(seg *refract.Segment) {
 	}
 }
 
+// measure measures how different the variants of a segment are.
+func (s *Stats) measure(seg *refract.Segment) {
+	if s.diversity == nil {
+		s.diversity = diversity.New()
+	}
+	var texts []string
+	for i := range seg.Variants {
+		texts = append(texts, seg.Variants[i].Text.Value)
+	}
+	s.diversity.Add(texts)
+}
+
 // Findings say of each model how many of its variants keep the meaning.
 func (s *Stats) Findings() []meaning.Finding { return s.kept.Findings() }
 
 func (s *Stats) meaningKept() (out []dataset.MeaningKept) {
 	for _, f := range s.Findings() {
-		for _, e := range f.Estimates {
-			low, high := e.Interval()
-			kept := dataset.MeaningKept{
-				Model: f.Model, JudgedBy: cmp.Or(e.By, "people"), N: e.Of, Kept: e.Kept, Unclear: e.Unclear, Interval: []float64{low, high},
+		kept := dataset.MeaningKept{Model: f.Model}
+		if f.Measured() {
+			low, high := f.Interval()
+			kept.JudgedBy, kept.N, kept.Kept, kept.Interval = "people", f.Drawn, f.Kept, []float64{low, high}
+			if f.BeforeSelection() {
+				kept.InSet = &f.InSet
 			}
-			if e.BeforeSelection() {
-				kept.InSet = &e.InSet
-			}
-			out = append(out, kept)
 		}
-		if len(f.Estimates) == 0 {
-			out = append(out, dataset.MeaningKept{Model: f.Model})
-		}
+		out = append(out, kept)
 	}
 	return out
 }

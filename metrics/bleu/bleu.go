@@ -280,12 +280,7 @@ func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effe
 }
 
 func anyMatch(matches []float64) bool {
-	for _, c := range matches {
-		if c != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(matches, func(n float64) bool { return n != 0 })
 }
 
 // precision is the smoothed precision of n-grams of order i+1, in percent. ok

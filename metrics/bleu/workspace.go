@@ -106,16 +106,10 @@ func (w *workspace) closest(h int) int {
 	n := w.hyps.length(h)
 	best := -1
 	for _, l := range w.refs.lengths {
-		if best < 0 || abs(n-l) < abs(n-best) || abs(n-l) == abs(n-best) && l < best {
+		d, least := max(n-l, l-n), max(n-best, best-n)
+		if best < 0 || d < least || d == least && l < best {
 			best = l
 		}
 	}
 	return best
-}
-
-func abs(n int) int {
-	if n < 0 {
-		return -n
-	}
-	return n
 }

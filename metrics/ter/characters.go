@@ -1,23 +1,17 @@
 package ter
 
+import "strings"
+
 // isPunct tells the ASCII characters that NoPunct removes.
 func isPunct(r rune) bool {
-	switch r {
-	case '.', ',', '?', ':', ';', '!', '"', '(', ')':
-		return true
-	}
-	return false
+	return strings.ContainsRune(`.,?:;!"()`, r)
 }
 
 // isAsianPunct tells East Asian punctuation, half-width and full-width forms
 // included.
 func isAsianPunct(r rune) bool {
-	switch r {
-	case 0x3001, 0x3002, 0x30fb,
-		0xff01, 0xff02, 0xff08, 0xff09, 0xff0c, 0xff0e, 0xff1a, 0xff1b, 0xff1f:
-		return true
-	}
-	return 0x3008 <= r && r <= 0x3011 || 0x3014 <= r && r <= 0x301f || 0xff61 <= r && r <= 0xff65
+	return strings.ContainsRune("\u3001\u3002\u30fb\uff01\uff02\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f", r) ||
+		0x3008 <= r && r <= 0x3011 || 0x3014 <= r && r <= 0x301f || 0xff61 <= r && r <= 0xff65
 }
 
 // isIdeograph tells the characters that Normalized and Asian make words of

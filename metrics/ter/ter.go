@@ -2,7 +2,6 @@ package ter
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/refract-eval/refract/metrics"
@@ -94,30 +93,9 @@ func (m *Metric) Signature(metrics.Level) metrics.Signature {
 	}
 }
 
-// Score implements [metrics.Metric]. It returns the context's error soon
-// after ctx is done, and an error for a block without references.
+// Score implements [metrics.Metric].
 func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	for i, b := range blocks {
-		if len(b.References) == 0 {
-			return nil, fmt.Errorf("ter: block %d of %d has no references; give at least one", i+1, len(blocks))
-		}
-	}
-	w := newWorkspace(m.options)
-	scores := make([]metrics.Scores, len(blocks))
-	for i, b := range blocks {
-		w.Load(b)
-		values := make([]float64, 0, len(b.Hypotheses)*len(b.References))
-		for h := range b.Hypotheses {
-			for r := range b.References {
-				if err := ctx.Err(); err != nil {
-					return nil, fmt.Errorf("ter: stopped in block %d of %d: %w", i+1, len(blocks), err)
-				}
-				values = append(values, w.cell(h, r))
-			}
-		}
-		scores[i].Values = values
-	}
-	return scores, nil
+	return metrics.ScoreBlocks(ctx, m, blocks)
 }
 
 // NewWorkspace implements [metrics.Preparer]. The workspace is also a

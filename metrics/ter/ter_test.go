@@ -1,8 +1,6 @@
 package ter
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -139,45 +137,6 @@ func TestInfoAndSignature(t *testing.T) {
 	info := New(Options{}).Info()
 	if !info.NeedsReferences || info.NeedsSource || info.Direction != metrics.LowerIsBetter || info.Lower != 0 || !math.IsInf(info.Upper, 1) {
 		t.Errorf("info %+v", info)
-	}
-}
-
-// countdown is a context that is done after some calls of Err.
-type countdown struct {
-	context.Context
-	calls int
-}
-
-func (c *countdown) Err() error {
-	if c.calls--; c.calls < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-func TestScoreStops(t *testing.T) {
-	blocks := []metrics.Block{
-		{Hypotheses: []string{"a", "b"}, References: []string{"a", "c"}},
-		{Hypotheses: []string{"a", "b"}, References: []string{"a"}},
-	}
-	for calls := range 6 {
-		scores, err := New(Options{}).Score(&countdown{t.Context(), calls}, blocks)
-		if !errors.Is(err, context.Canceled) || scores != nil {
-			t.Errorf("cancelled before pair %d of 6: %v, %v", calls+1, scores, err)
-		}
-	}
-	if _, err := New(Options{}).Score(&countdown{t.Context(), 6}, blocks); err != nil {
-		t.Errorf("not cancelled: %v", err)
-	}
-}
-
-func TestScoreWithoutReferences(t *testing.T) {
-	_, err := New(Options{}).Score(t.Context(), []metrics.Block{
-		{Hypotheses: []string{"a"}, References: []string{"a"}},
-		{Hypotheses: []string{"a"}},
-	})
-	if err == nil || !strings.Contains(err.Error(), "block 2 of 2") {
-		t.Errorf("error %v, want one that names block 2 of 2", err)
 	}
 }
 

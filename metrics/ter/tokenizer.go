@@ -2,7 +2,6 @@ package ter
 
 import (
 	"bytes"
-	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -24,19 +23,14 @@ type tokenizer struct {
 // words yields the words of a text, each valid until the next one. Invalid
 // UTF-8 counts as U+FFFD. If twice, the words are joined by spaces and
 // tokenized again.
-func (t *tokenizer) words(s string, twice bool) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		t.read(s)
-		if twice {
-			t.once = t.once[:0]
-			t.split(func(word []byte) bool {
-				t.once = append(append(t.once, word...), ' ')
-				return true
-			})
-			t.text = append(t.text[:0], bytes.TrimSuffix(t.once, []byte{' '})...)
-		}
-		t.split(yield)
+func (t *tokenizer) words(s string, twice bool, yield func([]byte)) {
+	t.read(s)
+	if twice {
+		t.once = t.once[:0]
+		t.split(func(word []byte) { t.once = append(append(t.once, word...), ' ') })
+		t.text = append(t.text[:0], bytes.TrimSuffix(t.once, []byte{' '})...)
 	}
+	t.split(yield)
 }
 
 // readsTwice tells whether references are tokenized twice. sacreBLEU does so
@@ -56,7 +50,7 @@ func (t *tokenizer) read(s string) {
 }
 
 // split yields the words of the text that was read.
-func (t *tokenizer) split(yield func([]byte) bool) {
+func (t *tokenizer) split(yield func([]byte)) {
 	if t.Normalized && len(t.text) > 0 {
 		t.spare = possessives(t.spare[:0], token.Unescape(joinLines.Replace(string(t.text))))
 		t.text = append(t.text[:0], t.western.Western(t.spare)...)
@@ -73,33 +67,18 @@ func (t *tokenizer) split(yield func([]byte) bool) {
 		i += size
 		switch {
 		case text.IsSpace(r):
-			if !t.end(yield) {
-				return
-			}
+			t.end(yield)
 		case r < utf8.RuneSelf:
 			if !t.NoPunct || !isPunct(r) {
 				t.word = append(t.word, byte(r))
 			}
-		case t.Asian && isAsianPunct(r):
-			if splitByAsian && !t.end(yield) {
-				return
+		case splitByAsian && (isAsianPunct(r) || isIdeograph(r)):
+			t.end(yield)
+			if !removeAsian || !isAsianPunct(r) {
+				t.word = utf8.AppendRune(t.word, r)
+				t.end(yield)
 			}
-			if removeAsian {
-				continue
-			}
-			t.word = utf8.AppendRune(t.word, r)
-			if splitByAsian && !t.end(yield) {
-				return
-			}
-		case splitByAsian && isIdeograph(r):
-			if !t.end(yield) {
-				return
-			}
-			t.word = utf8.AppendRune(t.word, r)
-			if !t.end(yield) {
-				return
-			}
-		default:
+		case !removeAsian || !isAsianPunct(r):
 			t.word = utf8.AppendRune(t.word, r)
 		}
 	}
@@ -107,13 +86,11 @@ func (t *tokenizer) split(yield func([]byte) bool) {
 }
 
 // end yields the pending word, if there is one.
-func (t *tokenizer) end(yield func([]byte) bool) bool {
-	if len(t.word) == 0 {
-		return true
+func (t *tokenizer) end(yield func([]byte)) {
+	if len(t.word) > 0 {
+		yield(t.word)
+		t.word = t.word[:0]
 	}
-	more := yield(t.word)
-	t.word = t.word[:0]
-	return more
 }
 
 // joinLines undoes hyphenation at line ends, and makes a space of any other

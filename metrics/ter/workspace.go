@@ -57,9 +57,7 @@ func (w *workspace) Load(b metrics.Block) {
 func (w *workspace) load(t *texts, in []string, twice bool) {
 	t.words, t.ends = t.words[:0], t.ends[:0]
 	t.Load(in, func(s string) {
-		for word := range w.tokens.words(s, twice) {
-			t.words = append(t.words, int32(w.vocab.ID(word)))
-		}
+		w.tokens.words(s, twice, func(word []byte) { t.words = append(t.words, int32(w.vocab.ID(word))) })
 		t.ends = append(t.ends, len(t.words))
 	})
 }
@@ -92,20 +90,12 @@ func (w *workspace) native(h int) (edits, length float64) {
 
 // Cells implements [metrics.Workspace].
 func (w *workspace) Cells(dst []float64) []float64 {
-	for h := range w.hyps.Slot {
-		for r := range w.refs.Slot {
-			dst = append(dst, w.cell(h, r))
-		}
-	}
-	return dst
+	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, w.cell)
 }
 
 // Native implements [metrics.NativeWorkspace].
 func (w *workspace) Native(dst []float64) []float64 {
-	for h := range w.hyps.Slot {
-		dst = append(dst, rate(w.native(h)))
-	}
-	return dst
+	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 { return rate(w.native(h)) })
 }
 
 // CellStatistics implements [metrics.StatisticsWorkspace].

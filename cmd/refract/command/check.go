@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/meaning"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/internal/publish"
 )
 
 // checking is one run of refract check.
@@ -20,19 +21,18 @@ type checking struct {
 	checkFlags
 	decisionFlag
 	shardFlag
-	result   output // where the dataset goes
-	table    output // how the counts are shown
-	human    bool
-	examples int
+	result output // where the dataset goes
+	table  output // how the counts are shown
 }
 
 func (e *env) checkCommand() *cobra.Command {
 	k := &checking{}
 	cmd := &cobra.Command{
-		Use:   "check [DATASET]",
+		Use:   "check [DATASET | FOLDER]",
 		Short: "Clean and check the expanded references of a dataset",
 		Long: `Clean and check the variants of a dataset, and count what each check catches.
 An answer counts for the first check that catches it, in the order of the table.
+Below stands how different the accepted variants of a segment are.
 
 blocked is a text that the server withheld, cut one without its end or a thought
 without an answer, empty no text, garbled markup or loops, refusal a refusal and
@@ -40,21 +40,27 @@ talk about the task; copy and duplicate are of a reference and of an answer,
 unclear is what is likely a reply. The checks do not know what a text means.
 
 The language check goes by each reference, so that a dataset may mix languages:
-an mtme: dataset names its languages, as --language and --source-language do. -o writes the dataset as JSON
-Lines: accepted variants, cleaned, under "variants", the others under
+an mtme: dataset names its languages, as --language does. -o writes the dataset
+as JSON Lines: accepted variants, cleaned, under "variants", the others under
 "rejected", each with its verdict and its raw text. Each accepted variant has a
 doubt, how likely it has lost the meaning, judged by its words. From 0.5 on it is
 doubtful.
 
---human checks the references that people wrote, each against the first one:
-what a check then catches, copies aside, is a false alarm.`,
-		Example: `  refract check mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --examples 3
-  refract check jsonl:expanded.jsonl --language de --source-language en -o checked.jsonl
-  refract check mtme:data/wmt22/zh-en --human
+A FOLDER that 'refract publish' wrote is compared with its manifest, to the end;
+with -o, and as published:FOLDER, it is a dataset as others are.`,
+		Example: `  refract check mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
+  refract check jsonl:expanded.jsonl --language en-de -o checked.jsonl
   refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl
-  refract check jsonl:expanded.jsonl --checks duplicate --clean none --exact`,
+  refract check wmt22-enriched`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return k.run(cmd.Context(), e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && k.result.path == "" {
+				if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+					return k.verify(cmd.Context(), e, args[0])
+				}
+			}
+			return k.run(cmd.Context(), e, args)
+		},
 	}
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
@@ -62,32 +68,16 @@ what a check then catches, copies aside, is a false alarm.`,
 	k.shardFlag.register(cmd)
 	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
-	f := cmd.Flags()
-	f.BoolVar(&k.human, "human", false, "check the references after the first one in place of variants")
-	f.IntVar(&k.examples, "examples", 0, "show this many examples of each check")
-	within(cmd, 0, mostExamples, "examples")
 	return cmd
 }
 
-// mostExamples bounds what is kept of a check.
-const mostExamples = 1000
-
 func (k *checking) run(ctx context.Context, e *env, args []string) error {
-	switch {
-	case k.human && k.result.path != "":
-		return usagef("--human judges references, and -o writes variants: leave one out")
-	case k.human && len(k.references) > 0:
-		return usagef("--human judges references, and not the variants of --references: leave one out")
-	}
-	if k.human && len(args) > 0 && strings.HasPrefix(args[0], "mtme:") && len(k.reference) == 0 {
-		k.reference = []string{"all"}
-	}
-	c, err := k.checker(e, args)
+	c, err := k.checker(e, args, diversify.Prompts())
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		return usagef("--checks none leaves nothing to do; name a check or a cleaning step")
+		return usagef("--checks none leaves nothing to do; name a check")
 	}
 	ds, err := k.dataset(e, args, k.result.path != "")
 	if err == nil {
@@ -112,54 +102,37 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	} else {
 		out = k.writer
 	}
-	counts, kept := diversify.NewCounts(c, k.examples), &meaning.Tally{}
-	var enc *dataset.Encoder
+	encode := func(*refract.Segment) error { return nil }
 	if k.result.path != "" {
-		enc = dataset.NewEncoder(out)
+		encode = dataset.NewEncoder(out).Encode
 	}
+	found, kept := checked{diversify.NewCounts(c)}, &meaning.Tally{}
 	for s, err := range ds.Segments(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			s, err = found.Counts.Add(s)
+		}
+		if err == nil {
+			kept.Add(s)
+			err = k.index(s.ID, nil)
+		}
+		if err == nil {
+			err = encode(s)
+		}
 		if err != nil {
 			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if k.human {
-			if err := counts.AddReferences(s); err != nil {
-				return err
-			}
-			continue
-		}
-		judged, err := counts.AddVariants(s)
-		if err != nil {
-			return err
-		}
-		if k.read != nil {
-			kept.Add(judged)
-		}
-		if enc != nil {
-			if err := k.index(s.ID, nil); err != nil {
-				return err
-			}
-			if err := enc.Encode(judged); err != nil {
-				return err
-			}
 		}
 	}
-	found := checked{counts}
-	switch {
-	case k.shard != "":
-		err := k.writer.Totals(found)
-		if err == nil {
+	if k.shard != "" {
+		if err = k.writer.Totals(found); err == nil {
 			err = k.end(e, nil)
 		}
 		if err != nil {
 			return err
 		}
-	case counts.Answers == 0 && k.human:
-		return errors.New("no segment has a second reference; --human compares the references that people wrote: " +
-			"name them with --reference, or give several --ref files")
-	case counts.Answers == 0:
+	} else if found.Counts.Answers == 0 {
 		return errNoVariant
 	}
 	if k.read != nil {
@@ -167,26 +140,22 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		e.tellMeaning(kept.Findings(), leastKept, e.note)
 	}
 	if k.result.path == "-" {
-		return k.table.whole(e.stderr, found.table(k.human))
+		return k.table.whole(e.stderr, found.Counts.Table())
 	}
-	return k.table.show(e, found.table(k.human))
+	return k.table.show(e, found.Counts.Table())
+}
+
+// verify reads a published folder to its end.
+func (k *checking) verify(ctx context.Context, e *env, dir string) error {
+	e.collectAt(100)
+	res, err := publish.Verify(ctx, dir, func(w dataset.Warning) { e.warn("%s", w) })
+	if err != nil {
+		return err
+	}
+	return k.table.show(e, res.Table(dir))
 }
 
 var errNoVariant = errors.New("the dataset has no variant to check; name expanded references with --references")
 
 // checked is what a run of check, or its shards, have counted.
-type checked struct {
-	Counts *diversify.Counts
-}
-
-func (c *checked) merge(o *checked) {
-	if c.Counts == nil {
-		*c = *o
-		return
-	}
-	c.Counts.Merge(o.Counts)
-}
-
-func (c *checked) table(people bool) *report.NamedTable {
-	return c.Counts.Table(people)
-}
+type checked struct{ Counts *diversify.Counts }

@@ -3,9 +3,9 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,17 +17,11 @@ import (
 	"github.com/refract-eval/refract/diversify/language"
 )
 
-// checkFlags say how answers are cleaned and checked.
+// checkFlags say how answers are checked.
 type checkFlags struct {
-	checks         []string
-	clean          []string
-	language       string
-	sourceLanguage string
-	minRatio       float64
-	maxRatio       float64
-	slack          int
-	exact          bool
-	given          func(flag string) bool
+	checks   []string
+	language string // TARGET or SOURCE-TARGET
+	ratio    lengthRatio
 
 	learns *language.Detector // waits for learn; nil where the language is known
 }
@@ -38,41 +32,71 @@ const (
 )
 
 func (f *checkFlags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	parsedFlag(cmd, &f.checks, "checks", listAll, among(check.Checks()), "`NAME,…`: checks to make, all, or none, which cleans nothing either",
-		append([]string{listAll, listNone}, check.Checks()...)...)
-	parsedFlag(cmd, &f.clean, "clean", listAll, among(check.Steps()), "`NAME,…`: cleaning steps, all or none",
-		append([]string{listAll, listNone}, check.Steps()...)...)
-	fl.StringVar(&f.language, "language", "", "language of the references, such as de; none leaves that check out (default that of an mtme: dataset, or what references tell)")
-	fl.StringVar(&f.sourceLanguage, "source-language", "", "language of the sources, such as zh (default that of an mtme: dataset)")
-	fl.Float64Var(&f.minRatio, "min-ratio", check.DefaultMinRatio, "shortest answer, as a share of its reference")
-	fl.Float64Var(&f.maxRatio, "max-ratio", check.DefaultMaxRatio, "longest answer, as a multiple of its reference")
-	fl.IntVar(&f.slack, "slack", check.DefaultSlack, "characters that an answer may always be shorter or longer")
-	fl.BoolVar(&f.exact, "exact", false, "compare copies and duplicates byte by byte")
-	inRange(cmd, "a number above 0 and at most 1", func(v float64) bool { return v > 0 && v <= 1 }, "min-ratio")
-	atLeast(cmd, 1, "max-ratio")
-	atLeast(cmd, 0, "slack")
+	words := append([]string{listAll, listNone}, check.Checks()...)
+	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`NAME,…`: checks to make, all, or none, which cleans nothing either", words...)
+	cmd.Flags().StringVar(&f.language, "language", "", "language of the references, such as de, or with that of the sources zh-en; none leaves that check out (default that of an mtme: dataset, or what references tell)")
+	parsedFlag(cmd, &f.ratio, "ratio", fmt.Sprintf("%v-%v", check.DefaultMinRatio, check.DefaultMaxRatio), parseRatio, "`MIN-MAX`: shortest and longest answer, as a multiple of its reference")
 	grouped(cmd, taskFlags, "checks", "language")
 	complete(cmd, "language", append([]string{listNone}, language.Codes()...)...)
-	complete(cmd, "source-language", language.Codes()...)
-	f.given = cmd.Flags().Changed
 }
 
-// checker makes the Checker that the flags ask for; args name the dataset. It
-// is nil where nothing is to be cleaned or checked.
-func (f *checkFlags) checker(e *env, args []string) (*check.Checker, error) {
-	return f.checkerFor(e, args, diversify.Prompts())
+// checkNames reads a list of names. Unknown ones are left to check.New.
+func checkNames(s string) ([]string, error) {
+	names := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("the list is empty; for no name at all write %s", listNone)
+	case s == listAll:
+		return check.Checks(), nil
+	case s == listNone:
+		return []string{}, nil
+	}
+	return names, nil
 }
 
-// checkerFor is checker for answers to other prompts than the built-in ones.
-func (f *checkFlags) checkerFor(e *env, args []string, prompts []diversify.Prompt) (*check.Checker, error) {
-	if len(f.checks) == 0 && (len(f.clean) == 0 || !f.given("clean")) {
+type lengthRatio struct{ least, most float64 }
+
+func parseRatio(s string) (r lengthRatio, err error) {
+	least, most, _ := strings.Cut(s, "-")
+	r.least, err = strconv.ParseFloat(least, 64)
+	if err == nil {
+		r.most, err = strconv.ParseFloat(most, 64)
+	}
+	if err != nil || !(r.least > 0 && r.least <= 1 && r.most >= 1) {
+		return r, &unwantedError{strconv.Quote(s), "MIN-MAX, such as 0.5-2, with MIN above 0 and at most 1, and MAX from 1"}
+	}
+	return r, nil
+}
+
+// languages are those of sources and references, as the flag or the dataset says.
+func (f *checkFlags) languages(args []string) (source, target string, err error) {
+	if len(args) > 0 {
+		source, target = dataset.LanguagePair(args[0])
+	}
+	if f.language == "" || f.language == listNone {
+		return source, target, nil
+	}
+	from, to, pair := strings.Cut(f.language, "-")
+	if pair {
+		source = from
+	} else {
+		to = from
+	}
+	for _, code := range []string{cmp.Or(from, to), to} {
+		if !slices.Contains(language.Codes(), strings.ToLower(code)) {
+			return "", "", usagef("--language: unknown language %q; known are the ISO 639-1 codes %s", code, strings.Join(language.Codes(), ", "))
+		}
+	}
+	return source, to, nil
+}
+
+// checker makes the Checker that the flags ask for; args name the dataset, and
+// prompts are what answers are of. It is nil where nothing is to be checked.
+func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) (*check.Checker, error) {
+	if len(f.checks) == 0 {
 		return nil, nil
 	}
-	cfg := check.Config{Checks: f.checks, Cleaning: f.clean, Exact: f.exact, MinRatio: f.minRatio, MaxRatio: f.maxRatio, Slack: f.slack}
-	if f.slack == 0 {
-		cfg.Slack = -1 // none, where 0 is the default
-	}
+	cfg := check.Config{Checks: f.checks, MinRatio: f.ratio.least, MaxRatio: f.ratio.most}
 	for _, p := range prompts {
 		// What a template puts around the reference is not known here.
 		if !p.Template() {
@@ -101,19 +125,13 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
 		return nil
 	}
-	for flag, code := range map[string]string{"language": f.language, "source-language": f.sourceLanguage} {
-		if code != "" && !slices.Contains(language.Codes(), strings.ToLower(code)) {
-			return usagef("--%s: unknown language %q; known are the ISO 639-1 codes %s", flag, code, strings.Join(language.Codes(), ", "))
-		}
+	source, target, err := f.languages(args)
+	if err != nil {
+		return err
 	}
-	var source, target string
-	if len(args) > 0 {
-		source, target = dataset.LanguagePair(args[0])
-		target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
-	}
-	known := cmp.Or(f.language, target)
-	d := language.New(language.Config{Language: known, Source: cmp.Or(f.sourceLanguage, source), Models: e.models})
-	if cfg.Detector = d; known == "" {
+	target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
+	d := language.New(language.Config{Language: target, Source: source, Models: e.models})
+	if cfg.Detector = d; target == "" {
 		f.learns = d
 	}
 	return nil
@@ -137,23 +155,4 @@ func (f *checkFlags) learn(ctx context.Context, ds refract.Dataset) {
 		}
 	}
 	f.learns.Learn(references)
-}
-
-// among reads a list of names, of which "all" and "none" stand alone. Unknown
-// names are left to the caller's constructor.
-func among(all []string) func(string) ([]string, error) {
-	return func(s string) ([]string, error) {
-		names := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
-		switch {
-		case len(names) == 0:
-			return nil, errors.New("the list is empty; for no name at all write none")
-		case len(names) > 1 && (slices.Contains(names, listAll) || slices.Contains(names, listNone)):
-			return nil, fmt.Errorf("%s and %s stand alone", listAll, listNone)
-		case names[0] == listAll:
-			return all, nil
-		case names[0] == listNone:
-			return []string{}, nil
-		}
-		return names, nil
-	}
 }

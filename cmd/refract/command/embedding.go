@@ -2,98 +2,13 @@ package command
 
 import (
 	"context"
-	"slices"
 
-	"github.com/spf13/cobra"
-
-	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
-
-// embeddingFlags say where vectors come from.
-type embeddingFlags struct {
-	serverFlags
-	model      string
-	revision   string
-	dimensions int
-	batch      int
-
-	opened *embedder // nil until texts are compared
-}
-
-func (x *embeddingFlags) register(cmd *cobra.Command) {
-	x.registerModel(cmd, "revision")
-	grouped(cmd, modelFlags, "embeddings")
-	x.serverFlags.register(cmd, "vector")
-}
-
-func (x *embeddingFlags) registerModel(cmd *cobra.Command, revision string) {
-	f := cmd.Flags()
-	f.StringVar(&x.model, "embeddings", "", "model that gives texts vectors, such as text-embedding-3-small")
-	f.StringVar(&x.revision, revision, "", "revision of the weights of --embeddings")
-	f.IntVar(&x.dimensions, "dimensions", 0, "length of the vectors, of models that can shorten them; 0 for the model's own")
-	f.IntVar(&x.batch, "batch-size", embeddings.DefaultBatch, "texts in one call")
-	atLeast(cmd, 0, "dimensions")
-	atLeast(cmd, 1, "batch-size")
-}
-
-// embedder is an Embedder over a server and a cache, which shows how far it is.
-type embedder struct {
-	*embeddings.Model
-	e             *env
-	progress      *report.Progress
-	backend       store
-	asked, stored int // that were shown
-}
-
-// embedder opens the model's cache and makes its client, once. It is nil where
-// no model is named. Close it.
-func (x *embeddingFlags) embedder(ctx context.Context, e *env) (embeddings.Embedder, error) {
-	switch {
-	case x.model == "":
-		return nil, nil
-	case x.opened != nil:
-		return x.opened, nil
-	}
-	c := &embeddings.Model{Name: x.model, Revision: x.revision, Dimensions: x.dimensions, Batch: x.batch, Concurrency: x.calls(e)}
-	if !x.offline {
-		client, err := x.client(e, "")
-		if err != nil {
-			return nil, err
-		}
-		c.Client = client
-	}
-	backend, err := x.openStore(ctx, e, false)
-	if err != nil {
-		return nil, err
-	}
-	c.Store = backend
-	x.opened = &embedder{Model: c, e: e, backend: backend, progress: e.progress("embed", "texts")}
-	return x.opened, nil
-}
-
-// Embed implements embeddings.Embedder.
-func (m *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	out, err := m.Model.Embed(ctx, texts)
-	asked, stored := m.Asked(), m.Stored()
-	m.progress.Add(asked - m.asked)
-	m.progress.AddCached(stored - m.stored)
-	m.asked, m.stored = asked, stored
-	return out, err
-}
-
-// close ends the use of the cache and says what was asked for.
-func (x *embeddingFlags) close() {
-	if m := x.opened; m != nil {
-		m.progress.Finish()
-		m.backend.Close()
-		m.e.tellVectors(m.Model)
-	}
-}
 
 // tellVectors says where the vectors of a model came from.
 func (e *env) tellVectors(m *embeddings.Model) {
@@ -145,30 +60,4 @@ func (v *vectors) Embed(ctx context.Context, r llm.EmbedRequest) (llm.EmbedRespo
 	v.spend.Settle(bill, llm.Response{PromptTokens: out.PromptTokens}, err)
 	v.progress.Add(len(out.Vectors))
 	return out, err
-}
-
-// What --over names.
-const (
-	overNGrams     = "ngrams"
-	overEmbeddings = "embeddings"
-)
-
-// needs checks that there is what texts are to be compared by.
-func (x *embeddingFlags) needs(over ...string) error {
-	if slices.Contains(over, overEmbeddings) && x.model == "" {
-		return usagef("--over embeddings needs a model: name it with --embeddings")
-	}
-	return nil
-}
-
-// similarity makes what --over names.
-func (x *embeddingFlags) similarity(ctx context.Context, e *env, over string) (selection.Similarity, error) {
-	if over == overNGrams {
-		return selection.NGrams(), nil
-	}
-	m, err := x.embedder(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	return selection.Vectors(m), nil
 }

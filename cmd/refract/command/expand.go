@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/config"
 	"github.com/refract-eval/refract/internal/doubt"
@@ -125,7 +124,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	if cfg.Prompts, err = x.readPrompts(args); err != nil {
 		return cfg, err
 	}
-	if cfg.Check, err = x.checkerFor(e, args, cfg.Prompts); err != nil {
+	if cfg.Check, err = x.checker(e, args, cfg.Prompts); err != nil {
 		return cfg, err
 	}
 	if cfg.Equivalence, err = x.equivalence(cfg.Check != nil); err != nil {
@@ -142,15 +141,15 @@ func (x *expandFlags) readPrompts(args []string) ([]diversify.Prompt, error) {
 	if err != nil {
 		return nil, usagef("--prompts: %w", err)
 	}
-	target := x.language
-	if target == "" && len(args) > 0 {
-		_, target = dataset.LanguagePair(args[0])
+	_, target, err := x.languages(args)
+	if err != nil {
+		return nil, err
 	}
 	for i, p := range prompts {
 		if !p.NeedsLanguage() {
 			continue
 		}
-		if target == "" || target == listNone {
+		if target == "" {
 			return nil, usagef("prompt %q asks for a language: name that of the references with --language, such as --language de", p.Name)
 		}
 		if prompts[i], err = p.In(target); err != nil {
@@ -163,7 +162,7 @@ func (x *expandFlags) readPrompts(args []string) ([]diversify.Prompt, error) {
 // equivalence is the judge that the flags ask for; nil for none.
 func (x *expandFlags) equivalence(checks bool) (*diversify.Equivalence, error) {
 	switch {
-	case x.judge == "" && x.given("judge-on"):
+	case x.judge == "" && x.judgeOn != judgeDoubtful:
 		return nil, usagef("--judge-on needs a --judge")
 	case x.judge == "":
 		return nil, nil

@@ -18,20 +18,14 @@ func (e *env) tellMeaning(findings []meaning.Finding, least float64, unmeasured 
 		if len(findings) > 1 {
 			from = ", variants of " + cmp.Or(f.Model, "a model that is not named")
 		}
-		say, w := e.note, f.Worst()
+		say := e.note
 		switch {
-		case w == nil || w.Share() >= least && w.BeforeSelection():
+		case !f.Measured() || f.Share() >= least && f.BeforeSelection():
 			say = unmeasured
-		case w.Share() < least:
+		case f.Share() < least:
 			say = e.warn
 		}
-		for _, line := range f.Lines() {
-			say("%s%s", line, from)
-		}
-		if w != nil {
-			e.note("  %s", w.Advice(least))
-		} else {
-			e.note("  'refract review' shows variants to people, whose decisions measure it")
-		}
+		say("%s%s", &f, from)
+		e.note("  %s", f.Advice(least))
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/matrix"
@@ -127,27 +128,31 @@ func copyTo(w io.Writer) func(io.Reader) error {
 
 // counts shows what the shards of check have counted, as that does.
 func (m *mergeRun) counts(ctx context.Context, e *env, set *shard.Set) error {
-	all := checked{}
+	var all *diversify.Counts
 	err := set.EachTotals(ctx, func(r io.Reader) error {
 		one := checked{}
 		if err := json.NewDecoder(r).Decode(&one); err != nil {
 			return err
 		}
-		if one.Counts == nil {
+		if one.Counts == nil || one.Counts.Diversity == nil {
 			return shard.ErrDamaged
 		}
-		all.merge(&one)
+		if all == nil {
+			all = one.Counts
+		} else {
+			all.Merge(one.Counts)
+		}
 		return nil
 	})
 	switch {
 	case err != nil:
 		return err
-	case all.Counts.Answers == 0:
+	case all.Answers == 0:
 		return errNoVariant
 	case m.path == "" || m.path == "-":
-		return m.onScreen().whole(e.stderr, all.table(false))
+		return m.onScreen().whole(e.stderr, all.Table())
 	}
-	return m.onScreen().show(e, all.table(false))
+	return m.onScreen().show(e, all.Table())
 }
 
 // shardFiles are the files that arguments name, which may be patterns.

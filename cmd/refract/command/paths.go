@@ -21,7 +21,7 @@ import (
 
 // writtenFlags name files that a command writes; readFlags, what it reads.
 var (
-	writtenFlags = []string{"output", "cache", "reports", "html", "batch-state", "verdicts"}
+	writtenFlags = []string{"output", "cache", "reports", "verdicts"}
 	folderFlags  = []string{"plot", "write-recipe"}
 	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions", "recipe", "labels", "feedback"}
 )

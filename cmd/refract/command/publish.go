@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +22,10 @@ type publisher struct {
 	input
 	decisionFlag
 	publish.Options
-	output  output // how the result is printed
-	dir     string
-	verify  string
-	prompts string
-	anyway  bool
+	output   output // how the result is printed
+	dir      string
+	prompts  string
+	language string
 }
 
 func (e *env) publishCommand() *cobra.Command {
@@ -39,17 +39,18 @@ func (e *env) publishCommand() *cobra.Command {
 --to jsonl    references.jsonl, with all that is known of every reference
 --to parquet  the same, as Hugging Face's datasets load it
 --to text     ref.0, ref.1 … and src, for sacreBLEU
---to mtme     references/LP.refA.txt … of the language pair --lp, for
+--to mtme     references/PAIR.refA.txt … of the --language pair, for
               mt-metrics-eval
 --to div-ref  ref.0 … and a Python list of the variants a line
 
 A text that a format cannot hold, such as one with a line break in a text file,
 is an error. System outputs and human judgements are left out. The set's hash is
 that of its references, whatever the format; every score with them states it in
-its signature. published:DIR reads the folder back.`,
+its signature. published:DIR reads the folder back, and 'refract check DIR'
+compares it with its manifest.`,
 		Example: `  refract publish jsonl:expanded.jsonl --to parquet --name wmt22-enriched -o wmt22-enriched
   refract publish mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --to text -o references
-  refract publish --verify wmt22-enriched`,
+  refract check wmt22-enriched`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
 	}
@@ -61,36 +62,47 @@ its signature. published:DIR reads the folder back.`,
 	f.StringVarP(&p.dir, "output", "o", "", "`DIR` to write, which must be new or empty (required)")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	grouped(cmd, resultFlags, "to", "output")
-	f.StringVar(&p.LanguagePair, "lp", "", "`LP`: language pair of --to mtme, such as en-de")
-	f.BoolVar(&p.Trim, "trim", false, "remove white space at the ends of all texts first, which makes it another set")
 	f.StringVar(&p.Card.Name, "name", "", "name of the set, for its card")
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
-	f.StringSliceVar(&p.Card.Languages, "language", nil, "languages of the references, for the card, such as en")
+	f.StringVar(&p.language, "language", "", "language of the references, such as de, for the card, or with that of the sources zh-en")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
-	f.Float64Var(&p.LeastKept, "least-kept", leastKept, "share of the variants that are to keep the meaning, where that is measured")
-	f.BoolVar(&p.anyway, "anyway", false, "publish a set that keeps less than --least-kept")
+	f.Float64Var(&p.LeastKept, "least-kept", leastKept, "share of the variants that are to keep the meaning, where that is measured; 0 publishes what keeps less")
 	inRange(cmd, "a number from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "least-kept")
-	f.StringVar(&p.verify, "verify", "", "`DIR`: published folder to check; nothing is written")
 	complete(cmd, "prompts", diversify.PromptWords()...)
-	grouped(cmd, taskFlags, "name", "license", "language", "lp", "least-kept", "anyway", "verify")
+	grouped(cmd, taskFlags, "name", "license", "language", "least-kept")
 	return cmd
 }
 
 func (p *publisher) run(ctx context.Context, e *env, args []string) error {
-	if p.verify != "" {
-		return p.check(ctx, e, args)
-	}
 	switch {
 	case p.Format == "":
 		return usagef("--to is missing: say the format, one of %s", strings.Join(dataset.Formats(), ", "))
 	case p.dir == "":
 		return usagef("-o is missing: name the folder to write")
 	}
+	_, target, pair := strings.Cut(p.language, "-")
+	if !pair {
+		target = p.language
+	}
+	if target != "" {
+		p.Card.Languages = []string{target}
+	}
+	if p.Format == dataset.FormatMTME && pair {
+		p.LanguagePair = p.language
+	}
 	if err := p.Check(); err != nil {
 		return usagef("%w", err)
 	}
-	if err := p.card(); err != nil {
-		return err
+	prompts := diversify.Prompts()
+	if p.prompts != "" {
+		more, err := diversify.ParsePrompts(p.prompts)
+		if err != nil {
+			return usagef("--prompts: %w", err)
+		}
+		prompts = append(more, prompts...) // the first of a name counts
+	}
+	for _, prompt := range prompts {
+		p.Card.Prompts = append(p.Card.Prompts, publish.Prompt{Name: prompt.Name, Text: prompt.Text})
 	}
 	ds, err := p.dataset(e, args, true)
 	if err == nil {
@@ -100,10 +112,6 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	e.collectAt(100)
-	least := p.LeastKept
-	if p.anyway {
-		p.LeastKept = 0
-	}
 	res, err := publish.Publish(ctx, ds, p.dir, p.Options)
 	if uneven := (*publish.UnevenError)(nil); errors.As(err, &uneven) && !uneven.Originals {
 		if least, _ := uneven.Variants.Range(); least > 0 {
@@ -112,33 +120,15 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	if low := (*publish.MeaningError)(nil); errors.As(err, &low) {
-		return fmt.Errorf("%w; --anyway publishes the set as it is, and its card says so", err)
+		return fmt.Errorf("%w; --least-kept 0 publishes the set as it is, and its card says so", err)
 	}
 	if err != nil {
 		return err
 	}
 	p.tellDecided(e)
 	p.tell(e, res)
-	e.tellMeaning(res.Stats.Findings(), least, e.warn)
+	e.tellMeaning(res.Stats.Findings(), cmp.Or(p.LeastKept, leastKept), e.warn)
 	return p.output.show(e, res.Table(p.dir))
-}
-
-// card completes what the card says.
-func (p *publisher) card() error {
-	prompts := diversify.Prompts()
-	if p.prompts != "" {
-		more, err := diversify.ParsePrompts(p.prompts)
-		if err != nil {
-			return usagef("--prompts: %w", err)
-		}
-		prompts = append(more, prompts...)
-	}
-	for _, prompt := range prompts {
-		if !slices.ContainsFunc(p.Card.Prompts, func(q publish.Prompt) bool { return q.Name == prompt.Name }) {
-			p.Card.Prompts = append(p.Card.Prompts, publish.Prompt{Name: prompt.Name, Text: prompt.Text})
-		}
-	}
-	return nil
 }
 
 // tell says what the folder does not have, and what to do next.
@@ -150,9 +140,6 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 	if left := s.Rejected - m.Rejected; left > 0 {
 		e.note("left out: rejected answers (%d), which only jsonl and parquet hold", left)
 	}
-	if s.Trimmed > 0 {
-		e.note("texts that lost white space at their ends: %d", s.Trimmed)
-	}
 	if s.Empty > 0 && m.Format == dataset.FormatText {
 		e.warn("references that are empty texts: %d; sacreBLEU leaves empty lines out, so that its scores differ there", s.Empty)
 	}
@@ -161,17 +148,4 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 			e.note("the card lacks a %s: fill it in in %s, or give --%s", field.name, filepath.Join(p.dir, "README.md"), field.name)
 		}
 	}
-}
-
-// check reads a published folder to its end.
-func (p *publisher) check(ctx context.Context, e *env, args []string) error {
-	if p.Format != "" || p.dir != "" || len(args) > 0 {
-		return usagef("--verify takes a folder and nothing else")
-	}
-	e.collectAt(100)
-	res, err := publish.Verify(ctx, p.verify, func(w dataset.Warning) { e.warn("%s", w) })
-	if err != nil {
-		return err
-	}
-	return p.output.show(e, res.Table(p.verify))
 }

@@ -1,12 +1,13 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,9 +56,9 @@ func (d *decisionFlag) tellDecided(e *env) {
 type reviewer struct {
 	input
 	review.Wanted
-	path   string // of the decisions
-	html   string
+	path   string // of the decisions, or of a page
 	listen string
+	seed   uint64
 }
 
 func (e *env) reviewCommand() *cobra.Command {
@@ -70,40 +71,54 @@ keep what a person decides: accept, reject, or another wording.
 
 There are accepted answers drawn at random, which tell how many are right;
 those that most likely lost the meaning, by their words; and some of each pattern
-of rejection.
+of rejection: --show says how many.
 The page is served on this machine alone, at an address with a secret in it,
 until Ctrl+C; each decision is in the file before the page shows it as kept, and
-the next run goes on. --html writes the page as a file instead, which offers the
-decisions to be saved.
+the next run goes on. -o NAME.html writes the page as a file instead, which
+offers the decisions to be saved.
 
 'refract check --decisions' and 'refract publish --decisions' carry them out, and
 'refract expand --complete N' on the output of check asks for others instead of
 rejected ones.`,
 		Example: `  refract review jsonl:expanded.jsonl -o decisions.jsonl
-  refract review jsonl:expanded.jsonl --html review.html
+  refract review jsonl:expanded.jsonl -o review.html
   refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
 	}
 	r.input.register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&r.path, "output", "o", "", "`FILE` of decisions, which is added to")
-	f.StringVar(&r.html, "html", "", "`FILE` to write the page to, in place of serving it")
+	f.StringVarP(&r.path, "output", "o", "", "`FILE` of decisions, which is added to, or NAME.html, to write the page to in place of serving it")
 	f.StringVar(&r.listen, "listen", "127.0.0.1:0", "`ADDRESS` of this machine to serve the page at; port 0 takes a free one")
-	f.IntVar(&r.Drawn, "drawn", 50, "accepted answers drawn at random")
-	f.IntVar(&r.Doubtful, "doubtful", 50, "accepted answers of the greatest doubt")
-	f.IntVar(&r.Rejected, "rejected", 3, "rejected answers of each pattern")
-	f.Uint64Var(&r.Seed, "seed", defaultSeed, "seed of the draw")
-	within(cmd, 0, mostExamples, "drawn", "doubtful", "rejected")
-	grouped(cmd, resultFlags, "output", "html", "listen")
-	grouped(cmd, taskFlags, "drawn", "doubtful", "rejected", "seed")
+	parsedFlag(cmd, &r.Wanted, "show", "50,50,3", parseShown, "`DRAWN,DOUBTFUL,REJECTED`: accepted answers drawn at random, those of the greatest doubt, and rejected ones of each pattern")
+	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of the draw")
+	grouped(cmd, resultFlags, "output", "listen")
+	grouped(cmd, taskFlags, "show", "seed")
 	return cmd
 }
 
-func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
-	if r.path == "" && r.html == "" {
-		return usagef("-o is missing: name the file of decisions, or the page with --html")
+// parseShown reads three numbers.
+func parseShown(s string) (review.Wanted, error) {
+	var n [3]int
+	fields := strings.Split(s, ",")
+	for i := range n {
+		var err error
+		if len(fields) == len(n) {
+			n[i], err = strconv.Atoi(fields[i])
+		}
+		if err != nil || len(fields) != len(n) || n[i] < 0 || n[i] > 1000 {
+			return review.Wanted{}, &unwantedError{strconv.Quote(s), "three numbers from 0 to 1000, such as 50,50,3"}
+		}
 	}
+	return review.Wanted{Drawn: n[0], Doubtful: n[1], Rejected: n[2]}, nil
+}
+
+func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
+	if r.path == "" {
+		return usagef("-o is missing: name the file of decisions, or NAME.html for the page alone")
+	}
+	r.Seed = r.seed
+	asFile := filepath.Ext(r.path) == ".html"
 	ds, err := r.dataset(e, args, false)
 	if err != nil {
 		return err
@@ -111,7 +126,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	ds = weighed(ds)
 	var decided *review.Decisions
 	var file *os.File
-	if r.path != "" {
+	if !asFile {
 		torn := false
 		if file, decided, torn, err = review.Open(r.path); err != nil {
 			return err
@@ -132,15 +147,15 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	if len(args) > 0 {
 		title = "Review of " + filepath.Base(args[0])
 	}
-	if r.html != "" {
-		out, err := e.create(r.html)
+	if asFile {
+		out, err := e.create(r.path)
 		if err != nil {
 			return err
 		}
 		if err := page.WriteReview(out, page.Review{Title: title, Items: items}); err != nil {
 			return err
 		}
-		e.note("%s in %s", english.Thousands(len(items), "answer"), r.html)
+		e.note("%s in %s", english.Thousands(len(items), "answer"), r.path)
 		return e.commit()
 	}
 	return r.serve(ctx, e, title, items, file, args)
@@ -164,7 +179,7 @@ func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page
 	}
 	e.note("%s, in %s", english.Thousands(s.Count(), "new decision"), r.path)
 	if len(args) > 0 && s.Count() > 0 {
-		e.note("carry them out: refract check %s --decisions %s -o reviewed.jsonl", args[0], cmp.Or(r.path, "FILE"))
+		e.note("carry them out: refract check %s --decisions %s -o reviewed.jsonl", args[0], r.path)
 	}
 	return nil
 }

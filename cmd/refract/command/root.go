@@ -109,7 +109,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.diversityCommand(), e.selectCommand(), e.publishCommand()}},
+		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.selectCommand(), e.publishCommand()}},
 		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.aggregateCommand(), e.parseCommand(), e.mergeCommand()}},
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.experimentCommand(), e.reportCommand()}},
 		{buildingGroup, []*cobra.Command{e.buildCommand()}},

@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/metrics/similarity"
 )
 
 // allOfThem stands for the largest number that every segment has.
@@ -32,11 +33,11 @@ func parseCount(s string) (int, error) {
 type chooser struct {
 	input
 	output
-	embeddingFlags
-	k    int
-	by   selection.Method
-	over string
-	seed uint64
+	serverFlags
+	k          int
+	by         selection.Method
+	embeddings string
+	seed       uint64
 }
 
 func (e *env) selectCommand() *cobra.Command {
@@ -49,20 +50,21 @@ others are moved to "rejected", with the verdict "not selected". Variants
 without text are never kept. -k all keeps as many as every segment has.`,
 		Example: `  refract select jsonl:expanded.jsonl -k 4 -o four.jsonl
   refract select jsonl:expanded.jsonl -k all -o equal.jsonl
-  refract select jsonl:expanded.jsonl -k 4 --over embeddings --embeddings text-embedding-3-small -o four.jsonl
+  refract select jsonl:expanded.jsonl -k 4 --embeddings text-embedding-3-small -o four.jsonl
   refract select mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -k 3 --by random --seed 7 -o three.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
 	c.input.register(cmd)
-	c.embeddingFlags.register(cmd)
 	c.registerLines(cmd)
 	f := cmd.Flags()
 	parsedFlag(cmd, &c.k, "count,k", "", parseCount, "variants of a segment to keep, or all: as many as every segment has (required)", listAll)
 	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
-	f.StringVar(&c.over, "over", overNGrams, "what farthest and facility compare: ngrams or embeddings")
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
-	oneOf(cmd, "over", overNGrams, overEmbeddings)
+	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` by whose vectors farthest and facility compare, in place of n-grams; options are those of the metric embedding")
+	grouped(cmd, taskFlags, "count", "by")
+	grouped(cmd, modelFlags, "embeddings")
+	c.serverFlags.register(cmd, "vector")
 	return cmd
 }
 
@@ -71,9 +73,6 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
 	s := &selection.Selector{Method: c.by, Seed: c.seed}
-	if err := c.needs(c.over); err != nil {
-		return err
-	}
 	ds, err := c.dataset(e, args, true)
 	if err != nil {
 		return err
@@ -87,13 +86,21 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	var run *judging // nil without vectors
 	if c.by.Compares() {
-		defer c.embeddingFlags.close()
-		if s.Similarity, err = c.similarity(ctx, e, c.over); err != nil {
-			return err
+		s.Similarity = selection.NGrams()
+		if c.embeddings != "" {
+			run = (&judgeFlags{callFlags: callFlags{serverFlags: c.serverFlags}}).run(e)
+			defer run.close()
+			if _, err := run.metric(ctx, similarity.Name+":model="+c.embeddings); err != nil {
+				return err
+			}
+			s.Similarity = selection.Vectors(run.vectors[0].model)
 		}
 	}
 	sum, err := s.Stream(ctx, ds, c.k, dataset.NewEncoder(out).Encode)
+	run.answered()
+	run.done(ctx, err)
 	if err != nil {
 		return err
 	}

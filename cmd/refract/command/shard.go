@@ -88,7 +88,7 @@ var unshared = []string{
 	"source", "ref", "hyp", "reference", "references",
 	"output", "format", "wide", "quiet", "verbose", "progress", "config", "shard", "help",
 	"cache", "offline", "base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "max-wait", "wait", "tolerate",
-	"batch", "batch-state", "batch-interval", "batch-size",
+	"batch",
 	"prices", "max-cost", "max-calls", "max-time", "dry-run", "store-scores",
 }
 

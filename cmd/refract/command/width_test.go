@@ -48,7 +48,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 	data := "jsonl:" + "expanded.jsonl"
 	lines := [][]string{
 		{"publish", data, "--to", "jsonl", "-o", published},
-		{"publish", "--verify", published},
+		{"check", published},
 		{"metrics"}, {"prompts"}, {"demo"},
 		{"compare", data, "--curve", "order,random", "-k", "0,1", "--resamples", "20"},
 		{"compare", data, "--test", "perm-both", "--resamples", "20", "--table", "pairs"},

@@ -35,7 +35,7 @@ type match struct {
 }
 
 // maxWords bounds the words that a tokenizer remembers.
-const maxWords = 1 << 14
+const maxWords = 1 << 16
 
 // New returns a tokenizer.
 func New() *Tokenizer { return &Tokenizer{words: map[string]match{}} }

@@ -64,26 +64,6 @@ func lengths(vectors [][]float32) ([]float64, error) {
 	return norms, nil
 }
 
-// MeanDistance returns the mean cosine distance over the n(n-1)/2 pairs of
-// vectors, in [0, 2]. It needs two vectors or more.
-func MeanDistance(vectors [][]float32) (float64, error) {
-	n := len(vectors)
-	if n < 2 {
-		return 0, fmt.Errorf("%d vectors have no pair to measure; two are needed", n)
-	}
-	all, err := Distances(vectors)
-	if err != nil {
-		return 0, err
-	}
-	var sum float64
-	for i := range n {
-		for j := range i {
-			sum += all[i*n+j]
-		}
-	}
-	return sum / float64(n*(n-1)/2), nil
-}
-
 // norm is the Euclidean length. The square of a float32 is finite in float64.
 func norm(v []float32) (float64, error) {
 	var sum float64

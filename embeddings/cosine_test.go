@@ -12,13 +12,13 @@ import (
 	"github.com/refract-eval/refract/embeddings"
 )
 
-func ExampleMeanDistance() {
-	d, err := embeddings.MeanDistance([][]float32{{1, 0}, {1, 1}})
+func ExampleDistances() {
+	d, err := embeddings.Distances([][]float32{{1, 0}, {1, 1}})
 	fmt.Printf("%.4f %v\n", d, err)
-	_, err = embeddings.MeanDistance([][]float32{{1, 0}, {0, 0}})
+	_, err = embeddings.Distances([][]float32{{1, 0}, {0, 0}})
 	fmt.Println(err)
 	// Output:
-	// 0.2929 <nil>
+	// [0.0000 0.2929 0.2929 0.0000] <nil>
 	// vector 1: vectors cannot be compared: all 2 dimensions are 0
 }
 
@@ -37,14 +37,6 @@ func TestRefusedVectors(t *testing.T) {
 	for _, bad := range [][]float32{{}, {1}, {1, 2, 3}, {0, 0}, {1, nan}, {inf, 1}} {
 		if _, err := embeddings.Distances([][]float32{good, bad}); !errors.Is(err, embeddings.ErrVector) {
 			t.Errorf("Distances of %v: %v", bad, err)
-		}
-		if _, err := embeddings.MeanDistance([][]float32{bad, good}); !errors.Is(err, embeddings.ErrVector) {
-			t.Errorf("MeanDistance of %v: %v", bad, err)
-		}
-	}
-	for n := range 2 {
-		if _, err := embeddings.MeanDistance(make([][]float32, n)); err == nil {
-			t.Errorf("MeanDistance of %d vectors is no error", n)
 		}
 	}
 }
@@ -94,7 +86,6 @@ func TestDistances(t *testing.T) {
 		if err != nil || len(all) != n*n {
 			t.Fatal(len(all), err)
 		}
-		var sum float64
 		for i := range n {
 			for j := range n {
 				want, err := distance(vectors[i], vectors[j])
@@ -104,15 +95,7 @@ func TestDistances(t *testing.T) {
 				if err != nil || all[i*n+j] != want {
 					t.Fatalf("[%d %d] is %v, want %v (%v)", i, j, all[i*n+j], want, err)
 				}
-				sum += want
 			}
-		}
-		if n < 2 {
-			return
-		}
-		mean, err := embeddings.MeanDistance(vectors)
-		if err != nil || math.Abs(mean-sum/float64(n*(n-1))) > 1e-12 {
-			t.Fatalf("mean %v, want %v (%v)", mean, sum/float64(n*(n-1)), err)
 		}
 	})
 }

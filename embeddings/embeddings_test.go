@@ -239,13 +239,6 @@ func TestModelKeepsWhatCame(t *testing.T) {
 	}
 }
 
-// fixed gives the same vectors whatever the texts.
-type fixed [][]float32
-
-func (f fixed) Embed(context.Context, llm.EmbedRequest) (llm.EmbedResponse, error) {
-	return llm.EmbedResponse{Vectors: f}, nil
-}
-
 func TestDamagedVectors(t *testing.T) {
 	for _, text := range []string{"", "no base64!", "AAAA", "AACAfw==", "AACAP"} {
 		store := cache.NewMemory()

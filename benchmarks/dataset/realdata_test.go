@@ -196,11 +196,3 @@ func TestDivRefFiles(t *testing.T) {
 		}
 	}
 }
-
-func read(b *testing.B, ds refract.Dataset) {
-	for _, err := range ds.Segments(context.Background()) {
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -28,17 +28,3 @@ func to[T any](place *T, read func() (T, error)) func() error {
 		return err
 	}
 }
-
-// List reads an array of values, of which null is the zero one. It is not nil.
-func List[T any](r *Reader, read func() (T, error)) func() ([]T, error) {
-	return func() ([]T, error) {
-		out := []T{}
-		err := r.Elements(func(int) error {
-			var v T
-			err := r.OrNull(to(&v, read))
-			out = append(out, v)
-			return err
-		})
-		return out, err
-	}
-}

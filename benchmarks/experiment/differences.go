@@ -124,7 +124,7 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	for _, st := range r.p.Statistics {
 		c, _, err := r.task(ctx, d, settings, &Task{Statistic: st, Method: r.p.Test.Method})
 		if errors.Is(err, correlate.ErrTooManyPairs) {
-			return planErrorf("--significance %v: %w; perm-pairs tests it without that", r.p.Test.Method, err)
+			return planErrorf("--test %v: %w; perm-pairs tests it without that", r.p.Test.Method, err)
 		} else if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 				form := map[string]string{"completions": "completion", "chat": "messages"}[endpoint]
 				refract(slices.Concat([]string{"build"}, c.build, []string{"--model", "teacher", "--validation", "0", "--form", form, "-o", at("data")}, asking)...)
 
-				refract("judges", c.metric, "-o", at("judge.yaml"))
+				refract("metrics", c.metric, "-o", at("judge.yaml"))
 				edit(t, at("judge.yaml"), "name: "+c.metric, "name: my-judge", "endpoint: completions", "endpoint: "+endpoint)
 				want := trainedOn(t, at("data"), at("texts.jsonl"))
 				before := len(h.Requests())

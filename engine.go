@@ -205,7 +205,7 @@ func (e *NoReferencesError) Error() string {
 	if p := e.Pos.String(); p != "" {
 		at = p + ": "
 	}
-	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or allow such segments", at, e.ID, e.Metric)
+	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or let its scores be missing (--missing exclude)", at, e.ID, e.Metric)
 }
 
 // NoSourceError says that a metric needs sources and no segment has one.

@@ -33,7 +33,14 @@ func Export(ctx context.Context, w io.Writer, from Store) (n int, lost []Problem
 	buffered := bufio.NewWriter(w)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
-	for e, err := range NewAnswers(from).Entries(ctx) {
+	for record, err := range from.Records(ctx, "") { // of all kinds, as a damaged answer may be of another
+		var e Entry
+		if err == nil && record.Kind != answerRecord {
+			continue
+		}
+		if err == nil {
+			e, err = record.entry(from)
+		}
 		var damage *DamageError
 		switch {
 		case errors.As(err, &damage):
@@ -145,7 +152,12 @@ func (i *Imported) store(ctx context.Context, to *Answers, entries []Entry) erro
 func parseEntry(b []byte) (Entry, error) {
 	unset := "\xff" // which no text is
 	l := line{Text: &unset}
-	if err := jsonv2.Unmarshal(b, &l, jsonv2.RejectUnknownMembers(true)); err != nil {
+	err := jsonv2.Unmarshal(b, &l, jsonv2.RejectUnknownMembers(true))
+	var field *jsonv2.SemanticError
+	if errors.As(err, &field) {
+		return Entry{}, fmt.Errorf("no entry as 'refract cache export' writes it: wrong is what stands at %q", field.JSONPointer)
+	}
+	if err != nil {
 		return Entry{}, err
 	}
 	e := Entry{l.Request, Answer{

@@ -226,6 +226,10 @@ func TestAnswersThatRepeatTheKey(t *testing.T) {
 	}{
 		{"sk-0123456789", "", "You sent Bearer sk-0123456789.", true},
 		{"sk-0123456789", "", "You sent sk-0123456789.", true},
+		{"sk-0123456789", "", `{"text": "You sent \u0073k\u002d0123456789."}`, true},
+		{"sk-0123456789", "", `{"text": "{\"a\": \"\\u0073k-0123456789\"}"}`, true},
+		{"sk-0123456789", "", "SK-0123456789", true},
+		{"sk/0123456789", "", `{"text": "sk\/0123456789"}`, true},
 		{"EMPTY", "", "Authorization: Bearer EMPTY", true},
 		{"EMPTY", "", "EMPTY", false},
 		{"", "me:pass-word-1@", "Basic bWU6cGFzcy13b3JkLTE=", true},

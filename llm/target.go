@@ -145,9 +145,19 @@ func longestFirst(s []string) []string {
 
 // repeatedIn reports whether a text holds a credential that was sent. A short one
 // without digits, such as EMPTY, is a word of the language too.
+// It is found behind the escapes of JSON too, which a reader of the text may resolve,
+// and a key in letters of any case.
 func (t target) repeatedIn(text string) bool {
+	text = jsonEscape.ReplaceAllStringFunc(text, func(escape string) string {
+		code, err := strconv.ParseUint(strings.TrimLeft(escape, `\u`), 16, 32)
+		if err != nil {
+			return strings.TrimLeft(escape, `\`)
+		}
+		return string(rune(code))
+	})
+	folded := strings.ToLower(text)
 	for i, c := range t.credentials {
-		if (i == 0 || len(c) >= partLen && (looksLikeKey(c) || len(c) >= 2*partLen)) && strings.Contains(text, c) {
+		if (i == 0 || len(c) >= partLen && (looksLikeKey(c) || len(c) >= 2*partLen)) && (strings.Contains(text, c) || looksLikeKey(c) && strings.Contains(folded, strings.ToLower(c))) {
 			return true
 		}
 	}
@@ -162,6 +172,8 @@ var (
 	// longRun is a part of a path that may be a key; no name of a model or an
 	// API is as long without a hyphen.
 	longRun = regexp.MustCompile(`[A-Za-z0-9_]{20,}`)
+	// jsonEscape is a character as JSON may write it, in a string within strings too.
+	jsonEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[/"])`)
 	// userInURL is a user in any URL, such as a proxy's.
 	userInURL = regexp.MustCompile(`://[^/\s@"]+@`)
 )

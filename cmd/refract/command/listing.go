@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -101,7 +102,15 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(text.Bytes())
+	shown := text.String()
+	if o.path == "" && e.stdoutTerminal { // a definition may be another's, and have escapes
+		lines := strings.Split(shown, "\n")
+		for i := range lines {
+			lines[i] = report.Visible(lines[i])
+		}
+		shown = strings.Join(lines, "\n")
+	}
+	_, err = io.WriteString(out, shown)
 	return err
 }
 

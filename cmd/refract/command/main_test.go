@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -150,4 +151,29 @@ func copyFile(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, b, 0o644)
+}
+
+// A definition by somebody else moves no cursor of a terminal, and stays as it is
+// where it is no terminal.
+func TestDefinitionsOnATerminal(t *testing.T) {
+	show := func(terminal bool, name string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		e := &env{stdout: &out, stderr: &errs, stdoutTerminal: terminal, getenv: func(string) string { return "" }}
+		if code := e.run(t.Context(), []string{"metrics", name}); code != exitDone {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+		return out.String()
+	}
+	file := filepath.Join(t.TempDir(), "judge.yaml")
+	hostile := strings.Replace(show(false, "gemba-da"), "name: gemba-da", "name: mine # \u202e", 1)
+	if err := os.WriteFile(file, []byte(hostile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := show(false, "judge-file:"+file); got != hostile {
+		t.Errorf("a definition is changed: %q", got)
+	}
+	if got := show(true, "judge-file:"+file); strings.Contains(got, "\u202e") || !strings.Contains(got, `name: mine # \u202e`) {
+		t.Errorf("a terminal gets %q", got)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strconv"
 	"strings"
@@ -389,6 +390,10 @@ func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		program, words, code = "sh", append([]string{"-c", `trap "" HUP; exec refract "$@"`, "sh"}, words...), exitDone
 	}
+	// Under nohup a process ignores it, and so do its children, unless it catches it.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	r := start(ts, nil, program, words)
 	r.await(ts, number(ts, args[0]))
 	r.end(ts, syscall.SIGHUP, code)

@@ -158,6 +158,9 @@ func TestSwitches(t *testing.T) {
 		c, only := newChecker(t, check.Config{Checks: others}), newChecker(t, check.Config{Checks: []string{name}})
 		seen := false
 		for _, x := range verdicts {
+			if len(x.raw) > 10_000 {
+				continue // long ones take seconds for all switches
+			}
 			a := check.Answer{Raw: x.raw, HasText: true, Finish: x.finish}
 			if r := c.Segment("", []string{x.ref}).Judge(a); r.Verdict == name {
 				t.Errorf("%s: %s although it is off", x.name, name)

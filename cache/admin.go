@@ -73,6 +73,19 @@ type Problem struct {
 	What string
 }
 
+// problemOf makes a problem of an error that says what is damaged, and is false for
+// another or none. Behind a damaged record a sequence goes on; else it has ended.
+func problemOf(err error) (p Problem, damaged bool) {
+	var damage *DamageError
+	switch {
+	case errors.As(err, &damage):
+		return Problem{damage.Key, damage.What}, true
+	case errors.Is(err, ErrCorrupt):
+		return Problem{What: err.Error()}, true
+	}
+	return Problem{}, false
+}
+
 // Verify checks the structure of a file, then reads every record, computes its
 // key and checksum again, and returns how many records there are and all that
 // disagrees. It changes nothing. A damaged database is reported as problems; an
@@ -88,15 +101,11 @@ func (d *Database) Verify(ctx context.Context) (records int64, problems []Proble
 		problems = append(problems, Problem{What: what})
 	}
 	note := func(err error) error {
-		var damage *DamageError
-		switch {
-		case errors.As(err, &damage):
-			problems = append(problems, Problem{damage.Key, damage.What})
-		case errors.Is(err, ErrCorrupt):
-			problems = append(problems, Problem{What: err.Error()})
-		default:
+		problem, damaged := problemOf(err)
+		if !damaged {
 			return err
 		}
+		problems = append(problems, problem)
 		return nil
 	}
 	if err := note(d.explain(ctx, "verify", err)); err != nil {

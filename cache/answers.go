@@ -91,11 +91,19 @@ func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 // damaged comes with a [*DamageError], after which the sequence goes on; it ends
 // after any other error.
 func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return entries(ctx, a.store, answerRecord)
+}
+
+// entries yields the answers among the records of a kind, "" for all records.
+func entries(ctx context.Context, from Store, kind string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for record, err := range a.store.Records(ctx, answerRecord) {
+		for record, err := range from.Records(ctx, kind) {
+			if err == nil && record.Kind != answerRecord {
+				continue
+			}
 			var e Entry
 			if err == nil {
-				e, err = record.entry(a.store)
+				e, err = record.entry(from)
 			}
 			if !yield(e, err) {
 				return

@@ -33,23 +33,12 @@ func Export(ctx context.Context, w io.Writer, from Store) (n int, lost []Problem
 	buffered := bufio.NewWriter(w)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
-	for record, err := range from.Records(ctx, "") { // of all kinds, as a damaged answer may be of another
-		var e Entry
-		if err == nil && record.Kind != answerRecord {
+	for e, err := range entries(ctx, from, "") { // a damaged answer may be of another kind
+		if problem, damaged := problemOf(err); damaged {
+			lost = append(lost, problem)
 			continue
 		}
-		if err == nil {
-			e, err = record.entry(from)
-		}
-		var damage *DamageError
-		switch {
-		case errors.As(err, &damage):
-			lost = append(lost, Problem{damage.Key, damage.What})
-			continue
-		case errors.Is(err, ErrCorrupt): // the sequence ends
-			lost = append(lost, Problem{What: err.Error()})
-			continue
-		case err != nil:
+		if err != nil {
 			return n, lost, err
 		}
 		l := line{e.Request.Key().String(), e.Request, &e.Text, e.FinishReason, e.ServedModel, e.PromptTokens, e.CompletionTokens, e.Created}

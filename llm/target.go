@@ -157,7 +157,11 @@ func (t target) repeatedIn(text string) bool {
 	})
 	folded := strings.ToLower(text)
 	for i, c := range t.credentials {
-		if (i == 0 || len(c) >= partLen && (looksLikeKey(c) || len(c) >= 2*partLen)) && (strings.Contains(text, c) || looksLikeKey(c) && strings.Contains(folded, strings.ToLower(c))) {
+		key := looksLikeKey(c)
+		if i > 0 && (len(c) < partLen || !key && len(c) < 2*partLen) {
+			continue
+		}
+		if strings.Contains(text, c) || key && strings.Contains(folded, strings.ToLower(c)) {
 			return true
 		}
 	}

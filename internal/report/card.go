@@ -9,6 +9,8 @@ import (
 	"text/template"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // FillCard fills in a template of a dataset card. Its functions make texts harmless:
@@ -68,11 +70,7 @@ func fenced(kind, s string) string {
 			fence = run + "`"
 		}
 	}
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = Visible(lines[i])
-	}
-	return fmt.Sprintf("%s%s\n%s\n%s", fence, kind, strings.Join(lines, "\n"), fence)
+	return fmt.Sprintf("%s%s\n%s\n%s", fence, kind, text.VisibleLines(s), fence)
 }
 
 // Inline escapes a text that stands in a line of Markdown.

@@ -38,6 +38,15 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// VisibleLines is Visible for each line of s.
+func VisibleLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = Visible(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
 // plain reports whether s is printable ASCII.
 func plain(s string) bool {
 	for i := range len(s) {

@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/panel"
@@ -77,7 +78,7 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 	if name == judge.FileMetric {
 		_, _, options = strings.Cut(rest, ",")
 	}
-	var text bytes.Buffer
+	var written bytes.Buffer
 	if options {
 		m, err := e.registryWith(nil, func(context.Context) (judge.Environment, error) {
 			return judge.Environment{Model: judge.PlaceModel}, nil
@@ -85,7 +86,7 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 		if err != nil {
 			return usagef("%w", err)
 		}
-		if err := m.(*judge.Judge).Show(&text); err != nil {
+		if err := m.(*judge.Judge).Show(&written); err != nil {
 			return err
 		}
 	} else {
@@ -96,19 +97,15 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 		if err != nil {
 			return err
 		}
-		text.WriteString(d.YAML())
+		written.WriteString(d.YAML())
 	}
 	out, err := e.create(o.path)
 	if err != nil {
 		return err
 	}
-	shown := text.String()
+	shown := written.String()
 	if o.path == "" && e.stdoutTerminal { // a definition may be another's, and have escapes
-		lines := strings.Split(shown, "\n")
-		for i := range lines {
-			lines[i] = report.Visible(lines[i])
-		}
-		shown = strings.Join(lines, "\n")
+		shown = text.VisibleLines(shown)
 	}
 	_, err = io.WriteString(out, shown)
 	return err

@@ -29,7 +29,6 @@ type serverFlags struct {
 	tokensPerMinute   int
 	timeout           time.Duration
 	retries           int
-	maxWait           time.Duration
 	wait              time.Duration
 }
 
@@ -48,8 +47,7 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	f.IntVar(&s.tokensPerMinute, "tpm", 0, "most tokens a minute, to each server, prompts and --max-tokens together; 0 for no limit")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
 	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
-	f.DurationVar(&s.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait that a server may ask for before an attempt")
-	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 10m")
+	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; a server may ask for so long before an attempt, or for 10m")
 	atLeast(cmd, 1, "concurrency")
 	atLeast(cmd, 0, "rpm", "tpm", "retries")
 	grouped(cmd, modelFlags, "cache", "base-url")
@@ -183,7 +181,7 @@ func (s serverFlags) at(url string) serverFlags {
 func (s *serverFlags) config() llm.Config {
 	cfg := llm.Config{
 		Limits:  llm.Limits{MaxInFlight: s.concurrency, RequestsPerMinute: s.requestsPerMinute, TokensPerMinute: s.tokensPerMinute},
-		Timeout: s.timeout, MaxRetries: s.retries, MaxRetryWait: s.maxWait,
+		Timeout: s.timeout, MaxRetries: s.retries, MaxRetryWait: max(s.wait, llm.DefaultMaxRetryWait),
 		UserAgent: "refract/" + refract.Version,
 	}
 	if s.retries == 0 {

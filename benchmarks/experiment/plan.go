@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Plan is what is asked: which settings (a metric, an aggregator, a set of
@@ -175,7 +175,7 @@ func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, er
 	case b.By == segment.String() || b.By == "" && (err != nil || n < 2):
 		return segment.String(), nil, nil
 	case b.By != "" && b.By != document.String():
-		return "", nil, planErrorf("resamples: %s", suggest.Unknown("unit", b.By, Units()))
+		return "", nil, planErrorf("resamples: %s", english.Unknown("unit", b.By, Units()))
 	case err != nil:
 		return "", nil, planErrorf("resamples by %v: not every segment states one", document)
 	}

@@ -58,7 +58,7 @@ words by all references takes df=FILE here.`
 }
 
 func (e *env) stageExpandCommand() *cobra.Command {
-	cmd := stageOf((&expandFlags{staged: true}).command(e), "format", "wide", "batch", "batch-state", "batch-interval")
+	cmd := stageOf((&expandFlags{staged: true}).command(e), "format", "wide", "batch")
 	cmd.Short = "Expand the references of the segments on standard input"
 	cmd.Long = `Expand the references of the segments on standard input with a language model,
 and write the segments with their variants: see 'refract expand'. Name the

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -170,7 +170,7 @@ func (r *Recipe) check() error {
 		}
 		for _, step := range sortedKeys(t.Prompts) {
 			if _, known := r.Steps[step]; !known {
-				return yamlfile.Wrong(field, "%s", suggest.Unknown("step", step, sortedKeys(r.Steps)))
+				return yamlfile.Wrong(field, "%s", english.Unknown("step", step, sortedKeys(r.Steps)))
 			}
 			if err := r.hasPrompt(field, t.Prompts[step]); err != nil {
 				return err
@@ -179,7 +179,7 @@ func (r *Recipe) check() error {
 	}
 	for i, rule := range r.Rules {
 		if !slices.Contains(Rules(), rule) {
-			return yamlfile.Wrong(fmt.Sprintf("rules[%d]", i), "%s", suggest.Unknown("rule", rule, Rules()))
+			return yamlfile.Wrong(fmt.Sprintf("rules[%d]", i), "%s", english.Unknown("rule", rule, Rules()))
 		}
 	}
 	return nil
@@ -233,7 +233,7 @@ func (r *Recipe) Task(name string) (*Task, error) {
 		}
 		names = append(names, t.Name)
 	}
-	return nil, errors.New(suggest.Unknown("task", name, names))
+	return nil, errors.New(english.Unknown("task", name, names))
 }
 
 // resolve returns the metric that is trained.

@@ -69,8 +69,8 @@ const (
 func (e *env) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		CompletionOptions: cobra.CompletionOptions{DisableNoDescFlag: true},
-		Use:   "refract",
-		Short: "Evaluate generated text against many references",
+		Use:               "refract",
+		Short:             "Evaluate generated text against many references",
 		Long: `Refract evaluates generated text against many references. It expands the
 references of a benchmark with a language model, scores every system against
 every reference, aggregates over references, and compares the scores with human

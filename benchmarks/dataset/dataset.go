@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -167,7 +167,7 @@ func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, 
 // didYouMean returns ` (did you mean "x"?)` for the nearest of the known
 // names, or "" where none is near.
 func didYouMean(name string, known []string) string {
-	if n := suggest.Nearest(name, known); n != "" {
+	if n := english.Nearest(name, known); n != "" {
 		return fmt.Sprintf(" (did you mean %q?)", n)
 	}
 	return ""

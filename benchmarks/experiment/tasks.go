@@ -9,7 +9,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -53,7 +53,7 @@ func (f *file) tasks(e *Plan) error {
 		}
 		for _, name := range entry.Datasets {
 			if !slices.Contains(known, name) {
-				return yamlfile.Wrong(field+".dataset", "%s", suggest.Unknown("dataset", name, known))
+				return yamlfile.Wrong(field+".dataset", "%s", english.Unknown("dataset", name, known))
 			}
 		}
 		first := len(e.Tasks)
@@ -228,7 +228,7 @@ func (d *data) hasDomain(t *Task) error {
 	case len(known) == 0:
 		return planErrorf("task %s: no domain %q: no segment states one", t.label(), t.Domain)
 	}
-	return planErrorf("task %s: %s", t.label(), suggest.Unknown("domain", t.Domain, known))
+	return planErrorf("task %s: %s", t.label(), english.Unknown("domain", t.Domain, known))
 }
 
 // domain is the part of the segments that a domain has; nil for all.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Options are the settings of the tests that resample.
@@ -104,7 +104,7 @@ func (m Method) String() string {
 
 // ParseMethod returns the method of a name. The error lists the names.
 func ParseMethod(name string) (Method, error) {
-	i, err := suggest.Index("significance test", name, methodNames)
+	i, err := english.Index("significance test", name, methodNames)
 	return Method(i), err
 }
 

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -133,7 +133,7 @@ func (r *Recipe) check() error {
 	}
 	for i, rule := range r.Rules {
 		if !slices.Contains(rules, rule) {
-			return yamlfile.Wrong(fmt.Sprintf("rules[%d]", i), "%s", suggest.Unknown("rule", rule, rules))
+			return yamlfile.Wrong(fmt.Sprintf("rules[%d]", i), "%s", english.Unknown("rule", rule, rules))
 		}
 	}
 	return nil
@@ -177,7 +177,7 @@ func (r *Recipe) Task(name string) (*Task, error) {
 		}
 		names = append(names, t.Name)
 	}
-	return nil, errors.New(suggest.Unknown("task", name, names))
+	return nil, errors.New(english.Unknown("task", name, names))
 }
 
 // resolve returns the metric that is trained.

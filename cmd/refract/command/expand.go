@@ -16,7 +16,6 @@ type expandFlags struct {
 	checkFlags
 	shardFlag
 
-	staged  bool   // a step of a pipe, where segments that stay incomplete are no failure
 	prompts string // their names
 	form    string
 	judge   string // model; "" for none

@@ -23,7 +23,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/refract-eval/refract/internal/buildtest"
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -221,8 +220,8 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 // prompt gets any answer.
 func teaching(bad float64) func(*llmtest.Request) string {
 	return func(r *llmtest.Request) string {
-		if reply, asked := buildtest.Answer(r, bad); asked {
-			return reply.Text
+		if text, _, asked := llmtest.BuilderAnswer(r, bad); asked {
+			return text
 		}
 		return llmtest.Answer(r.Model, r.Prompt, r.Sample)
 	}

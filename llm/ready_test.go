@@ -67,7 +67,7 @@ func TestReady(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &llmtest.Handler{Models: tc.models, Key: tc.key}
-				h.SetHealth(tc.health)
+				h.Health = tc.health
 				c := local(t, h, func(cfg *llm.Config) {
 					if tc.change != nil {
 						tc.change(h, cfg)

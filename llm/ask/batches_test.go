@@ -145,7 +145,7 @@ func plans(all ...llmtest.BatchPlan) func(int) llmtest.BatchPlan {
 func TestSameAsComplete(t *testing.T) {
 	faults := map[string]llmtest.Fault{
 		"good": nil, "length": llmtest.Finish("length", "cut"), "empty": llmtest.Finish("stop", ""),
-		"null": llmtest.NullText("stop"), "filtered": llmtest.Finish("content_filter", ""), "blocked": llmtest.PromptBlocked(),
+		"null": llmtest.Apart(nil, "stop", nil), "filtered": llmtest.Finish("content_filter", ""), "blocked": llmtest.PromptBlocked(),
 		"overflow": llmtest.ContextLength(), "no choices": llmtest.NoChoices(), "no credit": llmtest.Quota(),
 		"invalid": llmtest.Status(422, "no such thing"), "no model": llmtest.Status(404, "which?"),
 		"busy": llmtest.Status(429, "slow down"), "down": llmtest.Status(503, "later"), "web page": llmtest.HTML(502),

@@ -1,8 +1,7 @@
 // Package llmtest is an OpenAI-compatible model server for tests: chat, legacy
 // completions and embeddings, answers derived from the request alone or made by
 // the test, log-probabilities of prompts in the forms of several servers, calls
-// counted per prompt and kept in order, faults to order, health and a list of
-// models. It also has [OIP], a server of the Open Inference Protocol, and answers the
+// counted per prompt and kept in order, faults to orderand a list of models. It also has [OIP], a server of the Open Inference Protocol, and answers the
 // prompts of refract build.
 //
 // [NewServer] listens on a local port. [Handler] is the server without a
@@ -11,7 +10,6 @@
 package llmtest
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -93,9 +91,6 @@ type Handler struct {
 	JSON bool
 	// Dimensions is the length of vectors; 0 means 64.
 	Dimensions int
-	// Health is the status of GET /health, 0 for 200; a server without that address
-	// has 404.
-	Health int
 	// Forget keeps no list of requests, for long runs.
 	Forget bool
 	// Batch is the server's Batch API.
@@ -160,9 +155,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	case "/v1/chat/completions":
 		r.Chat = true
 	case "/v1/completions", "/v1/embeddings":
-	case "/health":
-		w.WriteHeader(cmp.Or(h.Health, http.StatusOK))
-		return
 	case "/v1/models":
 		if h.authorized(w, hr) {
 			h.writeModels(w)

@@ -1,7 +1,8 @@
 // Package llmtest is an OpenAI-compatible model server for tests: chat, legacy
 // completions and embeddings, answers derived from the request alone or made by
 // the test, log-probabilities of prompts in the forms of several servers, calls
-// counted per prompt and kept in order, faults to orderand a list of models. It also has [OIP], a server of the Open Inference Protocol, and answers the
+// counted per prompt and kept in order, faults to order and a list of models. It also
+// has [OIP], a server of the Open Inference Protocol, and answers the
 // prompts of refract build.
 //
 // [NewServer] listens on a local port. [Handler] is the server without a

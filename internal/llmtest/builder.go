@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -16,9 +15,6 @@ var builderPrompts = []struct {
 	faults string
 	answer func(q *Request, m []string, fault string) string
 }{
-	{regexp.MustCompile(`^Find (\d+) major domains`), "", list("Domain %[3]d")},
-	{regexp.MustCompile(`^Find (\d+) topics in the (.*) domain`), "", list("%s, part %d")},
-	{regexp.MustCompile(`^Give me (\d+) \S+ sentences about (.*) \(Each`), "withheld,empty,cut", list("The report on %s was read by %d people in the old town.")},
 	{regexp.MustCompile(`Compared to the reference, does the output contain any error\?`), "refused,withheld,empty", same("No")},
 	{regexp.MustCompile(`The output format will be in JSON\n\{Err1`), "refused,withheld,empty,cut", feedback},
 	{regexp.MustCompile(`(?m)^Reference: (.*)$(?s:.*)Only return the Output\.`), "",
@@ -77,18 +73,6 @@ func drawn(r *Request, share float64, names []string) string {
 
 func same(text string) func(*Request, []string, string) string {
 	return func(*Request, []string, string) string { return text }
-}
-
-// list answers the prompts for texts (tables 25 to 27).
-func list(entry string) func(*Request, []string, string) string {
-	return func(_ *Request, m []string, _ string) string {
-		n, _ := strconv.Atoi(m[1])
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, "%d. "+entry+"\n", i+1, append(m, "")[2], i+1)
-		}
-		return b.String()
-	}
 }
 
 var (

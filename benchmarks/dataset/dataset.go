@@ -29,8 +29,6 @@ type Options struct {
 	Warn func(Warning)
 	// Stdin is what "jsonl:-" reads; nil means os.Stdin.
 	Stdin io.Reader
-
-	part bool // a part of a dataset is read, which may be empty
 }
 
 // Warning is something about the input that does not stop a run but that its

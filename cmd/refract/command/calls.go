@@ -182,9 +182,9 @@ func (s *serverFlags) config() llm.Config {
 
 // client asks the servers, or the one that is named, at an endpoint, and waits for
 // them at first.
-func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm.Awaiting, error) {
+func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	cfg := s.config()
-	cfg.Endpoint = endpoint
+	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }
 	urls := s.urls(e)
 	if server != "" {
 		urls = []string{server}
@@ -196,5 +196,5 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	return &llm.Awaiting{Client: client, Wait: s.wait, Warn: func(err error) { e.warn("%v", err) }}, nil
+	return client, nil
 }

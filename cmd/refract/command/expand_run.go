@@ -24,7 +24,7 @@ type expansion struct {
 	ds     refract.Dataset // the part of the input that this run expands
 	prices budget.Prices
 	spend  *budget.Budget
-	client *llm.Awaiting // nil where no call is made
+	client *llm.Client // nil where no call is made
 }
 
 func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
@@ -81,7 +81,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 func (r *expansion) connect(ctx context.Context) (err error) {
 	switch {
 	case r.batch:
-		r.cfg.Probe = r.client.Client
+		r.cfg.Probe = r.client
 		r.cfg.Client, err = r.inBatches(ctx)
 	case r.client != nil:
 		r.cfg.Client, r.cfg.Budget = r.client, r.spend

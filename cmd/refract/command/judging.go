@@ -323,17 +323,8 @@ func (j *judging) done(ctx context.Context, err error) {
 			called += asked
 		}
 	}
-<<<<<<< ours
-	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
-		err = nil // it would come to the same
-=======
-	j.e.tellCost(j.spend.Spent())
 	if errors.Is(err, audit.ErrCoverage) {
-		return // it would come to the same
-	}
-	if err != nil && !errors.Is(err, ask.ErrNotStored) && !errors.Is(err, embeddings.ErrNotStored) && (called > 0 || ctx.Err() != nil) {
-		j.tellResume(j.e, called)
->>>>>>> theirs
+		err = nil // it would come to the same
 	}
 	j.ended(ctx, j.e, j.spend.Spent(), called, err)
 }

@@ -99,8 +99,8 @@ type Detector interface {
 	// Beside returns what tells whether an answer to a reference is in another
 	// language than that: what is to be said of it, or "". The answer comes
 	// without the words that it shares with the reference, and whole. The function
-	// serves one goroutine, Beside many. It fails where it cannot tell, which ends a run.
-	Beside(reference string) func(rest, answer string) (string, error)
+	// serves one goroutine, Beside many.
+	Beside(reference string) func(rest, answer string) string
 	// Signature states what changes its answers.
 	Signature() string
 }

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/words"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Finish reasons of the OpenAI protocol that decide about an answer.
@@ -36,9 +36,6 @@ type Result struct {
 	Cleaned []string
 	Verdict string // Accepted or one of Reasons
 	Detail  string // what was found, in a sentence; "" for accepted answers
-	// Err is why there is no verdict: the Detector failed. What is not judged is
-	// neither accepted nor rejected, so that a run ends there.
-	Err error
 }
 
 // Segment judges the answers to the references of one segment. It is not safe
@@ -105,12 +102,7 @@ func (s *Segment) Judge(a Answer) Result {
 		if a.Field && k.talk || k.compares && ref.text == "" {
 			continue
 		}
-		found, err := k.find(s, j)
-		if err != nil {
-			r.Verdict, r.Err = "", fmt.Errorf("the %s check: %w", k.reason, err)
-			return r
-		}
-		if found != "" {
+		if found := k.find(s, j); found != "" {
 			r.Verdict, r.Detail = k.reason, found
 			return r
 		}
@@ -138,27 +130,24 @@ type checkStep struct {
 	reason   string
 	compares bool // it needs a reference that is not blank
 	talk     bool // it looks for what stands around a text, which a field of JSON has not
-	find     func(s *Segment, j *judged) (string, error)
+	find     func(s *Segment, j *judged) string
 }
 
 func checkSteps() []checkStep {
-	found := func(f func(s *Segment, j *judged) string) func(*Segment, *judged) (string, error) {
-		return func(s *Segment, j *judged) (string, error) { return f(s, j), nil }
-	}
 	return []checkStep{
-		{ReasonCut, false, false, found((*Segment).stopped)},
-		{ReasonCut, false, true, found((*Segment).thinking)},
-		{ReasonEmpty, false, false, found((*Segment).empty)},
-		{ReasonGarbled, false, true, found((*Segment).garbled)},
-		{ReasonRefusal, true, false, found((*Segment).refusal)},
-		{ReasonCut, true, true, found((*Segment).missingEnd)},
-		{ReasonCopy, false, false, found((*Segment).copied)},
-		{ReasonDuplicate, false, false, found(func(s *Segment, j *judged) string { return s.same(j, s.accepted) })},
-		{ReasonGarbled, true, true, found((*Segment).within)},
+		{ReasonCut, false, false, (*Segment).stopped},
+		{ReasonCut, false, true, (*Segment).thinking},
+		{ReasonEmpty, false, false, (*Segment).empty},
+		{ReasonGarbled, false, true, (*Segment).garbled},
+		{ReasonRefusal, true, false, (*Segment).refusal},
+		{ReasonCut, true, true, (*Segment).missingEnd},
+		{ReasonCopy, false, false, (*Segment).copied},
+		{ReasonDuplicate, false, false, func(s *Segment, j *judged) string { return s.same(j, s.accepted) }},
+		{ReasonGarbled, true, true, (*Segment).within},
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
-		{ReasonLength, true, false, found((*Segment).badLength)},
-		{ReasonNumbers, true, false, found(func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) })},
-		{ReasonUnclear, true, true, found((*Segment).unclear)},
+		{ReasonLength, true, false, (*Segment).badLength},
+		{ReasonNumbers, true, false, func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) }},
+		{ReasonUnclear, true, true, (*Segment).unclear},
 	}
 }
 
@@ -250,9 +239,9 @@ func (s *Segment) same(j *judged, texts []known) string {
 
 // otherLanguage asks the Detector about words that the reference has not. Where the two
 // share many, and not all are names, the language is the same.
-func (s *Segment) otherLanguage(j *judged) (string, error) {
+func (s *Segment) otherLanguage(j *judged) string {
 	var rest []string
-	all, shared, names := words.OfLetters(strings.ToLower(j.Text)), 0, 0
+	all, shared, names := text.LetterRuns(strings.ToLower(j.Text)), 0, 0
 	for _, w := range all {
 		switch {
 		case !j.ref.plain[w]:
@@ -264,7 +253,7 @@ func (s *Segment) otherLanguage(j *judged) (string, error) {
 		shared++
 	}
 	if least := s.c.cfg.Overlap * float64(len(all)); least < float64(len(all)) && float64(shared) >= least && float64(shared-names) >= least/2 {
-		return "", nil
+		return ""
 	}
 	if j.ref.other == nil {
 		j.ref.other = s.c.cfg.Detector.Beside(j.ref.text)

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/refract-eval/refract/internal/text"
-	"github.com/refract-eval/refract/internal/words"
 )
 
 //go:embed talk.txt
@@ -226,7 +225,7 @@ type original struct {
 
 	viewed   string // the text that lastView is of
 	lastView []line
-	other    func(rest, answer string) (string, error) // by the Detector
+	other    func(rest, answer string) string // by the Detector
 }
 
 func newOriginal(t string) *original {
@@ -253,7 +252,7 @@ func newOriginal(t string) *original {
 		}
 		o.words[w.key] = true
 	}
-	for i, w := range words.OfLetters(t) {
+	for i, w := range text.LetterRuns(t) {
 		low := strings.ToLower(w)
 		o.plain[low] = true
 		o.names[low] = o.names[low] || i > 0 && unicode.IsUpper(firstRune(w))

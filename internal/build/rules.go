@@ -92,10 +92,10 @@ func (s *Set) otherLanguage(correct, text string) (string, error) {
 		return "", nil
 	}
 	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true})
-	if r.Err == nil && r.Verdict == check.ReasonLanguage {
+	if r.Verdict == check.ReasonLanguage {
 		return r.Detail, nil
 	}
-	return "", r.Err
+	return "", nil
 }
 
 // Bounds of penalties: the prompt's, and for minor errors that of TIGERScore's

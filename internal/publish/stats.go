@@ -13,8 +13,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/diversity"
 	"github.com/refract-eval/refract/internal/meaning"
+	"github.com/refract-eval/refract/internal/measure"
 )
 
 // Stats counts what is in a set.
@@ -32,7 +32,7 @@ type Stats struct {
 	Hypotheses, Judgements         int       // that were left out
 
 	kept      meaning.Tally
-	diversity *diversity.Tally      // nil where it is not measured
+	diversity *measure.Diversity    // nil where it is not measured
 	counts    map[string]*keyCounts // by what is counted
 	seen      map[string]bool
 }
@@ -126,7 +126,7 @@ func (s *Stats) add(seg *refract.Segment) {
 // measure measures how different the variants of a segment are.
 func (s *Stats) measure(seg *refract.Segment) {
 	if s.diversity == nil {
-		s.diversity = diversity.New()
+		s.diversity = measure.NewDiversity()
 	}
 	var texts []string
 	for i := range seg.Variants {

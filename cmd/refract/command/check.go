@@ -112,9 +112,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			err = ctx.Err()
 		}
 		if err == nil {
-			s, err = found.Counts.Add(s)
-		}
-		if err == nil {
+			s = found.Counts.Add(s)
 			kept.Add(s)
 			err = k.index(s.ID, nil)
 		}

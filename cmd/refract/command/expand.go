@@ -7,7 +7,7 @@ import (
 
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/config"
-	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -171,7 +171,7 @@ func (x *expandFlags) equivalence(checks bool) (*diversify.Equivalence, error) {
 	}
 	j := &diversify.Equivalence{Model: x.judge, Endpoint: x.config.Endpoint}
 	if x.judgeOn == judgeDoubtful {
-		j.From = doubt.Limit
+		j.From = measure.DoubtLimit
 	}
 	return j, nil
 }

@@ -47,7 +47,7 @@ func NewCounts(c *check.Checker) *Counts {
 		}
 	}
 	return &Counts{
-		checker: c, Signature: c.Signature(), Makes: makes, Cleans: c.Steps(),
+		checker: c, Signature: c.Signature(), Makes: makes, Cleans: check.Steps(),
 		ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{}, Diversity: measure.NewDiversity(),
 	}
 }

@@ -164,7 +164,7 @@ func TestJSONAnswers(t *testing.T) {
 		server.Fail(llmtest.Repeat(2, llmtest.Finish(c.finish, c.raw))...)
 		cfg := config(client(t, server))
 		cfg.Prompts, cfg.Form, cfg.Enlarge = cfg.Prompts[:1], diversify.FormJSON, 1
-		checker, err := check.New(check.Config{Checks: []string{check.ReasonCut}, Cleaning: []string{}})
+		checker, err := check.New(check.Config{Checks: []string{check.ReasonCut}})
 		if err != nil {
 			t.Fatal(err)
 		}

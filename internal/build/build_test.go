@@ -288,7 +288,7 @@ func TestLanguageOfSentences(t *testing.T) {
 		}
 		d := language.New(language.Config{Language: task.Language})
 		b := &Set{}
-		if b.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+		if b.Language, err = check.New(check.Config{Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
 			t.Fatal(err)
 		}
 		count := ListCount{}

@@ -91,7 +91,7 @@ func (s *Set) otherLanguage(correct, text string) (string, error) {
 	if s.Language == nil || correct == "" {
 		return "", nil
 	}
-	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true})
+	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true, Field: true})
 	if r.Verdict == check.ReasonLanguage {
 		return r.Detail, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -62,7 +62,7 @@ func ParseDirection(word string) (Direction, error) {
 			return d, nil
 		}
 	}
-	return 0, errors.New(suggest.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()}))
+	return 0, errors.New(english.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()}))
 }
 
 // Info is what a metric declares of itself.

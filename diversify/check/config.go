@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Accepted is the verdict on an answer that may serve as a reference.
@@ -89,7 +89,7 @@ func New(cfg Config) (*Checker, error) {
 	}
 	for _, name := range cfg.Checks {
 		if !slices.Contains(Checks(), name) {
-			return nil, fmt.Errorf("check: %s", suggest.Unknown("check", name, Checks()))
+			return nil, fmt.Errorf("check: %s", english.Unknown("check", name, Checks()))
 		}
 	}
 	switch {

@@ -90,7 +90,7 @@ func (a *answer) tensor(name, datatype string, n int) (*received, error) {
 		return nil, fmt.Errorf("gave no output %q", name)
 	case found.datatype != datatype:
 		return nil, fmt.Errorf("gave %q as %.20q in place of %s", name, found.datatype, datatype)
-	case !slices.Equal(found.shape, []int{n}):
+	case !slices.Equal(found.shape, []int{n}) && !slices.Equal(found.shape, []int{n, 1}): // MLServer writes columns
 		return nil, fmt.Errorf("gave %q of the shape %.60s for %s", name, fmt.Sprint(found.shape), english.Count(n, "row"))
 	case len(found.texts)+len(found.numbers) != n:
 		return nil, fmt.Errorf("gave %d values of %q for %s", len(found.texts)+len(found.numbers), name, english.Count(n, "row"))

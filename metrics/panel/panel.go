@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -97,12 +97,12 @@ func (c *config) set(key, value string, _ bool) (err error) {
 		c.Combine, err = analysis.ParseCombination(value)
 	case "scale":
 		if !slices.Contains(scales, value) {
-			return errors.New(suggest.Unknown("scale", value, scales))
+			return errors.New(english.Unknown("scale", value, scales))
 		}
 		c.Scale = value
 	default:
 		return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
-			suggest.Unknown("option of a panel", key, []string{"combine", "scale"}))
+			english.Unknown("option of a panel", key, []string{"combine", "scale"}))
 	}
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/panel"
@@ -28,7 +29,6 @@ type judgeFlags struct {
 	callFlags
 	model       string
 	policy      judge.Policy
-	maxUnparsed float64
 	maxText     int // MiB
 	storeScores string
 }
@@ -37,7 +37,7 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
 	grouped(cmd, modelFlags, "judge-model")
-	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05, judge.PolicyNames()...)
+	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
 	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
@@ -46,12 +46,10 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	j.callFlags.register(cmd, "answer")
 }
 
-// registerUnparseable adds the flags about answers without a score.
-func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, most *float64, def float64, policies ...string) {
+// registerUnparseable adds the flag about answers without a score.
+func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, policies ...string) {
 	parsedFlag(cmd, policy, "unparseable", "exclude", judge.ParsePolicy,
 		"what a judge's answer without a score counts as: "+strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]")+" or a number", policies...)
-	cmd.Flags().Float64Var(most, "max-unparsed", def, "share of a judge's answers that may lack a score before the run fails")
-	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "max-unparsed")
 }
 
 // judging is what the metrics of one run share, or nil where nothing is scored.
@@ -285,10 +283,17 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)
 }
 
+// mostUnparsed is the share of a judge's answers that may lack a score, where nothing
+// counts in their place.
+const mostUnparsed = 0.05
+
 // covered checks that enough of each judge's answers have a score.
-func (j *judgeFlags) covered(g *audit.Reports) error {
-	if err := g.Covered(j.maxUnparsed); err != nil {
-		return fmt.Errorf("%w; --max-unparsed sets that share, and --reports FILE of 'refract score' shows the raw answers", err)
+func covered(g *audit.Reports, p judge.Policy) error {
+	if _, counts := p.Counts(analysis.Unparseable); counts {
+		return nil
+	}
+	if err := g.Covered(mostUnparsed); err != nil {
+		return fmt.Errorf("%w; --reports FILE of 'refract score' shows the raw answers, and --unparseable NUMBER counts in their place", err)
 	}
 	return nil
 }

@@ -35,8 +35,6 @@ type Environment struct {
 	LookAhead bool
 	// Warn, if not nil, is told of each server of several that does not answer at first.
 	Warn func(error)
-	// Made, if not nil, is told of each client.
-	Made func(*llm.Client)
 }
 
 // Factory makes metrics "oip:URL/MODEL[,OPTION=VALUE…]". open is called for each
@@ -102,9 +100,6 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 	var err error
 	if m.client, err = llm.New(cfg); err != nil {
 		return nil, err
-	}
-	if env.Made != nil {
-		env.Made(m.client)
 	}
 	if err := m.begin(ctx, env); err != nil {
 		if ctx.Err() != nil {

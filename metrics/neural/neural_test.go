@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/refract-eval/refract/internal/oiptest"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/metricstest"
@@ -17,7 +17,7 @@ import (
 var quick = llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}
 
 // serve starts servers.
-func serve(t *testing.T, servers ...*oiptest.Server) (urls []string) {
+func serve(t *testing.T, servers ...*llmtest.OIP) (urls []string) {
 	t.Helper()
 	for _, s := range servers {
 		h := httptest.NewServer(s)
@@ -28,7 +28,7 @@ func serve(t *testing.T, servers ...*oiptest.Server) (urls []string) {
 }
 
 // open makes the metric of servers.
-func open(t *testing.T, options string, servers ...*oiptest.Server) (metrics.Metric, error) {
+func open(t *testing.T, options string, servers ...*llmtest.OIP) (metrics.Metric, error) {
 	t.Helper()
 	spec := "oip:"
 	for i, u := range serve(t, servers...) {
@@ -41,7 +41,7 @@ func open(t *testing.T, options string, servers ...*oiptest.Server) (metrics.Met
 	return metrics.Registry{f}.Parse(t.Context(), spec+options)
 }
 
-func must(t *testing.T, options string, servers ...*oiptest.Server) metrics.Metric {
+func must(t *testing.T, options string, servers ...*llmtest.OIP) metrics.Metric {
 	t.Helper()
 	m, err := open(t, options, servers...)
 	if err != nil {
@@ -57,11 +57,11 @@ var block = metrics.Block{
 }
 
 // forms are servers of one model, in all forms of requests.
-func forms() map[string]*oiptest.Server {
-	return map[string]*oiptest.Server{
+func forms() map[string]*llmtest.OIP {
+	return map[string]*llmtest.OIP{
 		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true},
 		"no facts": {NoFacts: true}, "spans": {Spans: true},
-		"columns": {Change: func(_ int, a *oiptest.Answer) { // as MLServer writes them
+		"columns": {Change: func(_ int, a *llmtest.OIPAnswer) { // as MLServer writes them
 			for i := range a.Outputs {
 				a.Outputs[i].Shape = append(a.Outputs[i].Shape, 1)
 			}
@@ -70,7 +70,7 @@ func forms() map[string]*oiptest.Server {
 }
 
 func TestForms(t *testing.T) {
-	want, err := must(t, "", &oiptest.Server{}).Score(t.Context(), []metrics.Block{block})
+	want, err := must(t, "", &llmtest.OIP{}).Score(t.Context(), []metrics.Block{block})
 	if err != nil {
 		t.Fatal(err)
 	}

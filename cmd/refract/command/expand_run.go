@@ -85,7 +85,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 		r.cfg.Probe = r.client
 		r.cfg.Client, err = r.inBatches(ctx)
 	case r.client != nil:
-		r.cfg.Client, r.cfg.Budget = r.e.awaiting(r.client, r.wait), r.spend
+		r.cfg.Client, r.cfg.Budget = r.client, r.spend
 	}
 	return err
 }

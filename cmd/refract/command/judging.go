@@ -65,9 +65,9 @@ type judging struct {
 	prices   budget.Prices
 	spend    *budget.Budget
 	progress *report.Progress
-	clients  map[string]*llm.Awaiting // by endpoint and server
-	vectors  []*vectors               // of metrics that compare them
-	silent   bool                     // without progress
+	clients  map[string]*llm.Client // by endpoint and server
+	vectors  []*vectors             // of metrics that compare them
+	silent   bool                   // without progress
 
 	answers  answered
 	mu       sync.Mutex
@@ -77,7 +77,7 @@ type judging struct {
 
 // run makes what the metrics of a run share. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Awaiting{}}
+	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}}
 }
 
 // metricsOf makes the metrics of all specs, and what they share. Close it.
@@ -151,7 +151,6 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	return neural.Environment{
 		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
 		Warn: func(err error) { j.e.warn("%v", err) },
-		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
 	}, nil
 }
 
@@ -248,7 +247,7 @@ func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte)
 
 // client is who is asked at an endpoint of the servers, or of the one that is
 // named.
-func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, error) {
+func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	key := string(endpoint) + " " + server
 	if c, ok := j.clients[key]; ok {
 		return c, nil
@@ -258,8 +257,8 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, e
 	if err != nil {
 		return nil, err
 	}
-	j.clients[key] = j.e.awaiting(c, j.wait)
-	return j.clients[key], nil
+	j.clients[key] = c
+	return c, nil
 }
 
 func (j *judging) observe(r ask.Result) {

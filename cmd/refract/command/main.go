@@ -32,12 +32,11 @@ type env struct {
 	progressForm   string   // of --progress
 	configPath     string   // of --config
 	extra          metrics.Registry
-	models         bool          // the language check has them, in a program that has any
-	clients        []*llm.Client // that were called, perhaps
-	outputs        []placed      // that are not in place yet
-	closers        []io.Closer   // at the end of the run
-	paths          paths.Run     // what the command reads and writes
-	oddities       []string      // of the input, of which was warned
+	models         bool        // the language check has them, in a program that has any
+	outputs        []placed    // that are not in place yet
+	closers        []io.Closer // at the end of the run
+	paths          paths.Run   // what the command reads and writes
+	oddities       []string    // of the input, of which was warned
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -125,7 +124,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	if err == nil {
 		err = e.commit()
 	}
-	e.tellServers()
 	return e.exit(ctx, cmd.CommandPath(), err)
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/paths"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -35,7 +34,7 @@ type env struct {
 	models         bool        // the language check has them, in a program that has any
 	outputs        []placed    // that are not in place yet
 	closers        []io.Closer // at the end of the run
-	paths          paths.Run   // what the command reads and writes
+	paths          paths       // what the command reads and writes
 	oddities       []string    // of the input, of which was warned
 }
 

@@ -193,9 +193,9 @@ func (l *metricWorker) run(ctx context.Context) error {
 	calls.SetLimit(l.pace.Calls)
 	for batch := range l.batches(ctx) {
 		calls.Go(func() error {
-			whole, err := l.score(ctx, batch)
+			err := l.score(ctx, batch)
 			for _, f := range batch {
-				if err != nil && !slices.Contains(whole, f) {
+				if err != nil {
 					l.init(f, metrics.Ended)
 				}
 				f.open.Done()

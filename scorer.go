@@ -82,20 +82,17 @@ func (e *Engine) Check(s *Segment) error {
 	return e.check(s, size, references)
 }
 
-// score scores segments with one metric. Where it fails, whole are the segments that it
-// has scores of all the same.
-func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
+// score scores segments with one metric.
+func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) error {
 	var w metrics.Workspace
-	if p, ok := d.metric.(metrics.Preparer); ok {
-		if w, ok = d.workspaces.Get().(metrics.Workspace); !ok {
-			w = p.NewWorkspace()
-		}
+	if d.cache == nil {
+		w = d.workspaces.Get().(metrics.Workspace)
 		defer d.workspaces.Put(w)
 	}
 	var todo []*segmentWork
 	for _, f := range batch {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		status := metrics.Scored
 		if d.info.NeedsReferences && len(f.refs) == 0 {
@@ -106,7 +103,7 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []
 		ms := d.init(f, status)
 		switch {
 		case status != metrics.Scored || len(f.hyps) == 0:
-		case w == nil || d.cache != nil:
+		case w == nil:
 			todo = append(todo, f)
 		default:
 			b := d.block(f)
@@ -116,17 +113,14 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []
 				room = ms.Values[:0]
 			}
 			if err := d.place(f, metrics.Scores{Values: w.Cells(room)}); err != nil {
-				return nil, err
+				return err
 			}
 			if err := d.beside(w, f); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	if len(todo) == 0 {
-		return nil, nil
-	}
-	return d.ask(ctx, w, todo)
+	return d.ask(ctx, todo)
 }
 
 // init makes the matrix with the statuses that follow from what is missing.
@@ -169,7 +163,7 @@ func (d *metricNeeds) block(f *segmentWork) metrics.Block {
 func (d *metricNeeds) place(f *segmentWork, scores metrics.Scores) error {
 	ms := &f.scores.Metrics[d.index]
 	columns := d.block(f).Columns()
-	if err := d.check(f, scores, "", columns); err != nil {
+	if err := d.check(f, scores, columns); err != nil {
 		return err
 	}
 	if scores.Reports != nil {
@@ -195,22 +189,15 @@ func (d *metricNeeds) place(f *segmentWork, scores metrics.Scores) error {
 
 // placeNative copies native scores to where the hypotheses stand.
 func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
-	if err := d.check(f, scores, "native ", 1); err != nil {
+	if err := d.check(f, scores, 1); err != nil {
 		return err
 	}
 	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
-	ms.Native = make([]float64, rows)
-	ms.NativeStatus = slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
-	if scores.Reports != nil {
-		ms.NativeReports = make([]*analysis.Report, rows)
-	}
+	ms.Native, ms.NativeStatus = make([]float64, rows), slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
 	for b, h := range f.hyps {
 		ms.Native[h], ms.NativeStatus[h] = scores.Values[b], metrics.Scored
 		if scores.Status != nil {
 			ms.NativeStatus[h] = scores.Status[b]
-		}
-		if scores.Reports != nil {
-			ms.NativeReports[h] = scores.Reports[b]
 		}
 	}
 	return nil
@@ -219,15 +206,15 @@ func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
 // check returns an error where the metric breaks its promises: the scores of a
 // block have another shape, or there is one that is no number, which would poison
 // every mean that it enters, and for which no rank is defined.
-func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, kind string, columns int) error {
+func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, columns int) error {
 	seg := f.scores.Segment
 	if n := len(f.hyps) * columns; len(scores.Values) != n {
-		return fmt.Errorf("%s, segment %q: %d %svalues for %d cells", d.info.Name, seg.ID, len(scores.Values), kind, n)
+		return fmt.Errorf("%s, segment %q: %d values for %d cells", d.info.Name, seg.ID, len(scores.Values), n)
 	}
 	for i, v := range scores.Values {
 		if (math.IsNaN(v) || math.IsInf(v, 0)) && (scores.Status == nil || scores.Status[i] == metrics.Scored) {
-			return fmt.Errorf("%s, segment %q: system %q has the %sscore %v; a metric without a number must say so by a status",
-				d.info.Name, seg.ID, seg.Hypotheses[f.hyps[i/columns]].System, kind, v)
+			return fmt.Errorf("%s, segment %q: system %q has the score %v; a metric without a number must say so by a status",
+				d.info.Name, seg.ID, seg.Hypotheses[f.hyps[i/columns]].System, v)
 		}
 	}
 	return nil
@@ -269,62 +256,45 @@ func (d *metricNeeds) beside(w metrics.Workspace, f *segmentWork) error {
 }
 
 // ask scores segments with the metric's Score, or from the store.
-func (d *metricNeeds) ask(ctx context.Context, w metrics.Workspace, batch []*segmentWork) (whole []*segmentWork, err error) {
+func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) error {
+	if len(batch) == 0 {
+		return nil
+	}
 	blocks := make([]metrics.Block, len(batch))
 	for i, f := range batch {
 		blocks[i] = d.block(f)
 	}
-	all, err := d.cache.score(ctx, d, w, blocks)
-	if start := (*metrics.StartError)(nil); errors.As(err, &start) {
-		return nil, err // of no segment
-	}
-	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-		return whole, fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
-	}
-	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
-		for i, f := range batch {
-			if all[i].lacks {
-				continue
-			}
-			if err := d.placeCached(f, &all[i]); err != nil {
-				return nil, err
-			}
-			whole = append(whole, f)
-		}
-		batch, err = batch[at.First:at.Last+1], at.Err
-	}
-	if err != nil {
-		first, last := batch[0].scores.Segment.ID, batch[len(batch)-1].scores.Segment.ID
-		if len(batch) == 1 {
-			return whole, fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
-		}
-		return whole, fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
+	all, err := d.cache.score(ctx, d, blocks)
+	first, last := batch[0].scores.Segment.ID, batch[len(batch)-1].scores.Segment.ID
+	at := (*metrics.CellError)(nil)
+	switch {
+	case errors.As(err, new(*metrics.StartError)):
+		return err // of no segment
+	case errors.As(err, &at):
+		return fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
+	case err != nil && len(batch) == 1:
+		return fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
+	case err != nil:
+		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
 	}
 	for i, f := range batch {
-		if err := d.placeCached(f, &all[i]); err != nil {
-			return nil, err
+		f.scores.Metrics[d.index].Stored = all[i].stored
+		err := d.place(f, all[i].scores)
+		if err == nil && d.native {
+			err = d.placeNative(f, all[i].native)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return nil, nil
-}
-
-// placeCached places the scores that a block has, natively too.
-func (d *metricNeeds) placeCached(f *segmentWork, x *cachedBlock) error {
-	f.scores.Metrics[d.index].Stored = x.stored
-	if err := d.place(f, x.scores); err != nil || !d.native {
-		return err
-	}
-	return d.placeNative(f, x.native)
+	return nil
 }
 
 // cell names a cell of a block for people.
 func (d *metricNeeds) cell(f *segmentWork, at *metrics.CellError) string {
 	seg := f.scores.Segment
-	name := fmt.Sprintf("segment %q, system %q", seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)
-	if p := seg.Pos.String(); p != "" {
-		name = p + ": " + name
-	}
-	if d.info.NeedsReferences && at.Column >= 0 && at.Column < len(f.refs) && len(f.refs) > 1 {
+	name := fmt.Sprintf("%ssegment %q, system %q", seg.Pos.prefix(), seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)
+	if d.info.NeedsReferences && at.Column < len(f.refs) && len(f.refs) > 1 {
 		name += fmt.Sprintf(", reference %d", f.refs[at.Column]+1)
 	}
 	return name

@@ -1,5 +1,5 @@
 // Package oiptest is a server of the Open Inference Protocol for tests. It has one
-// model, in either form of requests, that counts the runes which texts share, and
+// model, which counts the runes that texts share, and
 // faults to order.
 package oiptest
 
@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 )
 
@@ -18,12 +17,10 @@ import (
 type Server struct {
 	Model             string // "" means "fake"
 	Version           string // "" means "1"
-	Flat, Counts      bool   // the form of requests: else by segment
 	NoSource, NoFacts bool
 	Spans             bool
 	Key               string // the bearer token that it wants
-	Delay             time.Duration
-	MaxRows           int // more are refused with 413
+	MaxRows           int    // more are refused with 413
 	// Facts are stated in place of the usual ones.
 	Facts string
 	// Change, if not nil, changes a good answer. n counts inferences from 1; the first
@@ -48,8 +45,7 @@ type Request struct {
 
 // Row is what has one score.
 type Row struct {
-	Source, Hypothesis string
-	References         []string
+	Source, Hypothesis, Reference string
 }
 
 // Tensor is a tensor of a request or an answer.
@@ -122,13 +118,7 @@ func (s *Server) metadata() map[string]any {
 	if !s.NoSource {
 		inputs = append(inputs, Tensor{Name: "source", Datatype: "BYTES", Shape: any1})
 	}
-	inputs = append(inputs, Tensor{Name: "reference", Datatype: "BYTES", Shape: any1})
-	if !s.Flat {
-		inputs = append(inputs, Tensor{Name: "pairs", Datatype: "INT32", Shape: []int{-1, 3}})
-	}
-	if s.Counts {
-		inputs = append(inputs, Tensor{Name: "nrefs", Datatype: "INT32", Shape: any1})
-	}
+	inputs = append(inputs, Tensor{Name: "reference", Datatype: "BYTES", Shape: any1}, Tensor{Name: "pairs", Datatype: "INT32", Shape: []int{-1, 3}})
 	outputs := []Tensor{{Name: "score", Datatype: "FP32", Shape: any1}}
 	if s.Spans {
 		outputs = append(outputs, Tensor{Name: "error_spans", Datatype: "BYTES", Shape: any1})
@@ -154,7 +144,6 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.rows.Add(int64(len(q.Rows)))
-	time.Sleep(s.Delay)
 	switch {
 	case s.Fault != nil && s.Fault(n, w, &q):
 	case s.MaxRows > 0 && len(q.Rows) > s.MaxRows:
@@ -194,9 +183,6 @@ func (s *Server) read(q *Request) error {
 		}
 		s.texts.Add(int64(len(texts[t.Name])))
 	}
-	if s.Flat {
-		return s.flat(q, texts, ints["nrefs"])
-	}
 	names := [3]string{"source", "hypothesis", "reference"}
 	for _, name := range names {
 		seen := map[string]bool{}
@@ -216,33 +202,7 @@ func (s *Server) read(q *Request) error {
 				row[k] = texts[name][i]
 			}
 		}
-		q.Rows = append(q.Rows, Row{row[0], row[1], row[2:]})
-	}
-	return nil
-}
-
-func (s *Server) flat(q *Request, texts map[string][]string, counts []int) error {
-	n, refs := len(texts["hypothesis"]), texts["reference"]
-	if !s.NoSource && len(texts["source"]) != n || s.Counts && len(counts) != n || !s.Counts && len(refs) != n {
-		return fmt.Errorf("%d hypotheses, %d sources, %d references and %d nrefs", n, len(texts["source"]), len(refs), len(counts))
-	}
-	for i, hypothesis := range texts["hypothesis"] {
-		row := Row{Hypothesis: hypothesis}
-		if !s.NoSource {
-			row.Source = texts["source"][i]
-		}
-		of := 1
-		if s.Counts {
-			of = counts[i]
-		}
-		if of < 1 || of > len(refs) {
-			return fmt.Errorf("%d references of hypothesis %d, where %d are left", of, i, len(refs))
-		}
-		row.References, refs = refs[:of], refs[of:]
-		q.Rows = append(q.Rows, row)
-	}
-	if len(refs) > 0 {
-		return fmt.Errorf("%d references too many", len(refs))
+		q.Rows = append(q.Rows, Row{row[0], row[1], row[2]})
 	}
 	return nil
 }
@@ -267,22 +227,16 @@ func (s *Server) Answer(q *Request) *Answer {
 }
 
 // Score is what the model gives: the share of the hypothesis's runes that the source
-// or the reference have, of several references the greatest. It is between 0 and 1.
+// or the reference have. It is between 0 and 1.
 func (r Row) Score() float32 {
-	best := float32(0)
-	for _, ref := range append([]string{""}, r.References...)[min(1, len(r.References)):] {
-		n, shared := 0, 0
-		for _, c := range r.Hypothesis {
-			n++
-			if strings.ContainsRune(r.Source+ref, c) {
-				shared++
-			}
-		}
-		if n > 0 {
-			best = max(best, float32(shared)/float32(n))
+	n, shared := 0, 0
+	for _, c := range r.Hypothesis {
+		n++
+		if strings.ContainsRune(r.Source+r.Reference, c) {
+			shared++
 		}
 	}
-	return best
+	return float32(shared) / float32(max(1, n))
 }
 
 // Spans are the errors that the model finds: a first word "bad".

@@ -144,6 +144,8 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
+	case j.dryRun:
+		return neural.Environment{}, usagef("--dry-run tells what models with a price would be asked, and %s asks a server of yours: leave it out", neural.Name)
 	case j.offline:
 		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
 	}
@@ -151,8 +153,7 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
-		Warn: func(err error) { j.e.warn("%v", err) },
+		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
 	}, nil
 }
@@ -221,7 +222,7 @@ func (j *judging) keep(m metrics.Metric) panel.Score {
 // all were to be.
 func (j *judging) tellUnstored(eng *refract.Engine) {
 	if names := eng.Unstored(); j.storeScores == "all" && len(names) > 0 {
-		j.e.note("scores of %s are not stored: under single and native they are scores of a corpus, which are made of its texts", strings.Join(names, ", "))
+		j.e.note("scores of %s are not stored: native scores, and under single those of a corpus, are made of the texts", strings.Join(names, ", "))
 	}
 }
 
@@ -271,7 +272,8 @@ func (j *judging) observe(r ask.Result) {
 // scored counts the segments of metrics on servers and of programs, beside the
 // answers of judges.
 func (j *judging) scored(m metrics.Metric, segments int) {
-	if _, far := m.(metrics.NativeScorer); !far {
+	switch m.(type) {
+	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
 		return
 	}
 	j.mu.Lock()

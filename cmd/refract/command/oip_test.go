@@ -10,19 +10,16 @@ import (
 	"github.com/refract-eval/refract/internal/oiptest"
 )
 
-// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: flat=yes, spans=yes, key=K, broken=yes, whose model
-// refuses all but the first request, and down=yes, at which nobody listens.
+// cmdOIP starts a server of a neural metric at $OIP. Options: spans=yes, key=K, and broken=yes, whose model
+// refuses all but the first request.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
-	s, as, down := &oiptest.Server{}, "OIP", false
+	s := &oiptest.Server{}
 	for _, a := range args {
 		key, value, _ := strings.Cut(a, "=")
-		yes := value == "yes"
 		switch key {
-		case "flat":
-			s.Flat, s.Counts = yes, yes
 		case "spans":
-			s.Spans = yes
+			s.Spans = value == "yes"
 		case "key":
 			s.Key = value
 		case "broken":
@@ -32,18 +29,11 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 				}
 				return n > 1
 			}
-		case "as":
-			as = value
-		case "down":
-			down = yes
 		default:
 			ts.Fatalf("oip has no option %q", key)
 		}
 	}
 	h := httptest.NewServer(s)
 	ts.Defer(h.Close)
-	if down {
-		h.Close()
-	}
-	ts.Setenv(as, h.URL)
+	ts.Setenv("OIP", h.URL)
 }

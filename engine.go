@@ -238,7 +238,7 @@ func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 		out[i] = batch[i].scores
 	}
 	for k := range e.needs {
-		if err := e.needs[k].score(ctx, batch); err != nil {
+		if _, err := e.needs[k].score(ctx, batch); err != nil {
 			return nil, err
 		}
 	}

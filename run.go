@@ -193,9 +193,9 @@ func (l *metricWorker) run(ctx context.Context) error {
 	calls.SetLimit(l.pace.Calls)
 	for batch := range l.batches(ctx) {
 		calls.Go(func() error {
-			err := l.score(ctx, batch)
+			whole, err := l.score(ctx, batch)
 			for _, f := range batch {
-				if err != nil {
+				if err != nil && !slices.Contains(whole, f) {
 					l.init(f, metrics.Ended)
 				}
 				f.open.Done()

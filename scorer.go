@@ -82,8 +82,9 @@ func (e *Engine) Check(s *Segment) error {
 	return e.check(s, size, references)
 }
 
-// score scores segments with one metric.
-func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) error {
+// score scores segments with one metric. Where it fails, whole are the segments that it
+// has scores of all the same.
+func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
 	var w metrics.Workspace
 	if d.cache == nil {
 		w = d.workspaces.Get().(metrics.Workspace)
@@ -92,7 +93,7 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) error {
 	var todo []*segmentWork
 	for _, f := range batch {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		status := metrics.Scored
 		if d.info.NeedsReferences && len(f.refs) == 0 {
@@ -113,10 +114,10 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) error {
 				room = ms.Values[:0]
 			}
 			if err := d.place(f, metrics.Scores{Values: w.Cells(room)}); err != nil {
-				return err
+				return nil, err
 			}
 			if err := d.beside(w, f); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
@@ -256,38 +257,48 @@ func (d *metricNeeds) beside(w metrics.Workspace, f *segmentWork) error {
 }
 
 // ask scores segments with the metric's Score, or from the store.
-func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) error {
+func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
 	if len(batch) == 0 {
-		return nil
+		return nil, nil
 	}
 	blocks := make([]metrics.Block, len(batch))
 	for i, f := range batch {
 		blocks[i] = d.block(f)
 	}
 	all, err := d.cache.score(ctx, d, blocks)
+	var left []*segmentWork
+	for i := range all {
+		f, x := batch[i], &all[i]
+		if err != nil && (x.lacks || d.native) {
+			left = append(left, f)
+			continue
+		}
+		f.scores.Metrics[d.index].Stored = x.stored
+		err := d.place(f, x.scores)
+		if err == nil && d.native {
+			err = d.placeNative(f, x.native)
+		}
+		if err != nil {
+			return nil, err
+		}
+		whole = append(whole, f)
+	}
+	if left != nil {
+		batch = left
+	}
 	first, last := batch[0].scores.Segment.ID, batch[len(batch)-1].scores.Segment.ID
 	at := (*metrics.CellError)(nil)
 	switch {
-	case errors.As(err, new(*metrics.StartError)):
-		return err // of no segment
+	case err == nil:
+	case errors.As(err, new(*metrics.StartError)): // of no segment
 	case errors.As(err, &at):
-		return fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
-	case err != nil && len(batch) == 1:
-		return fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
-	case err != nil:
-		return fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
+		err = fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
+	case len(batch) == 1:
+		err = fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
+	default:
+		err = fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
 	}
-	for i, f := range batch {
-		f.scores.Metrics[d.index].Stored = all[i].stored
-		err := d.place(f, all[i].scores)
-		if err == nil && d.native {
-			err = d.placeNative(f, all[i].native)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return whole, err
 }
 
 // cell names a cell of a block for people.

@@ -82,10 +82,11 @@ type cachedBlock struct {
 	fresh  [][]keptCell // by hypothesis
 	stored int          // scores that the store had
 	native metrics.Scores
+	lacks  bool // some of what was asked for, as the metric failed
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
-// metric and stored.
+// metric and stored. There are blocks beside an error where some of them have scores.
 func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics.Block) ([]cachedBlock, error) {
 	all := make([]cachedBlock, len(blocks))
 	var keys [][32]byte
@@ -119,10 +120,11 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics
 			}
 		}
 	}
-	if err := d.askFor(ctx, all); err != nil {
+	partly, err := d.askFor(ctx, all)
+	if err != nil && !partly {
 		return nil, err
 	}
-	if d.native { // which is not stored
+	if d.native && !partly { // which is not stored
 		natives, err := d.metric.(metrics.NativeScorer).ScoreNative(ctx, blocks)
 		if err == nil && len(natives) != len(blocks) {
 			err = fmt.Errorf("%d lists of native scores for %d blocks", len(natives), len(blocks))
@@ -134,10 +136,10 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics
 			all[i].native = natives[i]
 		}
 	}
-	if err := k.put(ctx, all, keys); err != nil {
-		return nil, fmt.Errorf("the store of scores: %w", err)
+	if no := k.put(ctx, all, keys); no != nil {
+		return nil, errors.Join(err, fmt.Errorf("the store of scores: %w", no))
 	}
-	return all, nil
+	return all, err
 }
 
 // take reads what a value has of the row of a hypothesis.
@@ -211,8 +213,9 @@ func (p *request) texts() metrics.Block {
 	return b
 }
 
-// askFor asks the metric for what is not known.
-func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) error {
+// askFor asks the metric for what is not known. Partly tells that an error is about
+// some of the blocks.
+func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) (partly bool, err error) {
 	var todo []request
 	var blocks []metrics.Block
 	first := 1
@@ -234,25 +237,30 @@ func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) error {
 		}
 	}
 	if len(blocks) == 0 {
-		return nil
+		return false, nil
 	}
 	scores, err := d.metric.Score(ctx, blocks)
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		p := todo[at.Block]
-		return &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: p.cols[min(at.Column, len(p.cols)-1)], Err: at.Err}
+		return false, &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: p.cols[min(at.Column, len(p.cols)-1)], Err: at.Err}
 	}
-	if err != nil {
-		return err
+	part := (*metrics.BlocksError)(nil)
+	if partly = errors.As(err, &part); partly {
+		scores, err = part.Scores, part.Err
+	} else if err != nil {
+		return false, err
 	}
 	if len(scores) != len(blocks) {
-		return fmt.Errorf("%d matrices for %d blocks", len(scores), len(blocks))
+		return false, fmt.Errorf("%d matrices for %d blocks", len(scores), len(blocks))
 	}
 	for i := range todo {
-		if err := todo[i].fill(scores[i]); err != nil {
-			return err
+		if partly && scores[i].Values == nil {
+			todo[i].of.lacks = true
+		} else if err := todo[i].fill(scores[i]); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return partly, err
 }
 
 // fill places the scores of a request in its block.

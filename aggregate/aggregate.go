@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Aggregator reduces scores over references. Make one with Parse.
@@ -83,7 +83,7 @@ var policies = []string{"exclude", "propagate", "fail"}
 
 // ParsePolicy reads the name of a policy.
 func ParsePolicy(s string) (Policy, error) {
-	i, err := suggest.Index("policy for missing scores", s, policies)
+	i, err := english.Index("policy for missing scores", s, policies)
 	return Policy(i), err
 }
 
@@ -254,7 +254,7 @@ func Parse(spec string) (Aggregator, error) {
 				key, v = k.param, rest
 			}
 			if key != k.param {
-				return Aggregator{}, &SpecError{spec, errors.New(suggest.Unknown("parameter", key, []string{k.param}))}
+				return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("parameter", key, []string{k.param}))}
 			}
 			value = v
 		}
@@ -269,7 +269,7 @@ func Parse(spec string) (Aggregator, error) {
 		a.name = fmt.Sprintf("%s:%s=%s", name, k.param, strconv.FormatFloat(x, 'g', -1, 64))
 		return a, nil
 	}
-	return Aggregator{}, &SpecError{spec, errors.New(suggest.Unknown("aggregator", name, Names()))}
+	return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("aggregator", name, Names()))}
 }
 
 // Default makes the aggregators that a program chooses where its user names

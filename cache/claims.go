@@ -27,9 +27,9 @@ type claims struct {
 	process string // of this process, for others to find it gone
 	lease   time.Duration
 
+	turn chan struct{} // holds an element while keys are claimed
+
 	mu      sync.Mutex
-	waiting []*request
-	busy    bool            // requests are being carried out
 	held    map[Key]bool    // true for a claim that could not be given back yet
 	renewed time.Time       // when the lease was last written; zero for never
 	swept   time.Time       // when dead owners were last looked for
@@ -39,7 +39,7 @@ type claims struct {
 }
 
 func newClaims(lease time.Duration) *claims {
-	c := &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, held: make(map[Key]bool), stopped: make(chan struct{})}
+	c := &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, turn: make(chan struct{}, 1), held: make(map[Key]bool), stopped: make(chan struct{})}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c
 }
@@ -91,126 +91,90 @@ func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.
 	return err
 }
 
-// request is what a caller claims.
-type request struct {
-	keys    []Key
-	granted []bool
-	err     error
-	done    chan struct{}
-}
-
 // Claim implements [Store], among the processes that have the database open.
 // The claims of a process of this machine that was killed are free at once where
-// the system tells that it is gone, and else when its lease ends. What many
-// callers claim at the same time goes in one transaction, which no caller's
-// context ends: whoever waits for what others make asks often.
+// the system tells that it is gone, and else when its lease ends.
 func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	leave, err := d.enter(ctx, "claim", true)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	c, r := d.claims, &request{keys: keys, done: make(chan struct{})}
-	c.mu.Lock()
-	c.waiting = append(c.waiting, r)
-	if !c.busy {
-		c.busy = true
-		go d.serve(context.WithoutCancel(ctx))
+	// One at a time: whoever waits for the lock of the claims has a connection.
+	select {
+	case d.claims.turn <- struct{}{}:
+		defer func() { <-d.claims.turn }()
+	case <-ctx.Done():
+		return nil, d.explain(ctx, "claim", ctx.Err())
 	}
-	c.mu.Unlock()
-	<-r.done // also whoever gives up must know what was granted
-	return r.granted, d.explain(ctx, "claim", r.err)
-}
-
-// serve carries requests out until none waits.
-func (d *Database) serve(ctx context.Context) {
-	for c := d.claims; ; {
-		c.mu.Lock()
-		batch := c.waiting
-		c.waiting, c.busy = nil, len(batch) > 0
-		c.mu.Unlock()
-		if len(batch) == 0 {
-			return
-		}
-		var keys []Key
-		for _, r := range batch {
-			keys = append(keys, r.keys...)
-		}
-		granted, err := d.claim(ctx, keys)
-		for _, r := range batch {
-			if r.err = err; err == nil {
-				r.granted, granted = granted[:len(r.keys)], granted[len(r.keys):]
-			}
-			close(r.done)
-		}
+	granted, err := d.claim(ctx, distinct(keys))
+	out := make([]bool, len(keys))
+	for i, key := range keys {
+		out[i] = granted[key]
 	}
+	return out, d.explain(ctx, "claim", err)
 }
 
 // claim claims keys for this store.
-func (d *Database) claim(ctx context.Context, keys []Key) ([]bool, error) {
+func (d *Database) claim(ctx context.Context, keys []Key) (granted map[Key]bool, err error) {
 	c := d.claims
-	now := time.Now()
 	c.mu.Lock()
-	due := now.Sub(c.renewed) >= c.lease/3
-	maySweep := now.Sub(c.swept) >= c.lease/10 // as it is work for all who share the database
+	now := time.Now()
+	renew := now.Sub(c.renewed) >= c.lease/3
+	sweep := now.Sub(c.swept) >= c.lease/10 // as it is work for all who share the database
 	c.mu.Unlock()
-	asked := distinct(keys)
-	if !maySweep {
-		var err error
-		if asked, err = d.free(ctx, asked); err != nil || len(asked) == 0 { // which takes no lock
-			return make([]bool, len(keys)), err
+	free, err := d.free(ctx, keys)
+	if err == nil && sweep && len(free) < len(keys) {
+		// A holder may be dead, which is seldom, and costs more to find out.
+		if err = d.claiming(ctx, false, d.sweep); err == nil {
+			free, err = d.free(ctx, keys)
 		}
+		c.mu.Lock()
+		c.swept = now
+		c.mu.Unlock()
 	}
-	var granted map[Key]bool
-	swept := false
-	err := d.claiming(ctx, due, func(ctx context.Context, tx *sql.Tx) (err error) {
-		granted, err = d.grant(ctx, tx, asked)
-		if swept = maySweep && err == nil && len(granted) < len(asked); swept {
-			// A holder may be dead, which is seldom, and costs more to find out.
-			if err = d.sweep(ctx, tx); err == nil {
-				granted, err = d.grant(ctx, tx, asked)
-			}
-		}
+	if err != nil || len(free) == 0 {
+		return nil, err
+	}
+	err = d.claiming(ctx, renew, func(ctx context.Context, tx *sql.Tx) (err error) {
+		granted, err = d.grant(ctx, tx, free)
 		return err
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err != nil {
-		// Nobody knows what was granted: what was not held before is given back.
-		for _, key := range asked {
-			if _, held := c.held[key]; !held {
-				c.held[key] = true
-			}
+	for _, key := range free {
+		if _, held := c.held[key]; err == nil && granted[key] {
+			c.held[key] = false
+		} else if err != nil && !held {
+			c.held[key] = true // nobody knows whether it was granted: it is given back
 		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	if swept {
-		c.swept = now
-	}
-	out := make([]bool, len(keys))
-	for i, key := range keys {
-		if out[i] = granted[key]; out[i] {
-			c.held[key] = false
-		}
-	}
-	return out, nil
+	return granted, nil
 }
 
-// free are keys that have neither a record nor a live claim of another store.
+// free are keys that have neither a record nor a claim of another store. It takes no
+// lock.
 func (d *Database) free(ctx context.Context, keys []Key) (free []Key, err error) {
 	for part := range slices.Chunk(keys, mostRows) {
 		n := len(part)
 		taken := map[Key]bool{}
 		var key []byte
 		if err := d.query(ctx, fmt.Sprintf(`SELECT key FROM refract_records WHERE key IN (%s) UNION ALL
-			SELECT key FROM refract_claims JOIN refract_owners ON id = owner WHERE owner <> %d AND expires > {now} AND key IN (%s)`,
+			SELECT key FROM refract_claims WHERE owner <> %d AND key IN (%s)`,
 			parameters(n, 1), d.claims.owner, parameters(n, n+1)), append(keyArgs(part), keyArgs(part)...), []any{&key}, func() error {
 			taken[Key(key)] = true
 			return nil
 		}); err != nil {
 			return nil, err
 		}
-		free = append(free, slices.DeleteFunc(part, func(key Key) bool { return taken[key] })...)
+		for _, key := range part {
+			if !taken[key] {
+				free = append(free, key)
+			}
+		}
 	}
 	return free, nil
 }

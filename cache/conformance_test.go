@@ -16,7 +16,7 @@ func openSQLite(t *testing.T) cache.Store {
 // open opens a cache file for the length of a test.
 func open(t testing.TB, file string, opts ...cache.Option) *cache.Database {
 	t.Helper()
-	s, err := cache.OpenSQLite(t.Context(), file, opts...)
+	s, err := cache.Open(t.Context(), file, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func TestNoDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
-				_, err := cache.OpenSQLite(t.Context(), file, opts...)
+				_, err := cache.Open(t.Context(), file, opts...)
 				wantError(t, err, cache.ErrCorrupt, file, "move it away", "another file")
 			}
 			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, test.content) {
@@ -54,7 +54,7 @@ func TestNoDatabase(t *testing.T) {
 // report of problems, with the file's name and a way out.
 func damaged(t *testing.T, file string) {
 	t.Helper()
-	s, err := cache.OpenSQLite(t.Context(), file, cache.ReadOnly())
+	s, err := cache.Open(t.Context(), file, cache.ReadOnly())
 	if err != nil {
 		wantError(t, err, cache.ErrCorrupt, file, "move it away")
 		return
@@ -72,7 +72,7 @@ func damaged(t *testing.T, file string) {
 func TestOverwrittenHeader(t *testing.T) {
 	file := filled(t, 50)
 	rewrite(t, file, file, func(b []byte) []byte { copy(b, make([]byte, 100)); return b })
-	_, err := cache.OpenSQLite(t.Context(), file)
+	_, err := cache.Open(t.Context(), file)
 	wantError(t, err, cache.ErrCorrupt, file, "move it away")
 	damaged(t, file)
 }
@@ -204,7 +204,7 @@ func TestMissingTable(t *testing.T) {
 	for _, statement := range []string{"DROP TABLE records", "ALTER TABLE records RENAME COLUMN about TO what"} {
 		file := filled(t, 1)
 		execute(t, file, statement)
-		_, err := cache.OpenSQLite(t.Context(), file)
+		_, err := cache.Open(t.Context(), file)
 		wantError(t, err, cache.ErrCorrupt, file)
 	}
 }
@@ -225,7 +225,7 @@ func TestAnyDamagedPage(t *testing.T) {
 			}
 			return b
 		})
-		s, err := cache.OpenSQLite(t.Context(), file, cache.ReadOnly())
+		s, err := cache.Open(t.Context(), file, cache.ReadOnly())
 		if err != nil {
 			if !errors.Is(err, cache.ErrCorrupt) && !errors.Is(err, cache.ErrForeign) {
 				t.Errorf("damage at %d: %v", at, err)

@@ -17,7 +17,7 @@ import (
 
 // Database is a Store that outlives the process, used at once by any number of
 // goroutines and processes: a SQLite file or a Postgres database. Open one with
-// [Open], [OpenSQLite] or [openPostgres], and close it.
+// [Open], [openSQLite] or [openPostgres], and close it.
 //
 // A record is committed before Put or Replace returns. When a call fails because
 // its context is done, it may still be carried out, but for Claim. Errors wrap
@@ -60,11 +60,8 @@ type engine interface {
 	isolation() sql.IsolationLevel
 	// committed finds what makes a commit worthless.
 	committed() error
-	bytes(ctx context.Context) (int64, error)
 	// check returns what is wrong with the structure of the database.
 	check(ctx context.Context) ([]string, error)
-	// compact gives the space of deleted records back, as far as it can.
-	compact(ctx context.Context) error
 	// classify says which of the errors of this package a failure is, if any, and
 	// what to do about it.
 	classify(op string, err error) (advice string, kind error)
@@ -334,22 +331,6 @@ func (d *Database) Replace(ctx context.Context, records ...Record) error {
 	return d.write(ctx, "replace", records, func(ctx context.Context, tx *sql.Tx) error {
 		return d.insert(ctx, tx, last, "UPDATE SET kind = excluded.kind, digest = excluded.digest, value = excluded.value, about = excluded.about", map[Key]bool{})
 	})
-}
-
-// Delete implements [Store].
-func (d *Database) Delete(ctx context.Context, keys []Key) error {
-	err := d.write(ctx, "delete", nil, func(ctx context.Context, tx *sql.Tx) error {
-		for part := range slices.Chunk(distinct(keys), mostRows) {
-			if err := d.exec(ctx, tx, "DELETE FROM refract_records WHERE key IN ("+parameters(len(part), 1)+")", keyArgs(part)...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for _, key := range keys {
-		d.recent.Remove(key)
-	}
-	return err
 }
 
 // write carries out f in a transaction that stores records.

@@ -3,7 +3,7 @@
 //
 // A [Store] maps a [Key] of 32 bytes to a [Record] of bytes with a checksum:
 //
-//   - A [Database] outlives the process: a SQLite file ([OpenSQLite]), or a
+//   - A [Database] outlives the process: a SQLite file ([openSQLite]), or a
 //     Postgres database that several machines share ([openPostgres]). [Open]
 //     opens either.
 //   - [Memory] lives as long as the process.

@@ -20,7 +20,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	store, err := cache.OpenSQLite(ctx, filepath.Join(dir, "answers.db"))
+	store, err := cache.Open(ctx, filepath.Join(dir, "answers.db"))
 	if err != nil {
 		fmt.Println(err)
 		return

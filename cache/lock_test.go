@@ -51,7 +51,7 @@ func TestLockedAtOpen(t *testing.T) {
 	file := filled(t, 1)
 	lock(t, file, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT")
 	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
-		_, err := cache.OpenSQLite(t.Context(), file, append(opts, cache.BusyTimeout(50*time.Millisecond))...)
+		_, err := cache.Open(t.Context(), file, append(opts, cache.BusyTimeout(50*time.Millisecond))...)
 		wantError(t, err, cache.ErrLocked, file)
 	}
 }
@@ -98,7 +98,7 @@ func TestCancelOpenWhileLocked(t *testing.T) {
 				lock(t, file, test.statements...)
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 				defer cancel()
-				_, err := cache.OpenSQLite(ctx, file, append(opts, cache.BusyTimeout(time.Hour))...)
+				_, err := cache.Open(ctx, file, append(opts, cache.BusyTimeout(time.Hour))...)
 				wantError(t, err, context.DeadlineExceeded, file)
 			})
 		}

@@ -86,19 +86,6 @@ func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 // Release implements [Store].
 func (m *Memory) Release(ctx context.Context, _ []Key) error { return ctx.Err() }
 
-// Delete implements [Store].
-func (m *Memory) Delete(ctx context.Context, keys []Key) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, key := range keys {
-		delete(m.records, key)
-	}
-	return nil
-}
-
 // Records implements [Store]. It yields what was stored when it began.
 func (m *Memory) Records(ctx context.Context, kind string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {

@@ -13,7 +13,6 @@ type Option func(*options)
 
 type options struct {
 	readOnly bool
-	existing bool // make no file
 	// patience is how long to wait for another process that holds a file
 	// locked, and how long to try to reach a database again.
 	patience time.Duration
@@ -37,20 +36,17 @@ func newOptions(opts []Option) options {
 // fails with [ErrReadOnly].
 func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
 
-// Existing opens a file only where there is one.
-func Existing() Option { return func(o *options) { o.existing = true } }
-
 // Tell hands messages to people: that the database makes a process wait.
 func Tell(f func(message string)) Option { return func(o *options) { o.tell = f } }
 
 // Open opens the cache in a database whose URL begins with postgres:// or
-// postgresql://, as [openPostgres] does, or the one in a file, as [OpenSQLite]
+// postgresql://, as [openPostgres] does, or the one in a file, as [openSQLite]
 // does.
 func Open(ctx context.Context, where string, opts ...Option) (*Database, error) {
 	if IsPostgres(where) {
 		return openPostgres(ctx, where, opts...)
 	}
-	return OpenSQLite(ctx, where, opts...)
+	return openSQLite(ctx, where, opts...)
 }
 
 // IsPostgres reports whether a name is the URL of a Postgres database.

@@ -51,13 +51,13 @@ func TestUnwritable(t *testing.T) {
 		dir := t.TempDir()
 		mode(dir, 0o555)
 		defer mode(dir, 0o755)
-		_, err := cache.OpenSQLite(t.Context(), filepath.Join(dir, "answers.db"))
+		_, err := cache.Open(t.Context(), filepath.Join(dir, "answers.db"))
 		wantError(t, err, cache.ErrReadOnly, "cannot create a file in "+dir)
 	})
 	t.Run("file", func(t *testing.T) {
 		file := filled(t, 3)
 		mode(file, 0o444)
-		_, err := cache.OpenSQLite(t.Context(), file)
+		_, err := cache.Open(t.Context(), file)
 		wantError(t, err, cache.ErrReadOnly, file, "must be writable")
 		read(file)
 	})
@@ -65,7 +65,7 @@ func TestUnwritable(t *testing.T) {
 		file := filled(t, 3)
 		mode(filepath.Dir(file), 0o555)
 		defer mode(filepath.Dir(file), 0o755)
-		_, err := cache.OpenSQLite(t.Context(), file)
+		_, err := cache.Open(t.Context(), file)
 		wantError(t, err, cache.ErrReadOnly, file, "must be writable")
 		read(file)
 	})
@@ -73,7 +73,7 @@ func TestUnwritable(t *testing.T) {
 		file := filled(t, 3)
 		mode(file, 0)
 		for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
-			_, err := cache.OpenSQLite(t.Context(), file, opts...)
+			_, err := cache.Open(t.Context(), file, opts...)
 			wantError(t, err, cache.ErrReadOnly, file)
 		}
 	})

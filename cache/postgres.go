@@ -26,9 +26,7 @@ import (
 type postgresServer struct {
 	*Database
 	patience time.Duration
-	tell     func(message string)
-	most     int       // connections
-	crowd    sync.Once // is told of
+	tell     func() // that a process waits
 }
 
 // openPostgres opens the cache in the database of a URL as libpq knows it,
@@ -53,15 +51,14 @@ func openPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 		return nil, err
 	}
 	d := &Database{name: postgresName(config.ConnConfig), secrets: secrets}
-	s := &postgresServer{Database: d, patience: o.patience, tell: o.tell, most: int(config.MaxConns)}
+	s := &postgresServer{Database: d, patience: o.patience}
+	s.tell = sync.OnceFunc(func() { o.tell(fmt.Sprintf("cache %s: still waiting for the server", d.name)) })
 	d.engine = s
 	d.readers = stdlib.OpenDB(*config.ConnConfig)
-	d.readers.SetMaxOpenConns(s.most)
+	d.readers.SetMaxOpenConns(int(config.MaxConns))
 	d.readers.SetMaxIdleConns(int(config.MaxConns))
 	d.readers.SetConnMaxIdleTime(config.MaxConnIdleTime)
 	d.writers = d.readers
-	silent := time.AfterFunc(s.patience/3, func() { s.tell(fmt.Sprintf("cache %s: still waiting for the server", s.name)) })
-	defer silent.Stop()
 	if err := s.prepare(ctx, o.readOnly); err != nil {
 		_ = d.disconnect() // err is the reason
 		return nil, d.explain(ctx, "open", err)
@@ -178,18 +175,8 @@ func (s *postgresServer) lock(durable bool) string {
 func (s *postgresServer) isolation() sql.IsolationLevel { return sql.LevelReadCommitted }
 func (s *postgresServer) committed() error              { return nil }
 
-// bytes is the size of the tables with their indices.
-func (s *postgresServer) bytes(ctx context.Context) (n int64, err error) {
-	err = s.query(ctx, `SELECT pg_total_relation_size('refract_records') + pg_total_relation_size('refract_claims')`, nil, []any{&n}, func() error { return nil })
-	return n, err
-}
-
 // check finds nothing: the server's own files are the server's matter.
 func (s *postgresServer) check(context.Context) ([]string, error) { return nil, nil }
-
-// compact does nothing: the server uses the space again, and gives it back to
-// its file system only on VACUUM FULL.
-func (s *postgresServer) compact(context.Context) error { return nil }
 
 const (
 	// attempt bounds one try of an operation: a server that is cut off without a
@@ -208,6 +195,7 @@ const (
 func (s *postgresServer) try(ctx context.Context, f func(context.Context) error) error {
 	began := time.Now()
 	pause := 20 * time.Millisecond
+	defer time.AfterFunc(s.patience/3, s.tell).Stop()
 	for {
 		trial, cancel := context.WithTimeout(ctx, max(attempt, s.patience))
 		err := f(trial)
@@ -220,18 +208,7 @@ func (s *postgresServer) try(ctx context.Context, f func(context.Context) error)
 		// back at once.
 		wait, patience := pause/2+rand.N(pause), s.patience
 		if crowded(err) {
-			// Other processes have the connections, and give them back when they
-			// are idle: that takes longer, and is said.
-			patience *= crowdPatience
-			// Meanwhile its calls share the connections that it has: whoever writes
-			// the lease of the claims would else wait as long as anybody.
-			s.readers.SetMaxOpenConns(max(1, s.readers.Stats().OpenConnections))
-			time.AfterFunc(s.patience, func() { s.readers.SetMaxOpenConns(s.most) })
-			if time.Since(began) > s.patience/crowdPatience {
-				s.crowd.Do(func() {
-					s.tell(fmt.Sprintf("cache %s: the server has no connection left: waiting for one, for up to %v", s.name, patience))
-				})
-			}
+			patience *= crowdPatience // other processes give connections back when they are idle
 		}
 		if time.Since(began)+wait > patience {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -276,33 +253,38 @@ func passing(err error) bool {
 		errors.Is(err, sql.ErrConnDone) || strings.Contains(err.Error(), "bad connection") || strings.Contains(err.Error(), "conn closed")
 }
 
+// postgresAdvice is what to do about errors of the server, by their codes.
+var postgresAdvice = map[string]struct {
+	advice string
+	kind   error
+}{
+	tooMany: {"the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it", ErrUnavailable},
+	"28P01": {"the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable},
+	"28000": {"the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable},
+	"3D000": {"there is no such database: create it, for instance with createdb", ErrUnavailable},
+	"3F000": {"there is no such schema: create it, or leave search_path out", ErrUnavailable},
+	"42501": {"the user needs the rights to create tables once, and to read and change them", ErrReadOnly},
+	"25006": {"the server lets nobody write now", ErrReadOnly},
+	"53100": {"nothing stored before is lost: free some space on the server, then run again", errFull},
+	"42P01": {"a table of the cache is missing: name another database or search_path", ErrCorrupt},
+	"42703": {"a column of the cache is missing: name another database or search_path", ErrCorrupt},
+	"XX001": {"the server found its own files damaged; see its log", ErrCorrupt},
+	"57014": {"the server ended a statement that took long: raise its statement_timeout", nil},
+}
+
 // classify implements engine.
 func (s *postgresServer) classify(_ string, err error) (advice string, kind error) {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
+		code := refused.Code
 		switch {
 		case crowded(refused):
-			return "the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it", ErrUnavailable
-		case refused.Code == protocolViolation && strings.Contains(refused.Message, startupParameter):
+			code = tooMany
+		case code == protocolViolation && strings.Contains(refused.Message, startupParameter):
 			return "PgBouncer passes no such setting on: leave it out of the URL, and set it on the server, as with ALTER ROLE … SET search_path", ErrUnavailable
 		}
-		switch refused.Code {
-		case "28P01", "28000":
-			return "the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable
-		case "3D000":
-			return "there is no such database: create it, for instance with createdb", ErrUnavailable
-		case "3F000":
-			return "there is no such schema: create it, or leave search_path out", ErrUnavailable
-		case "42501", "25006":
-			return "the user needs the rights to create tables once, and to read and change them", ErrReadOnly
-		case "53100":
-			return "nothing stored before is lost: free some space on the server, then run again", errFull
-		case "42P01", "42703":
-			return "a table or column of the cache is missing: name another database or search_path", ErrCorrupt
-		case "XX001", "XX002":
-			return "the server found its own files damaged; see its log", ErrCorrupt
-		case "57014":
-			return "the server ended a statement that took long: raise its statement_timeout", nil
+		if known, ok := postgresAdvice[code]; ok {
+			return known.advice, known.kind
 		}
 	}
 	if errors.Is(err, ErrUnavailable) || passing(err) {

@@ -140,7 +140,7 @@ func TestSettingsAreNoFile(t *testing.T) {
 	for _, where := range []string{"host=db user=me password=s3cret", "password = s3cret dbname=x", "service=s3cret", "HOST=/run PASSWORD='s3cret'"} {
 		file := filepath.Join(t.TempDir(), where)
 		for _, name := range []string{where, file} {
-			for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}, {cache.Existing()}} {
+			for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
 				_, err := cache.Open(t.Context(), name, opts...)
 				if name == where && (err == nil || !strings.Contains(err.Error(), "postgres://user@host")) || err != nil && strings.Contains(err.Error(), "s3cret") {
 					t.Errorf("%s: %v", name, err)
@@ -423,7 +423,6 @@ func TestPostgresServerStaysAway(t *testing.T) {
 		"Release": func() error { return s.Release(t.Context(), claim) },
 		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
 		"Verify":  func() error { _, _, err := s.Verify(t.Context()); return err },
-		"Prune":   func() error { _, err := s.Prune(t.Context(), cache.Prune{Model: "m"}); return err },
 		"Open":    func() error { _, err := cache.OpenPostgres(t.Context(), where, cache.BusyTimeout(0)); return err },
 		"Entries": func() error {
 			for _, err := range cache.NewAnswers(s).Entries(t.Context()) {

@@ -184,7 +184,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 
 func checkStored(t *testing.T, file string, stored map[int]bool, opts ...cache.Option) {
 	t.Helper()
-	s, err := cache.OpenSQLite(t.Context(), file, opts...)
+	s, err := cache.Open(t.Context(), file, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

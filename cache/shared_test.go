@@ -30,7 +30,6 @@ func runShared(t *testing.T, fresh func(t *testing.T) opener) {
 		{"a claim lives with its process", claimRenewed},
 		{"a claim ends with its process", claimAbandoned},
 		{"each answer asked for once", askedOnce},
-		{"prune", prune},
 		{"stats", stats},
 		{"read only", readOnly},
 		{"closed", closed},
@@ -68,7 +67,7 @@ func claimsOfTwo(t *testing.T, open opener) {
 }
 
 func claimCancelled(t *testing.T, open opener) {
-	sa, sb := open(t), open(t)
+	sa, sb := open(t, cache.Lease(time.Second)), open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := sa.Claim(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
@@ -77,26 +76,28 @@ func claimCancelled(t *testing.T, open opener) {
 	if err := sa.Release(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
 		t.Errorf("Release = %v, want context.Canceled", err)
 	}
-	// Whatever the moment of the end, nothing stays claimed that was not
+	// Whatever the moment of the end, nothing stays claimed for long that was not
 	// granted.
-	for i := range 40 {
+	for i := range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
-		keys := keysOf(t, fmt.Sprintf("%d %d", 10+2*i, 11+2*i))
+		keys := keysOf(t, strconv.Itoa(10+i))
 		var wg sync.WaitGroup
 		wg.Go(cancel)
 		granted, err := sa.Claim(ctx, keys)
 		wg.Wait()
-		if err == nil && (!granted[0] || !granted[1]) {
-			t.Errorf("granted %v", granted)
+		if err == nil && !granted[0] {
+			t.Error("not granted")
 		}
-		got, otherErr := sb.Claim(t.Context(), keys)
-		if otherErr != nil {
-			t.Fatal(otherErr)
+		for {
+			got, otherErr := sb.Claim(t.Context(), keys)
+			if otherErr != nil || got[0] && err == nil {
+				t.Fatalf("after Claim = %v, %v the other one is granted %v, %v", granted, err, got, otherErr)
+			}
+			if got[0] || err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
-		if want := err != nil; got[0] != want || got[1] != want {
-			t.Errorf("after Claim = %v, %v the other one is granted %v", granted, err, got)
-		}
-		cancel()
 	}
 }
 
@@ -158,7 +159,7 @@ func releaseLater(t *testing.T, open opener) {
 // claim, ask, store, or look again where another one asks.
 func askedOnce(t *testing.T, open opener) {
 	stores := []*cache.Database{open(t), open(t)}
-	const keys, workers = 150, 8
+	const keys, workers = 60, 8
 	var asked [keys]atomic.Int64
 	get := func(s *cache.Database, n int) error {
 		key := []cache.Key{newEntry(n).Request.Key()}
@@ -199,114 +200,28 @@ func askedOnce(t *testing.T, open opener) {
 	}
 }
 
-func prune(t *testing.T, open opener) {
-	s := open(t)
-	if _, err := s.Prune(t.Context(), cache.Prune{}); err == nil {
-		t.Error("Prune of nothing in particular is no error")
-	}
-	day := func(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
-	for i := range 12 {
-		e := newEntry(i)
-		e.Created = day(1 + i) // 1 January to 12 January
-		e.Request.Model = []string{"model-a", "model-b", "modèle ?\x00"}[i%3]
-		switch i {
-		case 2:
-			e.Text, e.HasText, e.FinishReason = "", false, "content_filter"
-		case 5:
-			e.FinishReason = "length"
-		case 7:
-			e.Created = time.Time{}
-		}
-		mustPut(t, s, e)
-	}
-	left := int64(12)
-	for _, test := range []struct {
-		name string
-		rule cache.Prune
-		want int64
-	}{
-		{"nothing so old", cache.Prune{Before: day(1)}, 0},
-		{"no such model", cache.Prune{Model: "model"}, 0},
-		{"all of it must hold", cache.Prune{Before: day(5), Model: "model-b", Missing: true}, 0},
-		{"missing and model", cache.Prune{Model: "modèle ?\x00", Missing: true}, 2},
-		{"older", cache.Prune{Before: day(3)}, 2},
-		{"model", cache.Prune{Model: "model-b"}, 3},
-		{"all but the unknown", cache.Prune{Before: day(30)}, 5},
-	} {
-		for _, dry := range []bool{true, true, false} {
-			test.rule.DryRun = dry
-			got, err := s.Prune(t.Context(), test.rule)
-			if err != nil || got.Entries != left || got.Pruned != test.want {
-				t.Errorf("%s: Prune = %+v, %v, want %d of %d", test.name, got, err, test.want, left)
-			}
-			if st, err := s.Stats(t.Context()); err != nil || dry && st.Entries != left || !dry && st.Entries != left-test.want {
-				t.Errorf("%s: Stats = %+v, %v", test.name, st, err)
-			}
-		}
-		left -= test.want
-	}
-	if left != 0 {
-		t.Errorf("%d entries are left", left)
-	}
-	// Scores go together, and leave the answers.
-	if err := cache.NewScores(s).Put(t.Context(), [][32]byte{{1}, {2}}, [][]byte{{1}, {2}}); err != nil {
-		t.Fatal(err)
-	}
-	mustPut(t, s, newEntry(2))
-	if got, err := s.Prune(t.Context(), cache.Prune{Scores: true, Model: "m"}); err == nil {
-		t.Errorf("Prune of the scores of a model = %+v", got)
-	}
-	if got, err := s.Prune(t.Context(), cache.Prune{Scores: true}); err != nil || got.Entries != 2 || got.Pruned != 2 {
-		t.Errorf("Prune of scores = %+v, %v", got, err)
-	}
-	if got, err := s.Prune(t.Context(), cache.Prune{Before: day(30), Missing: true}); err != nil || got.Entries != 1 || got.Pruned != 0 {
-		t.Errorf("Prune = %+v, %v", got, err)
-	}
-	if err := s.Delete(t.Context(), []cache.Key{newEntry(2).Request.Key()}); err != nil {
-		t.Error(err)
-	}
-	// What is gone can be stored again.
-	mustPut(t, s, newEntry(1))
-	mustGet(t, s, newEntry(1).Request)
-	verified(t, s, 1)
-}
-
 func stats(t *testing.T, open opener) {
 	s := open(t)
-	empty, err := s.Stats(t.Context())
-	if err != nil || empty.Entries != 0 || !empty.Oldest.IsZero() {
-		t.Errorf("Stats of an empty cache = %+v, %v", empty, err)
-	}
-	for i := range 4 {
+	for i := range 3 {
 		e := newEntry(i)
-		e.Request.Prompt += "\x00é"
 		switch i {
 		case 1:
 			e.Request.Kind, e.Request.Model = cache.KindCompletions, "model-b"
 		case 2:
 			e.Text, e.HasText = "", false
-		case 3:
-			e.Created = time.Time{}
 		}
-		if err := putEntry(t.Context(), s, e); err != nil {
-			t.Fatal(err)
-		}
+		mustPut(t, s, e)
 	}
-	got, err := s.Stats(t.Context())
-	if err != nil {
+	if err := cache.NewScores(s).Put(t.Context(), [][32]byte{{1}}, [][]byte{{1}}); err != nil {
 		t.Fatal(err)
 	}
-	if got.Bytes == 0 || s.String() == "" {
-		t.Error("the file has no size or name")
-	}
-	got.Bytes = 0
+	got, err := s.Stats(t.Context())
 	want := cache.Stats{
-		Entries: 4, Missing: 1, PromptTokens: 5 + 6 + 7 + 8, CompletionTokens: 8,
-		Models: map[string]int64{"model-a": 3, "model-b": 1},
-		Oldest: newEntry(0).Created, Newest: newEntry(2).Created,
+		Scores: 1, Entries: 3, Missing: 1, PromptTokens: 5 + 6 + 7, CompletionTokens: 6,
+		Models: map[string]int64{"model-a": 2, "model-b": 1},
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 	}
 }
 
@@ -323,14 +238,10 @@ func readOnly(t *testing.T, open opener) {
 	if _, found, err := cache.NewAnswers(r).Get(t.Context(), keysOf(t, "2 1")); err != nil || found[0] || !found[1] {
 		t.Errorf("GetMany = %v, %v", found, err)
 	}
-	if got, err := r.Prune(t.Context(), cache.Prune{Model: "model-a", DryRun: true}); err != nil || got.Pruned != 2 {
-		t.Errorf("Prune = %+v, %v", got, err)
-	}
 	for what, do := range map[string]func() error{
 		"Put":     func() error { return putEntry(t.Context(), r, newEntry(2)) },
 		"Claim":   func() error { _, err := r.Claim(t.Context(), keysOf(t, "2")); return err },
 		"Release": func() error { return r.Release(t.Context(), keysOf(t, "2")) },
-		"Prune":   func() error { _, err := r.Prune(t.Context(), cache.Prune{Model: "model-a"}); return err },
 	} {
 		if err := do(); !errors.Is(err, cache.ErrReadOnly) {
 			t.Errorf("%s = %v, want ErrReadOnly", what, err)
@@ -354,7 +265,6 @@ func closed(t *testing.T, open opener) {
 		"Release": func() error { return s.Release(t.Context(), keysOf(t, "2")) },
 		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
 		"Verify":  func() error { _, _, err := s.Verify(t.Context()); return err },
-		"Prune":   func() error { _, err := s.Prune(t.Context(), cache.Prune{Model: "m", DryRun: true}); return err },
 		"Entries": func() error {
 			for _, err := range cache.NewAnswers(s).Entries(t.Context()) {
 				return err

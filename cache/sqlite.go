@@ -31,7 +31,7 @@ type sqliteFile struct {
 	patience time.Duration
 }
 
-// OpenSQLite opens the cache in a file, which is created if it does not exist
+// openSQLite opens the cache in a file, which is created if it does not exist
 // and its folder does. The error is a [*versionError] for a file of another
 // version, or wraps [errForeign] for another program's database, [ErrCorrupt]
 // for a damaged file or one that is no database, [errLocked], [ErrReadOnly],
@@ -41,7 +41,7 @@ type sqliteFile struct {
 // A loss of power, not of the process, may cost the records stored last. The
 // file does not belong on a network file system. No other code of the process
 // may open and close it while it is in use: on Unix that drops SQLite's locks.
-func OpenSQLite(ctx context.Context, path string, opts ...Option) (*Database, error) {
+func openSQLite(ctx context.Context, path string, opts ...Option) (*Database, error) {
 	if err := CheckName(path); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func OpenSQLite(ctx context.Context, path string, opts ...Option) (*Database, er
 }
 
 func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
-	if err := checkPath(s.name, o.readOnly || o.existing); err != nil {
+	if err := checkPath(s.name, o.readOnly); err != nil {
 		return err
 	}
 	if s.abs, err = filepath.Abs(s.name); err != nil {
@@ -260,22 +260,6 @@ func (s *sqliteFile) committed() error {
 	return nil
 }
 
-// bytes is the size of the file and its log.
-func (s *sqliteFile) bytes(context.Context) (int64, error) {
-	file, err := os.Stat(s.abs)
-	if err != nil {
-		return 0, err
-	}
-	n := file.Size()
-	log, err := os.Stat(s.abs + "-wal")
-	if err == nil {
-		n += log.Size()
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return n, err
-}
-
 func (s *sqliteFile) check(ctx context.Context) (problems []string, err error) {
 	var what string
 	err = s.query(ctx, "PRAGMA integrity_check", nil, []any{&what}, func() error {
@@ -285,18 +269,4 @@ func (s *sqliteFile) check(ctx context.Context) (problems []string, err error) {
 		return nil
 	})
 	return problems, err
-}
-
-// compact makes the file smaller, for which it needs as much space again for
-// a while.
-func (s *sqliteFile) compact(ctx context.Context) (err error) {
-	// A connection of its own leaves the writer free for others meanwhile.
-	db, err := s.connect("rw", 1)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	// The log holds the whole file after VACUUM. Where others read, it is
-	// emptied later.
-	return s.run(ctx, db, "PRAGMA synchronous = NORMAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 }

@@ -18,7 +18,7 @@ import (
 func filled(t testing.TB, n int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "answers.db")
-	s, err := cache.OpenSQLite(t.Context(), file)
+	s, err := cache.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 			if test.readOnly {
 				opts = append(opts, cache.ReadOnly())
 			}
-			_, err := cache.OpenSQLite(t.Context(), path, opts...)
+			_, err := cache.Open(t.Context(), path, opts...)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v, want one with %q and the path", err, test.want)
 			}
@@ -115,10 +115,10 @@ func TestOpenRefusesPaths(t *testing.T) {
 			}
 		})
 	}
-	if _, err := cache.OpenSQLite(t.Context(), ""); err == nil {
+	if _, err := cache.Open(t.Context(), ""); err == nil {
 		t.Error("no error for an empty path")
 	}
-	if _, err := cache.OpenSQLite(t.Context(), os.DevNull); err == nil {
+	if _, err := cache.Open(t.Context(), os.DevNull); err == nil {
 		t.Error("no error for a device")
 	}
 }
@@ -127,7 +127,7 @@ func TestOpenOddNames(t *testing.T) {
 	for _, name := range []string{"a b.db", "50%25?mode=memory#x.db", ":memory:", "file:x", "ß&=.db"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
-		s, err := cache.OpenSQLite(t.Context(), file)
+		s, err := cache.Open(t.Context(), file)
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
@@ -145,7 +145,7 @@ func TestNewerVersion(t *testing.T) {
 	file := filled(t, 1)
 	execute(t, file, "PRAGMA user_version = 7")
 	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
-		_, err := cache.OpenSQLite(t.Context(), file, opts...)
+		_, err := cache.Open(t.Context(), file, opts...)
 		var version *cache.VersionError
 		if !errors.As(err, &version) || *version != (cache.VersionError{File: file, Version: 7, Known: 3}) {
 			t.Fatalf("error %v, want a VersionError", err)
@@ -171,7 +171,7 @@ func TestForeignDatabase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = cache.OpenSQLite(t.Context(), file)
+			_, err = cache.Open(t.Context(), file)
 			wantError(t, err, cache.ErrForeign, file, "another file")
 			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
 				t.Errorf("the other program's file was changed (%v)", err)
@@ -182,7 +182,7 @@ func TestForeignDatabase(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := cache.OpenSQLite(t.Context(), file, cache.ReadOnly())
+	_, err := cache.Open(t.Context(), file, cache.ReadOnly())
 	wantError(t, err, cache.ErrForeign, file, "empty")
 	open(t, file) // an empty file can become a cache
 }
@@ -272,37 +272,5 @@ func TestReadOnly(t *testing.T) {
 	}
 	if got := names(t, filepath.Dir(file)); got != "answers.db" {
 		t.Errorf("reading leaves the files %s", got)
-	}
-}
-
-// What is pruned makes the file smaller, also while others read it.
-func TestPruneShrinks(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "answers.db")
-	s, reader := open(t, file), open(t, file)
-	for i := range 200 {
-		e := newEntry(i)
-		e.Request.Model = []string{"kept", "pruned"}[min(i, 1)]
-		e.Text = strings.Repeat("long ", 1000)
-		if err := putEntry(t.Context(), s, e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := reader.Stats(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Prune(t.Context(), cache.Prune{Model: "pruned"})
-	if err != nil || got.Entries != 200 || got.Pruned != 199 || got.BytesAfter >= got.BytesBefore/10 {
-		t.Errorf("Prune = %+v, %v", got, err)
-	}
-	if info, err := os.Stat(file); err != nil || info.Size() > 100_000 {
-		t.Errorf("the file has %d bytes (%v)", info.Size(), err)
-	}
-	for _, c := range []*cache.Database{s, reader} {
-		verified(t, c, 1)
-	}
-	for _, c := range []*cache.Database{s, reader} {
-		if err := putEntry(t.Context(), c, newEntry(5)); err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -44,9 +44,6 @@ type Store interface {
 	Put(ctx context.Context, records ...Record) (values [][]byte, err error)
 	// Replace stores records in one transaction, over those of the same keys.
 	Replace(ctx context.Context, records ...Record) error
-	// Delete deletes the records of keys in one transaction. A key without a
-	// record is no error.
-	Delete(ctx context.Context, keys []Key) error
 
 	// Claim says for each key whether the caller may make the value: there is
 	// none, and nobody else holds a live claim. The claim of a process that

@@ -79,7 +79,7 @@ func TestSecondRun(t *testing.T) {
 	cfg := config(client(t, server))
 	cfg.Samples = 2
 	ds := numbered(5)
-	first, err := cache.OpenSQLite(t.Context(), file)
+	first, err := cache.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func mustRun(tb testing.TB, x *diversify.Expander, ds refract.Dataset) ([]*refra
 
 func openSQLite(tb testing.TB, file string) *cache.Database {
 	tb.Helper()
-	s, err := cache.OpenSQLite(tb.Context(), file)
+	s, err := cache.Open(tb.Context(), file)
 	if err != nil {
 		tb.Fatal(err)
 	}

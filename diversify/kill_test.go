@@ -52,7 +52,7 @@ func killConfig(c ask.Completer, s cache.Store, form diversify.Form) diversify.C
 
 func child(server, name, file, output string, form diversify.Form) error {
 	ctx := context.Background()
-	s, err := cache.OpenSQLite(ctx, file)
+	s, err := cache.Open(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func lines(segs []*refract.Segment) string {
 // stored counts the answers to each prompt in a cache file.
 func stored(t *testing.T, file string) map[string]int {
 	t.Helper()
-	s, err := cache.OpenSQLite(t.Context(), file)
+	s, err := cache.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

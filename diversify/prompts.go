@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -81,7 +81,7 @@ var builtins = sync.OnceValue(func() []Prompt {
 const (
 	tenName   = "ten" // stands for all of Ten in ParsePrompts
 	plainName = "plain"
-	english   = "en"
+	inEnglish = "en"
 )
 
 // Prompts returns all built-in prompts: for each of [Languages] the ten and the
@@ -98,7 +98,7 @@ func Prompts() []Prompt {
 // Ten returns the ten diversifying prompts of Div-Ref (section 3.2.2), in the
 // paper's order. Their like in other languages, for references in these, are
 // the paper's multilingual setting (section 4.3), whose texts it does not give.
-func Ten() []Prompt { return in(english)[:10] }
+func Ten() []Prompt { return in(inEnglish)[:10] }
 
 // in returns the ten and the plain one in a language.
 func in(language string) []Prompt {
@@ -136,7 +136,7 @@ const maxSamples = 10_000
 // file that cannot be read are errors. A PATH cannot have a comma in it.
 func ParsePrompts(s string) ([]Prompt, error) {
 	if strings.TrimSpace(s) == "" {
-		return nil, fmt.Errorf("no prompt is named (known: %s)", strings.Join(knownNames(english), ", "))
+		return nil, fmt.Errorf("no prompt is named (known: %s)", strings.Join(knownNames(inEnglish), ", "))
 	}
 	var out []Prompt
 	for word := range strings.SplitSeq(s, ",") {
@@ -215,24 +215,24 @@ func builtIn(name string) ([]Prompt, error) {
 	}
 	base, language, suffixed := strings.Cut(name, "@")
 	if !suffixed {
-		language = english
+		language = inEnglish
 	}
 	all := in(language)
 	if len(all) == 0 {
-		return nil, errors.New(suggest.Unknown("language of prompts", language, Languages()))
+		return nil, errors.New(english.Unknown("language of prompts", language, Languages()))
 	}
 	if base == tenName {
 		return all[:10], nil
 	}
 	i := slices.Index(knownNames(language), nameIn(base, language)) - 1
 	if i < 0 {
-		return nil, errors.New(suggest.Unknown("prompt", name, knownNames(language)))
+		return nil, errors.New(english.Unknown("prompt", name, knownNames(language)))
 	}
 	return all[i : i+1], nil
 }
 
 func nameIn(name, language string) string {
-	if language == english {
+	if language == inEnglish {
 		return name
 	}
 	return name + "@" + language
@@ -244,7 +244,7 @@ func knownNames(language string) []string {
 	for _, p := range in(language) {
 		out = append(out, p.Name)
 	}
-	if language == english {
+	if language == inEnglish {
 		out = append(out, Tasks()...)
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -142,7 +142,7 @@ func (p Prompt) checkTemplate() error {
 		word, _, closed := strings.Cut(after, "}")
 		isWord := word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
 		if hold := "{" + word + "}"; closed && isWord && !slices.Contains(known, hold) {
-			return fmt.Errorf("prompt %q: %s", p.Name, suggest.Unknown("placeholder", hold, known))
+			return fmt.Errorf("prompt %q: %s", p.Name, english.Unknown("placeholder", hold, known))
 		}
 		rest = after
 	}

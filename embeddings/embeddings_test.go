@@ -175,7 +175,7 @@ func TestModelInterrupted(t *testing.T) {
 // their own vectors.
 func TestModelAsksOnce(t *testing.T) {
 	file := func(t *testing.T) cache.Store {
-		s, err := cache.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "cache.sqlite"))
+		s, err := cache.Open(t.Context(), filepath.Join(t.TempDir(), "cache.sqlite"))
 		if err != nil {
 			t.Fatal(err)
 		}

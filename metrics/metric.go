@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -63,7 +63,7 @@ func ParseDirection(word string) (Direction, error) {
 			return d, nil
 		}
 	}
-	return 0, errors.New(suggest.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()}))
+	return 0, errors.New(english.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()}))
 }
 
 // Info is what a metric declares of itself.
@@ -279,6 +279,19 @@ func Close(ms ...Metric) error {
 	}
 	return errors.Join(errs...)
 }
+
+// BlocksError says that some blocks of a call were not scored, where a request of the
+// metric has several: those that have no Values among the Scores.
+type BlocksError struct {
+	Scores []Scores
+	Err    error
+}
+
+// Error is the cause.
+func (e *BlocksError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *BlocksError) Unwrap() error { return e.Err }
 
 // CellError says at which cell of a call's blocks scoring failed.
 type CellError struct {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // Factory makes a metric from a spec such as "bleu:tokenize=intl,smooth=floor".
@@ -98,7 +98,7 @@ func (r Registry) Parse(ctx context.Context, spec string) (Metric, error) {
 		}
 		return nil, v.Wrong(err)
 	}
-	return nil, &SpecError{spec, errors.New(suggest.Unknown("metric", name, r.Names()))}
+	return nil, &SpecError{spec, errors.New(english.Unknown("metric", name, r.Names()))}
 }
 
 // SpecError says what is wrong with a spec that a user wrote.
@@ -159,7 +159,7 @@ func UnknownOption(key string, options []Option) error {
 	for i, o := range options {
 		known[i] = o.Key
 	}
-	return errors.New(suggest.Unknown("option", key, known))
+	return errors.New(english.Unknown("option", key, known))
 }
 
 // Tail is what stands behind the colon of the spec, as it was written.
@@ -234,7 +234,7 @@ func (v *Values) Enum(key, def string, allowed ...string) string {
 			return s
 		}
 	}
-	v.errs = append(v.errs, errors.New(suggest.Unknown("value for "+key, s, allowed)))
+	v.errs = append(v.errs, errors.New(english.Unknown("value for "+key, s, allowed)))
 	return def
 }
 

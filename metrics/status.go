@@ -3,7 +3,7 @@ package metrics
 import (
 	"fmt"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Status says what became of one cell of a score matrix.
@@ -40,6 +40,6 @@ func (s Status) String() string {
 // ParseStatus reads the name of a status, such as "missing-reference". The
 // error lists the known ones.
 func ParseStatus(s string) (Status, error) {
-	i, err := suggest.Index("status", s, statuses)
+	i, err := english.Index("status", s, statuses)
 	return Status(i), err
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -18,39 +17,20 @@ import (
 // before.
 const MaxResamples = 1_000_000
 
-// BootstrapOptions are the settings of a [Bootstrap].
-type BootstrapOptions struct {
-	Resamples int // how many, 1 to [MaxResamples]; 1,000 is usual
-	Seed      uint64
-	Units     Units
-}
-
-// Units are what a resample draws, each with all its scores. The zero value
-// draws segments.
-type Units struct {
-	// Of is the unit of each segment, from 0, such as [Level.Groups] gives it
-	// for documents. Nil means that each segment is a unit.
-	Of []int32
-}
-
-// UnitsBy returns the units of a level: segments, documents or domains.
-func UnitsBy(level Level, places []Place) (Units, error) {
-	if level == SegmentLevel {
-		return Units{}, nil
-	}
-	of, _, err := level.Groups(places)
-	return Units{Of: of}, err
-}
+// Units are what a resample draws, each with all its scores: the unit of each
+// segment, from 0, such as [Level.Groups] gives it for documents. Nil draws
+// segments.
+type Units []int32
 
 // ofCells returns the unit of each cell of a table, and the number of units.
 func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
-	if u.Of != nil && len(u.Of) != p.Segments {
-		return nil, 0, fmt.Errorf("units of %d segments, want %d", len(u.Of), p.Segments)
+	if u != nil && len(u) != p.Segments {
+		return nil, 0, fmt.Errorf("units of %d segments, want %d", len(u), p.Segments)
 	}
 	of = make([]int32, p.Segments*p.Systems)
 	for i := range of {
-		if of[i] = int32(i / p.Systems); u.Of != nil {
-			of[i] = u.Of[of[i]]
+		if of[i] = int32(i / p.Systems); u != nil {
+			of[i] = u[of[i]]
 		}
 		if of[i] < 0 {
 			return nil, 0, fmt.Errorf("segment %d (from 0) is in no unit", i/p.Systems)
@@ -104,28 +84,23 @@ type Interval struct {
 //
 // The r-th resamples of two tables are of the same units where the same units
 // have a pair of scores: then the differences of their values are paired, and
-// [Percentiles] of them an interval of the difference. Such tables share the
-// draws, which are made once.
+// [Percentiles] of them an interval of the difference.
 //
 // Each resample has random numbers of its own, made from the seed and its
 // number: the values are the same to the byte on any number of cores. The work
 // is spread over GOMAXPROCS goroutines. The context is looked at before each
-// block of resamples, and its error is returned wrapped. A Bootstrap is safe
-// for concurrent use.
+// block of resamples, and its error is returned wrapped.
 type Bootstrap struct {
-	BootstrapOptions
-	mutex sync.Mutex
-	drawn []*draws // the latest first
+	Resamples int // how many, 1 to [MaxResamples]; 1,000 is usual
+	Seed      uint64
+	Units     Units
 }
-
-// NewBootstrap returns a Bootstrap. Its first use tells of wrong options.
-func NewBootstrap(o BootstrapOptions) *Bootstrap { return &Bootstrap{BootstrapOptions: o} }
 
 // Resample returns the measure of each resample, NaN where it is undefined. A
 // table of means is resampled by the segments under it. A calibrated statistic
 // of more than some millions of pairs of cells gives an error that is
 // [ErrTooManyPairs].
-func (b *Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float64, error) {
+func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float64, error) {
 	if err := m.Check(p); err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
@@ -144,8 +119,7 @@ func (b *Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float6
 }
 
 // values returns the statistic of each resample, in the order of their numbers.
-func (b *Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error) {
-	draws := b.draws(rs.pool, rs.units)
+func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error) {
 	values := make([]float64, b.Resamples)
 	block := rs.together()
 	var next atomic.Int64
@@ -163,7 +137,7 @@ func (b *Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error
 					return err
 				}
 				to = min(to, b.Resamples)
-				rs.values(draws.weights(from, to), values[from:to], &s)
+				rs.values(b.weights(rs, from, to), values[from:to], &s)
 			}
 		})
 	}
@@ -173,50 +147,18 @@ func (b *Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error
 	return values, nil
 }
 
-// draws are the draws from a pool of units.
-type draws struct {
-	seed  uint64
-	pool  []int32
-	units int
-	kept  [][]int32 // weights by resample; nil where they are too many to keep
-}
-
-// A Bootstrap keeps the draws of the latest pools.
-const (
-	keptPools = 4
-	keptDraws = 1 << 23 // weights of a pool
-)
-
-// draws finds the draws from a pool, or makes them.
-func (b *Bootstrap) draws(pool []int32, units int) *draws {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	for i, d := range b.drawn {
-		if d.units == units && slices.Equal(d.pool, pool) {
-			copy(b.drawn[1:], b.drawn[:i])
-			b.drawn[0] = d
-			return d
-		}
-	}
-	d := &draws{seed: b.Seed, pool: pool, units: units}
-	if b.Resamples*units <= keptDraws {
-		d.kept = d.weights(0, b.Resamples)
-	}
-	b.drawn = slices.Insert(b.drawn, 0, d)[:min(keptPools, len(b.drawn)+1)]
-	return d
-}
-
-// weights returns how often each unit comes up in resamples.
-func (d *draws) weights(from, to int) [][]int32 {
-	if d.kept != nil {
-		return d.kept[from:to]
-	}
+// weights returns how often each unit comes up in resamples: in as many draws as
+// there are units with a pair of scores, from these.
+func (b Bootstrap) weights(rs *resampler, from, to int) [][]int32 {
 	var source rand.PCG
 	out := make([][]int32, to-from)
 	for i := range out {
-		out[i] = make([]int32, d.units)
-		SeedResample(&source, d.seed, from+i)
-		draw(out[i], d.pool, rand.New(&source))
+		out[i] = make([]int32, rs.units)
+		SeedResample(&source, b.Seed, from+i)
+		random := rand.New(&source)
+		for range rs.pool {
+			out[i][rs.pool[random.Uint64N(uint64(len(rs.pool)))]]++
+		}
 	}
 	return out
 }
@@ -229,15 +171,6 @@ func SeedResample(source *rand.PCG, seed uint64, resample int) {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	source.Seed(seed, z^z>>31)
-}
-
-// draw adds to weights how often each unit comes up in len(pool) draws from
-// the pool.
-func draw(weights, pool []int32, random *rand.Rand) {
-	n := uint64(len(pool))
-	for range pool {
-		weights[pool[random.Uint64N(n)]]++
-	}
 }
 
 // Percentiles returns the interval that holds the middle share of the values,

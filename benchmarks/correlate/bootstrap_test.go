@@ -64,7 +64,7 @@ func chosen(s Statistic, g Grouping) Measure {
 }
 
 func mustResampler(p *Pairs, s Statistic, g Grouping) *resampler {
-	rs, err := newResampler(p, chosen(s, g), Units{})
+	rs, err := newResampler(p, chosen(s, g), nil)
 	if err != nil {
 		panic(err)
 	}
@@ -113,9 +113,9 @@ func simulated(segments, systems int) *Pairs {
 	return p
 }
 
-func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float64, o BootstrapOptions) Interval {
+func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float64, o Bootstrap) Interval {
 	t.Helper()
-	values, err := NewBootstrap(o).Resample(t.Context(), chosen(s, g), p)
+	values, err := o.Resample(t.Context(), chosen(s, g), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,18 +126,18 @@ func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float
 // interval that was ever printed.
 func TestBootstrapIsReproducible(t *testing.T) {
 	p := simulated(40, 5)
-	want := bootstrap(t, p, StatKendall, None, 0.95, BootstrapOptions{Resamples: 200, Seed: 7})
+	want := bootstrap(t, p, StatKendall, None, 0.95, Bootstrap{Resamples: 200, Seed: 7})
 	if pinned := (Interval{Low: 0.22435148870681815, High: 0.35271596363776686}); want != pinned {
 		t.Errorf("%+v, want %+v", want, pinned)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(procs)
-		if got := bootstrap(t, p, StatKendall, None, 0.95, BootstrapOptions{Resamples: 200, Seed: 7}); got != want {
+		if got := bootstrap(t, p, StatKendall, None, 0.95, Bootstrap{Resamples: 200, Seed: 7}); got != want {
 			t.Errorf("with %d processors %+v, want %+v", procs, got, want)
 		}
 	}
-	if got := bootstrap(t, p, StatKendall, None, 0.95, BootstrapOptions{Resamples: 200, Seed: 8}); got == want {
+	if got := bootstrap(t, p, StatKendall, None, 0.95, Bootstrap{Resamples: 200, Seed: 8}); got == want {
 		t.Errorf("another seed gave %+v again", got)
 	}
 }
@@ -153,7 +153,7 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 	for i := len(p.Gold); i < len(more.Gold); i++ {
 		more.MetricOK[i] = true
 	}
-	o := BootstrapOptions{Resamples: 100, Seed: 3}
+	o := Bootstrap{Resamples: 100, Seed: 3}
 	for _, c := range choices {
 		a, b := bootstrap(t, p, c.statistic, c.grouping, 0.9, o), bootstrap(t, more, c.statistic, c.grouping, 0.9, o)
 		if a != b {
@@ -163,7 +163,7 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 }
 
 func TestBootstrapUndefined(t *testing.T) {
-	o := BootstrapOptions{Resamples: 400, Seed: 1}
+	o := Bootstrap{Resamples: 400, Seed: 1}
 	// Three segments of one system: a resample that draws one of them three
 	// times is constant, which is one in nine.
 	p := table(t, "1/1", "2/2", "3/4")
@@ -181,11 +181,11 @@ func TestBootstrapUndefined(t *testing.T) {
 
 func TestBootstrapOptionErrors(t *testing.T) {
 	p := table(t, "1/1 2/2", "3/4")
-	for _, o := range []BootstrapOptions{
-		{0, 0, Units{}}, {-1, 0, Units{}}, {MaxResamples + 1, 0, Units{}},
-		{1, 0, Units{Of: []int32{0}}}, {1, 0, Units{Of: []int32{0, -1}}},
+	for _, o := range []Bootstrap{
+		{0, 0, nil}, {-1, 0, nil}, {MaxResamples + 1, 0, nil},
+		{1, 0, Units{0}}, {1, 0, Units{0, -1}},
 	} {
-		if _, err := NewBootstrap(o).Resample(t.Context(), Measure{}, p); err == nil {
+		if _, err := o.Resample(t.Context(), Measure{}, p); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -194,10 +194,10 @@ func TestBootstrapOptionErrors(t *testing.T) {
 func TestBootstrapCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := simulated(3000, 15)
-	o := BootstrapOptions{Resamples: MaxResamples} // takes minutes
+	o := Bootstrap{Resamples: MaxResamples} // takes minutes
 	done := make(chan error, 1)
 	go func() {
-		_, err := NewBootstrap(o).Resample(ctx, Measure{}, p)
+		_, err := o.Resample(ctx, Measure{}, p)
 		done <- err
 	}()
 	cancel()
@@ -214,7 +214,7 @@ func TestBootstrapCancelled(t *testing.T) {
 // BenchmarkWMT22 takes 1,000 resamples of BLEU on WMT22 zh-en on one core.
 func BenchmarkWMT22(b *testing.B) {
 	p := readPairs(b, "BLEU-refA")
-	boot := NewBootstrap(BootstrapOptions{Resamples: 1000, Seed: 1})
+	boot := Bootstrap{Resamples: 1000, Seed: 1}
 	for _, s := range []Statistic{StatKendall, StatSpearman, StatPearson, StatAccuracy, StatKendallC} {
 		m := Measure{Statistic: s}
 		b.Run(s.String(), func(b *testing.B) {
@@ -242,7 +242,7 @@ func TestResamplable(t *testing.T) {
 		if err := tt.m.Resamplable(large); errors.Is(err, ErrTooManyPairs) != tt.many || err != nil != tt.many {
 			t.Errorf("%v: Resamplable gives %v", tt.m, err)
 		}
-		_, err := NewBootstrap(BootstrapOptions{Resamples: 1}).Resample(t.Context(), tt.m, large)
+		_, err := Bootstrap{Resamples: 1}.Resample(t.Context(), tt.m, large)
 		if errors.Is(err, ErrTooManyPairs) != tt.many {
 			t.Errorf("%v: Resample gives %v", tt.m, err)
 		}

@@ -121,9 +121,8 @@ func TestCorrelateErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
-			b := NewBootstrap(BootstrapOptions{Resamples: 1})
 			m := Measure{Statistic: test.statistic, Grouping: test.grouping}
-			if _, err := b.Resample(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := (Bootstrap{Resamples: 1}).Resample(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("bootstrap: error %v, want %q", err, test.want)
 			}
 		})

@@ -51,7 +51,7 @@ func ExampleBootstrap() {
 		p.Gold[i], p.GoldOK[i] = float64(-(i * i % 7)), true
 		p.Metric[i], p.MetricOK[i] = float64(100-i*i%11), true
 	}
-	b := correlate.NewBootstrap(correlate.BootstrapOptions{Resamples: 500, Seed: 1})
+	b := correlate.Bootstrap{Resamples: 500, Seed: 1}
 	values, err := b.Resample(context.Background(), correlate.Measure{Statistic: correlate.StatPearson}, p)
 	if err != nil {
 		log.Fatal(err)

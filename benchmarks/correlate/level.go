@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Level is the grain at which scores are compared. Above segments, a score is
@@ -32,7 +32,7 @@ func (l Level) String() string {
 // ParseLevel returns the level of a name: segment, document, domain or system.
 // The error lists the names, and the nearest one where it is near.
 func ParseLevel(name string) (Level, error) {
-	i, err := suggest.Index("level", name, levelNames)
+	i, err := english.Index("level", name, levelNames)
 	return Level(i), err
 }
 

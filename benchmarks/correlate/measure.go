@@ -34,7 +34,11 @@ func (m Measure) Check(p *Pairs) error {
 	case m.Statistic.OfSystems() && m.Grouping != None:
 		return fmt.Errorf("%v compares whole systems and cannot be grouped by %v: use grouping %v", m.Statistic, m.Grouping, None)
 	}
-	if err := p.check(); err != nil {
+	err := p.check()
+	if err == nil && m.Statistic.Calibrated() {
+		err = fewPairs(m.Rows(p), calibratedPairs)
+	}
+	if err != nil {
 		return fmt.Errorf("%v: %w", m.Statistic, err)
 	}
 	return nil

@@ -73,10 +73,3 @@ func sortByRank(order, ranks []int32, distinct int) (sorted, ends []int32) {
 	}
 	return sorted, ends
 }
-
-// ascending returns the indexes of x in ascending order of its values.
-func ascending(x []float64) []int32 {
-	ranks, distinct := denseRanks(x)
-	order, _ := sortByRank(nil, ranks, distinct)
-	return order
-}

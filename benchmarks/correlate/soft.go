@@ -3,8 +3,6 @@ package correlate
 import (
 	"math"
 	"math/bits"
-
-	"github.com/refract-eval/refract/benchmarks/internal/numpy"
 )
 
 // permutations is the number of permutations behind a p-value.
@@ -124,7 +122,7 @@ type masks struct {
 func newMasks(segments int) *masks {
 	m := &masks{segments: segments, groups: (segments + 7) / 8}
 	m.bytes = make([]uint8, permutations*m.groups)
-	random := numpy.NewGenerator(4) // mt-metrics-eval's
+	random := NewNumPyRandom(4) // mt-metrics-eval's
 	for p := range permutations {
 		row := m.bytes[p*m.groups : (p+1)*m.groups]
 		for i := range segments {
@@ -202,7 +200,7 @@ func (m *masks) signedSums(x []float64) []float64 {
 
 // exchange is the next random bit that decides an exchange: a number of 24 bits
 // in [0, 1), rounded.
-func exchange(random *numpy.Generator) uint8 {
+func exchange(random *NumPyRandom) uint8 {
 	if random.Uint32()>>8 > 1<<23 { // a half is rounded to the even 0
 		return 1
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Statistic is a measure of agreement between gold and metric scores.
@@ -74,7 +74,7 @@ func (s Statistic) Lowest() float64 { return statistics[s].lower }
 // ParseStatistic returns the statistic of a name, such as kendall or acc23.
 // The error lists the names, and the nearest one where it is near.
 func ParseStatistic(name string) (Statistic, error) {
-	i, err := suggest.Index("statistic", name, StatisticNames())
+	i, err := english.Index("statistic", name, StatisticNames())
 	return Statistic(i), err
 }
 
@@ -101,7 +101,7 @@ func (g Grouping) String() string {
 // ParseGrouping returns the grouping of a name: none, segment or system. The
 // error lists the names, and the nearest one where it is near.
 func ParseGrouping(name string) (Grouping, error) {
-	i, err := suggest.Index("grouping", name, groupingNames[:])
+	i, err := english.Index("grouping", name, groupingNames[:])
 	return Grouping(i), err
 }
 

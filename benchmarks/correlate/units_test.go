@@ -12,7 +12,7 @@ import (
 func drawn(p *Pairs, units Units, weights []int32) *Pairs {
 	segments := make([]int32, p.Segments)
 	for seg := range segments {
-		segments[seg] = weights[units.Of[seg]]
+		segments[seg] = weights[units[seg]]
 	}
 	return materialised(p, segments)
 }
@@ -21,9 +21,9 @@ func drawn(p *Pairs, units Units, weights []int32) *Pairs {
 func TestUnitsEqualMaterialised(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawTable(t)
-		units, n := Units{Of: make([]int32, p.Segments)}, 3
-		for seg := range units.Of {
-			units.Of[seg] = rapid.Int32Range(0, 2).Draw(t, "document")
+		units, n := make(Units, p.Segments), 3
+		for seg := range units {
+			units[seg] = rapid.Int32Range(0, 2).Draw(t, "document")
 		}
 		if _, have, _ := units.ofCells(p); have < n {
 			return

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -29,8 +29,6 @@ type Options struct {
 	Warn func(Warning)
 	// Stdin is what "jsonl:-" reads; nil means os.Stdin.
 	Stdin io.Reader
-
-	part bool // a part of a dataset is read, which may be empty
 }
 
 // Warning is something about the input that does not stop a run but that its
@@ -167,7 +165,7 @@ func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, 
 // didYouMean returns ` (did you mean "x"?)` for the nearest of the known
 // names, or "" where none is near.
 func didYouMean(name string, known []string) string {
-	if n := suggest.Nearest(name, known); n != "" {
+	if n := english.Nearest(name, known); n != "" {
 		return fmt.Sprintf(" (did you mean %q?)", n)
 	}
 	return ""

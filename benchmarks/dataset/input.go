@@ -21,7 +21,6 @@ type input struct {
 	field  string    // of JSON Lines, the one that holds the text; "" for plain text
 	stdin  io.Reader // in place of a file, when set
 	stream bool
-	part   *LinesPart // of a file, when set
 	used   atomic.Bool
 }
 
@@ -86,9 +85,6 @@ func fileError(path string, err error) error {
 // open begins a pass over what the file holds, packed or not. A stream stops with the context's error when the
 // context ends, even while it waits for input.
 func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
-	if in.part != nil {
-		return in.part.Open()
-	}
 	if !in.stream {
 		f, err := os.Open(in.name)
 		if err != nil {

@@ -3,6 +3,8 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"io"
+	"math"
 	"os"
 
 	"github.com/refract-eval/refract"
@@ -29,23 +31,7 @@ func openJSONL(place string, o Options) (*set, error) {
 			return r.segment, placed(err, pos)
 		}
 	}
-	d := lineSet(in, o, parser)
-	if !in.stream { // each line has its id
-		d.cut = func(ctx context.Context, i, n int) (*Part, error) {
-			lines, err := CutLines(ctx, in.name, i, n)
-			if lines == nil || err != nil {
-				return nil, err
-			}
-			o.part = true
-			part := lineSet(&input{name: lines.Name(), part: lines}, o, parser)
-			read := part.read
-			part.read = func(ctx context.Context, each func(*refract.Segment) error) error {
-				return lines.Placed(read(ctx, each))
-			}
-			return &Part{part, lines.Input}, nil
-		}
-	}
-	return d, nil
+	return lineSet(in, o, parser), nil
 }
 
 // lineParser reads a segment from a line of JSON.
@@ -54,26 +40,40 @@ type lineParser func(line []byte, pos refract.Position) (*refract.Segment, error
 // lineSet is a dataset in JSON Lines, of which each pass has a parser.
 func lineSet(in *input, o Options, newParser func() lineParser) *set {
 	in.json = true
-	d := &set{}
-	d.read = checked(in.name, "line", o, func(ctx context.Context, each func(*refract.Segment) error) error {
-		l, err := in.lines(ctx, o.Warn)
-		if err != nil {
-			return err
-		}
-		defer l.close()
-		parse := newParser()
-		return l.each(func(line []byte, pos refract.Position) error {
-			s, err := parse(line, pos)
+	rows := func(from, to int64) reading {
+		return checked(in.name, "line", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+			l, err := in.lines(ctx, o.Warn)
 			if err != nil {
-				return cmp.Or(checkUTF8Line(line, pos), err)
+				return err
 			}
-			return each(s)
+			defer l.close()
+			parse := newParser()
+			for {
+				line, err := l.next()
+				n := int64(l.line)
+				if err == io.EOF || err == nil && n > to {
+					return nil
+				}
+				if err == nil && n > from {
+					var s *refract.Segment
+					if s, err = parse(line, l.pos()); err == nil {
+						err = each(s)
+					} else {
+						err = cmp.Or(checkUTF8Line(line, l.pos()), err)
+					}
+				}
+				if err != nil {
+					return err
+				}
+			}
 		})
-	})
+	}
+	d := &set{read: rows(0, math.MaxInt64)}
 	if in.stream {
 		d.stream = in
 		return d
 	}
+	d.lines, d.rows = in, rows
 	d.scan = func() (n int, ok bool) {
 		err := in.each(context.Background(), func(Warning) {}, func([]byte, refract.Position) error {
 			n++

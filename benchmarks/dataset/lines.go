@@ -22,7 +22,6 @@ type lineReader struct {
 	long   []byte // holds a line that is longer than r's buffer
 	warn   func(Warning)
 	crlf   bool // has warned
-	later  bool // what it reads is not the beginning of the file
 	json   bool // who reads the lines checks them; blank ones may end the file
 }
 
@@ -35,7 +34,6 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 	}
 	l := newLineReader(in.name, f, warn)
 	l.json, l.field, l.closer = in.json, in.field, f
-	l.later = in.part != nil && in.part.From > 0
 	return l, nil
 }
 
@@ -109,7 +107,7 @@ func (l *lineReader) any() ([]byte, error) {
 			}
 		}
 	}
-	if l.line == 1 && !l.later && bytes.HasPrefix(b, []byte("\ufeff")) {
+	if l.line == 1 && bytes.HasPrefix(b, []byte("\ufeff")) {
 		b = b[len("\ufeff"):]
 		l.warn(Warning{l.pos(), "the file begins with a byte order mark, which is removed"})
 	}

@@ -16,7 +16,7 @@ import (
 	strict "github.com/go-json-experiment/json"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -186,7 +186,7 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("version %d", m.Version)
 	}
 	if !slices.Contains(Formats(), m.Format) {
-		return errors.New(suggest.Unknown("format", m.Format, Formats()))
+		return errors.New(english.Unknown("format", m.Format, Formats()))
 	}
 	for _, k := range m.MeaningKept {
 		if !k.possible() {

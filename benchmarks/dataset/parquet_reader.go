@@ -3,8 +3,6 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -68,80 +66,36 @@ func parquetSet(name string, files []string, o Options) (*set, error) {
 			return nil, err
 		}
 	}
-	d := parquetRows(name, files, o, 0, rows)
-	d.cut = func(ctx context.Context, i, n int) (*Part, error) {
-		in := Input{Unit: unitRows, From: share(int64(rows), i-1, n), To: share(int64(rows), i, n), Size: int64(rows)}
-		o.part = true
-		return parquetPart(ctx, parquetRows(name, files, o, int(in.From), int(in.To)), files, in)
-	}
-	return d, nil
-}
-
-// parquetRows reads the rows from one ordinal up to another.
-func parquetRows(name string, files []string, o Options, from, to int) *set {
-	return &set{n: to - from, read: checked(name, "segment", o, func(_ context.Context, each func(*refract.Segment) error) error {
-		first := 0 // row of the file, through all files
+	return &set{n: rows, read: checked(name, "segment", o, func(_ context.Context, each func(*refract.Segment) error) error {
 		for _, path := range files {
-			err := withParquet(path, checkSchema, func(p *parquet.File) error {
-				n := int(p.NumRows())
-				begin, end := max(0, from-first), min(n, to-first)
-				var r *segmentReader
-				err := guard(func() (err error) {
-					r, err = newSegmentReader(p, begin)
-					return err
-				})
-				if err != nil {
-					return failFile(path, "%w", err)
-				}
-				defer r.reader.Close()
-				for i := begin; i < end; i++ {
-					s := &refract.Segment{Pos: refract.Position{File: path, Line: i + 1}}
-					if err := guard(func() error { return r.next(s) }); err != nil {
-						return &Error{Pos: s.Pos, Err: err}
-					}
-					if err := each(s); err != nil {
-						return err
-					}
-				}
-				first += n
-				return nil
-			})
-			if err != nil {
+			if err := withParquet(path, checkSchema, func(p *parquet.File) error { return eachSegment(p, path, each) }); err != nil {
 				return err
 			}
 		}
 		return nil
-	})}
+	})}, nil
 }
 
-// parquetPart is a part of Parquet files whose rows are given.
-func parquetPart(ctx context.Context, rows *set, files []string, in Input) (*Part, error) {
-	whole, part := sha256.New(), &segmentHash{sum: sha256.New()}
-	for _, path := range files {
-		err := func() error {
-			file, err := os.Open(path)
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			info, err := file.Stat()
-			if err != nil {
-				return err
-			}
-			return addSamples(whole, file, info.Size())
-		}()
-		if err != nil {
-			return nil, fileError(path, err)
+func eachSegment(p *parquet.File, path string, each func(*refract.Segment) error) error {
+	var r *segmentReader
+	err := guard(func() error {
+		r = newSegmentReader(p)
+		return nil
+	})
+	if err != nil {
+		return failFile(path, "%w", err)
+	}
+	defer r.reader.Close()
+	for i := range int(p.NumRows()) {
+		s := &refract.Segment{Pos: refract.Position{File: path, Line: i + 1}}
+		if err := guard(func() error { return r.next(s) }); err != nil {
+			return &Error{Pos: s.Pos, Err: err}
+		}
+		if err := each(s); err != nil {
+			return err
 		}
 	}
-	for s, err := range rows.Segments(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		part.add(s)
-	}
-	in.Whole, in.Part = hex.EncodeToString(whole.Sum(nil)), part.String()
-	return &Part{rows, in}, ctx.Err()
+	return nil
 }
 
 // withParquet opens a file, and calls read once check has nothing against it.
@@ -239,19 +193,14 @@ type segmentReader struct {
 	absent map[string]bool // columns that the file lacks
 }
 
-// newSegmentReader returns a reader of a file from a row on.
-func newSegmentReader(p *parquet.File, from int) (*segmentReader, error) {
+func newSegmentReader(p *parquet.File) *segmentReader {
 	absent := make(map[string]bool)
 	for _, path := range parquet.SchemaOf(parquetSegment{}).Columns() {
 		if _, ok := p.Schema().Lookup(path...); !ok {
 			absent[columnName(path)] = true
 		}
 	}
-	r := &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p), absent: absent}
-	if from > 0 && from < int(p.NumRows()) {
-		return r, r.reader.SeekToRow(int64(from))
-	}
-	return r, nil
+	return &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p), absent: absent}
 }
 
 // takeAbsent makes missing what the library fills with zeros where a file has

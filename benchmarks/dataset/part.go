@@ -3,10 +3,7 @@ package dataset
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
-	"hash"
-	"io"
 
 	"github.com/refract-eval/refract"
 )
@@ -20,46 +17,48 @@ type Part struct {
 
 // Input says what a part was cut out of, wherever that is stored.
 type Input struct {
-	Unit  string `json:"unit"` // bytes, rows or segments: what the numbers count
+	Unit  string `json:"unit"` // "segments": what the numbers count
 	From  int64  `json:"from"`
 	To    int64  `json:"to"` // where the next part begins
 	Size  int64  `json:"size"`
-	Whole string `json:"whole"`          // hash of the whole; of samples where each part reads no more than its own
-	Part  string `json:"part,omitempty"` // hash of the part, where Whole is one of samples
+	Whole string `json:"whole"` // hash of the whole
 }
 
-// The units of an Input.
-const (
-	unitBytes    = "bytes"
-	unitRows     = "rows"
-	unitSegments = "segments"
-)
-
-// Cut returns part i of n of a dataset, the first of which is part 1. JSON Lines
-// are cut at the ends of lines, and Parquet between rows, without reading the
-// other parts. All else, as packed files and files that belong together line by
-// line, is read through for each part. A dataset that can be read only once is a
-// *SpecError.
+// Cut returns part i of n of a dataset, the first of which is part 1. It reads the
+// whole dataset to count and hash its segments, of JSON Lines without parsing the
+// lines. A dataset that can be read only once
+// is a *SpecError.
 func Cut(ctx context.Context, ds refract.Dataset, i, n int) (*Part, error) {
 	d := asSet(ds)
 	if d.stream != nil {
 		return nil, specError("%s is a stream, which can be read once, and parts are cut out of files: store it in a file first", d.stream.name)
 	}
-	if d.cut != nil {
-		if part, err := d.cut(ctx, i, n); part != nil || err != nil {
-			return part, err
-		}
+	size, sum := int64(0), sha256.New()
+	newline := []byte{'\n'}
+	var buf []byte
+	var err error
+	if d.lines != nil {
+		err = d.lines.each(ctx, func(Warning) {}, func(line []byte, _ refract.Position) error {
+			size++
+			sum.Write(line)
+			sum.Write(newline)
+			return ctx.Err()
+		})
+	} else {
+		err = d.read(ctx, func(s *refract.Segment) error {
+			size++
+			buf = appendSegment(buf[:0], s)
+			sum.Write(buf)
+			return ctx.Err()
+		})
 	}
-	size, h := int64(0), &segmentHash{sum: sha256.New()}
-	err := d.read(ctx, func(s *refract.Segment) error {
-		size++
-		h.add(s)
-		return ctx.Err()
-	})
+	if err == nil && size == 0 {
+		err = ErrEmpty
+	}
 	if err != nil {
 		return nil, err
 	}
-	in := Input{Unit: unitSegments, From: share(size, i-1, n), To: share(size, i, n), Size: size, Whole: h.String()}
+	in := Input{Unit: "segments", From: share(size, i-1, n), To: share(size, i, n), Size: size, Whole: hex.EncodeToString(sum.Sum(nil))}
 	return &Part{between(d, in.From, in.To), in}, nil
 }
 
@@ -71,6 +70,9 @@ func share(size int64, i, n int) int64 {
 
 // between is the segments of a dataset from one ordinal up to another.
 func between(d *set, from, to int64) *set {
+	if d.lines != nil && from < to {
+		return &set{n: int(to - from), read: d.rows(from, to)}
+	}
 	return &set{n: int(to - from), read: func(ctx context.Context, each func(*refract.Segment) error) error {
 		at := int64(0)
 		if from == to {
@@ -86,40 +88,4 @@ func between(d *set, from, to int64) *set {
 			return each(s)
 		})
 	}}
-}
-
-// segmentHash hashes all that segments are.
-type segmentHash struct {
-	sum hash.Hash
-	buf []byte
-}
-
-func (h *segmentHash) add(s *refract.Segment) {
-	h.buf = appendSegment(h.buf[:0], s)
-	h.sum.Write(h.buf)
-}
-
-func (h *segmentHash) String() string { return hex.EncodeToString(h.sum.Sum(nil)) }
-
-const (
-	samples     = 64
-	sampleBytes = 4 << 10
-)
-
-// addSamples hashes the size of a file and blocks that are evenly spread over it.
-func addSamples(h hash.Hash, file io.ReaderAt, size int64) error {
-	block := make([]byte, sampleBytes)
-	for k := range samples {
-		at := share(max(0, size-sampleBytes), k, samples-1)
-		n, err := file.ReadAt(block[:min(sampleBytes, size-at)], at)
-		if err != nil && (err != io.EOF || int64(n) < min(sampleBytes, size-at)) {
-			return err
-		}
-		h.Write(block[:n])
-		if size <= sampleBytes {
-			break
-		}
-	}
-	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
-	return nil
 }

@@ -22,7 +22,7 @@ func openPublished(place string, o Options) (*set, error) {
 		return nil, err
 	}
 	d := *inner
-	d.cut = nil
+	d.lines = nil
 	d.firsts = inner.first()
 	d.read = func(ctx context.Context, each func(*refract.Segment) error) error {
 		return m.read(ctx, place, inner, each)

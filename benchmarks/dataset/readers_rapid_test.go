@@ -91,7 +91,6 @@ func TestTableParquet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkParts(t, ds, rapid.IntRange(1, 15).Draw(t, "parts"))
 		for _, s := range got {
 			s.Pos = refract.Position{}
 		}

@@ -38,7 +38,7 @@ func (b *beside) extend(base *set) (*set, error) {
 		}
 	}
 	d := *base
-	d.cut = nil
+	d.lines = nil
 	d.firsts = base.first()
 	if b.references {
 		d.firsts = nil

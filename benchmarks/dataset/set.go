@@ -21,9 +21,10 @@ type set struct {
 	// firsts has the same first references and is faster to read; nil stands
 	// for the set itself.
 	firsts *set
-	// cut returns a part without reading the others; nil, or a nil Part, where
-	// that is not possible.
-	cut     func(ctx context.Context, i, n int) (*Part, error)
+	// Of JSON Lines, whose lines are segments: the file, and how to read the lines
+	// after one up to another without parsing those before. Otherwise nil.
+	lines   *input
+	rows    func(from, to int64) reading
 	stream  *input // that can be read once; nil where there is none
 	foreign bool   // it stands on a dataset of another package
 }
@@ -169,10 +170,7 @@ func checked(name, unit string, o Options, read reading) reading {
 		ids := idset.New()
 		err := read(ctx, func(s *refract.Segment) error {
 			if unit != "" {
-				if first, again := ids.Add(s.ID, int64(c.all.n+1)); again {
-					if o.part {
-						return failAt(s.Pos, 0, "id %s is that of a segment before; ids must be unique", text.Quote(s.ID))
-					}
+				if first, again := ids.Add(s.ID, int64(s.Pos.Line)); again {
 					return failAt(s.Pos, 0, "id %s is that of %s %d already; ids must be unique", text.Quote(s.ID), unit, first)
 				}
 			}
@@ -180,7 +178,7 @@ func checked(name, unit string, o Options, read reading) reading {
 			c.add(s)
 			return each(s)
 		})
-		if err == nil && c.all.n == 0 && !o.part {
+		if err == nil && c.all.n == 0 {
 			return failFile(name, "%w", ErrEmpty)
 		}
 		if err == nil {

@@ -15,7 +15,7 @@ var ErrNoSystems = errors.New("the dataset has no system to score")
 func WithSystems(ds refract.Dataset) refract.Dataset {
 	base := asSet(ds)
 	d := *base
-	d.cut = nil
+	d.lines = nil
 	d.read = func(ctx context.Context, each func(*refract.Segment) error) error {
 		some := false
 		err := base.read(ctx, func(s *refract.Segment) error {

@@ -25,9 +25,8 @@ type data struct {
 	judgements
 	series []*series // the scores of its metrics
 
-	drawn      string                       // what resamples draw
-	units      correlate.Units              // the same
-	bootstraps map[int]*correlate.Bootstrap // by the number of resamples
+	drawn string          // what resamples draw
+	units correlate.Units // the same
 
 	prompts  []string // of the variants, in order of appearance
 	variants bool     // whether any segment has one

@@ -133,10 +133,9 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	return nil
 }
 
-// testable finds what a bootstrap fails at in the end, and what takes the other
-// tests days: each resample calibrates anew.
+// testable finds what takes a test days: each resample calibrates anew.
 func testable(m significance.Method, st Statistic, t *table) error {
-	if st.Level != correlate.SegmentLevel || m == significance.MethodPermPairs || m == significance.MethodWilliams {
+	if st.Level != correlate.SegmentLevel || m == significance.MethodPermPairs {
 		return nil
 	}
 	return st.Measure.Resamplable(t.Pairs)
@@ -144,7 +143,7 @@ func testable(m significance.Method, st Statistic, t *table) error {
 
 // test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed, Units: x.data.units}
+	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
 	key := keyOf("test", x.key(), y.key(), x.data.describe(st), r.p.Test.Method, o)
 	return r.tests.get(ctx, r, key, func() (*significance.Result, error) {
 		var tables [2]*correlate.Pairs

@@ -79,7 +79,7 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		est.Single = units == 1
 	}
 	if resamples > 0 && est.Value.Defined() && !est.Single {
-		est.Resamples, err = t.data.bootstraps[resamples].Resample(ctx, s.Measure, p)
+		est.Resamples, err = correlate.Bootstrap{Resamples: resamples, Seed: r.p.Bootstrap.Seed, Units: t.data.units}.Resample(ctx, s.Measure, p)
 		if err != nil && !errors.Is(err, correlate.ErrTooManyPairs) {
 			return nil, err
 		}

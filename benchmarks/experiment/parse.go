@@ -15,7 +15,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -267,7 +267,7 @@ func (s *setEntry) set(field string) (Set, error) {
 	case given != 1:
 		return out, yamlfile.Wrong(field, "a set of references is of one form, and this has %d; %s", given, forms)
 	case s.Use != "" && out.Kind != KindOriginal && out.Kind != KindAll:
-		return out, yamlfile.Wrong(field, "%s; %s", suggest.Unknown("set of references", s.Use, []string{string(KindOriginal), string(KindAll)}), forms)
+		return out, yamlfile.Wrong(field, "%s; %s", english.Unknown("set of references", s.Use, []string{string(KindOriginal), string(KindAll)}), forms)
 	case s.First < 0:
 		return out, least(field+".first", s.First, 1)
 	}
@@ -325,7 +325,7 @@ func (s *statistic) parse(field string) (Statistic, error) {
 // tests says how sure the numbers are.
 func (f *file) tests(e *Plan) error {
 	if by := e.Bootstrap.By; by != "" && !slices.Contains(Units(), by) {
-		return yamlfile.Wrong("bootstrap.by", "%s", suggest.Unknown("unit", by, Units()))
+		return yamlfile.Wrong("bootstrap.by", "%s", english.Unknown("unit", by, Units()))
 	}
 	if c := e.Bootstrap.Confidence; !(c > 0 && c < 1) {
 		return yamlfile.Wrong("bootstrap.confidence", "%v: want a share between 0 and 1", c)
@@ -359,13 +359,13 @@ func (f *file) comparisons(e *Plan) error {
 			a, err := parsed(field+".aggregator", s.Aggregator, aggregate.Parse)
 			switch {
 			case !slices.Contains(sets, s.References):
-				return yamlfile.Wrong(field+".references", "%s", suggest.Unknown("set of references", s.References, sets))
+				return yamlfile.Wrong(field+".references", "%s", english.Unknown("set of references", s.References, sets))
 			case err != nil:
 				return err
 			case !hasAggregator(e.Aggregators, a):
 				return yamlfile.Wrong(field+".aggregator", "%s is not among the aggregators of the experiment", a.Name())
 			case s.Metric != "" && !slices.Contains(e.Metrics, s.Metric):
-				return yamlfile.Wrong(field+".metric", "%s", suggest.Unknown("metric", s.Metric, e.Metrics))
+				return yamlfile.Wrong(field+".metric", "%s", english.Unknown("metric", s.Metric, e.Metrics))
 			}
 			s.Aggregator = a.Name()
 		}
@@ -426,7 +426,7 @@ func (f *file) analyses(e *Plan) error {
 	for i, name := range f.Analyses {
 		k := slices.Index(analysisNames, name)
 		if k < 0 {
-			return yamlfile.Wrong(at("analyses", i), "%s", suggest.Unknown("analysis", name, analysisNames))
+			return yamlfile.Wrong(at("analyses", i), "%s", english.Unknown("analysis", name, analysisNames))
 		}
 		*[]*bool{&e.Prompts, &e.Ranking, &e.Worth}[k] = true
 	}

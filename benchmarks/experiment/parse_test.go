@@ -54,8 +54,8 @@ tasks:
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	e = parseText(t, "significance: {method: bootstrap}\n"+text)
-	if m := e.Tasks[0].Method; m != significance.MethodBootstrap {
+	e = parseText(t, "significance: {method: perm-both}\n"+text)
+	if m := e.Tasks[4].Method; m != significance.MethodPermBoth {
 		t.Errorf("%v", m)
 	}
 }
@@ -93,7 +93,7 @@ func TestParseErrors(t *testing.T) {
 		{"resamples", minimal + "bootstrap: {resamples: -1}\n", "some.yaml:3: bootstrap.resamples"},
 		{"confidence", minimal + "bootstrap: {confidence: 95}\n", "bootstrap.confidence"},
 		{"test", minimal + "significance: {method: t-test}\n", "significance.method"},
-		{"test of what it does not take", minimal + "significance: {method: williams}\n", "statistics[1]"},
+		{"test of what it does not take", minimal + "significance: {method: perm-pairs}\n", "statistics[1]"},
 		{"comparison", minimal + "comparisons:\n  - {a: {references: al, aggregator: max}, b: {references: original, aggregator: single}}\n", "some.yaml:4: comparisons[0].a.references"},
 		{"comparison of another aggregator", minimal + "comparisons:\n  - {a: {references: all, aggregator: min}, b: {references: original, aggregator: single}}\n", "not among the aggregators"},
 		{"comparison with itself", minimal + "comparisons:\n  - {a: {references: all, aggregator: max}, b: {references: all, aggregator: max}}\n", "compared with itself"},

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -12,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Plan is what is asked: which settings (a metric, an aggregator, a set of
@@ -169,21 +169,17 @@ func Units() []string {
 
 // units returns what resamples draw of segments that belong there, and its name.
 func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, error) {
-	if b.By == "" {
-		if u, err := correlate.UnitsBy(correlate.DocumentLevel, places); err == nil && len(u.Of) > 0 && slices.Max(u.Of) > 0 {
-			return correlate.DocumentLevel.String(), u, nil
-		}
-		return correlate.SegmentLevel.String(), correlate.Units{}, nil
+	segment, document := correlate.SegmentLevel, correlate.DocumentLevel
+	documents, n, err := document.Groups(places)
+	switch {
+	case b.By == segment.String() || b.By == "" && (err != nil || n < 2):
+		return segment.String(), nil, nil
+	case b.By != "" && b.By != document.String():
+		return "", nil, planErrorf("resamples: %s", english.Unknown("unit", b.By, Units()))
+	case err != nil:
+		return "", nil, planErrorf("resamples by %v: not every segment states one", document)
 	}
-	level, err := correlate.ParseLevel(b.By)
-	if err != nil {
-		return "", correlate.Units{}, planErrorf("resamples: %w", err)
-	}
-	u, err := correlate.UnitsBy(level, places)
-	if err != nil {
-		return "", u, planErrorf("resamples by %v: not every segment states one", level)
-	}
-	return level.String(), u, nil
+	return document.String(), documents, nil
 }
 
 // Test is how differences are tested.

@@ -214,22 +214,13 @@ func (r *run) makeMetrics(ctx context.Context) error {
 	return nil
 }
 
-// bootstrap prepares the resamples of a dataset.
+// bootstrap finds what resamples of a dataset draw.
 func (r *run) bootstrap(d *data) (err error) {
-	if d.drawn, d.units, err = r.p.Bootstrap.units(d.places); err != nil {
-		return err
-	}
-	d.bootstraps = map[int]*correlate.Bootstrap{}
-	all := append(slices.Clone(r.p.Curves), Curve{Resamples: r.p.Bootstrap.Resamples})
-	if !slices.ContainsFunc(all, func(c Curve) bool { return c.Resamples > 0 }) {
+	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
+	if r.p.Bootstrap.Resamples == 0 && !slices.ContainsFunc(r.p.Curves, func(c Curve) bool { return c.Resamples > 0 }) {
 		d.drawn = ""
 	}
-	for _, c := range all {
-		d.bootstraps[c.Resamples] = correlate.NewBootstrap(correlate.BootstrapOptions{
-			Resamples: c.Resamples, Seed: r.p.Bootstrap.Seed, Units: d.units,
-		})
-	}
-	return nil
+	return err
 }
 
 // drawn names what resamples of datasets draw, such as "documents".
@@ -431,11 +422,7 @@ func (r *run) method(res *Result) {
 		return
 	}
 	if t.Resamples > 0 {
-		how := fmt.Sprintf("%d resamples, seed %d", t.Resamples, t.Seed)
-		if t.Method == significance.MethodWilliams {
-			how = "exact"
-		}
-		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over all differences", t.Method, how)
+		r.note("p-values: %s, one-sided in the direction seen, %d resamples, seed %d; corrected by Holm's method over all differences", t.Method, t.Resamples, t.Seed)
 	}
 	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
 }

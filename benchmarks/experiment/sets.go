@@ -8,7 +8,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // columns resolves a set for a dataset.
@@ -30,7 +30,7 @@ func (d *data) columns(s Set) (columnsOf, error) {
 				if len(known) == 0 {
 					return nil, fmt.Errorf("references, %s: dataset %s has no variants, so there is no prompt %q", s.Kind, d.Name, p)
 				}
-				return nil, fmt.Errorf("references, %s: %s", s.Kind, suggest.Unknown("prompt", p, known))
+				return nil, fmt.Errorf("references, %s: %s", s.Kind, english.Unknown("prompt", p, known))
 			}
 		}
 		return d.each(func(seg *refract.Segment, _ int) []int {

@@ -52,10 +52,10 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 // open opens the file, or a new one in place of one that is damaged or no
 // database.
 func (s *Store) open(ctx context.Context) (err error) {
-	s.database, err = cache.OpenSQLite(ctx, s.path)
+	s.database, err = cache.Open(ctx, s.path)
 	if errors.Is(err, cache.ErrCorrupt) {
 		if err = s.setAside(); err == nil {
-			s.database, err = cache.OpenSQLite(ctx, s.path)
+			s.database, err = cache.Open(ctx, s.path)
 		}
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -53,7 +53,7 @@ func (f *file) tasks(e *Plan) error {
 		}
 		for _, name := range entry.Datasets {
 			if !slices.Contains(known, name) {
-				return yamlfile.Wrong(field+".dataset", "%s", suggest.Unknown("dataset", name, known))
+				return yamlfile.Wrong(field+".dataset", "%s", english.Unknown("dataset", name, known))
 			}
 		}
 		first := len(e.Tasks)
@@ -188,7 +188,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 // task ranks the settings of a dataset.
 func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
 	part, test := d.domain(t.Domain), r.p.Test
-	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: r.p.Pairing != EveryPair}
+	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Draws: r.p.Pairing != EveryPair}
 	var tables []*table
 	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
 	for _, s := range settings {
@@ -228,7 +228,7 @@ func (d *data) hasDomain(t *Task) error {
 	case len(known) == 0:
 		return planErrorf("task %s: no domain %q: no segment states one", t.label(), t.Domain)
 	}
-	return planErrorf("task %s: %s", t.label(), suggest.Unknown("domain", t.Domain, known))
+	return planErrorf("task %s: %s", t.label(), english.Unknown("domain", t.Domain, known))
 }
 
 // domain is the part of the segments that a domain has; nil for all.

@@ -33,7 +33,7 @@ func storedRequests(t *testing.T, path string) iter.Seq[cache.Request] {
 		if _, err := os.Stat(path); os.IsNotExist(err) {
 			return
 		}
-		s, err := cache.OpenSQLite(t.Context(), path)
+		s, err := cache.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

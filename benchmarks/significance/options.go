@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Options are the settings of the tests that resample.
@@ -16,8 +16,7 @@ type Options struct {
 	// above 0.5. 0 means that all are drawn; 100 is usual.
 	Block int
 	Seed  uint64
-	Units correlate.Units // that MethodBootstrap draws
-	Draws bool            // keep what permutation tests draw in [Result]
+	Draws bool // keep what permutation tests draw in [Result]
 }
 
 // Early stopping ends where the p-value of a whole block is outside these.
@@ -77,19 +76,9 @@ const (
 	// without grouping. Without grouping all pairs of cells are looked at once,
 	// some seconds for 30,000 cells.
 	MethodPermPairs
-	// MethodWilliams is Williams' test (1959). It is meant for
-	// StatPearson; StatSpearman and StatKendall are taken too, as is often
-	// done, though it was not derived for them. The grouping is None.
-	MethodWilliams
-	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
-	// Significance Tests for Machine Translation Evaluation"): both tables are
-	// resampled over the same units, and the p-value is the share of
-	// resamples in which the first is not larger. It never stops early.
-	// Resamples in which one of the two is undefined are left out.
-	MethodBootstrap
 )
 
-var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap"}
+var methodNames = []string{"perm-both", "perm-pairs"}
 
 // MethodNames returns the names that [ParseMethod] reads.
 func MethodNames() []string { return slices.Clone(methodNames) }
@@ -104,28 +93,14 @@ func (m Method) String() string {
 
 // ParseMethod returns the method of a name. The error lists the names.
 func ParseMethod(name string) (Method, error) {
-	i, err := suggest.Index("significance test", name, methodNames)
+	i, err := english.Index("significance test", name, methodNames)
 	return Method(i), err
 }
 
 // Takes returns an error where a method cannot test a measure.
 func (m Method) Takes(of correlate.Measure) error {
-	switch m {
-	case MethodPermPairs:
-		switch of.Statistic {
-		case correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23:
-			return nil
-		}
-		return fmt.Errorf("%v exchanges outcomes of pairs, which %v is not made of: use kendall or acc23, or another test", m, of.Statistic)
-	case MethodWilliams:
-		switch of.Statistic {
-		case correlate.StatPearson, correlate.StatSpearman, correlate.StatKendall:
-			if of.Grouping == correlate.None {
-				return nil
-			}
-			return fmt.Errorf("%v compares single correlations, no means: use group %v, or another test", m, correlate.None)
-		}
-		return fmt.Errorf("%v compares correlations: use pearson, spearman or kendall, or another test", m)
+	if m != MethodPermPairs || slices.Contains([]correlate.Statistic{correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23}, of.Statistic) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%v exchanges outcomes of pairs, which %v is not made of: use kendall or acc23, or another test", m, of.Statistic)
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/exact"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // SystemTest names a test of whether the scores of two systems differ. Draws,
@@ -46,7 +46,7 @@ func (t SystemTest) String() string {
 
 // ParseSystemTest returns the test of a name. The error lists the names.
 func ParseSystemTest(name string) (SystemTest, error) {
-	i, err := suggest.Index("test of systems", name, systemTestNames)
+	i, err := english.Index("test of systems", name, systemTestNames)
 	return SystemTest(i), err
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/refract-eval/refract/benchmarks/internal/numpy"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/exact"
 )
 
@@ -181,7 +181,7 @@ func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][
 	for k := range scores {
 		scores[k] = make([]float64, resamples)
 	}
-	random := numpy.NewGenerator(seed)
+	random := correlate.NewNumPyRandom(seed)
 	err := inOrder(ctx, resamples, t.drawn, func() (draw func(), rest func(resample int)) {
 		times, sums := make([]float64, t.segments), make([]float64, t.width)
 		draw = func() {
@@ -213,7 +213,7 @@ func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][
 // default_rng(seed).integers(2, dtype=bool) says.
 func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, seed uint64) error {
 	larger, asLarge := make([]atomic.Int64, len(pairs)), make([]atomic.Int64, len(pairs))
-	random := numpy.NewBits(numpy.NewGenerator(seed))
+	random := &numpyBits{g: correlate.NewNumPyRandom(seed)}
 	where := make([][2]int, len(pairs)) // positions of the systems
 	for i, p := range pairs {
 		where[i] = [2]int{t.at(p.A), t.at(p.B)}
@@ -222,7 +222,7 @@ func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, 
 		mask := make([]uint64, (t.segments+63)/64)
 		kept, left := make([]float64, t.width), make([]float64, t.width)
 		a, b := make([]float64, t.width), make([]float64, t.width)
-		draw = func() { random.Fill(mask, t.segments) }
+		draw = func() { random.fill(mask, t.segments) }
 		return draw, func(int) {
 			clear(kept)
 			for w, word := range mask {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Accepted is the verdict on an answer that may serve as a reference.
@@ -130,7 +130,7 @@ func New(cfg Config) (*Checker, error) {
 	}
 	for _, name := range checks {
 		if !slices.Contains(Checks(), name) {
-			return nil, fmt.Errorf("check: %s", suggest.Unknown("check", name, Checks()))
+			return nil, fmt.Errorf("check: %s", english.Unknown("check", name, Checks()))
 		}
 		c.on[name] = true
 	}
@@ -139,7 +139,7 @@ func New(cfg Config) (*Checker, error) {
 	}
 	for _, name := range cfg.Cleaning {
 		if !slices.Contains(Steps(), name) {
-			return nil, fmt.Errorf("check: %s", suggest.Unknown("cleaning step", name, Steps()))
+			return nil, fmt.Errorf("check: %s", english.Unknown("cleaning step", name, Steps()))
 		}
 	}
 	c.steps = slices.DeleteFunc(allSteps(), func(s step) bool {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // Method is a rule of selection.
@@ -27,7 +27,7 @@ func MethodNames() []string { return slices.Clone(methodNames) }
 
 // ParseMethod returns the method of a name. The error lists the names.
 func ParseMethod(name string) (Method, error) {
-	i, err := suggest.Index("method of selection", name, methodNames)
+	i, err := english.Index("method of selection", name, methodNames)
 	return Method(i), err
 }
 

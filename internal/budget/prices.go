@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -94,7 +94,7 @@ func ReadPrices(name string, r io.Reader) (Prices, error) {
 func (p Prices) For(model string) (Price, error) {
 	price, ok := p[model]
 	if !ok {
-		return Price{}, errors.New(suggest.Unknown("price of model", model, slices.Sorted(maps.Keys(p))))
+		return Price{}, errors.New(english.Unknown("price of model", model, slices.Sorted(maps.Keys(p))))
 	}
 	return price, nil
 }

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/build"
@@ -21,7 +20,7 @@ type Reply struct {
 	Step   string // of the builder, as its card names it
 	Fault  string // what is wrong with it; "" for nothing
 	// Rule is the one that leaves the item out, or, of a report or of feedback,
-	// what becomes of it; "" where there is no fault. Lists have none.
+	// what becomes of it; "" where there is no fault.
 	Rule string
 }
 
@@ -40,9 +39,6 @@ var prompts = []struct {
 	faults string
 	answer func(q *llmtest.Request, m []string, fault string) string
 }{
-	{"domains", regexp.MustCompile(`^Find (\d+) major domains`), "", list("Domain %[3]d")},
-	{"topics", regexp.MustCompile(`^Find (\d+) topics in the (.*) domain`), "", list("%s, part %d")},
-	{"sentences", regexp.MustCompile(`^Give me (\d+) \S+ sentences about (.*) \(Each`), "withheld,empty,cut", list("The report on %s was read by %d people in the old town.")},
 	{"no-errors", regexp.MustCompile(`Compared to the reference, does the output contain any error\?`), "refused,withheld,empty",
 		func(*llmtest.Request, []string, string) string { return "No" }},
 	{"errors", regexp.MustCompile(`The output format will be in JSON\n\{Err1`), "refused,withheld,empty,cut,no Q6", feedback},
@@ -111,18 +107,6 @@ func drawn(r *llmtest.Request, share float64, names []string) string {
 		return ""
 	}
 	return names[sum/1000%uint32(len(names))]
-}
-
-// list answers the prompts for texts (tables 25 to 27).
-func list(entry string) func(*llmtest.Request, []string, string) string {
-	return func(_ *llmtest.Request, m []string, _ string) string {
-		n, _ := strconv.Atoi(m[1])
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, "%d. "+entry+"\n", i+1, append(m, "")[2], i+1)
-		}
-		return b.String()
-	}
 }
 
 var (

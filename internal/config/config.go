@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -82,7 +82,7 @@ func valuesOf(dir, key string, value any) ([]string, error) {
 	case secretKey.MatchString(key):
 		return nil, yamlfile.Wrong(key, secretHelp)
 	default:
-		return nil, yamlfile.Wrong(key, "%s", suggest.Unknown("key", key, Keys))
+		return nil, yamlfile.Wrong(key, "%s", english.Unknown("key", key, Keys))
 	}
 	var values []string
 	switch v := value.(type) {

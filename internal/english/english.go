@@ -1,4 +1,4 @@
-// Package english writes counts in messages.
+// Package english words messages: counts, and names that are unknown.
 package english
 
 import (

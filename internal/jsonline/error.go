@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -80,7 +80,7 @@ func unknown(at int, name string, fields []Field) error {
 	if len(known) > 0 {
 		hint = "; the fields are " + strings.Join(known, ", ")
 	}
-	if n := suggest.Nearest(name, known); n != "" {
+	if n := english.Nearest(name, known); n != "" {
 		hint = fmt.Sprintf(" (did you mean %q?)", n)
 	}
 	return &Error{Offset: at, head: "unknown field ", before: "of ", after: ": ", tail: text.Quote(name) + hint}

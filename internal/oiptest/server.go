@@ -17,6 +17,7 @@ import (
 type Server struct {
 	Model             string // "" means "fake"
 	Version           string // "" means "1"
+	Flat              bool   // each row has its own texts
 	NoSource, NoFacts bool
 	Spans             bool
 	Key               string // the bearer token that it wants
@@ -118,7 +119,10 @@ func (s *Server) metadata() map[string]any {
 	if !s.NoSource {
 		inputs = append(inputs, Tensor{Name: "source", Datatype: "BYTES", Shape: any1})
 	}
-	inputs = append(inputs, Tensor{Name: "reference", Datatype: "BYTES", Shape: any1}, Tensor{Name: "pairs", Datatype: "INT32", Shape: []int{-1, 3}})
+	inputs = append(inputs, Tensor{Name: "reference", Datatype: "BYTES", Shape: any1})
+	if !s.Flat {
+		inputs = append(inputs, Tensor{Name: "pairs", Datatype: "INT32", Shape: []int{-1, 3}})
+	}
 	outputs := []Tensor{{Name: "score", Datatype: "FP32", Shape: any1}}
 	if s.Spans {
 		outputs = append(outputs, Tensor{Name: "error_spans", Datatype: "BYTES", Shape: any1})
@@ -182,6 +186,16 @@ func (s *Server) read(q *Request) error {
 			return fmt.Errorf("input '%s' is not of its datatype %s", t.Name, t.Datatype)
 		}
 		s.texts.Add(int64(len(texts[t.Name])))
+	}
+	if s.Flat {
+		for i, hypothesis := range texts["hypothesis"] {
+			row := Row{Hypothesis: hypothesis, Reference: texts["reference"][i]}
+			if !s.NoSource {
+				row.Source = texts["source"][i]
+			}
+			q.Rows = append(q.Rows, row)
+		}
+		return nil
 	}
 	names := [3]string{"source", "hypothesis", "reference"}
 	for _, name := range names {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/meaning"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -122,7 +121,7 @@ func (s shown) Prompts() []Prompt {
 }
 
 // Findings are those of the Stats, with names that are harmless in Markdown.
-func (s shown) Findings() []meaning.Finding {
+func (s shown) Findings() []Finding {
 	out := s.Stats.Findings()
 	for i := range out {
 		out[i].Model = report.Inline(out[i].Model)

@@ -14,10 +14,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/meaning"
 	"github.com/refract-eval/refract/internal/report"
-	"github.com/refract-eval/refract/internal/suggest"
-	"github.com/refract-eval/refract/internal/text"
 )
 
 // Options say how a set is published.
@@ -25,10 +22,7 @@ type Options struct {
 	Format string // one of dataset.Formats
 	// LanguagePair names the files of the format mtme, such as "en-de".
 	LanguagePair string
-	// LeastKept is the share of a model's variants that are to keep the meaning,
-	// where that is measured: a set with less is a MeaningError. 0 takes all.
-	LeastKept float64
-	Card      Card
+	Card         Card
 }
 
 // Result says what was published.
@@ -106,28 +100,6 @@ func (e *UnevenError) Error() string {
 		e.FormatError, english.Count(least, "variant"), most, english.Count(n, "segment"), named)
 }
 
-// MeaningError says that too few variants of a model keep the meaning.
-type MeaningError struct {
-	meaning.Finding
-	Least float64
-}
-
-// Error says how many do, and what to do.
-func (e *MeaningError) Error() string {
-	return fmt.Sprintf("%d of %d variants of %s that were drawn at random keep the meaning, and a share of %g is wanted: %s; %s",
-		e.Kept, e.Drawn, text.Quote(e.Model), e.Least, &e.Finding, e.Advice(e.Least))
-}
-
-// meaning finds the first model that keeps too little.
-func (o *Options) meaning(findings []meaning.Finding) error {
-	for _, f := range findings {
-		if f.Variants > 0 && f.Measured() && f.Share() < o.LeastKept {
-			return &MeaningError{f, o.LeastKept}
-		}
-	}
-	return nil
-}
-
 // OptionError says that options do not go together: a fault of the command
 // line, and not of a file.
 type OptionError struct{ message string }
@@ -138,7 +110,7 @@ func (e *OptionError) Error() string { return e.message }
 func (o *Options) Check() error {
 	switch {
 	case !slices.Contains(dataset.Formats(), o.Format):
-		return &OptionError{suggest.Unknown("format", o.Format, dataset.Formats())}
+		return &OptionError{english.Unknown("format", o.Format, dataset.Formats())}
 	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
 		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
 	case o.Format != dataset.FormatMTME && o.LanguagePair != "":
@@ -205,9 +177,6 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	}
 	if id.Segments() == 0 {
 		return nil, errors.New("there is no segment to publish")
-	}
-	if err := o.meaning(stats.Findings()); err != nil {
-		return nil, err
 	}
 	m := dataset.Manifest{
 		Version: dataset.ManifestVersion, Tool: "refract " + refract.Version, Format: o.Format, Set: id.Hash(),

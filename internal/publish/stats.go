@@ -14,7 +14,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/diversity"
-	"github.com/refract-eval/refract/internal/meaning"
 )
 
 // Stats counts what is in a set.
@@ -31,7 +30,7 @@ type Stats struct {
 	First, Last                    time.Time // when answers arrived; zero where unknown
 	Hypotheses, Judgements         int       // that were left out
 
-	kept      meaning.Tally
+	kept      Tally
 	diversity *diversity.Tally      // nil where it is not measured
 	counts    map[string]*keyCounts // by what is counted
 	seen      map[string]bool
@@ -136,7 +135,7 @@ func (s *Stats) measure(seg *refract.Segment) {
 }
 
 // Findings say of each model how many of its variants keep the meaning.
-func (s *Stats) Findings() []meaning.Finding { return s.kept.Findings() }
+func (s *Stats) Findings() []Finding { return s.kept.Findings() }
 
 func (s *Stats) meaningKept() (out []dataset.MeaningKept) {
 	for _, f := range s.Findings() {
@@ -144,7 +143,7 @@ func (s *Stats) meaningKept() (out []dataset.MeaningKept) {
 		if f.Measured() {
 			low, high := f.Interval()
 			kept.JudgedBy, kept.N, kept.Kept, kept.Interval = "people", f.Drawn, f.Kept, []float64{low, high}
-			if f.BeforeSelection() {
+			if f.Aside > 0 {
 				kept.InSet = &f.InSet
 			}
 		}

@@ -1,6 +1,6 @@
 package report
 
-import "github.com/refract-eval/refract/internal/suggest"
+import "github.com/refract-eval/refract/internal/english"
 
 // Format is the name of a way to show a table, such as "jsonl".
 type Format string
@@ -28,7 +28,7 @@ func ParseFormat(s string) (Format, error) {
 	for _, f := range Formats() {
 		names = append(names, string(f))
 	}
-	i, err := suggest.Index("format", s, names)
+	i, err := english.Index("format", s, names)
 	if err != nil {
 		return "", err
 	}

@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/packed"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // What a person decides about an answer, and refract.Variant.Review states.
@@ -72,7 +72,7 @@ func (d *Decision) Check() error {
 	case d.Answer == "":
 		return errors.New("the decision names no answer")
 	case !slices.Contains(decisions, d.Choice):
-		return errors.New(suggest.Unknown("decision", d.Choice, decisions))
+		return errors.New(english.Unknown("decision", d.Choice, decisions))
 	case d.Choice == Edit && strings.TrimSpace(d.Text) == "":
 		return errors.New("the decision is edit, and the text is empty")
 	case d.Choice != Edit && d.Text != "":

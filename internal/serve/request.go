@@ -3,8 +3,8 @@ package serve
 import (
 	"slices"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -101,5 +101,5 @@ func (s *Server) method(name string) (Method, error) {
 	if m := s.Methods[name]; m != nil {
 		return m, nil
 	}
-	return nil, jsonline.Fault(0, "%s", suggest.Unknown("method", text.Brief(name), append(s.Names[:len(s.Names):len(s.Names)], cancelMethod)))
+	return nil, jsonline.Fault(0, "%s", english.Unknown("method", text.Brief(name), append(s.Names[:len(s.Names):len(s.Names)], cancelMethod)))
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/exact"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // Combination is a rule that makes one score of several of the same text. The zero
@@ -34,7 +34,7 @@ func Combinations() []string { return []string{string(Mean), string(Median), str
 // ParseCombination reads a name.
 func ParseCombination(name string) (Combination, error) {
 	if !slices.Contains(Combinations(), name) {
-		return "", fmt.Errorf("%s", suggest.Unknown("combination", name, Combinations()))
+		return "", fmt.Errorf("%s", english.Unknown("combination", name, Combinations()))
 	}
 	return Combination(name), nil
 }

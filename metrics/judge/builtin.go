@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 )
 
 //go:embed builtin/*.yaml
@@ -39,7 +39,7 @@ func Find(name string) (*Definition, error) {
 			return mustRead(name), nil
 		}
 	}
-	return nil, errors.New(suggest.Unknown("judge", name, Names()))
+	return nil, errors.New(english.Unknown("judge", name, Names()))
 }
 
 // mustRead reads a file that was there when the program was built, and that

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/answer"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -147,7 +147,7 @@ func (d *Definition) checkSampling() error {
 	case s.Samples < 1 || s.Samples > maxSamples:
 		return yamlfile.Wrong("sampling.samples", "%d is not from 1 to %d", s.Samples, maxSamples)
 	case !slices.Contains(analysis.Combinations(), string(s.Combine)):
-		return yamlfile.Wrong("sampling.combine", "%s", suggest.Unknown("combination", string(s.Combine), analysis.Combinations()))
+		return yamlfile.Wrong("sampling.combine", "%s", english.Unknown("combination", string(s.Combine), analysis.Combinations()))
 	case slices.Contains(s.Stop, ""):
 		return yamlfile.Wrong("sampling.stop", "holds an empty text")
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -55,7 +55,7 @@ func ParsePolicy(s string) (Policy, error) {
 	if v, err := strconv.ParseFloat(s, 64); err == nil && v-v == 0 {
 		return Policy{value: &v}, nil
 	}
-	return Policy{}, errors.New(suggest.Unknown("policy for unparseable answers", s, PolicyNames()) + "; or a number to count in their place")
+	return Policy{}, errors.New(english.Unknown("policy for unparseable answers", s, PolicyNames()) + "; or a number to count in their place")
 }
 
 // String returns the policy in the words that ParsePolicy reads.

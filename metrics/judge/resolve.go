@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/answer"
-	"github.com/refract-eval/refract/internal/suggest"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
@@ -54,7 +54,7 @@ func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		if !slices.Contains(names, name) {
-			return nil, errors.New(suggest.Unknown("option", name, names))
+			return nil, errors.New(english.Unknown("option", name, names))
 		}
 	}
 	r := &Resolved{
@@ -179,7 +179,7 @@ func (o Option) choose(value string) (Choice, error) {
 	if len(o.Choices) == 0 {
 		return Choice{}, nil
 	}
-	return Choice{}, errors.New(suggest.Unknown("value for "+o.Name, value, o.values()))
+	return Choice{}, errors.New(english.Unknown("value for "+o.Name, value, o.values()))
 }
 
 // compile fills the variables into the templates.

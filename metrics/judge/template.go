@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/guard"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // The variables that stand for texts of a segment, and for the answer to the
@@ -125,7 +125,7 @@ func (c *compiler) add(text string) error {
 			c.done = append(c.done, p)
 		case !known:
 			names := append(slices.Sorted(maps.Keys(c.variables)), sourceVar, referenceVar, outputVar, answerVar)
-			return errors.New(suggest.Unknown("variable", p.Field, names))
+			return errors.New(english.Unknown("variable", p.Field, names))
 		case v.literal:
 			c.room -= len(v.text)
 			c.pending.WriteString(v.text)

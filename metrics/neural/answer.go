@@ -78,7 +78,7 @@ func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, e
 	switch {
 	case t.Datatype != datatype:
 		return nil, fmt.Errorf("gave %q as %.20q in place of %s", name, t.Datatype, datatype)
-	case !slices.Equal(t.Shape, []int{n}):
+	case !slices.Equal(t.Shape, []int{n}) && !slices.Equal(t.Shape, []int{n, 1}): // MLServer writes columns
 		return nil, fmt.Errorf("gave %q of the shape %.60s for %s", name, fmt.Sprint(t.Shape), english.Count(n, "row"))
 	}
 	var given []*T // null is no value

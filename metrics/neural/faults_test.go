@@ -194,6 +194,57 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+func TestTwoServers(t *testing.T) {
+	blocks := many(500)
+	want := scores(t, must(t, "", &oiptest.Server{}), blocks)
+	broken := func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }
+	for name, c := range map[string]struct {
+		other    http.Handler
+		warnings int
+	}{
+		"both well": {&oiptest.Server{}, 0}, "down": {http.HandlerFunc(broken), 1},
+		"short": {&oiptest.Server{Change: func(n int, a *oiptest.Answer) { a.Outputs = a.Outputs[1:] }}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			warnings := 0
+			env := neural.Environment{Client: quick.Client, Warn: func(error) { warnings++ }}
+			m, err := open(t, ",batch=2000", &oiptest.Server{}, env, c.other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := scores(t, m, blocks); !slices.Equal(got, want) || warnings != c.warnings {
+				t.Errorf("other scores than of one server, or %d warnings", warnings)
+			}
+		})
+	}
+	if _, err := open(t, "", &oiptest.Server{}, quick, &oiptest.Server{NoSource: true}); err == nil || !strings.Contains(err.Error(), "servers have different models of this name") {
+		t.Errorf("different models gave %v", err)
+	}
+}
+
+// TestKeepsWhatCame has the blocks that were answered before a fault keep their scores.
+func TestKeepsWhatCame(t *testing.T) {
+	one := quick
+	one.Client.Limits.MaxInFlight = 1
+	m, err := open(t, ",batch=1", &oiptest.Server{Fault: func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
+		if n >= 5 { // behind the probe and 3 blocks: a call may begin before the fault of another ends all
+			oiptest.Fail(w, http.StatusBadRequest, "no")
+		}
+		return n >= 5
+	}}, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Score(t.Context(), many(9))
+	var part *metrics.BlocksError
+	if !errors.As(err, &part) {
+		t.Fatalf("got %v", err)
+	}
+	if kept := slices.DeleteFunc(part.Scores, func(s metrics.Scores) bool { return s.Values == nil }); len(kept) != 3 {
+		t.Errorf("%d blocks kept their scores", len(kept))
+	}
+}
+
 // restarting is a server that can be down.
 type restarting struct {
 	*oiptest.Server

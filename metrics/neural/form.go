@@ -32,6 +32,7 @@ type description struct {
 // form says what a model is asked for, and with what.
 type form struct {
 	reads        [3]bool // by column
+	flat         bool    // each row has its own texts, and not each text once
 	spans, facts bool    // what it gives besides scores
 }
 
@@ -58,7 +59,8 @@ func formOf(d *description, output string) (*form, error) {
 	for column := range f.reads {
 		f.reads[column] = has(d.Inputs, known[column], bytesType, any1)
 	}
-	pairs, score := has(d.Inputs, inPairs, int32Type, []int{-1, 3}), has(d.Outputs, output, fp32Type, any1)
+	f.flat = !has(d.Inputs, inPairs, int32Type, []int{-1, 3})
+	score := has(d.Outputs, output, fp32Type, any1)
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -68,8 +70,8 @@ func formOf(d *description, output string) (*form, error) {
 		}
 	}
 	switch {
-	case !f.reads[hypothesis] || !pairs:
-		return nil, fmt.Errorf("the model states no inputs %q and %q: is it a metric? Its inputs are %s", inHypothesis, inPairs, names(d.Inputs))
+	case !f.reads[hypothesis]:
+		return nil, fmt.Errorf("the model states no input %q: is it a metric? Its inputs are %s", inHypothesis, names(d.Inputs))
 	case !score:
 		return nil, fmt.Errorf("the model states no output %q; its outputs are %s", output, names(d.Outputs))
 	}

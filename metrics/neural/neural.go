@@ -3,9 +3,9 @@ package neural
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,12 +26,14 @@ const KeyVariable = "OIP_API_KEY"
 
 // Environment gives metrics the ways of a program.
 type Environment struct {
-	// Client has limits, times and retries; its server is that of the spec.
+	// Client has limits, times and retries; its servers are those of the spec.
 	Client llm.Config
 	Key    string        // bearer token; "" for none
 	Wait   time.Duration // for a server that is not ready at first
 	// Budget bounds the calls that score, without a cost; nil for no bound.
 	Budget *budget.Budget
+	// Warn, if not nil, is told of each server of several that does not answer at first.
+	Warn func(error)
 	// Made, if not nil, is told of each client.
 	Made func(*llm.Client)
 }
@@ -55,7 +57,7 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 	}
 }
 
-// metric is a model on a server. It is safe for concurrent use.
+// metric is a model on servers. It is safe for concurrent use.
 type metric struct {
 	spec   spec
 	client *llm.Client
@@ -73,15 +75,18 @@ type metric struct {
 // while others are on their way.
 const inFlight = 4
 
-// newMetric asks the server what the model is, and returns it as a metric, or a
+// newMetric asks the servers what the model is, and returns it as a metric, or a
 // *metrics.StartError.
 func newMetric(ctx context.Context, s spec, env Environment) (metrics.Metric, error) {
 	m := &metric{spec: s, budget: env.Budget}
 	cfg := env.Client
-	cfg.Servers = []llm.Server{{BaseURL: s.url, APIKey: env.Key}}
+	for _, u := range s.urls {
+		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
+	}
 	cfg.Protocol = &llm.Protocol{Health: llm.Call{Method: http.MethodGet, Path: "/v2/health/ready", Model: s.model, Most: 1 << 20, Read: ready}, Key: KeyVariable}
 	cfg.Limits.MaxInFlight = min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
-	m.calls = semaphore.NewWeighted(int64(cfg.Limits.MaxInFlight))
+	most := cfg.Limits.MaxInFlight * len(s.urls)
+	m.calls = semaphore.NewWeighted(int64(most))
 	var err error
 	if m.client, err = llm.New(cfg); err != nil {
 		return nil, err
@@ -89,31 +94,27 @@ func newMetric(ctx context.Context, s spec, env Environment) (metrics.Metric, er
 	if env.Made != nil {
 		env.Made(m.client)
 	}
-	if err := m.begin(ctx, env.Wait); err != nil {
+	if err := m.begin(ctx, env); err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
 		return nil, &metrics.StartError{Name: s.name(), Err: err}
 	}
-	m.info.Pace = metrics.Pace{Batch: 256, Calls: cfg.Limits.MaxInFlight} // a call has room for some requests of many texts
+	m.info.Pace = metrics.Pace{Batch: 256, Calls: most} // a call has room for some requests of many texts
 	return m, nil
 }
 
-// begin asks the server what the model is, and has it score one pair, which shows what
+// begin asks the servers what the model is, and has it score one pair, which shows what
 // the model says of itself.
-func (m *metric) begin(ctx context.Context, wait time.Duration) error {
-	var d description
-	err := errors.Join(m.client.Await(ctx, "", wait)...)
-	if err == nil {
-		err = m.client.Call(ctx, m.spec.metadata(&d))
-	}
+func (m *metric) begin(ctx context.Context, env Environment) error {
+	d, err := m.describe(ctx, env)
 	if err != nil {
 		return err
 	}
 	if v := m.spec.version; v != "" && len(d.Versions) > 0 && !slices.Contains(d.Versions, v) {
 		return fmt.Errorf("the model has no version %q: the server has %s; leave version out to take its choice", v, strings.Join(d.Versions, ", "))
 	}
-	if m.form, err = formOf(&d, m.spec.output); err != nil {
+	if m.form, err = formOf(d, m.spec.output); err != nil {
 		return err
 	}
 	const text = "The weather is fine today."
@@ -146,6 +147,33 @@ func (m *metric) begin(ctx context.Context, wait time.Duration) error {
 		m.sig = facts.sign(m.sig)
 	}
 	return nil
+}
+
+// describe is what all servers say of the model, but for those that say nothing: they
+// may be well later, and are held to the first answer then.
+func (m *metric) describe(ctx context.Context, env Environment) (*description, error) {
+	faults := m.client.Await(ctx, "", env.Wait)
+	found := make([]description, len(faults))
+	for i, err := range m.client.Each(ctx, func(i int) llm.Call { return m.spec.metadata(&found[i]) }) {
+		faults[i] = cmp.Or(faults[i], err)
+	}
+	well := slices.Index(faults, nil)
+	if well < 0 {
+		err := faults[0]
+		for _, e := range faults[1:] {
+			err = fmt.Errorf("%w; %w", err, e)
+		}
+		return nil, err
+	}
+	for i, err := range faults {
+		if err == nil && !reflect.DeepEqual(found[i], found[well]) {
+			return nil, fmt.Errorf("servers have different models of this name: %.600q and %.600q", fmt.Sprintf("%+v", found[well]), fmt.Sprintf("%+v", found[i]))
+		}
+		if err != nil && env.Warn != nil {
+			env.Warn(fmt.Errorf("%s goes on without a server: %w", m.spec.name(), err))
+		}
+	}
+	return &found[well], nil
 }
 
 // Info implements metrics.Metric.

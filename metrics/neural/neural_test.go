@@ -17,11 +17,16 @@ import (
 
 var quick = neural.Environment{Client: llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}}
 
-// open makes the metric of a server.
-func open(t *testing.T, options string, s http.Handler, env neural.Environment) (metrics.Metric, error) {
+// open makes the metric of a server, or of several.
+func open(t *testing.T, options string, s http.Handler, env neural.Environment, also ...http.Handler) (metrics.Metric, error) {
 	t.Helper()
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
+	for _, s := range also {
+		second := httptest.NewServer(s)
+		t.Cleanup(second.Close)
+		options += ",also=" + second.URL + "/fake"
+	}
 	f := neural.Factory(func(context.Context) (neural.Environment, error) { return env, nil })
 	return metrics.Registry{f}.Parse(t.Context(), "oip:"+h.URL+"/fake"+options)
 }
@@ -46,7 +51,13 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]*oiptest.Server{"plain": {}, "no facts": {NoFacts: true}, "spans": {Spans: true}} {
+	for name, s := range map[string]*oiptest.Server{"plain": {}, "no facts": {NoFacts: true}, "spans": {Spans: true}, "flat": {Flat: true},
+		"columns": {Change: func(_ int, a *oiptest.Answer) { // as MLServer writes them
+			for i := range a.Outputs {
+				a.Outputs[i].Shape = append(a.Outputs[i].Shape, 1)
+			}
+		}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			m := must(t, "", s)
 			metricstest.Promises(t, m, block)

@@ -66,14 +66,14 @@ func (r *rows) place(values []float64, reports []*analysis.Report, explains bool
 const rowBytes = 12
 
 // parts cuts rows into requests of up to a number of bytes of text, each text counted
-// once. A request has at least one row.
-func parts(all []row, most int) (out [][]row) {
+// once unless they are flat. A request has at least one row.
+func parts(all []row, most int, flat bool) (out [][]row) {
 	start, size := 0, 0
 	seen := map[string]bool{}
 	for i, r := range all {
 		more := rowBytes
 		for _, text := range r {
-			if !seen[text] {
+			if flat || !seen[text] {
 				more += len(text)
 			}
 		}
@@ -102,8 +102,9 @@ type tensor struct {
 	Data     any    `json:"data,omitempty"`
 }
 
-// inputs are the tensors of a request: each text once, and pairs with the indices of a
-// row's source, hypothesis and reference, -1 where the metric needs none. A text that is
+// inputs are the tensors of a request. By segment it has each text once, and pairs with the indices of a
+// row's source, hypothesis and reference, -1 where the metric needs none; flat, each row
+// has its own texts. A text that is
 // not UTF-8 is an error, as servers refuse or change it.
 func (f *form) inputs(all []row) ([]tensor, error) {
 	var out []tensor
@@ -117,7 +118,7 @@ func (f *form) inputs(all []row) ([]tensor, error) {
 			}
 			text := r[column]
 			k, ok := index[text]
-			if !ok {
+			if !ok || f.flat {
 				if !utf8.ValidString(text) {
 					return nil, fmt.Errorf("the %s %.60q is not valid UTF-8, which servers refuse or change", name, text)
 				}
@@ -129,6 +130,9 @@ func (f *form) inputs(all []row) ([]tensor, error) {
 		if f.reads[column] {
 			out = append(out, tensor{name, bytesType, []int{len(texts)}, texts})
 		}
+	}
+	if f.flat {
+		return out, nil
 	}
 	return append(out, tensor{inPairs, int32Type, []int{len(all), 3}, pairs}), nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -18,17 +19,34 @@ import (
 func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	rows := rowsOf(blocks)
 	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
-	g, ctx := errgroup.WithContext(ctx)
+	done := make([]bool, len(rows.all))
+	g, all := errgroup.WithContext(ctx)
 	from := 0
-	for _, part := range parts(rows.all, m.spec.bytes) {
+	for _, part := range parts(rows.all, m.spec.bytes, m.form.flat) {
 		at, to := from, from+len(part)
 		from = to
-		g.Go(func() error { return m.part(ctx, part, values[at:to], reports[at:to]) })
+		g.Go(func() error {
+			err := m.part(all, part, values[at:to], reports[at:to])
+			for i := at; i < to; i++ {
+				done[i] = err == nil
+			}
+			return err
+		})
 	}
-	if err := g.Wait(); err != nil {
+	err := g.Wait()
+	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	return rows.place(values, reports, m.form.spans), nil
+	out := rows.place(values, reports, m.form.spans)
+	if err == nil {
+		return out, nil
+	}
+	for b, at := range rows.at {
+		if slices.ContainsFunc(at, func(i int) bool { return !done[i] }) {
+			out[b] = metrics.Scores{}
+		}
+	}
+	return nil, &metrics.BlocksError{Scores: out, Err: err}
 }
 
 // part scores the rows of a request, or of several where the server has no room for

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 
 // spec says which model is asked, and what a server cannot say of it.
 type spec struct {
-	url       string // of the server, without the model
+	urls      []string // of the servers, without the model
 	model     string
 	version   string // of the model; "" leaves the choice to the server
 	output    string // the tensor that has the scores
@@ -28,6 +29,7 @@ const (
 
 // options are those of a spec.
 var options = []metrics.Option{
+	{Key: "also", Values: "URL/MODEL", Doc: "another server of the same model (repeatable)"},
 	{Key: "version", Values: "VERSION", Doc: "version of the model", Default: "the server's choice"},
 	{Key: "output", Values: "NAME", Doc: "output that has the scores, such as precision", Default: defaultOutput},
 	{Key: "direction", Values: "higher|lower", Doc: "which scores are better, of a model that does not say", Default: "higher"},
@@ -42,25 +44,38 @@ func parseSpec(text string) (spec, error) {
 		return s, fmt.Errorf("name a server and a model, such as %s", example)
 	}
 	address, rest, more := strings.Cut(text, ",")
-	u, err := url.Parse(address)
+	if err := s.address(address); err != nil || !more {
+		return s, err
+	}
+	return s, metrics.EachOption(rest, s.set, "also")
+}
+
+// address takes in URL/MODEL.
+func (s *spec) address(text string) error {
+	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
-		return s, fmt.Errorf("this is no address of a server; it should look like %s", example)
+		return fmt.Errorf("this is no address of a server; it should look like %s", example)
 	}
 	path := strings.TrimRight(u.Path, "/")
 	at := strings.LastIndexByte(path, '/')
-	if s.model = path[at+1:]; at < 0 || s.model == "" {
-		return s, fmt.Errorf("the address names no model; it should look like %s", example)
+	model := path[at+1:]
+	u.Path, u.RawPath = strings.TrimSuffix(path[:max(0, at)], "/v2/models"), ""
+	switch {
+	case at < 0 || model == "":
+		return fmt.Errorf("the address names no model; it should look like %s", example)
+	case s.model != "" && model != s.model:
+		return fmt.Errorf("the servers of a metric have one model; %q and %q are two", s.model, model)
+	case slices.Contains(s.urls, u.String()):
+		return fmt.Errorf("a server of %q is named twice", model)
 	}
-	u.Path, u.RawPath = strings.TrimSuffix(path[:at], "/v2/models"), ""
-	s.url = u.String()
-	if more {
-		err = metrics.EachOption(rest, s.set)
-	}
-	return s, err
+	s.model, s.urls = model, append(s.urls, u.String())
+	return nil
 }
 
 func (s *spec) set(key, value string, _ bool) (err error) {
 	switch key {
+	case "also":
+		return s.address(value)
 	case "version":
 		s.version = value
 	case "output":
@@ -83,7 +98,7 @@ func (s *spec) set(key, value string, _ bool) (err error) {
 	return nil
 }
 
-// name is the metric's: where the server is does not change what it says.
+// name is the metric's: where the servers are does not change what they say.
 func (s *spec) name() string {
 	name := Name + ":" + s.model
 	if s.version != "" {

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -88,7 +88,7 @@ func (c *config) set(key, value string, _ bool) (err error) {
 		}
 	default:
 		return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
-			suggest.Unknown("option of a panel", key, []string{"combine", "scale"}))
+			english.Unknown("option of a panel", key, []string{"combine", "scale"}))
 	}
 	return err
 }
@@ -210,6 +210,9 @@ func named(name string, err error) error {
 	}
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		return &metrics.CellError{Block: at.Block, Hypothesis: at.Hypothesis, Column: at.Column, Err: fmt.Errorf("%s: %w", name, at.Err)}
+	}
+	if part := (*metrics.BlocksError)(nil); errors.As(err, &part) {
+		err = part.Err // what a member has of other blocks is no score of the panel
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -94,7 +94,7 @@ func parse(tail string) (cfg Config, pass []string, err error) {
 		case "pass":
 			pass = append(pass, strings.Split(value, ",")...)
 		default:
-			return cfg, nil, errors.New(suggest.Unknown("option", key, []string{"processes", "timeout", "name", "pass"}))
+			return cfg, nil, errors.New(english.Unknown("option", key, []string{"processes", "timeout", "name", "pass"}))
 		}
 	}
 	if len(argv) == 0 || argv[0] == "" {

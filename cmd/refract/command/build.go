@@ -35,7 +35,7 @@ served, and the completion is what its parser reads (docs/building.md).
 that left some out, a card, and the recipe. Answers are stored, so that the same
 command continues where a run stopped. --write-recipe DIR writes the prompts for
 you to change, and --recipe DIR uses them.`,
-		Example: `  refract build instructscore --task mt_zh-en --model gpt-4o --domains 5 --topics 5 -o data
+		Example: `  refract build instructscore jsonl:data.jsonl --task mt_zh-en --model gpt-4o -o data
   refract build metricinstruct mix.yaml --model gpt-4o -o data
   refract build refine jsonl:data.jsonl -m instructscore:task=mt_zh-en --model gpt-4o -o refined`,
 	}
@@ -52,6 +52,7 @@ type builder struct {
 	set                         build.Set
 	formats                     output // of tables on standard output
 
+	rates    budget.Prices
 	spend    *budget.Budget
 	store    store              // nil until a model is asked
 	to       *atomicfile.Folder // nil for a dry run
@@ -73,12 +74,10 @@ func (b *builder) register(cmd *cobra.Command, e *env, recipe string, check func
 	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "validation")
 	grouped(cmd, taskFlags, "items", "seed", "validation", "recipe", "write-recipe")
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	f.StringVar(&b.set.Form, "form", "", "messages or completion; default as the metric is served: completion, or messages for chat")
-	oneOf(cmd, "form", build.Forms()...)
 	f.StringVar(&b.set.Name, "name", "", "name of the data, for its card")
 	f.StringVar(&b.set.License, "license", "", "license of the data, for its card, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
-	grouped(cmd, resultFlags, "output", "form", "license")
+	grouped(cmd, resultFlags, "output", "license")
 	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask")
 	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	grouped(cmd, modelFlags, "model")
@@ -131,7 +130,7 @@ func (b *builder) start(e *env, recipe string, check func() error) (err error) {
 
 // open prepares the folder, the cache and the client.
 func (b *builder) open(ctx context.Context, e *env) (err error) {
-	if b.set.Prices, err = b.readPrices(b.set.Teacher.Name); err != nil {
+	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
 		return err
 	}
 	if !b.dryRun { // a folder that is not empty is refused before anything is paid
@@ -140,7 +139,7 @@ func (b *builder) open(ctx context.Context, e *env) (err error) {
 		}
 		b.progress = e.progress("ask", "answers")
 	}
-	b.spend = budget.New(b.limits(), b.set.Prices)
+	b.spend = budget.New(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
 		client, err := b.client(e, llm.Chat)
@@ -211,7 +210,7 @@ func (b *builder) foresee(e *env) error {
 	}}
 	unknown, unpriced := 0, map[string]bool{}
 	for _, s := range b.set.Steps {
-		price, priced := b.set.Prices[s.Model]
+		price, priced := b.rates[s.Model]
 		cost := fixed(price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens))
 		if !priced {
 			unpriced[s.Model], cost = true, report.Null()

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +19,8 @@ import (
 func (e *env) cacheCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Inspect, copy and prune a cache of model answers",
-		Long: `Inspect, copy and prune a cache of model answers. CACHE is a file, or the
+		Short: "Inspect and copy a cache of model answers",
+		Long: `Inspect and copy a cache of model answers. CACHE is a file, or the
 address of a Postgres database such as postgres://user@host/database. Keep a
 password in PGPASSWORD or ~/.pgpass: other users of the machine may see the
 address.`,
@@ -31,7 +30,7 @@ address.`,
   refract cache export refract-cache.sqlite -o answers.jsonl`,
 	}
 	group(cmd)
-	cmd.AddCommand(e.cacheStatsCommand(), e.cacheVerifyCommand(), e.cacheExportCommand(), e.cacheImportCommand(), e.cachePruneCommand())
+	cmd.AddCommand(e.cacheStatsCommand(), e.cacheVerifyCommand(), e.cacheExportCommand(), e.cacheImportCommand())
 	return cmd
 }
 
@@ -66,21 +65,12 @@ func (e *env) cacheStatsCommand() *cobra.Command {
 }
 
 func statsTable(name string, st cache.Stats) *report.NamedTable {
-	stamp := func(t time.Time) report.Value {
-		if t.IsZero() {
-			return report.Null()
-		}
-		return report.String(t.UTC().Format(time.RFC3339))
-	}
 	t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "name"}, {Name: "value"}}}
 	t.Add("file", nil, name)
-	t.Add("bytes", nil, fmt.Sprint(st.Bytes))
 	t.Add("entries", nil, fmt.Sprint(st.Entries))
 	t.Add("entries without an answer", nil, fmt.Sprint(st.Missing))
 	t.Add("prompt tokens", nil, fmt.Sprint(st.PromptTokens))
 	t.Add("completion tokens", nil, fmt.Sprint(st.CompletionTokens))
-	t.Add("oldest", nil, stamp(st.Oldest))
-	t.Add("newest", nil, stamp(st.Newest))
 	t.Add("stored scores", nil, fmt.Sprint(st.Scores))
 	for _, model := range slices.Sorted(maps.Keys(st.Models)) {
 		t.Add("entries of model", model, fmt.Sprint(st.Models[model]))
@@ -149,11 +139,7 @@ cache import' makes a new cache of it, which lacks the damaged entries alone.`,
 				e.warn("left out: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
 			}
 			e.note("%d entries", n)
-			scores, err := c.Scores(ctx)
-			if scores > 0 {
-				e.note("left out: %d stored scores, which are computed again where they are missing", scores)
-			}
-			if len(lost) > 0 { // of which the count may fail too
+			if len(lost) > 0 {
 				err = fmt.Errorf("cache %s: export: damaged: %s left out; the output has the rest, of which 'refract cache import NEW OUTPUT' makes a new cache", c, english.Thousands(len(lost), "record"))
 				err = cmp.Or(e.commit(), err)
 			}
@@ -188,69 +174,4 @@ is made if there is none. An entry that is already there stays as it is.`,
 			})(cmd, args)
 		},
 	}
-}
-
-func (e *env) cachePruneCommand() *cobra.Command {
-	var out output
-	var rule cache.Prune
-	var days uint16
-	cmd := &cobra.Command{
-		Use:   "prune CACHE",
-		Short: "Delete entries of a cache",
-		Long: `Delete the entries that meet all conditions that are given: older than
---older-than, asked of --model, --missing. --stored-scores deletes
-all stored scores, and no entry. An entry without a time is not old. The next run
-that needs a deleted entry asks for it again.
-
-A file is made smaller afterwards, which takes as much space again for a while.
-A database uses the space for new entries.`,
-		Example: `  refract cache prune refract-cache.sqlite --missing --dry-run
-  refract cache prune refract-cache.sqlite --older-than 90 --model llama-3`,
-		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if some := days > 0 || rule.Model != "" || rule.Missing; some == rule.Scores {
-				return usagef("say which entries: --older-than, --model or --missing, or --stored-scores by itself")
-			}
-			if days > 0 {
-				rule.Before = time.Now().AddDate(0, 0, -int(days))
-			}
-			var opts []cache.Option
-			if rule.DryRun {
-				opts = append(opts, cache.ReadOnly())
-			} else {
-				opts = append(opts, cache.Existing())
-			}
-			return e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
-				done, err := c.Prune(ctx, rule)
-				if err != nil {
-					return err
-				}
-				if rule.DryRun {
-					e.note("nothing is deleted (--dry-run)")
-				}
-				return out.show(e, prunedTable(done, rule.DryRun))
-			}, opts...)(cmd, args)
-		},
-	}
-	out.register(cmd)
-	f := cmd.Flags()
-	f.Uint16Var(&days, "older-than", 0, "entries older than this number of `DAYS`")
-	f.StringVar(&rule.Model, "model", "", "entries that this `MODEL` was asked for")
-	f.BoolVar(&rule.Scores, "stored-scores", false, "all stored scores")
-	f.BoolVar(&rule.Missing, "missing", false, "entries without an answer, or with one that was cut at the greatest length")
-	f.BoolVar(&rule.DryRun, "dry-run", false, "only count")
-	return cmd
-}
-
-// prunedTable of a dry run states what would be left, but no size, which is not
-// known before.
-func prunedTable(p cache.Pruned, dry bool) *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{{Name: "what"}, {Name: "before"}, {Name: "after"}, {Name: "pruned"}}}
-	t.Add("entries", fmt.Sprint(p.Entries), fmt.Sprint(p.Entries-p.Pruned), fmt.Sprint(p.Pruned))
-	if dry {
-		t.Add("bytes", fmt.Sprint(p.BytesBefore), nil, nil)
-	} else {
-		t.Add("bytes", fmt.Sprint(p.BytesBefore), fmt.Sprint(p.BytesAfter), fmt.Sprint(p.BytesBefore-p.BytesAfter))
-	}
-	return t
 }

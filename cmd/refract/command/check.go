@@ -11,7 +11,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/meaning"
 	"github.com/refract-eval/refract/internal/publish"
 )
 
@@ -106,7 +105,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	if k.result.path != "" {
 		encode = dataset.NewEncoder(out).Encode
 	}
-	found, kept := checked{diversify.NewCounts(c)}, &meaning.Tally{}
+	found, kept := checked{diversify.NewCounts(c)}, &publish.Tally{}
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
 			err = ctx.Err()
@@ -137,7 +136,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	}
 	if k.read != nil {
 		k.tellDecided(e)
-		e.tellMeaning(kept.Findings(), leastKept, e.note)
+		e.tellMeaning(kept.Findings())
 	}
 	if k.result.path == "-" {
 		return k.table.whole(e.stderr, found.Counts.Table())

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/helptext"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -100,7 +100,7 @@ func (e *env) checkEnvironment() {
 		if !ours || slices.Contains(config.Keys, key) {
 			continue
 		}
-		if near := suggest.Nearest(key, config.Keys); near != "" {
+		if near := english.Nearest(key, config.Keys); near != "" {
 			e.warn("the environment variable %s means nothing; did you mean %s?", name, environmentName(near))
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // experimenter is one run of refract experiment.
@@ -67,7 +67,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	case x.table == "" && format != report.Markdown && format != report.JSON:
 		return usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", format)
 	case x.table != "" && !slices.Contains(experiment.TableNames(), x.table):
-		return usagef("--table: %s", suggest.Unknown("table", x.table, experiment.TableNames()))
+		return usagef("--table: %s", english.Unknown("table", x.table, experiment.TableNames()))
 	}
 	run, err := x.judges.experimentRun(e, path)
 	if err != nil {

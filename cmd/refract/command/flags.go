@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/helptext"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // The sections of flags in a command's help.
@@ -62,7 +62,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	if nearest := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); nearest != "" {
+	if nearest := english.Nearest("--"+unknown.GetSpecifiedName(), names); nearest != "" {
 		return usagef("%w; did you mean %q?", err, nearest)
 	}
 	return usagef("%w", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/helptext"
-	"github.com/refract-eval/refract/internal/suggest"
 )
 
 // everything is the word after --help, or the last one of refract help, that
@@ -72,7 +72,7 @@ func (e *env) helpCommand() *cobra.Command {
 			case err != nil:
 				return err
 			case len(rest) > 0 && !topic.HasParent():
-				return usagef("%s", suggest.Unknown("command or topic", rest[0], helpNames(topic)))
+				return usagef("%s", english.Unknown("command or topic", rest[0], helpNames(topic)))
 			case len(rest) > 0 && topic.HasSubCommands():
 				return unknownCommand(topic, rest[0])
 			case len(rest) > 0 && strings.HasPrefix(topic.Use, topic.Name()+" [NAME"):
@@ -114,5 +114,5 @@ func commandNames(cmd *cobra.Command) []string {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	return usagef("%s", suggest.Unknown("command", name, commandNames(cmd)))
+	return usagef("%s", english.Unknown("command", name, commandNames(cmd)))
 }

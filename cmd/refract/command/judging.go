@@ -154,6 +154,7 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	}
 	return neural.Environment{
 		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
+		Warn: func(err error) { j.e.warn("%v", err) },
 		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
 	}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -201,7 +201,7 @@ func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, 
 	for _, m := range all {
 		names = append(names, m.Name)
 	}
-	i, err := suggest.Index("metric", name, names)
+	i, err := english.Index("metric", name, names)
 	if err != nil {
 		return usagef("%w", err)
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/refract-eval/refract/internal/oiptest"
 )
 
-// cmdOIP starts a server of a neural metric at $OIP. Options: spans=yes, key=K, and broken=yes, whose model
-// refuses all but the first request.
+// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: spans=yes, key=K, broken=yes, whose model
+// refuses all but the first request, and down=yes, at which nobody listens.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
-	s := &oiptest.Server{}
+	s, as, down := &oiptest.Server{}, "OIP", false
 	for _, a := range args {
 		key, value, _ := strings.Cut(a, "=")
 		switch key {
@@ -29,11 +29,18 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 				}
 				return n > 1
 			}
+		case "as":
+			as = value
+		case "down":
+			down = value == "yes"
 		default:
 			ts.Fatalf("oip has no option %q", key)
 		}
 	}
 	h := httptest.NewServer(s)
 	ts.Defer(h.Close)
-	ts.Setenv("OIP", h.URL)
+	if down {
+		h.Close()
+	}
+	ts.Setenv(as, h.URL)
 }

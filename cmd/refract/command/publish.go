@@ -1,10 +1,8 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,10 +64,8 @@ compares it with its manifest.`,
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
 	f.StringVar(&p.language, "language", "", "language of the references, such as de, for the card, or with that of the sources zh-en")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
-	f.Float64Var(&p.LeastKept, "least-kept", leastKept, "share of the variants that are to keep the meaning, where that is measured; 0 publishes what keeps less")
-	inRange(cmd, "a number from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "least-kept")
 	complete(cmd, "prompts", diversify.PromptWords()...)
-	grouped(cmd, taskFlags, "name", "license", "language", "least-kept")
+	grouped(cmd, taskFlags, "name", "license", "language")
 	return cmd
 }
 
@@ -119,15 +115,12 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 			return &remediedError{err, "this makes the numbers equal:\n  refract " + redact.CommandLine(words)}
 		}
 	}
-	if low := (*publish.MeaningError)(nil); errors.As(err, &low) {
-		return fmt.Errorf("%w; --least-kept 0 publishes the set as it is, and its card says so", err)
-	}
 	if err != nil {
 		return err
 	}
 	p.tellDecided(e)
 	p.tell(e, res)
-	e.tellMeaning(res.Stats.Findings(), cmp.Or(p.LeastKept, leastKept), e.warn)
+	e.tellMeaning(res.Stats.Findings())
 	return p.output.show(e, res.Table(p.dir))
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/internal/publish"
 	"github.com/refract-eval/refract/internal/review"
 )
 
@@ -49,6 +51,22 @@ func (d *decisionFlag) tellDecided(e *env) {
 	e.note("carried out: %s by people (accepted %d, rejected %d, edited %d)", english.Thousands(accepted+rejected+edited, "decision"), accepted, rejected, edited)
 	if n := d.read.Repeats(); n > 0 {
 		e.warn("decisions whose text the segment has already, so that the answer stays rejected as a duplicate or copy: %d", n)
+	}
+}
+
+// tellMeaning says of each model how many of its variants keep the meaning, and
+// what to do.
+func (e *env) tellMeaning(findings []publish.Finding) {
+	for _, f := range findings {
+		from := ""
+		if len(findings) > 1 {
+			from = ", variants of " + cmp.Or(f.Model, "a model that is not named")
+		}
+		say := e.note
+		if !f.Measured() || f.Share() < publish.LeastKept || f.Aside > 0 {
+			say = e.warn
+		}
+		say("%s%s; %s", &f, from, f.Advice())
 	}
 }
 

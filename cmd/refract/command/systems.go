@@ -16,7 +16,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
-	"github.com/refract-eval/refract/internal/suggest"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -197,7 +196,7 @@ func (d *testedSystems) choose() error {
 		return nil
 	}
 	var err error
-	if d.against, err = suggest.Index("system", d.baseline, d.names); err != nil {
+	if d.against, err = english.Index("system", d.baseline, d.names); err != nil {
 		return usagef("--baseline: %w%s", err, d.outside())
 	}
 	return nil

@@ -53,6 +53,9 @@ class Metric:
         self.folder, self.given = folder, given or folder
         self.device, self.tokens = torch.device(device), tokens
         self.dtype = getattr(torch, dtype)
+        if self.device.type == "cuda":
+            # cuDNN's attention makes a plan for each length of a batch, which costs more than it saves.
+            torch.backends.cuda.enable_cudnn_sdp(False)
         self.state = {"weights": digest(folder, self.checkpoint), "dtype": dtype}
 
     @classmethod

@@ -1,9 +1,4 @@
-// Package meaning tells how many variants keep the meaning of their references, by
-// what people decided about a random sample of them.
-//
-// The variants of a sample have an Audit. They count once people have decided on
-// all that was drawn: what they look at first is no random choice.
-package meaning
+package publish
 
 import (
 	"fmt"
@@ -15,16 +10,20 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// Finding is what is known of the variants of a model.
+// LeastKept is the share of a model's variants that are to keep the meaning.
+const LeastKept = 0.8
+
+// Finding tells how many variants of a model keep the meaning of their references, by
+// what people decided about a random sample, the variants with an Audit. They count
+// once people have decided on all of it: what they look at first is no random choice.
 type Finding struct {
 	Model    string // that wrote them
 	Variants int    // that are accepted
 	// Drawn are the sample, rejected ones since then included; Decided those of them
 	// that people decided about, and Kept those that they accepted.
 	Drawn, Decided, Kept int
-	// InSet are those of Drawn that are variants of the set, and Aside those that a
-	// selection has left out since.
-	InSet, Aside int
+	InSet                int // variants of Drawn that the set has
+	Aside                int // variants of Drawn that a selection left out
 }
 
 // Measured reports whether people decided on all that was drawn.
@@ -32,17 +31,6 @@ func (f *Finding) Measured() bool { return f.Drawn > 0 && f.Decided == f.Drawn }
 
 // Share is that of the sample that keeps the meaning, between 0 and 1.
 func (f *Finding) Share() float64 { return float64(f.Kept) / float64(f.Drawn) }
-
-// mostAside is the share of the accepted sample that a selection may leave out
-// so that the estimate still tells of the set: what it can change is as small.
-const mostAside = 0.1
-
-// BeforeSelection reports whether the sample is of what the set was selected
-// from. What was lost was taken out before, so that those of the sample that were
-// selected cannot tell how many of the set keep the meaning.
-func (f *Finding) BeforeSelection() bool {
-	return float64(f.Aside) > mostAside*float64(f.InSet+f.Aside)
-}
 
 // Interval is Wilson's of 95 % about the share.
 func (f *Finding) Interval() (low, high float64) {
@@ -62,24 +50,23 @@ func (f *Finding) String() string {
 	}
 	low, high := f.Interval()
 	who := "judged by people"
-	if f.BeforeSelection() {
+	if f.Aside > 0 {
 		who += fmt.Sprintf("; measured before selection, %d of the %d are in this set", f.InSet, f.Drawn)
 	}
 	return fmt.Sprintf("meaning kept, by eye: %.0f %% [%.0f, %.0f] (n = %d, %s)", 100*f.Share(), 100*low, 100*high, f.Drawn, who)
 }
 
-// Advice says in plain words what the finding calls for, where at least the share
-// least is to keep the meaning.
-func (f *Finding) Advice(least float64) string {
+// Advice says in plain words what the finding calls for.
+func (f *Finding) Advice() string {
 	if !f.Measured() {
 		return "'refract review' shows variants to people, whose decisions measure it"
 	}
 	switch low, _ := f.Interval(); {
-	case f.Share() < least:
-		return "too many say something else: take a stronger model, or have a judge look at every answer (--judge-on all)"
-	case f.BeforeSelection():
-		return "enough of what it was selected from, and of the selected ones nobody knows, as selection prefers what is unlike the rest: select first, then have people look at the selected set ('refract review')"
-	case low < least:
+	case f.Share() < LeastKept:
+		return "too many say something else: take a stronger model, or have a judge look at doubtful answers ('refract expand --judge')"
+	case f.Aside > 0:
+		return "selection prefers what is unlike the rest: have people look at the selected set ('refract review')"
+	case low < LeastKept:
 		return "enough of them, but the sample is too small to be sure: have people look at more ('refract review')"
 	}
 	return "enough of them to publish the set"
@@ -87,13 +74,6 @@ func (f *Finding) Advice(least float64) string {
 
 // Tally counts the samples in segments. The zero value is ready for use.
 type Tally struct{ models []Finding }
-
-// mostNames bounds the models that are told apart: their names are untrusted, and
-// may be many. The others are counted together.
-const (
-	mostNames = 100
-	others    = "(others)"
-)
 
 // Add counts the variants of a segment, and what was rejected.
 func (t *Tally) Add(s *refract.Segment) {
@@ -107,20 +87,12 @@ func (t *Tally) Add(s *refract.Segment) {
 	}
 }
 
-// finding finds or begins the finding of a model.
-func (t *Tally) finding(model string) *Finding {
-	i := slices.IndexFunc(t.models, func(f Finding) bool { return f.Model == model })
-	if i < 0 && len(t.models) >= mostNames && model != others {
-		return t.finding(others)
-	}
-	if i < 0 {
-		i, t.models = len(t.models), append(t.models, Finding{Model: strings.Clone(model)})
-	}
-	return &t.models[i]
-}
-
 func (t *Tally) add(v *refract.Variant) *Finding {
-	f := t.finding(v.Model)
+	i := slices.IndexFunc(t.models, func(f Finding) bool { return f.Model == v.Model })
+	if i < 0 {
+		i, t.models = len(t.models), append(t.models, Finding{Model: strings.Clone(v.Model)})
+	}
+	f := &t.models[i]
 	if v.Audit == "" {
 		return f
 	}

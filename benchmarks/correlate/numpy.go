@@ -1,24 +1,23 @@
-// Package numpy gives the random numbers of NumPy's default_rng, so that what
-// other tools draw with a fixed seed can be drawn again.
-package numpy
+package correlate
 
 import "math/bits"
 
-// Generator is NumPy's PCG64, the generator PCG XSL RR 128/64 (O'Neill, 2014),
-// as default_rng seeds it.
-type Generator struct {
+// NumPyRandom gives the random numbers of NumPy's default_rng, so that what other
+// tools draw with a fixed seed can be drawn again: PCG64, the generator PCG XSL RR
+// 128/64 (O'Neill, 2014).
+type NumPyRandom struct {
 	high, low       uint64 // the state
 	incHigh, incLow uint64 // the increment
 	rest            uint32 // the second half of a step
 	hasRest         bool
 }
 
-// NewGenerator returns default_rng(seed).
-func NewGenerator(seed uint64) *Generator {
+// NewNumPyRandom returns default_rng(seed).
+func NewNumPyRandom(seed uint64) *NumPyRandom {
 	s := newSeedSequence(seed)
 	high, low := s.next(), s.next()
 	incHigh, incLow := s.next(), s.next()
-	g := &Generator{incHigh: incHigh<<1 | incLow>>63, incLow: incLow<<1 | 1}
+	g := &NumPyRandom{incHigh: incHigh<<1 | incLow>>63, incLow: incLow<<1 | 1}
 	g.step()
 	var carry uint64
 	g.low, carry = bits.Add64(g.low, low, 0)
@@ -28,7 +27,7 @@ func NewGenerator(seed uint64) *Generator {
 }
 
 // step multiplies the state by a constant and adds the increment.
-func (g *Generator) step() {
+func (g *NumPyRandom) step() {
 	const multiplierHigh, multiplierLow = 0x2360ed051fc65da4, 0x4385df649fccf645
 	high, low := bits.Mul64(g.low, multiplierLow)
 	high += g.high*multiplierLow + g.low*multiplierHigh
@@ -38,14 +37,14 @@ func (g *Generator) step() {
 }
 
 // Uint64 returns the next 64 bits.
-func (g *Generator) Uint64() uint64 {
+func (g *NumPyRandom) Uint64() uint64 {
 	g.step()
 	return bits.RotateLeft64(g.high^g.low, -int(g.high>>58))
 }
 
 // Uint32 returns the next 32 bits: a step gives two of them, the lower ones
 // first.
-func (g *Generator) Uint32() uint32 {
+func (g *NumPyRandom) Uint32() uint32 {
 	if g.hasRest {
 		g.hasRest = false
 		return g.rest
@@ -58,7 +57,7 @@ func (g *Generator) Uint32() uint32 {
 // Below returns a number from 0 to n - 1, as Generator.integers and
 // Generator.choice draw it, by Lemire's method. n is at least 1; for n = 1
 // nothing is drawn.
-func (g *Generator) Below(n uint32) uint32 {
+func (g *NumPyRandom) Below(n uint32) uint32 {
 	if n == 1 {
 		return 0
 	}

@@ -1,5 +1,4 @@
-// Package suggest finds the name a user probably meant.
-package suggest
+package english
 
 import (
 	"errors"

@@ -1,0 +1,28 @@
+package significance
+
+import "github.com/refract-eval/refract/benchmarks/correlate"
+
+// numpyBits are the booleans of numpy's integers(2, dtype=bool), of a generator that
+// nothing else draws from.
+type numpyBits struct {
+	g    *correlate.NumPyRandom
+	rest uint64 // bits of the last step that are not taken yet
+	left int    // how many
+}
+
+// fill sets the first n bits of words to the next booleans, the lowest bit
+// first, and those after them to 0.
+func (b *numpyBits) fill(words []uint64, n int) {
+	for i := range words {
+		need := max(0, min(64, n-64*i))
+		word := b.rest
+		if b.left < need {
+			next := b.g.Uint64()
+			word |= next << b.left
+			b.rest, b.left = next>>(need-b.left), 64-(need-b.left)
+		} else {
+			b.rest, b.left = b.rest>>need, b.left-need
+		}
+		words[i] = word & (1<<need - 1)
+	}
+}

@@ -54,28 +54,6 @@ func NewCounts(c *check.Checker) *Counts {
 	}
 }
 
-// Merge takes in what the same checks counted of the segments that follow.
-func (n *Counts) Merge(o *Counts) {
-	if o.Segments > o.Without && (n.Segments == n.Without || o.Fewest < n.Fewest) {
-		n.Fewest = o.Fewest
-	}
-	n.Segments, n.References, n.Answers = n.Segments+o.Segments, n.References+o.References, n.Answers+o.Answers
-	n.Without, n.Accepted = n.Without+o.Without, n.Accepted+o.Accepted
-	for _, v := range o.Others {
-		n.other(v)
-	}
-	for to, from := range map[*map[string]*Count]map[string]*Count{&n.ByVerdict: o.ByVerdict, &n.ByStep: o.ByStep} {
-		for name, c := range from {
-			if there := (*to)[name]; there != nil {
-				there.Answers, there.Segments = there.Answers+c.Answers, there.Segments+c.Segments
-			} else {
-				(*to)[name] = c
-			}
-		}
-	}
-	n.Diversity.Merge(o.Diversity)
-}
-
 // Add checks the variants of a segment and what was rejected before, and returns a
 // copy of the segment with the verdicts. A person's decision stays, and so does a
 // verdict that no check gives, such as a judge's. The error is that of the language

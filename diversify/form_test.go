@@ -19,7 +19,7 @@ import (
 
 // refusing answers 400 to requests with a schema.
 func refusing(r *llmtest.Request) llmtest.Fault {
-	if r.Schema {
+	if len(r.ResponseFormat) > 0 {
 		return llmtest.Status(400, "Unrecognized request argument supplied: response_format")
 	}
 	return nil

@@ -13,23 +13,23 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/internal/budget"
-	"github.com/refract-eval/refract/internal/oiptest"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/neural"
 )
 
 // body answers with a status and a body.
-func body(status int, kind, text string) func(w http.ResponseWriter, r *oiptest.Request) {
-	return func(w http.ResponseWriter, r *oiptest.Request) {
+func body(status int, kind, text string) func(w http.ResponseWriter, r *llmtest.OIPRequest) {
+	return func(w http.ResponseWriter, r *llmtest.OIPRequest) {
 		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(status)
-		fmt.Fprint(w, strings.NewReplacer("ID", r.ID, "FACTS", strconv.Quote(oiptest.Facts)).Replace(text))
+		fmt.Fprint(w, strings.NewReplacer("ID", r.ID, "FACTS", strconv.Quote(llmtest.OIPFacts)).Replace(text))
 	}
 }
 
 // output makes an answer of one output.
-func output(text string) func(w http.ResponseWriter, r *oiptest.Request) {
+func output(text string) func(w http.ResponseWriter, r *llmtest.OIPRequest) {
 	return body(http.StatusOK, "application/json", `{"id":"ID","model_name":"fake","model_version":"1","outputs":[`+text+`]}`)
 }
 
@@ -37,7 +37,7 @@ func output(text string) func(w http.ResponseWriter, r *oiptest.Request) {
 // in every wrong way. The probe is right.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault func(w http.ResponseWriter, r *oiptest.Request)
+		fault func(w http.ResponseWriter, r *llmtest.OIPRequest)
 		want  string
 	}{
 		"the model's error, Triton":   {body(400, "text/plain", `{"error":"model says no"}`), "refused the request (400): model says no"},
@@ -72,7 +72,7 @@ func TestFaults(t *testing.T) {
 		"limits": {body(429, "application/json", `{"error":"queue is full"}`), "limits the rate of requests (429) after 4 attempts: queue is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &oiptest.Server{Fault: func(n int, w http.ResponseWriter, r *oiptest.Request) bool {
+			s := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
 				if n > 1 {
 					c.fault(w, r)
 				}
@@ -92,22 +92,22 @@ func TestFaults(t *testing.T) {
 // TestChanges has one answer after the probe differ.
 func TestChanges(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(a *oiptest.Answer)
+		change func(a *llmtest.OIPAnswer)
 		want   string
 	}{
-		"version": {func(a *oiptest.Answer) { a.Version = "2" }, `gave an answer of version "2" of the model, and of version "1" at first`},
-		"model":   {func(a *oiptest.Answer) { a.Model = "other" }, `gave an answer of the model "other" in place of "fake"`},
-		"facts": {func(a *oiptest.Answer) {
+		"version": {func(a *llmtest.OIPAnswer) { a.Version = "2" }, `gave an answer of version "2" of the model, and of version "1" at first`},
+		"model":   {func(a *llmtest.OIPAnswer) { a.Model = "other" }, `gave an answer of the model "other" in place of "fake"`},
+		"facts": {func(a *llmtest.OIPAnswer) {
 			a.Outputs[2].Data = []string{`{"name":"other","version":"1","direction":"lower"}`}
 		}, `gave other facts than at first:`},
-		"spans":    {func(a *oiptest.Answer) { a.Outputs[1].Data.([]string)[2] = "none" }, "gave error spans that are no list"},
-		"severity": {func(a *oiptest.Answer) { a.Outputs[1].Data.([]string)[2] = `[{"text":"a","severity":"bad"}]` }, `the severity "bad" in place of`},
-		"short":    {func(a *oiptest.Answer) { a.Outputs[0].Data = a.Outputs[0].Data.([]float32)[1:] }, `gave 8 values of "score" for 9 rows`},
-		"type":     {func(a *oiptest.Answer) { a.Outputs[0].Datatype = "INT8" }, `"INT8"`},
+		"spans":    {func(a *llmtest.OIPAnswer) { a.Outputs[1].Data.([]string)[2] = "none" }, "gave error spans that are no list"},
+		"severity": {func(a *llmtest.OIPAnswer) { a.Outputs[1].Data.([]string)[2] = `[{"text":"a","severity":"bad"}]` }, `the severity "bad" in place of`},
+		"short":    {func(a *llmtest.OIPAnswer) { a.Outputs[0].Data = a.Outputs[0].Data.([]float32)[1:] }, `gave 8 values of "score" for 9 rows`},
+		"type":     {func(a *llmtest.OIPAnswer) { a.Outputs[0].Datatype = "INT8" }, `"INT8"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &oiptest.Server{Spans: true}
-			s.Change = func(n int, a *oiptest.Answer) {
+			s := &llmtest.OIP{Spans: true}
+			s.Change = func(n int, a *llmtest.OIPAnswer) {
 				if n > 1 {
 					c.change(a)
 				}
@@ -123,20 +123,20 @@ func TestChanges(t *testing.T) {
 // TestStart has models that are no metric.
 func TestStart(t *testing.T) {
 	for name, c := range map[string]struct {
-		server  *oiptest.Server
+		server  *llmtest.OIP
 		options string
 		want    string
 	}{
-		"another model":  {&oiptest.Server{Model: "comet"}, "", `unknown model`},
-		"version":        {&oiptest.Server{}, ",version=7", `unknown model`},
-		"output":         {&oiptest.Server{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
-		"its own facts":  {&oiptest.Server{}, ",direction=lower", `leave out direction`},
-		"a key":          {&oiptest.Server{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY"},
-		"no JSON facts":  {&oiptest.Server{Facts: "none"}, "", "gave facts that are no JSON"},
-		"strange bounds": {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
-		"needs a source": {&oiptest.Server{NoSource: true}, "", `facts say that it needs ["source" "reference"], and its inputs are "hypothesis", "reference"`},
-		"needs none":     {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","needs":["reference"]}`}, "", `facts say that it needs ["reference"], and its inputs are "hypothesis", "source"`},
-		"strange key":    {&oiptest.Server{Facts: `{"name":"a","version":"1","direction":"higher","signature":{"a|b":1}}`}, "", `gave facts whose signature has the key "a|b"`},
+		"another model":  {&llmtest.OIP{Model: "comet"}, "", `unknown model`},
+		"version":        {&llmtest.OIP{}, ",version=7", `unknown model`},
+		"output":         {&llmtest.OIP{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
+		"its own facts":  {&llmtest.OIP{}, ",direction=lower", `leave out direction`},
+		"a key":          {&llmtest.OIP{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY"},
+		"no JSON facts":  {&llmtest.OIP{Facts: "none"}, "", "gave facts that are no JSON"},
+		"strange bounds": {&llmtest.OIP{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
+		"needs a source": {&llmtest.OIP{NoSource: true}, "", `facts say that it needs ["source" "reference"], and its inputs are "hypothesis", "reference"`},
+		"needs none":     {&llmtest.OIP{Facts: `{"name":"a","version":"1","direction":"higher","needs":["reference"]}`}, "", `facts say that it needs ["reference"], and its inputs are "hypothesis", "source"`},
+		"strange key":    {&llmtest.OIP{Facts: `{"name":"a","version":"1","direction":"higher","signature":{"a|b":1}}`}, "", `gave facts whose signature has the key "a|b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := open(t, c.options, c.server, quick); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "oip:fake") {
@@ -171,21 +171,21 @@ func scores(t *testing.T, m metrics.Metric, blocks []metrics.Block) (out []float
 
 func TestTooLarge(t *testing.T) {
 	blocks := many(50)
-	want := scores(t, must(t, "", &oiptest.Server{}), blocks)
-	memory := &oiptest.Server{Fault: func(n int, w http.ResponseWriter, r *oiptest.Request) bool {
+	want := scores(t, must(t, "", &llmtest.OIP{}), blocks)
+	memory := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
 		if len(r.Rows) > 7 {
-			oiptest.Fail(w, 500, "Traceback"+strings.Repeat(" in model.py", 100)+"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
+			llmtest.OIPFail(w, 500, "Traceback"+strings.Repeat(" in model.py", 100)+"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
 		}
 		return len(r.Rows) > 7
 	}}
-	for _, s := range []*oiptest.Server{{MaxRows: 7}, memory} {
+	for _, s := range []*llmtest.OIP{{MaxRows: 7}, memory} {
 		if got := scores(t, must(t, "", s), blocks); !slices.Equal(got, want) {
 			t.Errorf("%v in place of %v", got, want)
 		}
 	}
-	none := &oiptest.Server{Fault: func(n int, w http.ResponseWriter, r *oiptest.Request) bool {
+	none := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
 		if n > 1 {
-			oiptest.Fail(w, http.StatusRequestEntityTooLarge, "too large")
+			llmtest.OIPFail(w, http.StatusRequestEntityTooLarge, "too large")
 		}
 		return n > 1
 	}}
@@ -196,19 +196,19 @@ func TestTooLarge(t *testing.T) {
 
 func TestTwoServers(t *testing.T) {
 	blocks := many(500)
-	want := scores(t, must(t, "", &oiptest.Server{}), blocks)
+	want := scores(t, must(t, "", &llmtest.OIP{}), blocks)
 	broken := func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }
 	for name, c := range map[string]struct {
 		other    http.Handler
 		warnings int
 	}{
-		"both well": {&oiptest.Server{}, 0}, "down": {http.HandlerFunc(broken), 1},
-		"short": {&oiptest.Server{Change: func(n int, a *oiptest.Answer) { a.Outputs = a.Outputs[1:] }}, 0},
+		"both well": {&llmtest.OIP{}, 0}, "down": {http.HandlerFunc(broken), 1},
+		"short": {&llmtest.OIP{Change: func(n int, a *llmtest.OIPAnswer) { a.Outputs = a.Outputs[1:] }}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			warnings := 0
 			env := neural.Environment{Client: quick.Client, Warn: func(error) { warnings++ }}
-			m, err := open(t, ",batch=2000", &oiptest.Server{}, env, c.other)
+			m, err := open(t, ",batch=2000", &llmtest.OIP{}, env, c.other)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func TestTwoServers(t *testing.T) {
 			}
 		})
 	}
-	if _, err := open(t, "", &oiptest.Server{}, quick, &oiptest.Server{NoSource: true}); err == nil || !strings.Contains(err.Error(), "servers have different models of this name") {
+	if _, err := open(t, "", &llmtest.OIP{}, quick, &llmtest.OIP{NoSource: true}); err == nil || !strings.Contains(err.Error(), "servers have different models of this name") {
 		t.Errorf("different models gave %v", err)
 	}
 }
@@ -226,9 +226,9 @@ func TestTwoServers(t *testing.T) {
 func TestKeepsWhatCame(t *testing.T) {
 	one := quick
 	one.Client.Limits.MaxInFlight = 1
-	m, err := open(t, ",batch=1", &oiptest.Server{Fault: func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
+	m, err := open(t, ",batch=1", &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, _ *llmtest.OIPRequest) bool {
 		if n >= 5 { // behind the probe and 3 blocks: a call may begin before the fault of another ends all
-			oiptest.Fail(w, http.StatusBadRequest, "no")
+			llmtest.OIPFail(w, http.StatusBadRequest, "no")
 		}
 		return n >= 5
 	}}, one)
@@ -247,7 +247,7 @@ func TestKeepsWhatCame(t *testing.T) {
 
 // restarting is a server that can be down.
 type restarting struct {
-	*oiptest.Server
+	*llmtest.OIP
 	mu   sync.Mutex
 	down bool
 }
@@ -259,7 +259,7 @@ func (r *restarting) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if down {
 		panic(http.ErrAbortHandler)
 	}
-	r.Server.ServeHTTP(w, q)
+	r.OIP.ServeHTTP(w, q)
 }
 
 func (r *restarting) set(down bool) {
@@ -270,9 +270,9 @@ func (r *restarting) set(down bool) {
 
 func TestRestart(t *testing.T) {
 	blocks := many(400)
-	want := scores(t, must(t, "", &oiptest.Server{}), blocks)
-	r := &restarting{Server: &oiptest.Server{}}
-	r.Change = func(n int, _ *oiptest.Answer) {
+	want := scores(t, must(t, "", &llmtest.OIP{}), blocks)
+	r := &restarting{OIP: &llmtest.OIP{}}
+	r.Change = func(n int, _ *llmtest.OIPAnswer) {
 		if n == 5 {
 			r.set(true)
 			time.AfterFunc(30*time.Millisecond, func() { r.set(false) })
@@ -294,12 +294,12 @@ func TestRestart(t *testing.T) {
 }
 
 func TestManyRows(t *testing.T) {
-	s := &oiptest.Server{}
+	s := &llmtest.OIP{}
 	m := must(t, "", s)
 	blocks := many(2000)
 	got := scores(t, m, blocks)
 	for i, b := range blocks {
-		row := oiptest.Row{Source: b.Source, Hypothesis: b.Hypotheses[0], Reference: b.References[0]}
+		row := llmtest.Row{Source: b.Source, Hypothesis: b.Hypotheses[0], Reference: b.References[0]}
 		if got[i] != float64(row.Score()) {
 			t.Fatalf("score %d is %v in place of %v", i, got[i], row.Score())
 		}
@@ -316,23 +316,23 @@ func TestManyRows(t *testing.T) {
 }
 
 // anyVersion serves a model that a request names with any version.
-type anyVersion struct{ *oiptest.Server }
+type anyVersion struct{ *llmtest.OIP }
 
 func (s anyVersion) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path = regexp.MustCompile("/versions/[^/]+").ReplaceAllString(r.URL.Path, "")
-	s.Server.ServeHTTP(w, r)
+	s.OIP.ServeHTTP(w, r)
 }
 
 // TestVersion has a server that heeds no version be told from the one that is asked for.
 func TestVersion(t *testing.T) {
 	for name, c := range map[string]struct {
-		server  *oiptest.Server
+		server  *llmtest.OIP
 		version string
 		want    string
 	}{
-		"right":             {&oiptest.Server{}, "1", ""},
-		"not on the server": {&oiptest.Server{}, "9", `the model has no version "9": the server has 1`},
-		"another answers":   {&oiptest.Server{Change: func(_ int, a *oiptest.Answer) { a.Version = "2" }}, "1", `gave an answer of version "2" of the model in place of "1"`},
+		"right":             {&llmtest.OIP{}, "1", ""},
+		"not on the server": {&llmtest.OIP{}, "9", `the model has no version "9": the server has 1`},
+		"another answers":   {&llmtest.OIP{Change: func(_ int, a *llmtest.OIPAnswer) { a.Version = "2" }}, "1", `gave an answer of version "2" of the model in place of "1"`},
 	} {
 		_, err := open(t, ",version="+c.version, anyVersion{c.server}, quick)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -345,7 +345,7 @@ func TestVersion(t *testing.T) {
 func TestBudget(t *testing.T) {
 	for name, limits := range map[string]budget.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
 		b := budget.New(limits, nil)
-		m, err := open(t, ",batch=1", &oiptest.Server{}, neural.Environment{Client: quick.Client, Budget: b})
+		m, err := open(t, ",batch=1", &llmtest.OIP{}, neural.Environment{Client: quick.Client, Budget: b})
 		if err != nil {
 			t.Fatal(err)
 		}

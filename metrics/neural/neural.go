@@ -34,8 +34,6 @@ type Environment struct {
 	Budget *budget.Budget
 	// Warn, if not nil, is told of each server of several that does not answer at first.
 	Warn func(error)
-	// Made, if not nil, is told of each client.
-	Made func(*llm.Client)
 }
 
 // Factory makes metrics "oip:URL/MODEL[,OPTION=VALUE…]". open is called for each
@@ -90,9 +88,6 @@ func newMetric(ctx context.Context, s spec, env Environment) (metrics.Metric, er
 	var err error
 	if m.client, err = llm.New(cfg); err != nil {
 		return nil, err
-	}
-	if env.Made != nil {
-		env.Made(m.client)
 	}
 	if err := m.begin(ctx, env); err != nil {
 		if ctx.Err() != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/refract-eval/refract/internal/oiptest"
+	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/metricstest"
@@ -47,12 +47,12 @@ var block = metrics.Block{
 }
 
 func TestForms(t *testing.T) {
-	want, err := must(t, "", &oiptest.Server{}).Score(t.Context(), []metrics.Block{block})
+	want, err := must(t, "", &llmtest.OIP{}).Score(t.Context(), []metrics.Block{block})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]*oiptest.Server{"plain": {}, "no facts": {NoFacts: true}, "spans": {Spans: true}, "flat": {Flat: true},
-		"columns": {Change: func(_ int, a *oiptest.Answer) { // as MLServer writes them
+	for name, s := range map[string]*llmtest.OIP{"plain": {}, "no facts": {NoFacts: true}, "spans": {Spans: true}, "flat": {Flat: true},
+		"columns": {Change: func(_ int, a *llmtest.OIPAnswer) { // as MLServer writes them
 			for i := range a.Outputs {
 				a.Outputs[i].Shape = append(a.Outputs[i].Shape, 1)
 			}

@@ -146,7 +146,7 @@ func (b *builder) open(ctx context.Context, e *env) (err error) {
 		if err != nil {
 			return err
 		}
-		cfg.Client = e.awaiting(client, b.wait)
+		cfg.Client = client
 	}
 	if b.store, err = b.openStore(ctx, e, b.dryRun); err != nil {
 		return err

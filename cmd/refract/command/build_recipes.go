@@ -291,8 +291,8 @@ func (x *refining) student(ctx context.Context, e *env) error {
 			if err != nil {
 				return nil, err
 			}
-			x.plan.Student.Client = e.awaiting(c, x.wait)
-			return x.plan.Student.Client, nil
+			x.plan.Student.Client = c
+			return c, nil
 		}
 	}
 	m, err := judge.Registry(func(context.Context) (judge.Environment, error) { return env, nil }, e.registry().Names()...).Parse(ctx, x.metric)

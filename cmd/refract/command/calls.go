@@ -194,7 +194,7 @@ func (s *serverFlags) config() llm.Config {
 
 func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error) {
 	cfg := s.config()
-	cfg.Endpoint = endpoint
+	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }
 	for _, url := range s.urls(e) {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: url, APIKey: e.getenv("OPENAI_API_KEY")})
 	}
@@ -203,26 +203,6 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error)
 		return nil, usagef("%w", err)
 	}
 	return client, nil
-}
-
-// awaiting is a client that waits for its servers at first.
-func (e *env) awaiting(c *llm.Client, wait time.Duration) *llm.Awaiting {
-	e.clients = append(e.clients, c)
-	return &llm.Awaiting{Client: c, Wait: wait, Warn: func(err error) { e.warn("%v", err) }}
-}
-
-// tellServers says with -v what became of the calls to each server.
-func (e *env) tellServers() {
-	if !e.verbose {
-		return
-	}
-	for _, c := range e.clients {
-		for _, s := range c.Stats() {
-			if s.Calls > 0 {
-				e.note("%s", s)
-			}
-		}
-	}
 }
 
 // tellCost says what the calls of a run cost.

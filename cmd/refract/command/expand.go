@@ -20,7 +20,6 @@ type expandFlags struct {
 	batchFlags
 	shardFlag
 
-	staged  bool   // a step of a pipe, where segments that stay incomplete are no failure
 	prompts string // their names
 	form    string
 	judge   string // model; "" for none

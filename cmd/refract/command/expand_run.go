@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 
 	"github.com/refract-eval/refract"
@@ -52,10 +51,8 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if r.ds = whole; x.shard != "" {
-		if r.ds, err = r.part(ctx, args, whole); r.ds == nil || err != nil {
-			return err
-		}
+	if r.ds, err = x.cut(ctx, e, args, x.path, whole, "batch"); err != nil {
+		return err
 	}
 	store, err := x.openStore(ctx, e, x.dryRun)
 	if err != nil {
@@ -66,33 +63,19 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if x.dryRun {
 		return r.foresee(ctx)
 	}
-	x.learn(ctx, whole)
-	out := io.Writer(x.writer)
-	if x.writer == nil {
-		if out, err = e.create(x.path); err != nil {
-			return err
-		}
+	out, done, err := x.create(ctx, e, x.path)
+	if done || err != nil {
+		return err
 	}
+	x.learn(ctx, whole)
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	return r.expand(ctx, out)
-}
-
-// part returns the part of the dataset that --shard names, and nil where its shard
-// is there already.
-func (r *expansion) part(ctx context.Context, args []string, whole refract.Dataset) (refract.Dataset, error) {
-	if err := r.wholly("batch"); err != nil {
-		return nil, err
+	if err = r.expand(ctx, out); emptyPart(err, args, x.path) {
+		e.note("standard input has no segment, and there is no output")
+		return nil
 	}
-	ds, err := r.cut(ctx, r.e, args, r.path, whole)
-	if err != nil || r.dryRun {
-		return ds, err
-	}
-	if done, err := r.begin(ctx, r.e); done || err != nil {
-		return nil, err
-	}
-	return ds, nil
+	return err
 }
 
 // connect says where answers come from that the store lacks.
@@ -102,7 +85,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 		r.cfg.Probe = r.client
 		r.cfg.Client, err = r.inBatches(ctx)
 	case r.client != nil:
-		r.cfg.Client, r.cfg.Budget = r.e.awaiting(r.client, r.wait), r.spend
+		r.cfg.Client, r.cfg.Budget = r.client, r.spend
 	}
 	return err
 }
@@ -156,8 +139,6 @@ func (r *expansion) finish(found *findings) error {
 		if found.Unanswered > 0 {
 			return fmt.Errorf("%s without an answer, so that %s is not written; the same command asks again", english.Thousands(found.Unanswered, "request"), r.file)
 		}
-		short, _ := found.yields.Below(r.cfg.Complete)
-		r.writer.Lacks(short, found.yields.Lack(r.cfg.Complete))
 	}
 	return r.end(r.e, nil)
 }
@@ -169,7 +150,7 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 		found.tell(r.e, r.spend.Spent(), r.cfg.Check != nil, r.cfg.Complete)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is no failure.
-		if lacking != nil && (err != nil || r.staged || r.writer != nil && !found.short(r.cfg.Complete) || found.Unanswered > 0) {
+		if lacking != nil && (err != nil || r.writer != nil && !found.short(r.cfg.Complete) || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
 		}
@@ -189,19 +170,13 @@ func (r *expansion) lacking(found *findings) error {
 	_, most := found.yields.Range()
 	switch short, named := found.yields.Below(r.cfg.Complete); {
 	case short > 0:
-		return below(strconv.Itoa(r.cfg.Complete), short, named, found.yields.Lack(r.cfg.Complete), done)
+		if named != "" {
+			named = ", " + named
+		}
+		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
+			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
 	case most == 0 && found.References > 0 && found.textless():
 		return fmt.Errorf("no answer has a text: %d withheld, %d empty; %s; look at an answer, or take another model", found.Blocked, found.Empty, done)
 	}
 	return nil
-}
-
-// below says that segments have fewer variants than --complete is to give them,
-// and what has become of them. named are some of them, if that is known.
-func below(complete string, segments int, named string, lack int, done string) error {
-	if named != "" {
-		named = ", " + named
-	}
-	return fmt.Errorf("segments with fewer than %s accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
-		complete, segments, named, english.Count(lack, "variant"), done)
 }

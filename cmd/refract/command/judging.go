@@ -18,6 +18,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/panel"
@@ -28,7 +29,6 @@ type judgeFlags struct {
 	callFlags
 	model       string
 	policy      judge.Policy
-	maxUnparsed float64
 	maxText     int // MiB
 	storeScores string
 }
@@ -37,7 +37,7 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
 	grouped(cmd, modelFlags, "judge-model")
-	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05, judge.PolicyNames()...)
+	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
 	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
@@ -46,12 +46,10 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	j.callFlags.register(cmd, "answer")
 }
 
-// registerUnparseable adds the flags about answers without a score.
-func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, most *float64, def float64, policies ...string) {
+// registerUnparseable adds the flag about answers without a score.
+func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, policies ...string) {
 	parsedFlag(cmd, policy, "unparseable", "exclude", judge.ParsePolicy,
 		"what a judge's answer without a score counts as: "+strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]")+" or a number", policies...)
-	cmd.Flags().Float64Var(most, "max-unparsed", def, "share of a judge's answers that may lack a score before the run fails")
-	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "max-unparsed")
 }
 
 // judging is what the metrics of one run share, or nil where nothing is scored.
@@ -67,9 +65,9 @@ type judging struct {
 	prices   budget.Prices
 	spend    *budget.Budget
 	progress *report.Progress
-	clients  map[string]*llm.Awaiting // by endpoint and server
-	vectors  []*vectors               // of metrics that compare them
-	silent   bool                     // without progress
+	clients  map[string]*llm.Client // by endpoint and server
+	vectors  []*vectors             // of metrics that compare them
+	silent   bool                   // without progress
 
 	answers  answered
 	mu       sync.Mutex
@@ -79,7 +77,7 @@ type judging struct {
 
 // run makes what the metrics of a run share. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Awaiting{}}
+	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}}
 }
 
 // metricsOf makes the metrics of all specs, and what they share. Close it.
@@ -155,7 +153,6 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	return neural.Environment{
 		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
-		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
 	}, nil
 }
 
@@ -252,7 +249,7 @@ func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte)
 
 // client is who is asked at an endpoint of the servers, or of the one that is
 // named.
-func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, error) {
+func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	key := string(endpoint) + " " + server
 	if c, ok := j.clients[key]; ok {
 		return c, nil
@@ -262,8 +259,8 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, e
 	if err != nil {
 		return nil, err
 	}
-	j.clients[key] = j.e.awaiting(c, j.wait)
-	return j.clients[key], nil
+	j.clients[key] = c
+	return c, nil
 }
 
 func (j *judging) observe(r ask.Result) {
@@ -288,10 +285,17 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)
 }
 
+// mostUnparsed is the share of a judge's answers that may lack a score, where nothing
+// counts in their place.
+const mostUnparsed = 0.05
+
 // covered checks that enough of each judge's answers have a score.
-func (j *judgeFlags) covered(g *audit.Reports) error {
-	if err := g.Covered(j.maxUnparsed); err != nil {
-		return fmt.Errorf("%w; --max-unparsed sets that share, and --reports FILE of 'refract score' shows the raw answers", err)
+func covered(g *audit.Reports, p judge.Policy) error {
+	if _, counts := p.Counts(analysis.Unparseable); counts {
+		return nil
+	}
+	if err := g.Covered(mostUnparsed); err != nil {
+		return fmt.Errorf("%w; --reports FILE of 'refract score' shows the raw answers, and --unparseable NUMBER counts in their place", err)
 	}
 	return nil
 }

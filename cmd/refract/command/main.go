@@ -34,7 +34,6 @@ type env struct {
 	configPath     string   // of --config
 	extra          metrics.Registry
 	models         language.Models // of the language check; nil in a lean program
-	clients        []*llm.Client   // that were called, perhaps
 	outputs        []placed        // that are not in place yet
 	closers        []io.Closer     // at the end of the run
 	paths          paths.Run       // what the command reads and writes
@@ -126,7 +125,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	if err == nil {
 		err = e.commit()
 	}
-	e.tellServers()
 	return e.exit(ctx, cmd.CommandPath(), err)
 }
 

@@ -128,7 +128,7 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 	if failed != nil || r.gather == nil {
 		return err
 	}
-	return r.judging.covered(r.gather)
+	return covered(r.gather, r.judging.policy)
 }
 
 // inFile makes a fault of a spec one of the file that has it, and not of the

@@ -23,7 +23,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/refract-eval/refract/internal/buildtest"
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -221,8 +220,8 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 // prompt gets any answer.
 func teaching(bad float64) func(*llmtest.Request) string {
 	return func(r *llmtest.Request) string {
-		if reply, asked := buildtest.Answer(r, bad); asked {
-			return reply.Text
+		if text, _, asked := llmtest.BuilderAnswer(r, bad); asked {
+			return text
 		}
 		return llmtest.Answer(r.Model, r.Prompt, r.Sample)
 	}
@@ -299,7 +298,7 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		}
 		switch {
 		case (options["fault"] == "busy" || options["fault"] == "pause") && h.CallsFor(r.Prompt) > 1,
-			options["fault"] == "schema" && !r.Schema, options["fault"] == "reasons" && r.MaxTokens > 64:
+			options["fault"] == "schema" && len(r.ResponseFormat) == 0, options["fault"] == "reasons" && r.MaxTokens > 64:
 			return nil
 		}
 		return fault
@@ -352,7 +351,7 @@ func faultNamed(name string) (llmtest.Fault, error) {
 	case "blocked":
 		return llmtest.Finish("content_filter", ""), nil
 	case "reasons":
-		return llmtest.Reasoning("reasoning_content", "Let me think.", nil, "length"), nil
+		return llmtest.Apart(nil, "length", map[string]any{"reasoning_content": "Let me think."}), nil
 	case "hostile":
 		return llmtest.Status(http.StatusBadRequest, "\x1b[2Jno\r\nrefract: all is well"), nil
 	}

@@ -286,13 +286,11 @@ func (x *refining) student(ctx context.Context, e *env) error {
 	env := judge.Environment{Asker: x.set.Asker}
 	if x.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
-			flags := x.serverFlags.at(server)
-			c, err := flags.client(e, r.Endpoint())
-			if err != nil {
-				return nil, err
+			c, err := x.client(e, r.Endpoint(), server)
+			if err == nil {
+				x.plan.Student.Client = c
 			}
-			x.plan.Student.Client = c
-			return c, nil
+			return c, err
 		}
 	}
 	m, err := judge.Registry(func(context.Context) (judge.Environment, error) { return env, nil }, e.registry().Names()...).Parse(ctx, x.metric)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/paths"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -36,7 +35,7 @@ type env struct {
 	models         language.Models // of the language check; nil in a lean program
 	outputs        []placed        // that are not in place yet
 	closers        []io.Closer     // at the end of the run
-	paths          paths.Run       // what the command reads and writes
+	paths          paths           // what the command reads and writes
 	oddities       []string        // of the input, of which was warned
 }
 

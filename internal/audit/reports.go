@@ -60,11 +60,6 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 				return err
 			}
 		}
-		for h, rep := range ms.NativeReports {
-			if err := add(h, nil, rep); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

@@ -277,7 +277,7 @@ func (b *builder) designate(ctx context.Context, e *env) error {
 	}
 	if task.Language != "" {
 		d := language.New(language.Config{Language: task.Language})
-		if b.set.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+		if b.set.Language, err = check.New(check.Config{Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
 			return err
 		}
 	}

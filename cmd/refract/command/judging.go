@@ -141,6 +141,8 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
+	case j.dryRun:
+		return neural.Environment{}, usagef("--dry-run tells what models with a price would be asked, and %s asks a server of yours: leave it out", neural.Name)
 	case j.offline:
 		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
 	}
@@ -148,7 +150,7 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
+		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
 	}, nil
 }
@@ -257,7 +259,8 @@ func (j *judging) observe(r ask.Result) {
 // scored counts the segments of metrics on servers and of programs, beside the
 // answers of judges.
 func (j *judging) scored(m metrics.Metric, segments int) {
-	if _, far := m.(metrics.NativeScorer); !far {
+	switch m.(type) {
+	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
 		return
 	}
 	j.mu.Lock()
@@ -323,7 +326,7 @@ func (j *judging) done(ctx context.Context, err error) {
 			called += asked
 		}
 	}
-	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
+	if errors.Is(err, audit.ErrCoverage) {
 		err = nil // it would come to the same
 	}
 	j.ended(ctx, j.e, j.spend.Spent(), called, err)

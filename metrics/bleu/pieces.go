@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -40,11 +40,30 @@ func byPiecesNames() (names []string) {
 
 func byPieces(tokenizer string) bool { return slices.Contains(byPiecesNames(), tokenizer) }
 
-func (m *Metric) tokenizer() *token.Tokenizer {
+// splitter calls yield with each token of a text, whose bytes are valid during the call
+// only.
+type splitter interface {
+	Split(s string, yield func(token []byte))
+}
+
+func (m *Metric) tokenizer() splitter {
 	if m.pieces != nil {
-		return token.OfPieces(m.pieces)
+		return &pieceSplitter{encoder: m.pieces.newEncoder()}
 	}
 	return token.New(m.opt.Tokenize)
+}
+
+// pieceSplitter splits by a model. sacreBLEU joins the pieces by spaces and splits at
+// white space, which an unknown piece can have.
+type pieceSplitter struct {
+	encoder *spEncoder
+	joined  []byte
+}
+
+func (p *pieceSplitter) Split(s string, yield func(token []byte)) {
+	p.joined = p.joined[:0]
+	p.encoder.encode(text.TrimRight(s), func(piece []byte) { p.joined = append(append(p.joined, piece...), ' ') })
+	token.Fields(p.joined, yield)
 }
 
 // readModel reads the model of a tokenizer.
@@ -63,11 +82,11 @@ func (m *Metric) readModel(o Options) error {
 		return err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, sentencepiece.Most+1))
+	data, err := io.ReadAll(io.LimitReader(f, mostModel+1))
 	if err != nil {
 		return err
 	}
-	if m.pieces, err = sentencepiece.Parse(data); err != nil {
+	if m.pieces, err = parseModel(data); err != nil {
 		return &fs.PathError{Op: "parse", Path: file, Err: err}
 	}
 	sum := sha256.Sum256(data)

@@ -1,4 +1,4 @@
-package sentencepiece
+package bleu
 
 import (
 	"encoding/binary"
@@ -45,12 +45,12 @@ func (s spec) file() []byte {
 	return message(out, 3, message(n, 2, s.charsMap))
 }
 
-func (s spec) encoder(t rapid.TB) *Encoder {
-	m, err := Parse(s.file())
+func (s spec) encoder(t rapid.TB) *spEncoder {
+	m, err := parseModel(s.file())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.NewEncoder()
+	return m.newEncoder()
 }
 
 // charsMap is a double array with keys of one byte each.
@@ -82,7 +82,7 @@ func normals(scores ...any) (ps []piece) {
 	return ps
 }
 
-func TestEncode(t *testing.T) {
+func TestPieceEncoding(t *testing.T) {
 	words := normals("▁", -4.0, "a", -3.0, "b", -3.0, "ab", -4.0, "▁ab", -5.0, "bc", -1.0, "c", -6.0)
 	merges := normals("▁", -9.0, "a", -8.0, "b", -7.0, "c", -6.0, "ab", -1.0, "bc", -2.0, "▁ab", -3.0)
 	with := func(ps []piece, more ...piece) []piece { return append(slices.Clone(ps), more...) }
@@ -119,7 +119,7 @@ func TestEncode(t *testing.T) {
 	} {
 		e := c.encoder(t)
 		for range 2 { // with memory that was used
-			if got := strings.Join(encode(e, c.in), " "); got != c.want {
+			if got := strings.Join(encoded(e, c.in), " "); got != c.want {
 				t.Errorf("%s: %q is split into %q, want %q", name, c.in, got, c.want)
 			}
 		}
@@ -144,7 +144,7 @@ func TestParseErrors(t *testing.T) {
 		"score":             spec{pieces: normals("a", math.NaN())}.file(),
 		"type":              spec{pieces: []piece{{"a", 0, 9}}}.file(),
 		"algorithm":         message(spec{pieces: letter}.file(), 2, number(nil, 3, 3)),
-		"large":             make([]byte, Most+1),
+		"large":             make([]byte, mostModel+1),
 		"rules: short":      spec{pieces: letter, charsMap: []byte("abc")}.file(),
 		"rules: size":       damaged(func(b []byte) []byte { b[2]++; return b }).file(),
 		"rules: no text":    damaged(func(b []byte) []byte { return b[:4+768*4] }).file(),
@@ -153,7 +153,7 @@ func TestParseErrors(t *testing.T) {
 		"rules: way out":    damaged(func(b []byte) []byte { b[4+4*(256^'a')+2] = 0xff; return b }).file(),
 		"rules: beyond end": damaged(func(b []byte) []byte { b[4+4*(512+'a')] = 3; return b }).file(),
 	} {
-		if _, err := Parse(file); err == nil || !strings.Contains(err.Error(), "SentencePiece model") {
+		if _, err := parseModel(file); err == nil || !strings.Contains(err.Error(), "SentencePiece model") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestBestPath(t *testing.T) {
 			}
 			return most
 		}
-		pieces, sum := encode(e, text), 0.0
+		pieces, sum := encoded(e, text), 0.0
 		for _, p := range pieces {
 			if score, ok := scores[p]; ok {
 				sum += score
@@ -247,7 +247,7 @@ func TestMergePairs(t *testing.T) {
 			}
 			open = !known
 		}
-		if got := encode(e, text); !slices.Equal(got, want) {
+		if got := encoded(e, text); !slices.Equal(got, want) {
 			t.Fatalf("%q was split into %q, want %q", text, got, want)
 		}
 	})
@@ -255,7 +255,7 @@ func TestMergePairs(t *testing.T) {
 
 // A file is refused, or splits every text into pieces that make up the normalized
 // one.
-func FuzzParse(f *testing.F) {
+func FuzzModel(f *testing.F) {
 	words := normals("▁", -4.0, "a", -3.0, "ab", -4.0, "bc", -1.0)
 	rules := charsMap(map[byte]string{'A': "a", '\t': " ", '!': ""})
 	more := []piece{{"<s>", 0, control}, {"B", 0, user}, {"ac", 0, unused}, {"<0x41>", 0, single}}
@@ -263,12 +263,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(s.file(), "\tAbc! aBc ")
 	}
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
-		m, err := Parse(file)
+		m, err := parseModel(file)
 		if err != nil {
 			return
 		}
-		e := m.NewEncoder()
-		pieces := encode(e, text)
+		e := m.newEncoder()
+		pieces := encoded(e, text)
 		if whole := string(m.norm.normalize(nil, text)); !m.byteFallback && strings.Join(pieces, "") != whole || slices.Contains(pieces, "") {
 			t.Fatalf("%q was split into %q", whole, pieces)
 		}

@@ -1,16 +1,16 @@
-package sentencepiece
+package bleu
 
 import (
 	"fmt"
 	"slices"
 )
 
-// Encoder splits texts. It reuses its memory and is not safe for concurrent use.
-type Encoder struct {
-	*Model
+// spEncoder splits texts. It reuses its memory and is not safe for concurrent use.
+type spEncoder struct {
+	*spModel
 	text  []byte // normalized
 	spans []span
-	best  []path   // of a unigram model, by where they end
+	best  []route  // of a unigram model, by where they end
 	chars []symbol // of a BPE model
 	queue queue
 	parts map[string]int // how long the left part is of pieces that are split again
@@ -22,13 +22,13 @@ type span struct {
 	id  int32
 }
 
-// NewEncoder returns memory for one goroutine.
-func (m *Model) NewEncoder() *Encoder { return &Encoder{Model: m} }
+// newEncoder returns memory for one goroutine.
+func (m *spModel) newEncoder() *spEncoder { return &spEncoder{spModel: m} }
 
-// Encode calls yield with each piece of a text. The bytes are valid during the
+// encode calls yield with each piece of a text. The bytes are valid during the
 // call only. Characters in a row that are unknown are one piece, or else their
 // bytes are pieces such as "<0xE2>".
-func (e *Encoder) Encode(text string, yield func(piece []byte)) {
+func (e *spEncoder) encode(text string, yield func(piece []byte)) {
 	e.text = e.norm.normalize(e.text, text)
 	e.spans = e.spans[:0]
 	if e.bpe {
@@ -71,8 +71,8 @@ func charLength(text []byte) int {
 	return min(n, len(text))
 }
 
-// path is the best way to a place of the text.
-type path struct {
+// route is the best way to a place of the text.
+type route struct {
 	score float32
 	start int // of its last piece; -1 where there is no way
 	id    int32
@@ -80,22 +80,21 @@ type path struct {
 
 // bestPath is the Viterbi algorithm, over sums of float32 as in the original: the
 // order of near-equal paths depends on them.
-func (e *Encoder) bestPath() {
+func (e *spEncoder) bestPath() {
 	e.best = e.best[:0]
 	for range len(e.text) + 1 {
-		e.best = append(e.best, path{start: -1})
+		e.best = append(e.best, route{start: -1})
 	}
 	for start := 0; start < len(e.text); {
 		till := e.best[start].score
 		char := charLength(e.text[start:])
 		whole := false // whether a piece is the next character alone
-		at := uint32(0)
 		for i := start; i < len(e.text); i++ {
-			if at = e.trie.next(at, e.text[i]); at == 0 {
+			id, ok := e.ids[string(e.text[start:i+1])]
+			if !ok {
 				break
 			}
-			id := e.trie.values[at]
-			if id < 0 || e.pieces[id].kind == unused {
+			if id == prefix || e.pieces[id].kind == unused {
 				continue
 			}
 			length := i + 1 - start
@@ -117,8 +116,8 @@ func (e *Encoder) bestPath() {
 	slices.Reverse(e.spans)
 }
 
-func (p *path) improve(score float64, start int, id int32) {
+func (p *route) improve(score float64, start int, id int32) {
 	if p.start < 0 || score > float64(p.score) {
-		*p = path{float32(score), start, id}
+		*p = route{float32(score), start, id}
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
+	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -59,8 +60,8 @@ type Metric struct {
 	opt  Options
 	info metrics.Info
 
-	pieces *spModel // nil where texts are split by rules
-	model  string   // the beginning of its SHA-256
+	pieces *sentencepiece.Model // nil where texts are split by rules
+	model  string               // the beginning of its SHA-256
 }
 
 var (

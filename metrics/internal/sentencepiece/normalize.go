@@ -1,4 +1,4 @@
-package bleu
+package sentencepiece
 
 import (
 	"bytes"

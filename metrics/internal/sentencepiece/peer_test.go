@@ -1,4 +1,4 @@
-package bleu
+package sentencepiece
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func TestSentencePiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	encoders := map[string]*spEncoder{}
+	encoders := map[string]*Encoder{}
 	texts, pieces := 0, 0
 	for in := json.NewDecoder(file); ; {
 		var row struct {
@@ -43,11 +43,11 @@ func TestSentencePiece(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := parseModel(data)
+			m, err := Parse(data)
 			if err != nil {
 				t.Fatalf("%s: %v", row.Model, err)
 			}
-			e = m.newEncoder()
+			e = m.NewEncoder()
 			encoders[row.Model] = e
 		}
 		texts, pieces = texts+1, pieces+len(row.Pieces)
@@ -61,8 +61,8 @@ func TestSentencePiece(t *testing.T) {
 	t.Logf("%d models, %d texts, %d pieces", len(encoders), texts, pieces)
 }
 
-func encoded(e *spEncoder, text string) []string {
+func encoded(e *Encoder, text string) []string {
 	var out []string
-	e.encode(text, func(p []byte) { out = append(out, string(p)) })
+	e.Encode(text, func(p []byte) { out = append(out, string(p)) })
 	return out
 }

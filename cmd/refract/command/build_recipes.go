@@ -58,7 +58,7 @@ func (x *designing) check(args []string) (err error) {
 func (x *designing) run(ctx context.Context, e *env, args []string) (err error) {
 	if code := x.task.Language; code != "" {
 		d := language.New(language.Config{Language: code})
-		if x.set.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+		if x.set.Language, err = check.New(check.Config{Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -123,7 +123,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		if cfg.Check == nil {
 			return cfg, usagef("--judge comes after the checks: leave out --checks none")
 		}
-		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, From: doubt.Limit}
+		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, From: measure.DoubtLimit}
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate

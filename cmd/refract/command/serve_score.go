@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
@@ -38,64 +41,85 @@ const (
 	rowBytes    = 512 // for a row of a table
 )
 
-// readRequest reads parameters: segments, and what flags of a command of the same name
-// say, of which a list may be given, as of metrics. null is as nothing. What is wrong with it is the
-// request's fault.
-func readRequest(params []byte, cmd *cobra.Command, flags []string, more ...func(texts func() ([]string, error)) jsonline.Field) ([]*refract.Segment, error) {
-	r := jsonline.NewReader(params)
-	var segments []*refract.Segment
-	one := func() (string, error) {
-		at := r.Offset()
-		b, err := r.ID()
-		if err == nil && len(b) > mostSpec {
-			err = jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
+// readRequest reads parameters: segments, what flags of a command of the same name
+// say, of which a list may be given, as of metrics, and others that a function takes.
+// null is as nothing. What is wrong with it is the request's fault.
+func readRequest(params []byte, cmd *cobra.Command, flags []string, others map[string]func([]string) error) ([]*refract.Segment, error) {
+	segments, err := func() (segments []*refract.Segment, err error) {
+		var in map[string]jsontext.Value
+		if err := jsonline.Unmarshal(params, &in, "the parameters"); err != nil {
+			return nil, err
 		}
-		return string(b), err
-	}
-	texts := func() (all []string, err error) {
-		err = r.OrNull(func() error {
-			if r.Kind() != jsonline.Array {
-				text, err := one()
-				all = []string{text}
-				return err
+		known := slices.Concat([]string{"segments"}, flags, slices.Sorted(maps.Keys(others)))
+		for name := range in {
+			if !slices.Contains(known, name) {
+				return nil, jsonline.Unknown(name, known)
 			}
-			return r.Elements(func(i int) error {
-				if i == mostListed {
-					return jsonline.Fault(r.Offset(), "at most %d texts of %d bytes are taken", mostListed, mostSpec)
-				}
-				text, err := one()
-				all = append(all, text)
-				return err
-			})
-		})
-		return all, err
-	}
-	fields := []jsonline.Field{jsonline.To("segments", &segments, func() ([]*refract.Segment, error) {
-		return dataset.ReadSegments(r, min(mostSegments, max(someSegments, len(params)/leastSegment)))
-	})}
-	for _, param := range flags {
-		fields = append(fields, jsonline.With(param, func() error {
-			at := r.Offset()
-			values, err := texts()
-			for _, v := range values {
-				if err := cmd.Flags().Lookup(strings.ReplaceAll(param, "metrics", "metric")).Value.Set(v); err != nil {
-					return jsonline.Fault(at, "%s: %v", param, unfit(err))
+		}
+		if in["segments"].Kind() == 'n' || in["segments"] == nil {
+			return nil, fmt.Errorf("%s needs segments", cmd.Name())
+		}
+		if segments, err = dataset.ReadSegments(in["segments"], min(mostSegments, max(someSegments, len(params)/leastSegment))); err != nil {
+			return nil, err
+		}
+		for _, param := range known[1:] {
+			values, err := textsOf(in[param])
+			if err != nil {
+				return nil, jsonline.Fault("field %s %v", param, err)
+			}
+			set := others[param]
+			if set == nil {
+				set = func(values []string) error {
+					for _, v := range values {
+						if err := cmd.Flags().Lookup(strings.ReplaceAll(param, "metrics", "metric")).Value.Set(v); err != nil {
+							return jsonline.Fault("%s: %v", param, unfit(err))
+						}
+					}
+					return nil
 				}
 			}
-			return err
-		}))
-	}
-	for _, m := range more {
-		fields = append(fields, m(texts))
-	}
-	err := r.Whole(fields...)
-	if err == nil && segments == nil {
-		err = fmt.Errorf("%s needs segments", cmd.Name())
-	}
+			if err := set(values); err != nil {
+				return nil, err
+			}
+		}
+		return segments, nil
+	}()
 	if err != nil {
 		return nil, &serve.Usage{Err: err}
 	}
 	return segments, nil
+}
+
+// textsOf reads texts or numbers, or one of them.
+func textsOf(v jsontext.Value) ([]string, error) {
+	all := []jsontext.Value{v}
+	switch v.Kind() {
+	case 0, 'n':
+		return nil, nil
+	case '[':
+		all = nil
+		if err := json.Unmarshal(v, &all); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	for _, v := range all {
+		if len(v) > mostSpec || len(all) > mostListed {
+			return nil, fmt.Errorf("is too long: at most %d texts of %d bytes are taken", mostListed, mostSpec)
+		}
+		text := v.String()
+		switch v.Kind() {
+		case '"':
+			if err := json.Unmarshal(v, &text); err != nil {
+				return nil, err
+			}
+		case '0':
+		default:
+			return nil, errors.New("must be a string or a number, or a list of them")
+		}
+		out = append(out, text)
+	}
+	return out, nil
 }
 
 // demand is what a request asks for.
@@ -147,20 +171,17 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	q.settingFlags.register(s.e, cmd, "")
 	q.registerScope(cmd)
 	segments, err := readRequest(params, cmd, []string{"metrics", "aggregate", "missing", "system"},
-		func(texts func() ([]string, error)) jsonline.Field {
-			return jsonline.With("per", func() error {
-				given, err := texts()
-				for _, name := range given {
-					if _, err := wordOf("system", "segment", "cell")(name); err != nil {
-						return fmt.Errorf("per %w", err)
-					}
+		map[string]func([]string) error{"per": func(given []string) error {
+			for _, name := range given {
+				if _, err := wordOf("system", "segment", "cell")(name); err != nil {
+					return fmt.Errorf("per %w", err)
 				}
-				if given != nil {
-					per = given
-				}
-				return err
-			})
-		})
+			}
+			if given != nil {
+				per = given
+			}
+			return nil
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +262,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.score.register(s.e, cmd, "")
 	c.registerStatistics(cmd, settingsCompared)
 	c.registerTable(cmd)
-	segments, err := readRequest(params, cmd, []string{"metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table"})
+	segments, err := readRequest(params, cmd, []string{"metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table"}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func TestJSONLErrors(t *testing.T) {
 		{"reference", `{"id":"1","references":["r",{}]}`, `d.jsonl:1:29: field references[1] must be a string or null, not an object`},
 		{"hypotheses", `{"id":"1","hypotheses":["h"]}`, `d.jsonl:1:24: field hypotheses must be an object`},
 		{"human", `{"id":"1","human":[]}`, `d.jsonl:1:19: field human must be an object`},
-		{"score", `{"id":"1","human":{"mqm":{"s":"-1"}}}`, `d.jsonl:1:31: field human.mqm must be a number or null`},
+		{"score", `{"id":"1","human":{"mqm":{"s":"-1"}}}`, `d.jsonl:1:31: field human.mqm of system "s" must be a number or null`},
 		{"document", `{"id":"1","document":3}`, `d.jsonl:1:22: field document must be a string or null, not a number`},
 
 		{"unknown field", `{"id":"1","refrences":[]}`, `d.jsonl:1:11: unknown field "refrences" (did you mean "references"?)`},

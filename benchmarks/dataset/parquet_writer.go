@@ -41,7 +41,8 @@ type ParquetEncoder struct {
 func NewParquetEncoder(w io.Writer) *ParquetEncoder {
 	return &ParquetEncoder{
 		checker: NewEncoder(io.Discard),
-		w: parquet.NewGenericWriter[record](w,
+		// The name is that which all files have.
+		w: parquet.NewGenericWriter[record](w, parquet.NewSchema("parquetSegment", parquet.SchemaOf(record{})),
 			parquet.Compression(&parquet.Zstd),
 			parquet.PageBufferSize(parquetPage),
 			// A fixed name in place of the library's version: the same segments

@@ -186,7 +186,7 @@ func (js *judgements) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 			if err == nil && v.Kind() != 'n' {
 				j.Valid = true
 				if j.Score, err = strconv.ParseFloat(string(v), 64); err != nil {
-					err = errors.New("must be a number or null")
+					err = fmt.Errorf("of system %s must be a number or null", text.Quote(j.System))
 				}
 			}
 			*js = append(*js, j)

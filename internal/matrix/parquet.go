@@ -31,7 +31,7 @@ type parquetEncoder struct {
 
 func newParquetEncoder(w io.Writer) encoder {
 	return &parquetEncoder{
-		w: parquet.NewGenericWriter[stored](w,
+		w: parquet.NewGenericWriter[stored](w, schema(),
 			parquet.Compression(&parquet.Zstd),
 			parquet.MaxRowsPerRowGroup(parquetGroup),
 			// A fixed name in place of the library's version: the same rows
@@ -115,14 +115,14 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 	if string(magic) != parquetMagic {
 		return &foreignError{errors.New("not a Parquet file; name it .jsonl if it is JSON Lines")}
 	}
-	var schema string
+	foreign := false
 	err := guard(func() error {
 		f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		if err != nil {
 			return err
 		}
 		s.sum, _ = f.Lookup(digestKey)
-		if schema = f.Schema().String(); schema == parquet.SchemaOf(stored{}).String() {
+		if foreign = f.Schema().String() != schema().String(); !foreign {
 			s.reader = parquet.NewGenericReader[stored](f)
 		}
 		return nil
@@ -130,7 +130,7 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 	if err != nil {
 		return fmt.Errorf("the Parquet file is cut off or damaged (%w)", err)
 	}
-	if s.reader == nil {
+	if foreign {
 		return &foreignError{errors.New("the columns are not those of a matrix, or of other types")}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
@@ -51,6 +53,9 @@ type stored struct {
 	Output     string   `json:"output_hash" parquet:"output_hash,dict,optional"`
 	Against    string   `json:"reference_hash" parquet:"reference_hash,dict,optional"`
 }
+
+// schema has the name that all files have.
+func schema() *parquet.Schema { return parquet.NewSchema("parquetRow", parquet.SchemaOf(stored{})) }
 
 // row checks what was read.
 func (s *stored) row() (row, error) {

@@ -15,43 +15,30 @@ import (
 // they reach no further than reached.
 func align(text string, tokens []string, unknown bool) (borders []int, reached int) {
 	type state struct{ token, at int }
-	var (
-		n     = len(tokens)
-		at    = make([]int, n+1)   // the borders of the current way
-		ways  = make([][]int, n+1) // its ends that were not tried yet
-		begun = make([]bool, n+1)  // whether ways holds anything
-		dead  = map[state]bool{}   // what leads nowhere
-	)
-	// Honest tokens need hardly more than a step each.
-	for i, steps := 0, 8*(n+len(text)+maxUnknown); i >= 0 && steps > 0; steps-- {
-		reached = max(reached, at[i])
-		if i == n {
-			// A last space may have been dropped.
-			if n > 0 && strings.Trim(text[at[n]:], " ") == "" {
-				at[n] = len(text)
-				return at, reached
-			}
-			i--
-			continue
+	borders, dead := make([]int, len(tokens)+1), map[state]bool{} // dead is what leads nowhere
+	steps := 8 * (len(tokens) + len(text) + maxUnknown)           // honest tokens need hardly more than one each
+	var fit func(i, at int) bool
+	fit = func(i, at int) bool {
+		borders[i], reached = at, max(reached, at)
+		if i == len(tokens) {
+			borders[i] = len(text) // a last space may have been dropped
+			return i > 0 && strings.Trim(text[at:], " ") == ""
 		}
-		if !begun[i] {
-			begun[i] = true
-			if i == 0 && unknown {
-				ways[i] = anywhere(text)
-			} else if !dead[state{i, at[i]}] {
-				ways[i] = ends(text, at[i], tokens[i], ways[i][:0])
+		if steps--; steps < 0 || dead[state{i, at}] {
+			return false
+		}
+		for _, end := range ends(text, at, tokens[i], unknown && i == 0) {
+			if fit(i+1, end) {
+				return true
 			}
 		}
-		if len(ways[i]) == 0 {
-			dead[state{i, at[i]}] = true
-			begun[i] = false
-			i--
-			continue
-		}
-		at[i+1], ways[i] = ways[i][0], ways[i][1:]
-		i++
+		dead[state{i, at}] = true
+		return false
 	}
-	return nil, reached
+	if !fit(0, 0) {
+		return nil, reached
+	}
+	return borders, reached
 }
 
 // characters widens a stretch to whole characters.
@@ -74,25 +61,20 @@ func characterAt(text string, at int) int {
 // has lost, in bytes.
 const maxUnknown = 256
 
-// anywhere are the ends of an unknown first token: none first, since most
-// models begin with a token of no text.
-func anywhere(text string) (ends []int) {
-	for at := range text {
-		if at > maxUnknown {
-			return ends
-		}
-		ends = append(ends, at)
-	}
-	return append(ends, len(text))
-}
-
-// ends adds to out the bytes at which a token that begins at a byte may end,
-// the likeliest first.
-func ends(text string, at int, token string, out []int) []int {
+// ends are the bytes at which a token that begins at a byte may end, the likeliest
+// first. An unknown token most likely has no text.
+func ends(text string, at int, token string, unknown bool) (out []int) {
 	add := func(end int) {
 		if !slices.Contains(out, end) {
 			out = append(out, end)
 		}
+	}
+	if unknown {
+		for end := range text[:min(len(text), maxUnknown)] {
+			out = append(out, end)
+		}
+		add(len(text))
+		return out
 	}
 	rest := text[at:]
 	spaces := 0
@@ -115,26 +97,14 @@ func ends(text string, at int, token string, out []int) []int {
 			add(at + spaces + len(s))
 		}
 	}
-	if strings.Contains(token, unreadable) {
-		for _, end := range partial(text, at, token) {
-			add(end)
-		}
+	if n := strings.Count(token, unreadable); n > 0 && n <= maxUnreadable {
+		partial(text, at, token, add)
 	}
-	if at == 0 && special(token) {
+	// A tokenizer may put a special token before a text.
+	if n := len(token); at == 0 && n > 2 && (token[0] == '<' && token[n-1] == '>' || token[0] == '[' && token[n-1] == ']') {
 		add(0)
 	}
 	return out
-}
-
-// special reports whether a token looks like one that a tokenizer puts before
-// a text.
-func special(token string) bool {
-	for _, p := range []string{"<>", "[]"} {
-		if len(token) > 2 && token[0] == p[0] && token[len(token)-1] == p[1] {
-			return true
-		}
-	}
-	return false
 }
 
 // spell gives the texts that a token may stand for: as it is written, and the
@@ -152,48 +122,29 @@ func spell(token string) []string {
 	return all
 }
 
-// unreadable is written for the bytes of a part of a character.
-const unreadable = string(utf8.RuneError)
+// unreadable is written for the bytes of a part of a character; a token has no more of
+// them than maxUnreadable.
+const (
+	unreadable    = string(utf8.RuneError)
+	maxUnreadable = 4
+)
 
-// partial gives the ends of a token of which each U+FFFD is a part of a
+// partial adds the ends of a token of which each U+FFFD is a part of a
 // character, and of no more than one.
-func partial(text string, at int, token string) []int {
-	now := []int{at}
-	for token != "" && len(now) > 0 {
-		var next []int
-		if rest, ok := strings.CutPrefix(token, unreadable); ok {
-			token = rest
-			for _, a := range now {
-				next = append(next, inCharacter(text, a)...)
-			}
-		} else {
-			plain, _, _ := strings.Cut(token, unreadable)
-			token = token[len(plain):]
-			for _, a := range now {
-				if strings.HasPrefix(text[a:], plain) {
-					next = append(next, a+len(plain))
-				}
-			}
-		}
-		slices.Sort(next)
-		now = slices.Compact(next)
+func partial(text string, at int, token string, add func(end int)) {
+	plain, rest, more := strings.Cut(token, unreadable)
+	if !strings.HasPrefix(text[at:], plain) {
+		return
 	}
-	return now
-}
-
-// inCharacter gives the bytes at which a part of a character can end that
-// begins at a byte: within the character, or at its end if it began within.
-func inCharacter(text string, at int) (ends []int) {
-	if at >= len(text) {
-		return nil
+	if at += len(plain); !more {
+		add(at)
+		return
 	}
 	start := characterAt(text, at)
 	_, size := utf8.DecodeRuneInString(text[start:])
-	for end := at + 1; end < start+size; end++ {
-		ends = append(ends, end)
+	for end := at + 1; at < len(text) && end <= start+size; end++ {
+		if end < start+size || at > start {
+			partial(text, end, rest, add)
+		}
 	}
-	if at > start {
-		ends = append(ends, start+size)
-	}
-	return ends
 }

@@ -32,8 +32,6 @@ type Call struct {
 	// says what the server did wrong, such as "gave 3 scores for 4 pairs"; a
 	// *Refusal stands for a status, and a *json.SyntaxError for what is no JSON.
 	Read func(server string, resp *http.Response, body []byte) error
-
-	beside bool // Path is beside the version of the base URL
 }
 
 // Refusal is a status that a server gives inside of an answer.
@@ -102,7 +100,7 @@ func (c Call) request(ctx context.Context) (*http.Request, *call, error) {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	maps.Copy(req.Header, c.Header)
-	out := &call{model: c.Model, most: min(maxAnswerBytes, cmp.Or(c.Most, maxAnswerBytes)), beside: c.beside}
+	out := &call{model: c.Model, most: min(maxAnswerBytes, cmp.Or(c.Most, maxAnswerBytes))}
 	out.read = func(s *server, resp *http.Response, body []byte) *Error {
 		err := c.Read(s.shown, resp, body)
 		var e *Error
@@ -120,7 +118,7 @@ func (c Call) request(ctx context.Context) (*http.Request, *call, error) {
 			if noMemory(refusal.Message) {
 				status = http.StatusRequestEntityTooLarge
 			}
-			return s.classify(c.Model, &openai.APIError{Message: refusal.Message, HTTPStatusCode: status}, nil, false)
+			return s.classify(c.Model, &openai.APIError{Message: refusal.Message, HTTPStatusCode: status}, nil)
 		}
 		e = s.fail(ErrBadAnswer, http.StatusOK, noRetry, s.clean(err.Error(), maxMessage), "", "")
 		e.elsewhere = true

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"sync"
+	"time"
 
 	openai "github.com/sashabaranov/go-openai"
 )
@@ -20,6 +21,9 @@ type Client struct {
 	endpoint  Endpoint
 	transport *transport
 	openai    *openai.Client
+	warn      func(error)
+	wait      time.Duration
+	first     sync.Once // look at the servers
 	// renamed holds the models whose server wants the token limit under the
 	// newer name.
 	renamed sync.Map
@@ -35,7 +39,7 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg)}
+	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait}
 	library := openai.DefaultConfig("") // each server has a key of its own
 	library.BaseURL, library.HTTPClient = anyServer, c.transport
 	c.openai = openai.NewClientWithConfig(library)
@@ -57,6 +61,7 @@ func (c *Client) Format(f fmt.State, _ rune) {
 // Complete asks for one answer. It returns an *Error when the servers give
 // none, and an error that wraps ctx.Err() as soon as the context ends.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
+	c.await(ctx, req.Model)
 	_, renamed := c.renamed.Load(req.Model)
 	resp, err := c.complete(ctx, &req, renamed)
 	var e *Error
@@ -82,7 +87,7 @@ func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp
 	if err != nil {
 		return resp, err
 	}
-	out := &call{body: body, model: req.Model, extra: req.Extra, logprobs: req.PromptLogprobs, most: mostBytes(req.MaxTokens)}
+	out := &call{body: body, model: req.Model, logprobs: req.PromptLogprobs, most: mostBytes(req.MaxTokens)}
 	if out.tokens = req.PromptTokens() + req.MaxTokens; req.PromptLogprobs {
 		out.most = maxAnswerBytes
 	}

@@ -16,8 +16,6 @@ const (
 	DefaultTimeout      = 5 * time.Minute
 	DefaultMaxRetries   = 6
 	DefaultMaxRetryWait = 10 * time.Minute
-	DefaultMaxInFlight  = 256
-	DefaultUserAgent    = "refract"
 )
 
 // Config says which servers are called, and how. Formatting a Config shows
@@ -48,7 +46,11 @@ type Config struct {
 	// MaxRetryWait is the longest wait that a server may ask for; 0 means
 	// DefaultMaxRetryWait. A call fails when its servers ask for more.
 	MaxRetryWait time.Duration
-	// UserAgent is DefaultUserAgent where it is "".
+	// Warn, if not nil, is told before the first call of servers that are not ready,
+	// once Wait has passed. The calls themselves tell what is wrong for good.
+	Warn func(error) `json:"-"`
+	Wait time.Duration
+	// UserAgent is "refract" where it is "".
 	UserAgent string
 	// Transport carries the attempts; nil means one like
 	// http.DefaultTransport, with a connection for every call in flight.
@@ -75,7 +77,7 @@ func (s Server) Format(f fmt.State, _ rune) {
 // Limits bound what is sent to one server. Every attempt counts, failed ones
 // too, as servers count.
 type Limits struct {
-	// MaxInFlight bounds the calls in flight; 0 means DefaultMaxInFlight.
+	// MaxInFlight bounds the calls in flight; 0 means 256.
 	MaxInFlight int
 	// RequestsPerMinute bounds the attempts in any minute; 0 means no bound.
 	RequestsPerMinute int
@@ -156,8 +158,8 @@ func (c *Config) complete() error {
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.MaxRetryWait = cmp.Or(c.MaxRetryWait, DefaultMaxRetryWait)
 	c.MaxRetries = max(0, cmp.Or(c.MaxRetries, DefaultMaxRetries))
-	c.Limits.MaxInFlight = cmp.Or(c.Limits.MaxInFlight, DefaultMaxInFlight)
-	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
+	c.Limits.MaxInFlight = cmp.Or(c.Limits.MaxInFlight, 256)
+	c.UserAgent = cmp.Or(c.UserAgent, "refract")
 	if c.Transport == nil {
 		c.Transport = defaultTransport(c.Limits.MaxInFlight)
 	}

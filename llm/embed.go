@@ -35,6 +35,7 @@ type EmbedResponse struct {
 
 // Embed asks for the vectors of texts. Its errors are those of Complete.
 func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, error) {
+	c.await(ctx, req.Model)
 	if err := checkEmbed(req); err != nil {
 		return EmbedResponse{}, c.transport.notCalled(err)
 	}

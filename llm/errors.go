@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -18,8 +17,6 @@ import (
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
-
-	"github.com/refract-eval/refract/internal/redact"
 )
 
 // The kinds of Error, tested with errors.Is.
@@ -48,7 +45,7 @@ var (
 
 // Error says why a call gave no answer. It holds no secret, and what it
 // quotes from the server is escaped and bounded. It wraps the *openai.APIError
-// or *openai.RequestError that the server's answer stands for, if there was one.
+// that the server's answer stands for, if there was one.
 type Error struct {
 	Kind     error  // one of the kinds above
 	Server   string // base URL, without user and query; several with ", " between
@@ -170,8 +167,6 @@ func (s *server) unreachable(what string, err error) *Error {
 		e.retries = noRetry
 	case errors.As(err, &plain):
 		e.retries, e.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"
-	case errors.As(err, &dns) && dns.IsNotFound:
-		e.retries = fewRetries
 	}
 	return e
 }
@@ -211,7 +206,7 @@ func (s *server) errorInside(model string, body []byte) *Error {
 	if api.HTTPStatusCode < 400 || api.HTTPStatusCode > 599 {
 		api.HTTPStatusCode = http.StatusInternalServerError
 	}
-	e := s.classify(model, api, body, false)
+	e := s.classify(model, api, body)
 	e.Status = http.StatusOK
 	if e.Kind == ErrUnavailable {
 		e.what = "gave an error in place of an answer"
@@ -225,29 +220,19 @@ func (s *server) refused(model string, resp *http.Response, body []byte) *Error 
 	case status < 300:
 		return s.notJSON(status, bytes.TrimSpace(body))
 	case status < 400:
-		return s.fail(ErrBadAnswer, status, noRetry, "redirects elsewhere", s.redirect(resp), "set the base URL to the address that answers")
+		return s.fail(ErrBadAnswer, status, noRetry, "redirects elsewhere", "", "set the base URL to the address that answers")
 	}
 	api := parseAPIError(body)
 	if api == nil {
 		api = &openai.APIError{}
 	}
 	api.HTTPStatusCode = resp.StatusCode
-	return s.classify(model, api, body, resp.Header.Get("Retry-After") != "")
-}
-
-// redirect names the host and path that a redirect leads to.
-func (s *server) redirect(resp *http.Response) string {
-	u, err := resp.Location()
-	if err != nil {
-		return ""
-	}
-	// The path is decoded, so that a secret in it is found.
-	return "to " + s.clean(u.Scheme+"://"+u.Host+redact.Path(u.Path), maxSnippet)
+	return s.classify(model, api, body)
 }
 
 // classify is the table of what a status and a server's error mean, and what can
-// be done. comesBack says that the server has told when to ask again.
-func (s *server) classify(model string, api *openai.APIError, body []byte, comesBack bool) *Error {
+// be done.
+func (s *server) classify(model string, api *openai.APIError, body []byte) *Error {
 	status := api.HTTPStatusCode
 	said := s.said(api.Message, body)
 	fail := func(kind error, what, hint string) *Error { return s.fail(kind, status, noRetry, what, said, hint) }
@@ -264,15 +249,13 @@ func (s *server) classify(model string, api *openai.APIError, body []byte, comes
 		e = fail(ErrAuth, "refused the key", "set OPENAI_API_KEY to a key of this server")
 	case status == http.StatusForbidden:
 		e = fail(ErrAuth, "refused access", "check what the key in OPENAI_API_KEY may use")
-	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && quotaIsUsedUp(api, comesBack):
+	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && quotaIsUsedUp(api):
 		e = fail(ErrQuota, "has no credit left for this key", "check the account's plan and billing")
 	case status == http.StatusTooManyRequests:
 		e = fail(ErrRateLimited, "limits the rate of requests", "send fewer requests at once")
 		e.retries, e.notDone = allRetries, true
-	case status == http.StatusNotFound && model == "":
-		e = fail(ErrNotFound, "knows no such address or object", hintBaseURL)
 	case status == http.StatusNotFound:
-		e = fail(ErrNotFound, "knows no such model or address", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
+		e = fail(ErrNotFound, "knows no such model, address or object", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		// A gateway's 503 can come after the server behind it did its work.
 		e = fail(ErrUnavailable, "failed", "check the server's log, or try later")
@@ -281,15 +264,8 @@ func (s *server) classify(model string, api *openai.APIError, body []byte, comes
 		e = fail(ErrInvalidRequest, "refused the request", "")
 		e.newLimit = status == http.StatusBadRequest && wantsNewLimit(api)
 	}
-	if api.Message == "" {
-		e.api = &openai.RequestError{HTTPStatusCode: status, HTTPStatus: http.StatusText(status), Err: errors.New(said)}
-	} else {
-		code, _ := api.Code.(string)
-		e.api = &openai.APIError{
-			Message: said, Type: s.clean(api.Type, maxSnippet), Code: s.clean(code, maxSnippet),
-			HTTPStatusCode: status, HTTPStatus: http.StatusText(status),
-		}
-	}
+	code, _ := api.Code.(string)
+	e.api = &openai.APIError{Message: said, Type: s.clean(api.Type, maxSnippet), Code: s.clean(code, maxSnippet), HTTPStatusCode: status, HTTPStatus: http.StatusText(status)}
 	return e
 }
 
@@ -312,14 +288,6 @@ func (s *server) said(message string, body []byte) string {
 func (e *Error) explain(s *server, c *call, body []byte) {
 	if c.logprobs {
 		e.refusesLogprobs()
-	}
-	if e.Kind == ErrInvalidRequest && e.Hint == "" {
-		for _, name := range slices.Sorted(maps.Keys(c.extra)) {
-			if strings.Contains(e.Message, name) {
-				e.Hint = fmt.Sprintf("this server does not take the field %q", name)
-				break
-			}
-		}
 	}
 	if s.protocol != nil {
 		s.protocol.adapt(e, body)
@@ -387,10 +355,10 @@ func overflows(e *openai.APIError) bool {
 }
 
 // quotaIsUsedUp tells an account without credit from a rate limit, which waiting
-// cures. Words alone do not count where the server says when to come back.
-func quotaIsUsedUp(e *openai.APIError, comesBack bool) bool {
+// cures.
+func quotaIsUsedUp(e *openai.APIError) bool {
 	return hasCode(e, "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
-		!comesBack && says(e.Message, "insufficient_quota", "exceeded your current quota", "credit", "billing")
+		says(e.Message, "credit balance", "billing details")
 }
 
 // wantsNewLimit: newer models of one provider refuse max_tokens by name.
@@ -404,29 +372,12 @@ func serverWait(resp *http.Response, now time.Time) time.Duration {
 	if resp == nil {
 		return 0
 	}
-	after := resp.Header.Get("Retry-After")
-	if d, ok := seconds(after); ok {
-		return d
-	}
+	after := strings.TrimSpace(resp.Header.Get("Retry-After"))
 	if at, err := http.ParseTime(after); err == nil {
 		return max(0, at.Sub(now))
 	}
+	if f, err := strconv.ParseFloat(after, 64); f >= 0 && (err == nil || math.IsInf(f, 1)) {
+		return time.Duration(min(f, longestPause.Seconds()) * float64(time.Second))
+	}
 	return 0
-}
-
-// seconds reads a plain decimal number. One too large for a Duration becomes
-// the largest.
-func seconds(s string) (time.Duration, bool) {
-	s = strings.TrimSpace(s)
-	if strings.Trim(s, "0123456789.") != "" {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(f, 1) {
-		return 0, false
-	}
-	if f *= float64(time.Second); f < math.MaxInt64 {
-		return time.Duration(f), true
-	}
-	return math.MaxInt64, true
 }

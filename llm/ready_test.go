@@ -16,78 +16,72 @@ import (
 
 func TestReady(t *testing.T) {
 	models := []string{"big", "small:latest"}
-	without := func(h *llmtest.Handler, path string, fault llmtest.Fault) http.RoundTripper {
-		base := h.Transport()
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.URL.Path == path {
-				f := &llmtest.Handler{}
-				f.Fail(fault)
-				r = r.Clone(r.Context())
-				r.URL.Path, r.Body = "/v1/completions", http.NoBody
-				return f.Transport().RoundTrip(r)
-			}
-			return base.RoundTrip(r)
-		})
-	}
 	for _, tc := range []struct {
 		name   string
-		health int
 		models []string
-		key    string
 		ask    string
-		change func(*llmtest.Handler, *llm.Config)
+		list   llmtest.Fault // in place of the list
 		kind   error
 		says   string
 	}{
-		{name: "both", models: models, ask: "big"},
+		{name: "listed", models: models, ask: "big"},
 		{name: "no model asked for", models: models},
 		{name: "usual tag", models: models, ask: "small"},
-		{name: "no health", health: 404, models: models, ask: "big"},
 		{name: "nothing listed", ask: "big"},
-		{name: "loading", health: 503, models: models, ask: "big", kind: llm.ErrUnavailable, says: "failed (503)"},
 		{name: "another model", models: models, ask: "huge", kind: llm.ErrNotFound, says: `does not serve the model "huge": it serves "big", "small:latest"; name one of these models`},
-		{name: "key", models: models, key: "right", kind: llm.ErrAuth, says: "wants a key (401)"},
-		{name: "no list", ask: "big", change: func(h *llmtest.Handler, cfg *llm.Config) {
-			cfg.Transport = without(h, "/v1/models", llmtest.Status(404, ""))
-		}},
-		{name: "no list, no health", health: 404, ask: "big", kind: llm.ErrNotFound, says: "usually ends in /v1", change: func(h *llmtest.Handler, cfg *llm.Config) {
-			cfg.Transport = without(h, "/v1/models", llmtest.Status(404, ""))
-		}},
-		{name: "page for a list", ask: "big", kind: llm.ErrBadAnswer, says: "gave a web page", change: func(h *llmtest.Handler, cfg *llm.Config) {
-			cfg.Transport = without(h, "/v1/models", llmtest.HTML(200))
-		}},
-		{name: "odd list", ask: "big", kind: llm.ErrBadAnswer, says: "unexpected shape", change: func(h *llmtest.Handler, cfg *llm.Config) {
-			cfg.Transport = without(h, "/v1/models", wrongTypes())
-		}},
-		{name: "down", kind: llm.ErrUnavailable, says: "cannot be reached", change: func(_ *llmtest.Handler, cfg *llm.Config) { cfg.Transport = hosts{} }},
-		{name: "hangs", kind: llm.ErrTimeout, says: "no whole answer within 10s", change: func(h *llmtest.Handler, cfg *llm.Config) {
-			cfg.Transport = without(h, "/health", llmtest.Hang())
-		}},
+		{name: "loading", ask: "big", list: llmtest.Status(503, "loading"), kind: llm.ErrUnavailable, says: "failed (503)"},
+		{name: "key", ask: "big", list: llmtest.Status(401, "who?"), kind: llm.ErrAuth, says: "wants a key (401)"},
+		{name: "no list", ask: "big", list: llmtest.Status(404, "")},
+		{name: "page for a list", ask: "big", list: llmtest.HTML(200), kind: llm.ErrBadAnswer, says: "gave a web page"},
+		{name: "odd list", ask: "big", list: wrongTypes(), kind: llm.ErrBadAnswer, says: "unexpected shape"},
+		{name: "hangs", list: llmtest.Hang(), kind: llm.ErrTimeout, says: "no whole answer within 10s"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &llmtest.Handler{Models: tc.models, Key: tc.key}
-				h.SetHealth(tc.health)
+				h := &llmtest.Handler{Models: tc.models}
 				c := local(t, h, func(cfg *llm.Config) {
-					if tc.change != nil {
-						tc.change(h, cfg)
-					}
+					cfg.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+						if tc.list != nil {
+							h.Fail(tc.list)
+							r = r.Clone(r.Context())
+							r.URL.Path, r.Body = "/v1/completions", http.NoBody
+						}
+						return h.Transport().RoundTrip(r)
+					})
 				})
-				got := c.Ready(t.Context(), tc.ask)
-				if len(got) != 1 {
-					t.Fatalf("got %v", got)
-				}
-				err := got[0]
-				if tc.kind == nil {
-					if err != nil {
-						t.Error(err)
-					}
-				} else if !isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says) {
+				err := c.Ready(t.Context(), tc.ask)[0]
+				if tc.kind == nil && err != nil || tc.kind != nil && (!isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says)) {
 					t.Errorf("error %v, want %q", err, tc.says)
 				}
 			})
 		})
 	}
+}
+
+// Before its first call a client waits for its servers, and tells what is wrong.
+func TestWarn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		h := &llmtest.Handler{Models: []string{"other"}}
+		var told []error
+		c := local(t, h, func(cfg *llm.Config) {
+			cfg.Wait, cfg.Warn = time.Minute, func(err error) { told = append(told, err) }
+			cfg.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+				if time.Since(begun) < 30*time.Second {
+					return nil, syscall.ECONNREFUSED
+				}
+				return h.Transport().RoundTrip(r)
+			})
+		})
+		for range 2 {
+			if _, err := c.Complete(t.Context(), request("p")); !isKind(err, llm.ErrNotFound) {
+				t.Errorf("error %v", err)
+			}
+		}
+		if took := time.Since(begun); took < 30*time.Second || took > 33*time.Second || len(told) != 1 || !errors.Is(told[0], llm.ErrNotFound) {
+			t.Errorf("told %v after %v", told, took)
+		}
+	})
 }
 
 func TestReadyOfSeveral(t *testing.T) {

@@ -44,48 +44,30 @@ func TestStatuses(t *testing.T) {
 		{"402", llmtest.Status(402, "pay"), llm.ErrQuota, 1, "no credit left"},
 		{"403", llmtest.Status(403, "not here"), llm.ErrAuth, 1, "refused access (403): not here"},
 		{"404", body(404, `{"detail":"Not Found"}`), llm.ErrNotFound, 1, `(404): Not Found; check the model name "test-model"`},
-		{"404 in a string", body(404, `{"error":"model 'x' not found"}`), llm.ErrNotFound, 1, "model 'x' not found"},
-		{"408", llmtest.Status(408, "slow"), llm.ErrUnavailable, all, "failed (408) after 5 attempts: slow"},
-		{"409", llmtest.Status(409, "conflict"), llm.ErrUnavailable, all, "conflict"},
-		{"413", llmtest.Status(413, "big"), llm.ErrInvalidRequest, 1, "big"},
 		{"422", body(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), llm.ErrInvalidRequest, 1, "field required"},
 		{"429", llmtest.Status(429, "slow down"), llm.ErrRateLimited, all, "limits the rate of requests (429)"},
 		{"429 quota", llmtest.Quota(), llm.ErrQuota, 1, "has no credit left for this key (429)"},
 		{"429 credit", llmtest.Status(429, "Your credit balance is too low"), llm.ErrQuota, 1, "credit balance"},
 		{"429 billing", llmtest.Status(429, "check your billing details"), llm.ErrQuota, 1, "billing"},
-		{"429 quota that comes back", llmtest.With("Retry-After", "1", llmtest.Status(429, "You exceeded your current quota")), llm.ErrRateLimited, all, ""},
 		{"429 quota by code", llmtest.With("Retry-After", "1", llmtest.Quota()), llm.ErrQuota, 1, ""},
 		{"500", llmtest.Status(500, "oops"), llm.ErrUnavailable, all, "failed (500) after 5 attempts: oops"},
 		{"502 page", llmtest.HTML(502), llm.ErrUnavailable, all, "it sent `<!DOCTYPE html>"},
-		{"503", llmtest.Status(503, "queue full"), llm.ErrUnavailable, all, "queue full"},
-		{"529", llmtest.Status(529, "overloaded"), llm.ErrUnavailable, all, "overloaded"},
-		{"503 empty", body(503, ""), llm.ErrUnavailable, all, "failed (503) after 5 attempts; "},
 		{"overflow", llmtest.ContextLength(), llm.ErrContextLength, 1, "maximum context length"},
 		{"overflow, flat", body(400, flat), llm.ErrContextLength, 1, "16 tokens."},
-		{"overflow, answer alone", body(400, `{"error":{"message":"max_tokens=5000 cannot be greater than max_model_len=4096.","type":"BadRequestError","param":"max_tokens","code":400}}`), llm.ErrContextLength, 1, "max_model_len=4096"},
 		{"overflow, llama.cpp", body(400, llama), llm.ErrContextLength, 1, "the request is too long"},
-		{"204", body(204, ""), llm.ErrBadAnswer, 3, "empty answer (204)"},
 		{"200 empty", body(200, ""), llm.ErrBadAnswer, 3, "empty answer (200)"},
 		{"200 malformed", llmtest.Malformed(), llm.ErrBadAnswer, 3, "is not JSON"},
 		{"200 garbage", llmtest.Garbage(), llm.ErrBadAnswer, 3, `it sent ` + "`" + `\x00\xff\x1b[31m\u202egarbage`},
 		{"200 page", llmtest.HTML(200), llm.ErrBadAnswer, 3, "usually ends in /v1"},
-		{"200 stream", llmtest.Body(200, "text/event-stream", "data: {}\n\n"), llm.ErrBadAnswer, 3, "data: {}"},
-		{"200 list", body(200, `[1,2]`), llm.ErrBadAnswer, 3, "[1,2]"},
-		{"200 other object", body(200, `{"status":"ok"}`), llm.ErrBadAnswer, 3, `without choices (200)`},
 		{"200 wrong types", body(200, `{"model":7,"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 3, "unexpected shape"},
-		{"200 wrong type of text", body(200, `{"choices":[{"text":7,"message":{"content":{}}}]}`), llm.ErrBadAnswer, 3, "unexpected shape"},
 		{"200 no choices", llmtest.NoChoices(), llm.ErrBadAnswer, 3, "without choices"},
 		{"200 error", llmtest.ErrorBody(502, "provider down"), llm.ErrUnavailable, all, "gave an error in place of an answer (200) after 5 attempts: provider down"},
 		{"200 error 429", llmtest.ErrorBody(429, "slow down"), llm.ErrRateLimited, all, "slow down"},
-		{"200 error 402", llmtest.ErrorBody(402, "no credits"), llm.ErrQuota, 1, "no credits"},
 		{"200 error 400", llmtest.ErrorBody(400, "wrong"), llm.ErrInvalidRequest, 1, "wrong"},
-		{"200 error 0", llmtest.ErrorBody(0, "odd"), llm.ErrUnavailable, all, "odd"},
 		{"200 error string", body(200, `{"error":"no such thing"}`), llm.ErrUnavailable, all, "no such thing"},
 		{"200 error beside choices", body(200, `{"error":{"message":"late"},"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "late"},
-		{"200 flat error", body(200, flat), llm.ErrContextLength, 1, "maximum context"},
 		{"200 error in a choice", body(200, `{"choices":[{"error":{"code":502,"message":"cut"},"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "cut"},
-		{"200 finish error", body(200, `{"choices":[{"finish_reason":"error","text":"a","message":{"content":"a"}}]}`), llm.ErrBadAnswer, 3, "gave an error"},
-		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "to http://other.test/…;"},
+		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "redirects elsewhere (307); set the base URL"},
 		{"truncated", llmtest.Truncated(), llm.ErrUnavailable, all, "broke off its answer"},
 		{"hang", llmtest.Hang(), llm.ErrTimeout, all, "no whole answer within 5m0s"},
 	} {
@@ -115,10 +97,8 @@ func TestStatuses(t *testing.T) {
 
 func TestCuredByRetry(t *testing.T) {
 	for name, fault := range map[string]llmtest.Fault{
-		"408": llmtest.Status(408, ""), "409": llmtest.Status(409, ""), "429": llmtest.Status(429, ""),
-		"500": llmtest.Status(500, ""), "502": llmtest.HTML(502), "503": llmtest.Status(503, ""), "504": llmtest.HTML(504),
-		"reset": llmtest.Reset(), "truncated": llmtest.Truncated(), "malformed": llmtest.Malformed(),
-		"hang": llmtest.Hang(), "error body": llmtest.ErrorBody(502, "down"),
+		"408": llmtest.Status(408, ""), "409": llmtest.Status(409, ""), "429": llmtest.Status(429, ""), "504": llmtest.HTML(504),
+		"reset": llmtest.Reset(), "malformed": llmtest.Malformed(), "hang": llmtest.Hang(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &llmtest.Handler{}
@@ -237,16 +217,6 @@ func TestBackoffGrowsWithJitter(t *testing.T) {
 	if len(seen) < 4 {
 		t.Errorf("20 waits of up to 16 s take %d values only", len(seen))
 	}
-}
-
-func TestRetriesCanBeOff(t *testing.T) {
-	h := &llmtest.Handler{}
-	h.Fail(llmtest.Status(500, ""))
-	call(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }, func(_ llm.Response, err error, slept time.Duration) {
-		if h.Calls() != 1 || slept != 0 || err == nil {
-			t.Errorf("%d calls, waited %v, error %v", h.Calls(), slept, err)
-		}
-	})
 }
 
 func TestContextEndsAWait(t *testing.T) {

@@ -14,8 +14,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
-
-	"github.com/refract-eval/refract/internal/english"
 )
 
 // server is one of the transport's servers. The transport's lock guards what
@@ -34,7 +32,6 @@ type server struct {
 	until    time.Time // it is sent nothing before: it asked so, or keeps failing
 	faults   int       // in a row
 	fault    *Error    // the last one
-	stats    ServerStats
 }
 
 // Bounds on what is read of an answer, in bytes after decompression.
@@ -58,7 +55,7 @@ func mostBytes(tokens int) int64 {
 func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
 	return &server{
 		target: t, base: cfg.Transport, protocol: cfg.Protocol, userAgent: cfg.UserAgent, timeout: cfg.Timeout, room: room,
-		limits: newLimits(cfg.Limits), stats: ServerStats{Server: t.shown},
+		limits: newLimits(cfg.Limits),
 	}
 }
 
@@ -66,9 +63,6 @@ func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
 func (s *server) request(ctx context.Context, c *call, req *http.Request) *http.Request {
 	out := req.Clone(ctx)
 	out.Host, out.URL = "", s.at(req.URL)
-	if c.beside {
-		out.URL = s.beside(req.URL)
-	}
 	out.Header.Set("Accept", "application/json")
 	out.Header.Set("User-Agent", s.userAgent)
 	if s.authorization != "" {
@@ -196,15 +190,13 @@ const (
 
 // learn notes the outcome of an attempt, nil being a good answer.
 func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) {
-	s.stats.Calls++
 	if e == nil {
 		s.answered.Add(1)
 		s.faults = 0
 		return
 	}
-	s.stats.Failures++
 	last := *e // the call goes on to change its own
-	s.fault, s.stats.LastFault = &last, last.told()
+	s.fault = &last
 	now, pause := time.Now(), time.Duration(0)
 	switch {
 	case e.retries == noRetry && !e.elsewhere: // it answers, and says that the request is wrong
@@ -269,33 +261,6 @@ func (l limits) wait(ctx context.Context, tokens int) error {
 		return nil
 	}
 	return sleep(ctx, now.Add(delay), nil)
-}
-
-// ServerStats counts what has become of the attempts at one server.
-type ServerStats struct {
-	Server          string // base URL, without user and query
-	Calls, Failures int    // attempts that have ended, and those without an answer
-	LastFault       string
-}
-
-// String says in a line what became of the calls.
-func (s ServerStats) String() string {
-	fault := ""
-	if s.LastFault != "" {
-		fault = "; the last time, it " + s.LastFault
-	}
-	return fmt.Sprintf("%s: %s, %d without an answer%s", s.Server, english.Thousands(s.Calls, "attempt"), s.Failures, fault)
-}
-
-// Stats returns the counts of all servers, in their order.
-func (c *Client) Stats() []ServerStats {
-	c.transport.mu.Lock()
-	defer c.transport.mu.Unlock()
-	out := make([]ServerStats, len(c.transport.servers))
-	for i, s := range c.transport.servers {
-		out[i] = s.stats
-	}
-	return out
 }
 
 // Waits returns how long no call will be sent, as all servers asked for a pause

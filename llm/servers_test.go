@@ -107,9 +107,6 @@ func TestLostServers(t *testing.T) {
 		if took := drive(t, c, 12, 200); took > time.Minute {
 			t.Errorf("it took %v", took)
 		}
-		if stats := c.Stats(); stats[0].Failures == 0 || stats[1].Failures == 0 || stats[2].Failures > 0 {
-			t.Errorf("%v", stats)
-		}
 	})
 }
 
@@ -127,13 +124,13 @@ func TestCoolDown(t *testing.T) {
 		}
 		c := several(t, []*llmtest.Handler{sick, well}, nil)
 		drive(t, c, 4, 800) // 200 s or more
-		if s := c.Stats(); s[0].Calls > 25 || s[1].Calls != 800 || !strings.Contains(s[0].LastFault, "(500)") {
-			t.Errorf("%+v", s)
+		if sick.Calls() > 25 || well.Calls() != 800 {
+			t.Errorf("%d and %d calls", sick.Calls(), well.Calls())
 		}
 		down.Store(false)
 		drive(t, c, 4, 400)
-		if s := c.Stats()[0]; s.Calls < 100 {
-			t.Errorf("it did not come back: %+v", s)
+		if sick.Calls() < 100 {
+			t.Errorf("it did not come back: %d calls", sick.Calls())
 		}
 	})
 }
@@ -159,7 +156,7 @@ func TestFinalErrorsOfOneServer(t *testing.T) {
 		says  string
 	}{
 		"key":      {llmtest.Status(401, "bad key"), llm.ErrAuth, "server http://a.test/v1 wants a key (401): bad key; set OPENAI_API_KEY"},
-		"model":    {llmtest.Status(404, "no such model"), llm.ErrNotFound, `server http://a.test/v1 knows no such model or address (404): no such model; check the model name "test-model" and the base URL, which usually ends in /v1`},
+		"model":    {llmtest.Status(404, "no such model"), llm.ErrNotFound, `server http://a.test/v1 knows no such model, address or object (404): no such model; check the model name "test-model" and the base URL, which usually ends in /v1`},
 		"overflow": {llmtest.ContextLength(), llm.ErrContextLength, "server http://a.test/v1 refused the prompt"},
 		"quota":    {llmtest.Quota(), llm.ErrQuota, "server http://a.test/v1 has no credit"},
 	} {
@@ -176,30 +173,19 @@ func TestFinalErrorsOfOneServer(t *testing.T) {
 						}
 					}
 				}
-				if s := c.Stats()[0]; failed != 20 || s.Failures != 20 || b.Calls() != 20 {
-					t.Errorf("%d failed, %+v", failed, s)
+				if failed != 20 || a.Calls() != 20 || b.Calls() != 20 {
+					t.Errorf("%d failed of %d and %d calls", failed, a.Calls(), b.Calls())
 				}
 			})
 		})
 	}
 }
 
-func TestAServerAloneIsNeverLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &llmtest.Handler{}
-		h.Fail(llmtest.Repeat(50, llmtest.Status(500, ""))...)
-		c := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = 60 })
-		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 51 {
-			t.Errorf("%d calls, error %v", h.Calls(), err)
-		}
-	})
-}
-
 // A server that has given answers and then nonsense is in trouble, and worth
 // all retries; one that has given none is likely not a model server.
 func TestBadAnswersOfAModelServer(t *testing.T) {
 	for name, fault := range map[string]llmtest.Fault{
-		"page": llmtest.HTML(200), "malformed": llmtest.Malformed(), "wrong types": wrongTypes(), "garbage": llmtest.Garbage(),
+		"page": llmtest.HTML(200), "wrong types": wrongTypes(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -221,37 +207,6 @@ func TestBadAnswersOfAModelServer(t *testing.T) {
 // an answer.
 func wrongTypes() llmtest.Fault {
 	return llmtest.Body(200, "application/json", `{"id":7,"model":["m"],"choices":{"text":1},"data":"none","usage":"free"}`)
-}
-
-// trickle gives a good answer a byte at a time, with a pause before each.
-func trickle(pause time.Duration) llmtest.Fault {
-	return func(w http.ResponseWriter, r *llmtest.Request) {
-		for _, b := range []byte(`{"choices":[{"message":{"content":"slow, but whole"}}]}`) {
-			select {
-			case <-time.After(pause):
-			case <-r.Context().Done():
-				return
-			}
-			_, _ = w.Write([]byte{b})
-		}
-	}
-}
-
-// A trickle is cut off by the time limit of an attempt, like a hang.
-func TestTrickle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &llmtest.Handler{}
-		h.Fail(trickle(time.Second))
-		c := local(t, h, func(cfg *llm.Config) { cfg.Timeout = 20 * time.Second })
-		start := time.Now()
-		if _, err := c.Complete(t.Context(), request("p")); err != nil || h.Calls() != 2 || time.Since(start) > 21*time.Second {
-			t.Errorf("%d calls in %v, error %v", h.Calls(), time.Since(start), err)
-		}
-		h.Fail(trickle(time.Millisecond))
-		if resp, err := c.Complete(t.Context(), request("p")); err != nil || resp.Text != "slow, but whole" {
-			t.Errorf("%q, %v", resp.Text, err)
-		}
-	})
 }
 
 // Every server gets its own key and no other, and no error shows any of them.
@@ -281,7 +236,7 @@ func TestKeysOfSeveralServers(t *testing.T) {
 		fmt.Fprintln(&all, err)
 	}
 	faults := c.Ready(t.Context(), "m")
-	fmt.Fprintf(&all, "%v %v %+v %+v %#v %v", faults, c, cfg, cfg.Servers, cfg.Servers[2], c.Stats())
+	fmt.Fprintf(&all, "%v %v %+v %+v %#v", faults, c, cfg, cfg.Servers, cfg.Servers[2])
 	for _, secret := range []string{keyA, keyB, password, keyA[5:], keyB[5:]} {
 		if strings.Contains(all.String(), secret) {
 			t.Errorf("%q is shown: %s", secret, all.String())

@@ -82,14 +82,6 @@ func (t target) at(below *url.URL) *url.URL {
 	return &u
 }
 
-// beside is the address of a path beside the version of the base URL, where
-// servers have what is not of the protocol, such as /health.
-func (t target) beside(path *url.URL) *url.URL {
-	u := *t.url
-	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/v1")+path.Path, ""
-	return &u
-}
-
 // secretsOf lists the key, the user and password, the values of the query and
 // what looks like a key in the path, with the forms in which a server may echo them.
 func secretsOf(u *url.URL, key string) []string {

@@ -31,17 +31,15 @@ type transport struct {
 
 // call tells the transport about a request, by its context. Nothing writes to it.
 type call struct {
-	body     []byte         // sent in place of the request's own; nil leaves that
-	model    string         // for messages
-	extra    map[string]any // fields that a server may not take
-	logprobs bool           // it asks for the log-probabilities of its prompt
-	tokens   int            // counted towards the limit of tokens
-	most     int64          // bytes that the answer may have
-	timeout  time.Duration  // of one attempt; 0 means the client's
+	body     []byte        // sent in place of the request's own; nil leaves that
+	model    string        // for messages
+	logprobs bool          // it asks for the log-probabilities of its prompt
+	tokens   int           // counted towards the limit of tokens
+	most     int64         // bytes that the answer may have
+	timeout  time.Duration // of one attempt; 0 means the client's
 	// first sends it to the first server, outside the limits: files and batches
 	// belong to one server.
-	first  bool
-	beside bool // its path is beside the version of the base URL, not below it
+	first bool
 	// once forbids to repeat what the server may have done already: only refused
 	// connections and answers that say so are retried.
 	once bool

@@ -63,7 +63,7 @@ func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 		}
 		var r record
 		if err = json.UnmarshalDecode(d, &r, jsonline.Strict); err != nil {
-			return nil, jsonline.Explain(err, "segments"+fmt.Sprintf("[%d]", len(out)))
+			return nil, fmt.Errorf("segments: %w", jsonline.Explain(err, "each"))
 		}
 		r.ID = cmp.Or(r.ID, recordID(strconv.Itoa(len(out)+1)))
 		s, err := r.segment(true)

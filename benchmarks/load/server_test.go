@@ -39,7 +39,6 @@ type modelServer struct {
 	attempts             map[string]int // by prompt, where there are faults
 	injected             map[string]int // by kind
 	log                  []string
-	replies              map[string]reply // by request, where they are to builders
 }
 
 // serverMain is what the test binary does in place of the tests where it is
@@ -71,13 +70,7 @@ func (s *modelServer) serve() error {
 	}
 	mux := http.NewServeMux()
 	if s.bad >= 0 {
-		s.replies = map[string]reply{}
 		mux.Handle("POST /v1/", &llmtest.Handler{Forget: true, Decide: s.teach})
-		mux.HandleFunc("GET /replies", func(w http.ResponseWriter, _ *http.Request) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			writeJSON(w, s.replies)
-		})
 	} else {
 		mux.HandleFunc("POST /v1/chat/completions", s.answer)
 		mux.HandleFunc("POST /v1/completions", s.answer)

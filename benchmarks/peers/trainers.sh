@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Trains a tiny model of random weights for a step on what builders write, by TRL (SFT on
-# prompts and completions and on messages, DPO on pairs), and reads it by LLaMA-Factory's
-# converters: the bytes are those of the prompts and completions.
+# Trains a tiny model of random weights for a step on what builders write, by TRL: the bytes
+# are those of the prompts and completions.
 #
 # usage: benchmarks/peers/trainers.sh
 #
@@ -17,7 +16,5 @@ trap 'rm -rf "$work"' EXIT
 
 mkdir "$work/built"
 REFRACT_BUILT=$work/built go test -short -count=1 -parallel 4 -run 'TestBuilders$' ./benchmarks/load
-"$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$work" llamafactory==0.9.5
-"$venv/bin/python" -m zipfile --extract "$work"/llamafactory-*.whl "$work/llamafactory"
-HF_HOME=$work/hf "$venv/bin/python" -W ignore benchmarks/peers/trainers_check.py "$work/built" "$work/llamafactory"
+HF_HOME=$work/hf "$venv/bin/python" -W ignore benchmarks/peers/trainers_check.py "$work/built"
 echo "trainers read it ($SECONDS s)"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains a tiny model of random weights for a step on what builders write: by TRL's
-SFTTrainer on prompts and completions and on messages. The model must be given the very bytes of the prompt and of the completion.
+SFTTrainer on prompts and completions. The model must be given the very bytes of the prompt and of the completion.
 
-usage: trainers_check.py FOLDER [FOLDER OF LLAMA-FACTORY]
+usage: trainers_check.py FOLDER
 """
 import os
 import sys
@@ -57,51 +57,18 @@ def step(kind, config, rows, work):
 def check(folder, work):
     tok = tokenizer()
     for builder in ("instructscore", "metricinstruct", "refine"):
-        rows = load(f"{folder}/{builder}.completion")
+        rows = load(f"{folder}/{builder}")
         trainer, loss = step(trl.SFTTrainer, trl.SFTConfig, rows, work)
         for r, seen in zip(rows, trainer.train_dataset):
             said = bytes_of(tok, seen["input_ids"])
             if said != r["prompt"] + r["completion"] + "<eos>":
                 sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
-        print(f"SFTTrainer, {builder}, completion: loss {loss:.3f}; the bytes are those of the rows")
-    rows = load(f"{folder}/instructscore.messages")
-    trainer, loss = step(trl.SFTTrainer, trl.SFTConfig, rows, work)
-    for r, seen in zip(rows, trainer.train_dataset):
-        said = bytes_of(tok, seen["input_ids"])
-        if said != r["messages"][0]["content"] + r["messages"][1]["content"] + "<eos>":
-            sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
-    print(f"SFTTrainer, instructscore, messages: loss {loss:.3f}")
+        print(f"SFTTrainer, {builder}: loss {loss:.3f}; the bytes are those of the rows")
 
 
 def bytes_of(tok, ids):
     return tok.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
 
-def llama_factory(folder, code):
-    """The converter of LLaMA-Factory gives user and assistant."""
-    sys.path.insert(0, code)
-    from types import ModuleType, SimpleNamespace
-
-    sys.modules["torchaudio"] = ModuleType("torchaudio")  # for sound, of which there is none
-
-    from llamafactory.data.converter import get_dataset_converter
-    from llamafactory.data.parser import DatasetAttr
-
-    args = SimpleNamespace(media_dir="")
-    attr = DatasetAttr("file", "messages")
-    tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
-    attr.join({"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": tags})
-    convert = get_dataset_converter("sharegpt", attr, args)
-    rows = load(f"{folder}/instructscore.messages")
-    for r in rows:
-        made = convert(r)
-        texts = [m["content"] for m in made["_prompt"] + made["_response"]]
-        if texts != [m["content"] for m in r["messages"]]:
-            sys.exit(f"LLaMA-Factory makes {texts} of {r}")
-    print(f"LLaMA-Factory: {len(rows)} rows")
-
-
 with tempfile.TemporaryDirectory() as scratch:
     check(sys.argv[1], scratch)
-if len(sys.argv) > 2:
-    llama_factory(sys.argv[1], sys.argv[2])

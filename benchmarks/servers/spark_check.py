@@ -45,7 +45,7 @@ def main():
     say("rows of segments")
     rows = ["-m", "chrf", "-a", "max", "--per", "segment"]
     with open("whole.jsonl") as f, open("rows.jsonl", "w") as to:
-        subprocess.run(["refract", "stage", "score", *rows, "-q"], stdin=f, stdout=to, check=True)
+        subprocess.run(["refract", "score", "jsonl:-", *rows, "-f", "jsonl", "-q"], stdin=f, stdout=to, check=True)
     want(text(cluster.submit("rows", "whole.jsonl", "score", *rows)) == text("rows.jsonl"), "the rows are those of one process, in order")
 
     for killing in False, True:

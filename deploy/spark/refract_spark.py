@@ -1,4 +1,4 @@
-"""Runs a stage of refract over JSON Lines on a Spark cluster:
+"""Runs refract over JSON Lines on a Spark cluster:
 
   spark-submit --master spark://HOST:7077 --files refract refract_spark.py \\
       --refract ./refract INPUT OUTPUT score -m chrf -a max
@@ -28,27 +28,28 @@ def main():
     p.add_argument("--partitions", type=int, help="least number of partitions (default four for each core)")
     p.add_argument("input")
     p.add_argument("output")
-    p.add_argument("stage", choices=["score", "expand"])
-    p.add_argument("flags", nargs=argparse.REMAINDER, help="those of 'refract stage score' or 'expand'")
+    p.add_argument("command", choices=["score", "expand"])
+    p.add_argument("flags", nargs=argparse.REMAINDER, help="those of 'refract score' or 'expand'")
     o = p.parse_args()
-    sc = SparkContext(conf=SparkConf().setAppName("refract " + o.stage))
+    sc = SparkContext(conf=SparkConf().setAppName("refract " + o.command))
 
     def pipe(rdd, *words):
         # Spark's own pipe, and not Python's: it takes the environment of the
         # executor, and a task fails with its program.
-        return rdd.pipe([o.refract, "stage", *words], {}, False, 64 << 10, "UTF-8")
+        return rdd.pipe([o.refract, *words], {}, False, 64 << 10, "UTF-8")
 
     lines = sc._jsc.textFile(o.input, o.partitions or 4 * sc.defaultParallelism)
-    done = pipe(lines, o.stage, *o.flags)
-    if o.stage == "score" and not rows(o.flags):
-        # Sums are exact, so that their order does not matter.
-        done = pipe(done.coalesce(1, True), "merge", "--format", "jsonl")
+    adds = o.command == "score" and not rows(o.flags)
+    form = ["--per", "statistics"] if adds else ["--format", "jsonl"] if o.command == "score" else []
+    done = pipe(lines, o.command, "jsonl:-", *o.flags, *form)
+    if adds:  # sums are exact, so that their order does not matter
+        done = pipe(done.coalesce(1, True), "merge", "-", "--format", "jsonl")
     done.saveAsTextFile(o.output)
     sc.stop()
 
 
 def rows(flags):
-    """Whether the stage writes rows in place of statistics."""
+    """Whether rows are wanted in place of statistics."""
     after = dict(zip(flags, flags[1:]))
     return after.get("--per", "system") != "system" or any(f in ("--per=segment", "--per=cell") for f in flags)
 

@@ -38,43 +38,52 @@ type Phrase struct{ Incorrect, Correct string }
 // ReadFeedback reads the answer about a report of n errors. Every question must
 // be answered for every error. stands reports whether a phrase is in the output.
 func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedback, error) {
-	clean, _, ok := answerText(text)
+	clean, why, ok := answerText(text)
 	if !ok {
-		return nil, errNoJSON
+		return nil, errors.New(why)
 	}
 	docs, err := documentsIn(clean, "{")
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(docs, func(d document) bool { return d.root.named("Err1") != nil })
+	i := slices.IndexFunc(docs, func(d document) bool { return d.root.question("Err1") != nil })
 	if i < 0 {
 		return nil, errors.New(`the answer has no "Err1"`)
 	}
-	root, f := docs[i].root, &Feedback{}
+	root, f := docs[i].root, &Feedback{Errors: make([]ErrorFeedback, n)}
 	for i := range n {
 		name := "Err" + strconv.Itoa(i+1)
-		e, err := readErrorFeedback(root.named(name), stands)
-		if err != nil {
+		if err := f.Errors[i].read(root.question(name), stands); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		f.Errors = append(f.Errors, *e)
 	}
-	if root.named("Err"+strconv.Itoa(n+1)) != nil {
+	if root.question("Err"+strconv.Itoa(n+1)) != nil {
 		return nil, fmt.Errorf("there are more than %d errors", n)
 	}
 	if n < 2 {
 		return f, nil // there is nothing to repeat
 	}
-	q7 := root.named("Q7")
+	q7 := root.question("Q7")
 	if q7 == nil {
-		q7 = root.kids[len(root.kids)-1].named("Q7") // inside of the last error
+		q7 = root.kids[len(root.kids)-1].question("Q7") // inside of the last error
 	}
-	f.Repeated, err = repeatedPairs(q7)
-	return f, err
+	again, answered := q7.yes()
+	if !answered {
+		return nil, errors.New("the answer to Q7 is neither Yes nor No")
+	}
+	if again { // "Yes, 2", or a list of both
+		pairs, err := strconv.Atoi(wholeNumber.FindString(textOf(q7)))
+		if f.Repeated = max(1, pairs); errors.Is(err, strconv.ErrRange) {
+			return nil, err
+		}
+	}
+	return f, nil
 }
 
-// named returns the member of a name, whatever its case.
-func (n *node) named(name string) *node {
+var wholeNumber = regexp.MustCompile(`\d+`)
+
+// question returns the member of a name, whatever its case.
+func (n *node) question(name string) *node {
 	if n == nil || n.kind != '{' {
 		return nil
 	}
@@ -82,43 +91,33 @@ func (n *node) named(name string) *node {
 	return value
 }
 
-func readErrorFeedback(n *node, stands func(string) bool) (*ErrorFeedback, error) {
-	if n == nil || n.kind != '{' {
-		return nil, errors.New("there is no answer about it")
-	}
+// read reads the answers about one error.
+func (e *ErrorFeedback) read(n *node, stands func(string) bool) error {
 	var q [7]*node
 	for i := 1; i < len(q); i++ {
-		if q[i] = n.named("Q" + strconv.Itoa(i)); q[i] == nil {
-			return nil, fmt.Errorf("no answer to Q%d", i)
+		if q[i] = n.question("Q" + strconv.Itoa(i)); q[i] == nil {
+			return fmt.Errorf("no answer to Q%d", i)
 		}
 	}
-	e := &ErrorFeedback{Location: phraseOf(q[1])}
-	var ok bool
-	if e.Phrases, ok = phrasesOf(q[2], stands); !ok {
-		return nil, errors.New("the answer to Q2 is neither [incorrect, correct], a list of such, nor a phrase of the output")
-	}
-	aligned, answered := yes(q[3])
-	switch {
-	case answered:
+	e.Location = phraseOf(q[1])
+	phrases, readable := phrasesOf(q[2], stands)
+	aligned, said := q[3].yes()
+	if e.Phrases = phrases; said {
 		e.Aligned = &aligned
-	case !isNone(textOf(q[3])):
-		return nil, errors.New("the answer to Q3 is neither Yes, No nor None")
 	}
-	switch weight := weightIn(textOf(q[4])); weight {
-	case "":
-		return nil, errors.New("the answer to Q4 is neither no-error, minor-error nor major-error")
-	case "no":
-		e.NoError = true
-	default:
+	weight := weightIn(textOf(q[4]))
+	if e.NoError = weight == "no"; !e.NoError {
 		e.Weight = analysis.Severity(weight)
 	}
-	if e.Typed, answered = yes(q[5]); !answered {
-		return nil, errors.New("the answer to Q5 is neither Yes nor No")
+	var typed, located bool
+	e.Typed, typed = q[5].yes()
+	e.Located, located = q[6].yes()
+	for i, ok := range []bool{readable, said || isNone(textOf(q[3])), weight != "", typed, located} {
+		if !ok {
+			return fmt.Errorf("the answer to Q%d is none of those that the prompt offers", i+2)
+		}
 	}
-	if e.Located, answered = yes(q[6]); !answered {
-		return nil, errors.New("the answer to Q6 is neither Yes nor No")
-	}
-	return e, nil
+	return nil
 }
 
 // weightForm is an answer to Q4, or one that is said not to hold.
@@ -137,8 +136,8 @@ func weightIn(text string) (weight string) {
 }
 
 // yes reads Yes or No, which more words may follow.
-func yes(n *node) (is, answered bool) {
-	if n.kind == 'b' {
+func (n *node) yes() (is, answered bool) {
+	if n != nil && n.kind == 'b' {
 		return n.text == "true", true
 	}
 	return YesOrNo(textOf(n))
@@ -174,34 +173,13 @@ func YesOrNo(text string) (yes, answered bool) {
 	return strings.EqualFold(m[1], "yes"), true
 }
 
-var wholeNumber = regexp.MustCompile(`\d+`)
-
-// repeatedPairs reads "Yes, 2", "No, 0" or a list of both.
-func repeatedPairs(n *node) (int, error) {
-	if n == nil {
-		return 0, errors.New("Q7 has no answer")
-	}
-	is, answered := yes(n)
-	switch number := wholeNumber.FindString(textOf(n)); {
-	case !answered:
-		return 0, errors.New("Q7 is neither Yes nor No")
-	case !is:
-		return 0, nil
-	case number == "":
-		return 1, nil
-	default:
-		pairs, err := strconv.Atoi(number)
-		return max(1, pairs), err
-	}
-}
-
 // phraseOf is one phrase, which may stand in brackets; the first, if there are several.
 func phraseOf(n *node) string {
-	if inner, ok := listIn(n); ok {
-		if len(inner.kids) == 0 {
+	if n = unwrapped(n); n.kind == '[' {
+		if len(n.kids) == 0 {
 			return ""
 		}
-		return phraseOf(inner.kids[0])
+		return phraseOf(n.kids[0])
 	}
 	s := textOf(n)
 	if isNone(s) {
@@ -210,54 +188,48 @@ func phraseOf(n *node) string {
 	return unquote(s)
 }
 
-// listIn is a list, or the list that a string holds.
-func listIn(n *node) (*node, bool) {
+// unwrapped is the list that a string holds, or the node itself.
+func unwrapped(n *node) *node {
 	s := strings.TrimRight(unquote(textOf(n)), ".;, ")
 	if n.kind != 's' || !strings.HasPrefix(s, "[") {
-		return n, n.kind == '['
+		return n
 	}
-	if d, err := documentAt("[" + s + "]"); err == nil && d.end == len(s)+2 && len(d.root.kids) > 0 {
-		if len(d.root.kids) == 1 {
-			return d.root.kids[0], true
-		}
-		return d.root, true
+	d, err := documentAt("[" + s + "]")
+	switch {
+	case err != nil || d.end != len(s)+2 || len(d.root.kids) == 0:
+		return n
+	case len(d.root.kids) == 1:
+		return d.root.kids[0]
 	}
-	return n, false
+	return d.root
 }
 
 // phrasesOf reads the corrections of Q2: [incorrect, correct], or a list of such. Any
 // other string is an incorrect phrase where it stands in the output; where it does
 // not, nothing tells what it is.
 func phrasesOf(n *node, stands func(string) bool) (out []Phrase, ok bool) {
-	list, isList := listIn(n)
-	isPair := func(n *node) bool { _, inner := listIn(n); return inner }
+	n = unwrapped(n)
+	isPair := func(n *node) bool { return unwrapped(n).kind == '[' }
 	switch {
 	case n.kind == '0', n.kind == 's' && isNone(n.text):
 		return nil, true
-	case !isList && n.kind != 's' && n.kind != 'n':
-		return nil, false
-	case !isList:
+	case n.kind == 's', n.kind == 'n':
 		s := unquote(textOf(n))
 		return []Phrase{{Incorrect: s}}, stands(s)
-	case slices.ContainsFunc(list.kids, isPair), len(list.kids) == 1:
-		for _, kid := range list.kids {
-			if len(list.kids) > 1 && !isPair(kid) {
-				return nil, false
-			}
-			phrases, ok := phrasesOf(kid, stands)
-			if !ok {
-				return nil, false
-			}
-			out = append(out, phrases...)
+	case n.kind != '[':
+		return nil, false
+	case len(n.kids) == 2 && !slices.ContainsFunc(n.kids, func(k *node) bool { return k.kind == '{' || k.kind == 'b' || isPair(k) }):
+		if p := (Phrase{phraseOf(n.kids[0]), phraseOf(n.kids[1])}); p != (Phrase{}) {
+			out = append(out, p)
 		}
 		return out, true
-	case len(list.kids) == 0:
-		return nil, true
-	case len(list.kids) != 2 || slices.ContainsFunc(list.kids, func(k *node) bool { return k.kind != 's' && k.kind != 'n' && k.kind != '0' }):
-		return nil, false
 	}
-	if p := (Phrase{phraseOf(list.kids[0]), phraseOf(list.kids[1])}); p != (Phrase{}) {
-		out = append(out, p)
+	for _, kid := range n.kids {
+		phrases, ok := phrasesOf(kid, stands)
+		if !ok || len(n.kids) > 1 && !isPair(kid) {
+			return nil, false
+		}
+		out = append(out, phrases...)
 	}
 	return out, true
 }

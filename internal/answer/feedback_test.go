@@ -22,7 +22,7 @@ func standing(phrase string) bool {
 // malformed.
 func TestReadPhrases(t *testing.T) {
 	pair := []answer.Phrase{{Incorrect: "committee", Correct: "group"}}
-	const malformed = "Err1: the answer to Q2 is neither [incorrect, correct], a list of such, nor a phrase of the output"
+	const malformed = "Err1: the answer to Q2 is none of those that the prompt offers"
 	for q2, want := range map[string][]answer.Phrase{
 		`["committee", "group"]`: pair, `"[committee, group]"`: pair, `"[\"committee\", \"group\"]"`: pair, `"['committee', 'group']."`: pair,
 		`["[committee, group]"]`: pair, `[["committee", "group"]]`: pair, `[committee, group]`: pair, `"[[committee, group]]"`: pair,
@@ -98,10 +98,10 @@ func TestReadFeedback(t *testing.T) {
 		{name: "no phrases", text: one(`["None", "None"]`, `null`, "major-error", `"Yes"`), n: 1, want: &answer.Feedback{Errors: []answer.ErrorFeedback{
 			{Location: "a", Weight: analysis.Major, Typed: true, Located: true},
 		}}},
-		{name: "too few", text: paperFeedback, n: 3, err: "Err3: there is no answer about it"},
+		{name: "too few", text: paperFeedback, n: 3, err: "Err3: no answer to Q1"},
 		{name: "too many", text: paperFeedback, n: 1, err: "there are more than 1 errors"},
-		{name: "Q4", text: one(`[]`, `"None"`, "minor-error or major-error", `"Yes"`), n: 1, err: "Err1: the answer to Q4 is neither no-error, minor-error nor major-error"},
-		{name: "Q5", text: one(`[]`, `"None"`, "minor-error", `"Perhaps"`), n: 1, err: "Err1: the answer to Q5 is neither Yes nor No"},
+		{name: "Q4", text: one(`[]`, `"None"`, "minor-error or major-error", `"Yes"`), n: 1, err: "Err1: the answer to Q4 is none of those that the prompt offers"},
+		{name: "Q5", text: one(`[]`, `"None"`, "minor-error", `"Perhaps"`), n: 1, err: "Err1: the answer to Q5 is none of those that the prompt offers"},
 		{name: "prose", text: "All is well.", n: 1, err: "the answer has no JSON"},
 		{name: "another document", text: `{"errors": {}}`, n: 1, err: `the answer has no "Err1"`},
 	} {
@@ -134,19 +134,4 @@ func TestReadFeedback(t *testing.T) {
 			t.Errorf("%q: %v %v", text, yes, answered)
 		}
 	}
-}
-
-func FuzzReadFeedback(f *testing.F) {
-	f.Add(paperFeedback, 2)
-	f.Add(`{"Err1": {"Q1": [[]], "Q2": [[["a"]]], "Q3": null, "Q4": "no-error", "Q5": true, "Q6": false}}`, 1)
-	f.Fuzz(func(t *testing.T, text string, n int) {
-		n = min(max(n, 1), 9)
-		got, err := answer.ReadFeedback(text, n, standing)
-		if (err == nil) != (got != nil) {
-			t.Fatalf("%v and %v", got, err)
-		}
-		if got != nil && (len(got.Errors) != n || got.Repeated < 0) {
-			t.Fatalf("%+v of %d errors", got, n)
-		}
-	})
 }

@@ -11,8 +11,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
-	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -45,25 +43,9 @@ func TestPaperPrompts(t *testing.T) {
 			`You are evaluating a model output based on a reference, which describes semantics about text. The correct translation is, "The art of writing.". Your translation needs to contain two non-overlapping errors non-overlapping errors based on the given error types. Please give 0 minor errors and 2 major errors. Major errors can significantly alter the meaning of the sentences, while minor errors will not change the meaning. For each error, give me an error type, a major/minor label, an error location, and an explanation. The format is Paraphrase correct translation: Incorrect Translation: Error type 1: Translation includes information not present in the correct translation Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Problems with grammar, other than orthography Major/minor: Major Error location 2: Explanation for error 2:`,
 		},
 		{
-			"errors", "caption", Text{Text: "A very large kite is laying on the beach."},
-			[]analysis.Error{
-				{Aspect: "The caption wrongly describes motion or movement in the correct generation", Severity: minor},
-				{Aspect: "The caption wrongly describes object relationships in the correct generation", Severity: minor},
-			},
-			`You are evaluating a model output based on a reference, which describes semantics about another modality, such as image. The correct generation is, "A very large kite is laying on the beach.". Your generation needs to contain two non-overlapping errors based on the given error types. Please give 2 minor errors and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is Paraphrased correct generation: Incorrect Generation: Error type 1: The caption wrongly describes motion or movement in the correct generation Major/minor: Minor Error location 1: Explanation for error 1: Error type 2: The caption wrongly describes object relationships in the correct generation Major/minor: Minor Error location 2: Explanation for error 2:`,
-		},
-		{
 			"errors", "d2t", Text{Source: "'A | author | B'", Text: "B wrote A."},
 			[]analysis.Error{{Dimension: "Data Coverage", Aspect: "The text only partially describes a predicate present in the data", Severity: minor}},
 			`You are evaluating a model output based on a structured data input and a reference. The input is 'A | author | B'. The correct generation is, "B wrote A.". Your generation needs to contain one non-overlapping error based on the given error types. Please give 1 minor error and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is: Paraphrased correct generation: Incorrect Generation: Error dimension 1: Data Coverage Error type 1: The text only partially describes a predicate present in the data Major/minor: Minor Error location 1: Explanation for error 1:`,
-		},
-		{
-			"errors", "commonsense", Text{Source: "enter, exit, shopper, store", Text: "shoppers enter and exit a store ."},
-			[]analysis.Error{
-				{Aspect: "Actions/beliefs contradicting known personality", Severity: major},
-				{Aspect: "Inaccurate characteristics/abilities of objects", Severity: major},
-			},
-			`You are evaluating a model output based on commonsense knowledge. Use "enter, exit, shopper, store" to write a sentence which follows common sense. One example generation is, "shoppers enter and exit a store .". Your generation needs to contain two non-overlapping errors based on the given error types. Please give 0 minor error and 2 major errors. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is Paraphrased correct generation: Incorrect Generation: Error type 1: Actions/beliefs contradicting known personality Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Inaccurate characteristics/abilities of objects Major/minor: Major Error location 2: Explanation for error 2:`,
 		},
 		{
 			"errors", "mt_en-de", Text{Text: "Die Anzahl hat einen neuen Höchststand erreicht."},
@@ -84,15 +66,6 @@ func TestPaperPrompts(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.words, strings.Join(strings.Fields(got), " ")); diff != "" {
 			t.Errorf("%s: %s", test.task, diff)
-		}
-	}
-	for step, want := range map[string]string{
-		stepDomains:   "Find 100 major domains at machine translation following format like this: News, Technical, Legal, Medical, Financial, Gaming, E-commerce, Tourism and hospitality, Marketing and advertising, and Scientific (make sure all domains are very distinct from one another)",
-		stepTopics:    "Find 100 topics in the Technical domain (make sure all topics are very distinct from one another)",
-		stepSentences: "Give me 100 English sentences about Technical (Each has a distinct topic, length, and sentence structure). Only return English text.",
-	} {
-		if got, err := r.listPrompt(step, r.Tasks[0], "Technical", 100); err != nil || got != want {
-			t.Errorf("%s: %q, %v", step, got, err)
 		}
 	}
 }
@@ -120,30 +93,8 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("%s: %d files, %v", name, len(again), err)
 		}
 	}
-	if _, err := LoadRecipe("instructscore", t.TempDir()); err == nil || !strings.Contains(err.Error(), "no file of a recipe") {
+	if _, err := LoadRecipe("instructscore", t.TempDir()); err == nil || !strings.Contains(err.Error(), "recipe.yaml") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestReadNames(t *testing.T) {
-	for _, test := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"quoted", `"News", "Technical", "Tourism and hospitality"`, []string{"News", "Technical", "Tourism and hospitality"}},
-		{"numbers on one line", "1. Artificial Intelligence 2. Machine Learning 3. 5G Technology.", []string{"Artificial Intelligence", "Machine Learning", "5G Technology"}},
-		{"lines with talk", "Here they are:\n- News\n- Law\n\nI hope this helps!", []string{"News", "Law"}},
-		{"plain lines", "News\nLaw", []string{"News", "Law"}},
-		{"commas", "News, Law, news", []string{"News", "Law"}},
-		{"nothing", " \n", nil},
-	} {
-		if diff := cmp.Diff(test.want, readNames(test.text)); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
-	}
-	sentences := readSentences("1. With 5G, downloads are faster.\n\n2. \"4. is no number here.\" 3. Nor is this.")
-	if diff := cmp.Diff([]string{"With 5G, downloads are faster.", `"4. is no number here." 3. Nor is this.`}, sentences); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -270,31 +221,5 @@ func TestDesignate(t *testing.T) {
 	}
 	if len(counts) != mostDesignated || counts[0] || len(severities) != 2 {
 		t.Errorf("counts %v, severities %v", counts, severities)
-	}
-}
-
-// Sentences in another language than the task's are counted, and not taken.
-func TestLanguageOfSentences(t *testing.T) {
-	const (
-		english = "With the new networks, people in the city can expect that their downloads will be much faster than they were."
-		german  = "Mit den neuen Netzen können die Menschen in der Stadt erwarten, dass ihre Daten schneller da sind als früher."
-		russian = "С новыми сетями люди в городе могут ожидать, что данные будут приходить быстрее, чем раньше."
-		spanish = "Con las nuevas redes, la gente de la ciudad puede esperar que sus descargas sean mucho más rápidas que antes."
-	)
-	for name, want := range map[string]string{"mt_zh-en": english, "mt_en-de": german, "mt_en-ru": russian, "mt_en-es": spanish, "caption": english} {
-		task, err := loaded(t, "instructscore").Task(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := language.New(language.Config{Language: task.Language})
-		b := &Set{}
-		if b.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
-			t.Fatal(err)
-		}
-		count := ListCount{}
-		got, err := b.inLanguage(task, []string{english, german, russian, spanish}, &count)
-		if diff := cmp.Diff([]string{want}, got); diff != "" || err != nil || count.Foreign != 3 {
-			t.Errorf("%s: %v, %d foreign %s", name, err, count.Foreign, diff)
-		}
 	}
 }

@@ -37,11 +37,11 @@ type Step struct {
 	Unknown int         `json:"-"`
 }
 
-// Dialogue is a conversation with a model: prompts, each of which follows the answer
-// to the one before. It is the [ask.Job] of it.
+// Dialogue is a conversation with a model about an item: prompts, each of which
+// follows the answer to the one before. It is the [ask.Job] of it.
 type Dialogue struct {
-	index   int    // in the step
-	about   string // for errors
+	item    *Item
+	correct string // the text that the item is made from, if there is one
 	prompts []string
 	// wire is sent as it is instead of prompts.
 	wire      *llm.Request
@@ -125,16 +125,16 @@ func (d *Dialogue) request() llm.Request {
 	if d.wire != nil {
 		return *d.wire
 	}
-	s := d.set.Recipe.Steps[d.step.Name].Sampling
+	s := d.set.Recipe.Steps[d.step.Name]
 	wire := llm.Request{Model: d.model.Name, Temperature: s.Temperature, TopP: s.TopP, MaxTokens: min(s.MaxTokens, cmp.Or(d.maxTokens, s.MaxTokens))}
+	if len(d.Answers) == 0 {
+		wire.Prompt = d.prompts[0]
+		return wire
+	}
 	for i, a := range d.Answers {
 		wire.Messages = append(wire.Messages, llm.Message{Role: "user", Content: d.prompts[i]}, llm.Message{Role: "assistant", Content: a})
 	}
-	if last := d.prompts[len(d.Answers)]; wire.Messages == nil {
-		wire.Prompt = last
-	} else {
-		wire.Messages = append(wire.Messages, llm.Message{Role: "user", Content: last})
-	}
+	wire.Messages = append(wire.Messages, llm.Message{Role: "user", Content: d.prompts[len(d.Answers)]})
 	return wire
 }
 
@@ -179,5 +179,5 @@ func (d *Dialogue) Answered(_ int, r ask.Result) {
 
 // At implements ask.Job.
 func (d *Dialogue) At(_ int, err error) error {
-	return fmt.Errorf("%s, %s: %w", d.step.Name, cmp.Or(d.about, "the prompt"), err)
+	return fmt.Errorf("%s, item %q: %w", d.step.Name, d.item.ID, err)
 }

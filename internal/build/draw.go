@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // newDraw returns random numbers for a purpose. They depend only on the seed and the
@@ -40,4 +43,9 @@ func some[T any](seed uint64, purpose string, values []T, n int) []T {
 		}
 	}
 	return out
+}
+
+// folded is a text without differences of case, white space and Unicode form.
+func folded(s string) string {
+	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
 }

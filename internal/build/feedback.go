@@ -1,9 +1,10 @@
 package build
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/answer"
@@ -18,11 +19,11 @@ const tokensOfError = 512
 
 // feedback asks what is wrong with the reports of items, and gives each item its
 // alignment. An item without a report has none.
-func (s *Set) feedback(ctx context.Context, items []*Item, reports []*analysis.Report) error {
+func (s *Set) feedback(ctx context.Context, items []*Item) error {
 	dialogues := map[string][]*Dialogue{}
 	unknown := 0
-	for i, it := range items {
-		if reports[i] == nil {
+	for _, it := range items {
+		if it.report == nil {
 			unknown++
 			continue
 		}
@@ -34,11 +35,11 @@ func (s *Set) feedback(ctx context.Context, items []*Item, reports []*analysis.R
 		if err != nil {
 			return err
 		}
-		dialogues[step] = append(dialogues[step], &Dialogue{index: i, about: "item " + strconv.Quote(it.ID), prompts: []string{prompt}, maxTokens: tokensOfError * len(it.Errors)})
+		dialogues[step] = append(dialogues[step], &Dialogue{item: it, prompts: []string{prompt}, maxTokens: tokensOfError * len(it.Errors)})
 	}
 	for _, step := range []string{stepErrors, stepNoErrors} {
 		st, err := s.ask(ctx, s.Teacher, step, dialogues[step], func(d *Dialogue) error {
-			items[d.index].judged(reports[d.index], d)
+			d.item.judged(d)
 			return nil
 		})
 		if err != nil {
@@ -65,104 +66,78 @@ func questions(it *Item) map[string]any {
 }
 
 // judged reads the answer about an item's report.
-func (it *Item) judged(report *analysis.Report, d *Dialogue) {
-	texts := analysis.Texts{Hypothesis: it.Hypothesis, Source: it.Source, Reference: it.Reference}
+func (it *Item) judged(d *Dialogue) {
+	var err error
 	switch {
 	case d.Rule != "":
-		it.leave(RuleFeedback, d.Rule+" "+d.Detail)
+		err = errors.New(d.Detail)
 	case len(it.Errors) == 0:
 		found, answered := answer.YesOrNo(d.last())
 		if !answered {
-			it.leave(RuleFeedback, RuleMalformed+" the answer is neither Yes nor No")
-			return
-		}
-		it.Alignment = new(1.0)
-		if found {
+			err = errors.New("the answer is neither Yes nor No")
+		} else if it.Alignment = new(1.0); found {
 			it.Alignment = new(0.0)
 		}
 	default:
-		answers, err := answer.ReadFeedback(d.last(), len(it.Errors), func(phrase string) bool { return !missing(phrase, texts) })
-		if err != nil {
-			it.leave(RuleFeedback, RuleMalformed+" "+err.Error())
-			return
+		var f *answer.Feedback
+		f, err = answer.ReadFeedback(d.last(), len(it.Errors), func(phrase string) bool { return !it.lacks(phrase) })
+		if err == nil {
+			it.Alignment = new(it.alignment(f))
 		}
-		it.Alignment = new(alignment(report, texts, answers))
+	}
+	if err != nil {
+		it.leave(RuleFeedback, cmp.Or(d.Rule, RuleMalformed)+" "+err.Error())
 	}
 }
 
 // alignment is the share of the errors' fields that are right: type, location,
 // severity and explanation (section 4.2). The failures M1 to M5 make one field wrong,
 // G1 to G4 all four. Some follow from the answers, others are looked up.
-func alignment(report *analysis.Report, texts analysis.Texts, f *answer.Feedback) float64 {
-	located := &analysis.Report{Outcome: report.Outcome, Errors: slices.Clone(report.Errors)} // the item's errors stay as they are
-	located.Locate(texts)
-	located.Check(texts, analysis.Rules{})
-	type fields struct{ kind, location, severity, explanation, all bool }
-	wrong, repeated := make([]fields, len(located.Errors)), make([]bool, len(located.Errors))
+func (it *Item) alignment(f *answer.Feedback) float64 {
+	located := &analysis.Report{Outcome: it.report.Outcome, Errors: slices.Clone(it.Errors)} // the item's errors stay as they are
+	located.Locate(it.texts())
+	located.Check(it.texts(), analysis.Rules{})
+	found := map[string]map[int]bool{} // by the code of the problem
 	for _, p := range located.Problems {
-		if p.Error == nil {
-			continue
+		if found[p.Code] == nil {
+			found[p.Code] = map[int]bool{}
 		}
-		w := &wrong[*p.Error]
-		switch p.Code {
-		case analysis.CodeLocation: // M3
-			w.location = true
-		case analysis.CodeExplanation: // M4
-			w.explanation = true
-		case analysis.CodeCorrection: // G1
-			w.all = true
-		case analysis.CodeRepeated: // G2
-			repeated[*p.Error] = true
+		if p.Error != nil {
+			found[p.Code][*p.Error] = true
 		}
 	}
-	markRepeated(repeated, f)
-	right := 0
-	for i := range wrong {
-		e, q, w := &located.Errors[i], &f.Errors[i], &wrong[i]
-		w.kind = !q.Typed                                                   // M1
-		w.location = w.location || !q.Located || missing(q.Location, texts) // M2, M3
-		w.all = w.all || repeated[i] || q.NoError || len(q.Phrases) > 1     // G2, G1, G4
-		w.all = w.all || q.Aligned != nil && !*q.Aligned                    // G3
-		for _, p := range q.Phrases {
-			w.explanation = w.explanation || missing(p.Incorrect, texts) // M4
+	// Q7 says how many pairs there are, and not which: besides those that the checks
+	// found, they are the last ones.
+	repeated := found[analysis.CodeRepeated]
+	right, left := 0, min(f.Repeated, len(it.Errors)-1)-len(repeated)
+	for i := len(it.Errors) - 1; i >= 0; i-- {
+		e, q := &it.Errors[i], &f.Errors[i]
+		again := repeated[i] // G2
+		if !again && i > 0 && left > 0 {
+			again = true
+			left--
 		}
-		if !q.NoError && q.Weight != "" && e.Severity != "" {
-			w.severity = (q.Weight == analysis.Minor) != (e.Severity == analysis.Minor) // M5
+		if again || q.NoError || found[analysis.CodeCorrection][i] || len(q.Phrases) > 1 || q.Aligned != nil && !*q.Aligned { // G1, G4, G3
+			continue
 		}
-		for _, bad := range []bool{w.kind, w.location, w.severity, w.explanation} {
-			if !bad && !w.all {
+		for _, good := range []bool{
+			q.Typed, // M1
+			q.Located && !found[analysis.CodeLocation][i] && !it.lacks(q.Location),                                                              // M2, M3
+			q.Weight == "" || e.Severity == "" || (q.Weight == analysis.Minor) == (e.Severity == analysis.Minor),                                // M5
+			!found[analysis.CodeExplanation][i] && !slices.ContainsFunc(q.Phrases, func(p answer.Phrase) bool { return it.lacks(p.Incorrect) }), // M4
+		} {
+			if good {
 				right++
 			}
 		}
 	}
-	return float64(right) / float64(4*len(wrong))
+	return float64(right) / float64(4*len(it.Errors))
 }
 
-// missing reports whether a phrase that is stated is nowhere in the output.
-func missing(phrase string, texts analysis.Texts) bool {
-	if phrase == "" {
-		return false
-	}
+// lacks reports whether a phrase that is stated is nowhere in the output.
+func (it *Item) lacks(phrase string) bool {
 	r := &analysis.Report{Errors: []analysis.Error{{Location: phrase}}}
-	r.Locate(texts)
+	r.Locate(it.texts())
 	place := r.Errors[0].Place
-	return place == analysis.Absent || place == analysis.InSource
-}
-
-// markRepeated marks the errors that repeat another one. Q7 says how many pairs
-// there are, and not which: besides those that the checks found, they are the last
-// ones.
-func markRepeated(repeated []bool, f *answer.Feedback) {
-	left := min(f.Repeated, len(repeated)-1)
-	for _, found := range repeated {
-		if found {
-			left--
-		}
-	}
-	for i := len(repeated) - 1; i > 0 && left > 0; i-- {
-		if !repeated[i] {
-			repeated[i] = true
-			left--
-		}
-	}
+	return phrase != "" && (place == analysis.Absent || place == analysis.InSource)
 }

@@ -40,7 +40,8 @@ func TestFailures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := alignment(report(), analysis.Texts{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base."}, f)
+		it := &Item{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base.", Errors: report().Errors, report: report()}
+		got := it.alignment(f)
 		if want := float64(8-test.wrong) / 8; got != want {
 			t.Errorf("%s: %v, want %v", test.name, got, want)
 		}
@@ -50,8 +51,8 @@ func TestFailures(t *testing.T) {
 // A pair in a string is no wrong phrase, and an answer that nobody can read no failure.
 func TestVerdictOfStrings(t *testing.T) {
 	judged := func(text string, errors ...analysis.Error) *Item {
-		it := &Item{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base.", Errors: errors}
-		it.judged(&analysis.Report{Outcome: analysis.Scored, Errors: errors}, &Dialogue{Answers: []string{text}})
+		it := &Item{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base.", Errors: errors, report: &analysis.Report{Outcome: analysis.Scored}}
+		it.judged(&Dialogue{Answers: []string{text}})
 		return it
 	}
 	verdict := func(q2, q4 string) *Item {

@@ -1,49 +1,61 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 const stepErrors = "errors"
 
+// Text is a correct text.
+type Text struct{ ID, Text, Source string }
+
+// TextsOf returns the first references of segments, at most most of them, drawn by
+// the seed; 0 means all.
+func (s *Set) TextsOf(segments []*refract.Segment, most int) (texts []Text) {
+	for _, segment := range segments {
+		if text := firstReference(segment); strings.TrimSpace(text) != "" {
+			texts = append(texts, Text{segment.ID, text, segment.Source.Value})
+		}
+	}
+	return some(s.Seed, "texts", texts, most)
+}
+
 // Designated makes examples for InstructScore: a correct text becomes a paraphrase,
 // which is the reference, and an output with errors that were designated, each with
-// its explanation (section 4.1). unknown texts are still to come in a dry run.
-func (s *Set) Designated(ctx context.Context, task *Task, texts []Text, unknown int) error {
+// its explanation (section 4.1).
+func (s *Set) Designated(ctx context.Context, task *Task, texts []Text) error {
 	metric, err := s.Recipe.resolve(task.Options)
 	if err != nil {
 		return err
 	}
 	s.serve(metric)
-	parser, err := answer.New(answer.Spec{Kind: answer.InstructScore})
+	parser, err := metric.Parser()
 	if err != nil {
 		return err
 	}
-	var items []*Item
 	var dialogues []*Dialogue
-	for i, t := range texts {
-		it := &Item{ID: t.ID, Task: task.Name, Group: t.Text, Source: t.Source, From: t.From, Asked: designate(s.Seed, task, t.Text)}
-		if t.Source != "" {
-			it.Group = t.Source
-		}
+	for _, t := range texts {
+		it := &Item{ID: t.ID, Task: task.Name, Group: cmp.Or(t.Source, t.Text), Source: t.Source, Asked: designate(s.Seed, task, t.Text)}
 		p, err := s.Recipe.Prompt(stepErrors, task, designation(task, t, it.Asked))
 		if err != nil {
 			return err
 		}
-		items, dialogues = append(items, it), append(dialogues, &Dialogue{index: i, about: "text " + t.ID, prompts: []string{p}})
+		dialogues = append(dialogues, &Dialogue{item: it, correct: t.Text, prompts: []string{p}})
 	}
-	st, err := s.ask(ctx, s.Teacher, stepErrors, dialogues, func(d *Dialogue) error {
-		it := items[d.index]
+	_, err = s.ask(ctx, s.Teacher, stepErrors, dialogues, func(d *Dialogue) error {
+		it := d.item
 		if it.take(d) {
-			it.readDesignated(parser, texts[d.index].Text, d.last(), &s.NotMade)
-			if err := s.filter(it, texts[d.index].Text); err != nil {
+			it.readDesignated(parser, d.correct, d.last(), &s.NotMade)
+			if err := s.filter(it, d.correct); err != nil {
 				return err
 			}
 		}
@@ -53,7 +65,6 @@ func (s *Set) Designated(ctx context.Context, task *Task, texts []Text, unknown 
 		s.Items = append(s.Items, it)
 		return nil
 	})
-	st.Unknown = unknown
 	return err
 }
 

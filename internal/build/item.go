@@ -1,6 +1,10 @@
 package build
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -14,7 +18,6 @@ const (
 	RuleNotDesignated = "not-designated"       // the errors are not the ones that were asked for
 	RuleUnchanged     = "unchanged"            // the output with errors is the correct text
 	RuleLanguage      = "wrong-language"       // a text is in another language than the correct one
-	RuleTalk          = "talk"                 // the answer ends by addressing whoever asked
 	RulePenalty       = "implausible-penalty"  // a penalty is out of range, or a minor error costs more than 2.5
 	RuleReference     = "speaks-of-reference"  // an explanation mentions a reference, which the metric does not see
 	RuleLocation      = "location-not-in-text" // most words of a location are in neither output nor source
@@ -24,13 +27,10 @@ const (
 	RuleNotBest       = "not-best"             // another sample of the same output has a higher alignment
 )
 
-// Rules lists the rules in the order in which they are applied.
-func Rules() []string {
-	return []string{
-		RuleNoAnswer, RuleCut, RuleRefusal, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage, RuleTalk,
-		RulePenalty, RuleReference, RuleLocation, RuleRepeat,
-		RuleFeedback, RuleLow, RuleNotBest,
-	}
+// rules lists the rules in the order in which they are applied.
+var rules = []string{
+	RuleNoAnswer, RuleCut, RuleRefusal, RuleMalformed, RuleNotDesignated, RuleUnchanged, RuleLanguage,
+	RulePenalty, RuleReference, RuleLocation, RuleRepeat, RuleFeedback, RuleLow, RuleNotBest,
 }
 
 // Item is an example in the making, or a candidate that a rule left out.
@@ -58,6 +58,32 @@ type Item struct {
 	Completion string   `json:"-"`
 	Alignment  *float64 `json:"alignment,omitempty"` // of a sample
 	Validation bool     `json:"validation,omitempty"`
+
+	report *analysis.Report // of a sample that is read
+}
+
+// itemOf is an item about a segment, with its first reference.
+func itemOf(s *refract.Segment, id string, from map[string]string) *Item {
+	it := &Item{ID: id, Source: s.Source.Value, Reference: firstReference(s), From: from}
+	if it.Group = it.Source; strings.TrimSpace(it.Group) == "" {
+		it.Group = it.Reference
+	}
+	return it
+}
+
+func firstReference(s *refract.Segment) string {
+	if i := slices.IndexFunc(s.References, func(r refract.Text) bool { return r.Valid }); i >= 0 {
+		return s.References[i].Value
+	}
+	return ""
+}
+
+func (it *Item) fields() judge.Fields {
+	return judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}
+}
+
+func (it *Item) texts() analysis.Texts {
+	return analysis.Texts{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}
 }
 
 // leave leaves an item out by a rule, unless an earlier one has done so.
@@ -91,7 +117,7 @@ func (it *Item) leaveRefusal(original, text string) {
 // complete makes the item an example: the prompt that the metric sends for its
 // texts, and the answer to it.
 func (it *Item) complete(metric *judge.Resolved, answer string) {
-	wire := metric.Request("", 0, judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}, nil)
+	wire := metric.Request("", 0, it.fields(), nil)
 	it.Prompt, it.Completion = wire.Prompt, answer
 	if n := len(wire.Messages); n > 0 {
 		it.Prompt = wire.Messages[n-1].Content

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,14 +47,9 @@ type Recipe struct {
 	prompts *template.Template
 }
 
-// StepPlan is one step of a recipe.
+// StepPlan is one step of a recipe and how it is answered.
 type StepPlan struct {
-	Prompt   string `yaml:"prompt"` // the template's file; "" where tasks name theirs
-	Sampling `yaml:",inline"`
-}
-
-// Sampling says how a step is answered.
-type Sampling struct {
+	Prompt      string  `yaml:"prompt"` // the template's file; "" where tasks name theirs
 	Temperature float64 `yaml:"temperature"`
 	TopP        float64 `yaml:"top_p"`
 	MaxTokens   int     `yaml:"max_tokens"`
@@ -69,11 +63,7 @@ type Task struct {
 	Words   map[string]string `yaml:"words"`   // for the templates, such as the languages
 	// Language is the ISO 639-1 code of the texts; "" for any.
 	Language string `yaml:"language"`
-	// Sample is a sentence in it. The texts that a model writes are compared with
-	// it; "" leaves their language unchecked.
-	Sample string `yaml:"sample"`
-	// NeedsSource says that examples need the input of the systems, so that a
-	// dataset must give the texts.
+	// NeedsSource says that examples need the input of the systems.
 	NeedsSource bool        `yaml:"needs_source"`
 	Errors      []ErrorType `yaml:"errors"`
 }
@@ -92,25 +82,24 @@ const (
 	Refine         = "refine"
 )
 
-// LoadRecipe reads a built-in recipe. If dir is not "", files in it replace the
-// built-in files of the same name.
+// LoadRecipe reads the files of a recipe from dir, or the built-in ones where it is "".
 func LoadRecipe(name, dir string) (*Recipe, error) {
+	from := os.DirFS(dir)
+	if dir == "" {
+		from, _ = fs.Sub(recipes, "recipes/"+name) // a path that is valid
+	}
 	r := &Recipe{files: map[string][]byte{}}
-	builtin, err := fs.Sub(recipes, path.Join("recipes", name))
-	if err == nil {
-		_, err = r.read(builtin)
-	}
-	if err == nil && dir != "" {
-		found, unread := r.read(os.DirFS(dir))
-		switch {
-		case unread != nil:
-			err = fmt.Errorf("%s: %w", dir, unread)
-		case found == 0:
-			err = fmt.Errorf("%s has no file of a recipe (%s, *.tmpl); --write-recipe writes the built-in ones", dir, recipeFile)
+	templates, _ := fs.Glob(from, "*.tmpl") // a pattern that is valid
+	r.prompts = template.New("").Option("missingkey=error").Funcs(template.FuncMap{"word": numberWord, "plural": plural})
+	for _, file := range append(templates, recipeFile) {
+		content, err := fs.ReadFile(from, file)
+		if err == nil && file != recipeFile {
+			_, err = r.prompts.New(file).Parse(string(content))
 		}
-	}
-	if err != nil {
-		return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; --write-recipe writes the files of a recipe", cmp.Or(dir, name), err)
+		}
+		r.files[file] = content
 	}
 	f, err := yamlfile.Read(filepath.Join(cmp.Or(dir, name), recipeFile), bytes.NewReader(r.files[recipeFile]))
 	if err != nil {
@@ -119,77 +108,35 @@ func LoadRecipe(name, dir string) (*Recipe, error) {
 	if err := f.Decode(r, "describe a recipe"); err != nil {
 		return nil, err
 	}
-	r.prompts = template.New("").Option("missingkey=error").Funcs(template.FuncMap{"word": numberWord, "plural": plural})
-	for _, name := range sortedKeys(r.files) {
-		if name == recipeFile {
-			continue
-		}
-		if _, err := r.prompts.New(name).Parse(string(r.files[name])); err != nil {
-			return nil, fmt.Errorf("%s: %w", cmp.Or(dir, r.Name), err)
-		}
-	}
 	if err := r.check(); err != nil {
 		return nil, f.At(err)
 	}
 	return r, nil
 }
 
-// read reads the files of a recipe, and counts them.
-func (r *Recipe) read(from fs.FS) (found int, err error) {
-	entries, err := fs.ReadDir(from, ".")
-	for _, f := range entries {
-		if ext := path.Ext(f.Name()); err != nil || f.IsDir() || ext != ".yaml" && ext != ".tmpl" {
-			continue
-		}
-		found++
-		r.files[f.Name()], err = fs.ReadFile(from, f.Name())
-	}
-	return found, err
-}
-
-// check checks the steps, and that the prompts that they name are there.
+// check checks the steps and the rules, and that the prompts that are named are there.
 func (r *Recipe) check() error {
-	for _, name := range sortedKeys(r.Steps) {
-		s, field := r.Steps[name], "steps."+name
-		switch {
-		case s.MaxTokens < 1 && name != stepSamples:
-			return yamlfile.Wrong(field, "max_tokens is %d; it must be at least 1", s.MaxTokens)
-		case s.TopP <= 0 || s.TopP > 1:
-			return yamlfile.Wrong(field, "top_p is %v; it must be above 0, and at most 1", s.TopP)
-		case s.Temperature < 0:
-			return yamlfile.Wrong(field, "temperature is %v; it must be at least 0", s.Temperature)
+	for name, s := range r.Steps {
+		if s.MaxTokens < 1 && name != stepSamples || s.TopP <= 0 || s.TopP > 1 || s.Temperature < 0 {
+			return yamlfile.Wrong("steps."+name, "max_tokens must be at least 1, top_p above 0 and at most 1, and temperature at least 0")
 		}
-		if err := r.hasPrompt(field, s.Prompt); err != nil {
-			return err
+		if s.Prompt != "" && r.prompts.Lookup(s.Prompt) == nil {
+			return yamlfile.Wrong("steps."+name, "there is no file %s", s.Prompt)
 		}
 	}
 	for i, t := range r.Tasks {
-		field := fmt.Sprintf("tasks[%d]", i)
-		if t.Name == "" {
-			return yamlfile.Wrong(field, "the task has no name")
-		}
-		for _, step := range sortedKeys(t.Prompts) {
-			if _, known := r.Steps[step]; !known {
-				return yamlfile.Wrong(field, "%s", english.Unknown("step", step, sortedKeys(r.Steps)))
-			}
-			if err := r.hasPrompt(field, t.Prompts[step]); err != nil {
-				return err
+		for step, file := range t.Prompts {
+			if _, known := r.Steps[step]; !known || r.prompts.Lookup(file) == nil {
+				return yamlfile.Wrong(fmt.Sprintf("tasks[%d]", i), "there is no step %s, or no file %s", step, file)
 			}
 		}
 	}
 	for i, rule := range r.Rules {
-		if !slices.Contains(Rules(), rule) {
-			return yamlfile.Wrong(fmt.Sprintf("rules[%d]", i), "%s", english.Unknown("rule", rule, Rules()))
+		if !slices.Contains(rules, rule) {
+			return yamlfile.Wrong(fmt.Sprintf("rules[%d]", i), "%s", english.Unknown("rule", rule, rules))
 		}
 	}
 	return nil
-}
-
-func (r *Recipe) hasPrompt(field, file string) error {
-	if file == "" || r.prompts.Lookup(file) != nil {
-		return nil
-	}
-	return yamlfile.Wrong(field, "there is no file %s", file)
 }
 
 // numberWord is a count as InstructScore's prompts write it.
@@ -215,9 +162,6 @@ func (r *Recipe) Prompt(step string, t *Task, data any) (string, error) {
 	file := r.Steps[step].Prompt
 	if t != nil {
 		file = cmp.Or(t.Prompts[step], file)
-	}
-	if file == "" {
-		return "", fmt.Errorf("the recipe %s has no prompt for the step %s", r.Name, step)
 	}
 	var b strings.Builder
 	err := r.prompts.ExecuteTemplate(&b, file, data)

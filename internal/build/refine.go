@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
@@ -51,29 +49,19 @@ func (s *Set) Refine(ctx context.Context, r Refinement, outputs []Output) error 
 	if err != nil {
 		return err
 	}
-	if _, known := s.Recipe.Steps[stepSamples]; !known {
-		return fmt.Errorf("the recipe %s has no step %s, which says how reports are sampled", s.Recipe.Name, stepSamples)
-	}
 	s.serve(r.Judge)
-	var items []*Item
 	var dialogues []*Dialogue
+	var items []*Item
 	for _, o := range outputs {
 		for sample := range r.Samples {
-			it := &Item{
-				ID: o.Segment.ID + "/" + o.System + "/" + strconv.Itoa(sample+1), Task: r.Judge.Spec(), Channel: stepSamples,
-				Source: o.Segment.Source.Value, Reference: firstReference(o.Segment), Hypothesis: o.Text,
-				From: map[string]string{"segment": o.Segment.ID, "system": o.System},
-			}
-			if it.Group = it.Source; strings.TrimSpace(it.Group) == "" {
-				it.Group = it.Reference
-			}
-			dialogues = append(dialogues, &Dialogue{index: len(items), about: "item " + strconv.Quote(it.ID), wire: s.sampled(r, it, sample), sample: sample})
+			it := itemOf(o.Segment, o.Segment.ID+"/"+o.System+"/"+strconv.Itoa(sample+1), map[string]string{"segment": o.Segment.ID, "system": o.System})
+			it.Task, it.Channel, it.Hypothesis = r.Judge.Spec(), stepSamples, o.Text
+			dialogues = append(dialogues, &Dialogue{item: it, wire: s.sampled(r, it, sample), sample: sample})
 			items = append(items, it)
 		}
 	}
-	reports := make([]*analysis.Report, len(items))
 	_, err = s.ask(ctx, r.Student, stepSamples, dialogues, func(d *Dialogue) error {
-		it := items[d.index]
+		it := d.item
 		if !it.take(d) {
 			return nil
 		}
@@ -83,25 +71,22 @@ func (s *Set) Refine(ctx context.Context, r Refinement, outputs []Output) error 
 			it.leave(RuleMalformed, report.Detail)
 			return nil
 		}
-		it.Errors, reports[d.index] = report.Errors, report
+		it.Errors, it.report = report.Errors, report
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := s.feedback(ctx, items, reports); err != nil {
-		return err
+	if err == nil {
+		err = s.feedback(ctx, items)
 	}
 	for i := 0; i < len(items); i += r.Samples {
 		keepBest(items[i:i+r.Samples], r.Least)
 	}
 	s.Items = append(s.Items, items...)
-	return nil
+	return err
 }
 
 // sampled is the judge's request for one sample.
 func (s *Set) sampled(r Refinement, it *Item, sample int) *llm.Request {
-	wire := r.Judge.Request(r.Student.Name, 0, judge.Fields{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}, nil)
+	wire := r.Judge.Request(r.Student.Name, 0, it.fields(), nil)
 	if m := wire.Messages; len(m) == 1 && m[0].Role == "user" {
 		wire.Prompt, wire.Messages = m[0].Content, nil
 	}

@@ -34,18 +34,6 @@ func TestRefusal(t *testing.T) {
 // A refusal becomes no example, whichever step it is the answer to.
 func TestRefusalsAreLeftOut(t *testing.T) {
 	const refused = "I'm sorry, but I can't assist with that."
-	task, err := loaded(t, "instructscore").Task("mt_en-de")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &Set{Recipe: loaded(t, "instructscore")}
-	count := ListCount{}
-	if got := count.read(&Dialogue{Answers: []string{refused}}); len(got) > 0 || count.Refused != 1 {
-		t.Errorf("%q, %+v", got, count)
-	}
-	if got, err := b.inLanguage(task, []string{refused, "Der Zug kam spät."}, &count); len(got) != 1 || count.Refused != 2 || err != nil {
-		t.Errorf("%q, %+v, %v", got, count, err)
-	}
 	designed := "Paraphrase correct translation: " + refused + "\nIncorrect Translation: Der Zug kam.\nError type 1: A\nMajor/minor: Major\nError location 1: kam\nExplanation for error 1: It came late."
 	for raw, want := range map[string]string{"Der Zug kam spät.": RuleRefusal, "I can't assist with that.": ""} {
 		it := &Item{Asked: []analysis.Error{{Aspect: "A", Severity: analysis.Major}}}
@@ -69,7 +57,7 @@ func TestRefusalsAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		it := &Item{Channel: ChannelReal, Source: "Die Brücke ist gesperrt.", Reference: test.reference, Hypothesis: test.reference}
-		if err := m.analysed(judges, it, "", &Dialogue{Answers: test.answers}); err != nil || it.Rule != test.rule {
+		if err := m.analysed(judges, &Dialogue{item: it, Answers: test.answers}); err != nil || it.Rule != test.rule {
 			t.Errorf("%q: %q %s, %v; want %q", test.answers, it.Rule, it.Detail, err, test.rule)
 		}
 	}

@@ -35,8 +35,6 @@ func (s *Set) filter(it *Item, original string) error {
 			why = it.mentionsReference()
 		case RuleLocation:
 			why = it.locationNotInText()
-		case RuleTalk:
-			why = it.talk()
 		case RuleRepeat:
 			key := strings.Join([]string{it.Task, folded(it.Source), folded(it.Reference), folded(it.Hypothesis)}, "\x00")
 			if s.seen[key] {
@@ -91,11 +89,11 @@ func (s *Set) otherLanguage(correct, text string) (string, error) {
 	if s.Language == nil || correct == "" {
 		return "", nil
 	}
-	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true})
-	if r.Err == nil && r.Verdict == check.ReasonLanguage {
+	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true, Field: true})
+	if r.Verdict == check.ReasonLanguage {
 		return r.Detail, nil
 	}
-	return "", r.Err
+	return "", nil
 }
 
 // Bounds of penalties: the prompt's, and for minor errors that of TIGERScore's
@@ -154,28 +152,6 @@ func (it *Item) locationNotInText() string {
 		unknown := len(slices.DeleteFunc(slices.Clone(all), func(w string) bool { return slices.Contains(known, w) }))
 		if float64(unknown) > mostUnknown*float64(len(all)) {
 			return fmt.Sprintf("of the words at error %d, %d of %d stand neither in the output nor in the source", i+1, unknown, len(all))
-		}
-	}
-	return ""
-}
-
-// closingTalk is how models close a conversation: sentences that address whoever
-// asked, up to the end of a text, outside quotation marks.
-var closingTalk = regexp.MustCompile(`(?is)(?:^|[.!?:)"”*_]\s+|\n[\s*_#>-]*)((?:i (?:really )?hope (?:this|that|it|these)\b|(?:i )?hope (?:this|that|it) helps|(?:please )?(?:feel free to|let me know\b|do(?:n['’]t| not) hesitate to)|if you(?:['’]d like| need| want| have| would like| require)\b|would you like me to\b|is there anything else\b|happy to help)[^"“”]*)$`)
-
-// talk finds closing words at the end of the last explanation, or of an output that
-// the model made, unless the item's other texts have them too.
-func (it *Item) talk() string {
-	texts := [][2]string{}
-	if it.Channel == ChannelSynthetic {
-		texts = append(texts, [2]string{"the output", it.Hypothesis})
-	}
-	if n := len(it.Errors); n > 0 {
-		texts = append(texts, [2]string{"the last explanation", it.Errors[n-1].Explanation})
-	}
-	for _, t := range texts {
-		if m := closingTalk.FindStringSubmatch(t[1]); m != nil && !strings.Contains(folded(it.Reference+" "+it.Source), folded(m[1])) {
-			return fmt.Sprintf("%s: it ends with talk: %.80q", t[0], m[1])
 		}
 	}
 	return ""

@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
@@ -24,14 +22,12 @@ import (
 // Set is training data in the making.
 type Set struct {
 	Name, License string // "" leaves them to be filled in
-	Form          string // of Forms; "" for the form in which the metric is served
 	Validation    float64
 	Seed          uint64
 	Recipe        *Recipe
 	Metric        string         // that is trained; "" for the recipe's
 	Inputs        []Input        // datasets that texts come from
 	Language      *check.Checker // makes the language check; nil for none
-	Prices        budget.Prices
 
 	Teacher Model
 	Asker   *ask.Asker
@@ -44,7 +40,6 @@ type Set struct {
 
 	Items   []*Item
 	Steps   []*Step
-	Lists   []ListCount
 	NotMade int      // errors that the teacher says it could not make
 	Notes   []string // further facts for the card
 
@@ -97,132 +92,112 @@ type Summary struct {
 	Model         string         `json:"model"`
 	Revision      string         `json:"revision,omitempty"`
 	Seed          uint64         `json:"seed"`
-	Form          string         `json:"form"`
 	License       string         `json:"license,omitempty"`
 	Inputs        []Input        `json:"inputs,omitempty"`
 	Items         int            `json:"items"`
 	Examples      int            `json:"examples"`
 	Train         int            `json:"train"`
 	Validation    int            `json:"validation"`
-	Groups        int            `json:"texts"` // that examples are split by
 	LeftOut       map[string]int `json:"left_out"`
-	ByTask        []TaskCount    `json:"by_task"`
-	Errors        map[string]int `json:"errors"` // of the examples, by severity and type
-	Lists         []ListCount    `json:"lists,omitempty"`
+	ByTask        map[string]int `json:"by_task"` // examples, by task and channel
+	Errors        map[string]int `json:"errors"`  // of the examples, by severity and type
 	Steps         []*Step        `json:"steps"`
-	Cost          *float64       `json:"cost,omitempty"` // of all answers, by the given prices
 	ValidationPer float64        `json:"validation_share"`
-}
-
-// TaskCount counts the examples of a task and a channel.
-type TaskCount struct {
-	Task     string `json:"task"`
-	Channel  string `json:"channel,omitempty"`
-	Items    int    `json:"items"`
-	Examples int    `json:"examples"`
 }
 
 // summarize splits the examples, and counts what is written.
 func (s *Set) summarize() *Summary {
-	if s.Form == "" {
-		s.Form = FormMessages
-		if s.served[0].Endpoint == llm.Completions {
-			s.Form = FormCompletion
-		}
-	}
 	out := &Summary{
 		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, RecipeHash: s.Recipe.Hash(), Metric: cmp.Or(s.Metric, s.Recipe.Metric),
-		Model: s.Teacher.Name, Revision: s.Teacher.Revision, Seed: s.Seed, Form: s.Form, License: s.License, Inputs: s.Inputs,
-		Items: len(s.Items), LeftOut: map[string]int{}, Errors: map[string]int{},
-		PromptHashes: s.served, Lists: s.Lists, Steps: s.Steps, ValidationPer: s.Validation,
+		Model: s.Teacher.Name, Revision: s.Teacher.Revision, Seed: s.Seed, License: s.License, Inputs: s.Inputs,
+		Items: len(s.Items), LeftOut: map[string]int{}, ByTask: map[string]int{}, Errors: map[string]int{},
+		PromptHashes: s.served, Steps: s.Steps, ValidationPer: s.Validation,
 	}
-	groups := map[string]bool{}
 	for _, it := range s.Items {
-		i := slices.IndexFunc(out.ByTask, func(c TaskCount) bool { return c.Task == it.Task && c.Channel == it.Channel })
-		if i < 0 {
-			i = len(out.ByTask)
-			out.ByTask = append(out.ByTask, TaskCount{Task: it.Task, Channel: it.Channel})
-		}
-		out.ByTask[i].Items++
 		if it.Rule != "" {
 			out.LeftOut[it.Rule]++
 			continue
 		}
 		out.Examples++
-		out.ByTask[i].Examples++
+		out.ByTask[strings.TrimSpace(it.Task+" "+it.Channel)]++
 		if it.Validation = isValidation(s.Seed, s.Validation, it.Group); it.Validation {
 			out.Validation++
-		} else {
-			out.Train++
 		}
-		groups[folded(it.Group)] = true
 		for _, e := range it.Errors {
 			out.Errors[strings.Join(strings.Fields(string(e.Severity)+" "+e.Dimension+" "+e.Aspect), " ")]++
 		}
 	}
-	out.Groups = len(groups)
-	cost, priced := 0.0, len(s.Steps) > 0
-	for _, step := range s.Steps {
-		price, known := s.Prices[step.Model]
-		priced = priced && known
-		cost += price.Cost(step.PromptTokens, step.CompletionTokens)
-	}
-	if priced {
-		out.Cost = &cost
-	}
+	out.Train = out.Examples - out.Validation
 	return out
 }
 
-// Write writes the folder.
+// example is a row of a file of examples: a prompt and its completion, or both as the
+// messages of a chat.
+type example struct {
+	Prompt     string    `json:"prompt,omitempty"`
+	Completion string    `json:"completion,omitempty"`
+	Messages   []message `json:"messages,omitempty"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Write writes the folder. Examples have the form in which the metric is served.
 func (s *Set) Write(to Folder) (*Summary, error) {
 	if s.NotMade > 0 {
 		s.Notes = append(s.Notes, english.Count(s.NotMade, "error")+" that the model says it could not make (N/A); no example has them.")
 	}
 	sum := s.summarize()
-	rows := map[string][]any{} // by file
+	rows := map[string][]example{} // by file
 	for _, it := range s.Items {
+		name := "train.jsonl"
+		if it.Validation {
+			name = "validation.jsonl"
+		}
+		row := example{Prompt: it.Prompt, Completion: it.Completion}
+		if s.served[0].Endpoint != llm.Completions {
+			row = example{Messages: []message{{"user", it.Prompt}, {"assistant", it.Completion}}}
+		}
 		if it.Rule == "" {
-			name := "train"
-			if it.Validation {
-				name = "validation"
-			}
-			rows[name] = append(rows[name], exampleRow(s.Form, it.Prompt, it.Completion))
+			rows[name] = append(rows[name], row)
 		}
 	}
-	err := to.Write(itemsFile, func(w io.Writer) error { return writeLines(w, s.Items) })
-	for _, name := range sortedKeys(rows) {
-		if err == nil {
-			err = to.Write(name+".jsonl", func(w io.Writer) error { return writeLines(w, rows[name]) })
+	card, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(filepath.Join(to.Path(), recipeFolder), 0o755); err != nil {
+		return nil, err
+	}
+	files := map[string]func(io.Writer) error{
+		itemsFile: jsonLines(s.Items, ""), buildFile: jsonLines([]*Summary{sum}, "  "),
+		cardFile: func(w io.Writer) error { _, err := w.Write(card); return err },
+	}
+	for name, examples := range rows {
+		files[name] = jsonLines(examples, "")
+	}
+	for name, write := range files {
+		if err := to.Write(name, write); err != nil {
+			return nil, err
 		}
 	}
-	if err == nil {
-		err = to.Write(buildFile, func(w io.Writer) error {
-			enc := json.NewEncoder(w)
-			enc.SetEscapeHTML(false)
-			enc.SetIndent("", "  ")
-			return enc.Encode(sum)
-		})
-	}
-	if err == nil {
-		err = to.Write(cardFile, func(w io.Writer) error {
-			cost := ""
-			if sum.Cost != nil {
-				cost = strconv.FormatFloat(*sum.Cost, 'f', 4, 64)
+	return sum, s.Recipe.Write(func(name string, f func(io.Writer) error) error { return to.Write(recipeFolder+"/"+name, f) })
+}
+
+func jsonLines[T any](values []T, indent string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", indent)
+		for _, v := range values {
+			if err := enc.Encode(v); err != nil {
+				return err
 			}
-			text, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "Cost": cost})
-			if err == nil {
-				_, err = w.Write(text)
-			}
-			return err
-		})
+		}
+		return nil
 	}
-	if err == nil {
-		err = os.Mkdir(filepath.Join(to.Path(), recipeFolder), 0o755)
-	}
-	if err == nil {
-		err = s.Recipe.Write(func(name string, f func(io.Writer) error) error { return to.Write(recipeFolder+"/"+name, f) })
-	}
-	return sum, err
 }
 
 //go:embed card.md.tmpl
@@ -232,7 +207,7 @@ var cardTemplate string
 func (sum *Summary) Table() *report.NamedTable {
 	t := &report.NamedTable{Title: "items", Columns: []report.Column{{Name: "what"}, {Name: "items", Kind: report.KindInt}}}
 	t.Add("asked for", sum.Items)
-	for _, rule := range Rules() {
+	for _, rule := range rules {
 		if n := sum.LeftOut[rule]; n > 0 {
 			t.Add("left out: "+rule, n)
 		}

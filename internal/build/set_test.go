@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/llm"
 )
 
 // folder is a set in memory.
@@ -37,7 +39,7 @@ func written(t interface{ Fatal(...any) }, dir string, s *Set) *folder {
 func TestNothingLeaks(t *testing.T) {
 	recipe := loaded(t, "instructscore")
 	rapid.Check(t, func(rt *rapid.T) {
-		s := &Set{Form: FormCompletion, Recipe: recipe, Validation: 0.5, Seed: rapid.Uint64().Draw(rt, "seed")}
+		s := &Set{served: []served{{Endpoint: llm.Completions}}, Recipe: recipe, Validation: 0.5, Seed: rapid.Uint64().Draw(rt, "seed")}
 		group := rapid.SampledFrom([]string{"A text.", "a  TEXT.", "Another.", "One more.", "A fifth."})
 		for range rapid.IntRange(1, 20).Draw(rt, "items") {
 			g := group.Draw(rt, "group")
@@ -71,7 +73,7 @@ func TestNothingLeaks(t *testing.T) {
 // Texts of others do nothing in the card.
 func TestCardIsHarmless(t *testing.T) {
 	s := &Set{
-		Name: "x\nlicense: mit", License: "a: b", Form: FormMessages, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},
+		Name: "x\nlicense: mit", License: "a: b", served: []served{{}}, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},
 		Inputs: []Input{{Spec: "jsonl:a_b*.jsonl", Set: "0"}},
 		Items:  []*Item{{Task: "mt_zh-en", Rule: RuleCut}},
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,30 +37,29 @@ type Batches struct {
 	Plan func(n int) BatchPlan
 	// PageSize bounds a page of the list; 0 means 20.
 	PageSize int
-	// MaxRows and MaxBytes are the limits of a batch's file; 0 for none.
-	MaxRows, MaxBytes int
 
-	mu            sync.Mutex
-	files         [][]byte
-	batches       []*batchJob
-	before, after map[BatchStep][]Fault
-	steps         map[BatchStep]int
+	mu      sync.Mutex
+	files   [][]byte
+	batches []*BatchInfo
+	faults  map[BatchStep][]stepFault
+	steps   map[BatchStep]int
 }
 
-// batchJob is a batch as it is shown, which changes when it is asked for.
-type batchJob struct {
+// stepFault is what a request of a step gets, perhaps after it was carried out.
+type stepFault struct {
+	fault Fault
+	after bool
+}
+
+// BatchInfo is a batch that was created, which changes when it is asked for.
+type BatchInfo struct {
 	openai.Batch
-	rows              []string // custom ids
+	Rows  []string // the custom ids, in the file's order
+	Bytes int      // of its file
+
 	plan              BatchPlan
 	gets              int
 	answers, failures []string
-}
-
-type batchRow struct {
-	CustomID string          `json:"custom_id"`
-	Method   string          `json:"method"`
-	URL      string          `json:"url"`
-	Body     json.RawMessage `json:"body"`
 }
 
 // BatchPlan is the fate of a batch. The zero plan is that of a good one that
@@ -86,27 +84,29 @@ type BatchProblem struct {
 }
 
 // Fail queues faults for the next requests of a step, one each. What a step
-// does is then left undone. A nil is a request that goes well.
-func (b *Batches) Fail(step BatchStep, faults ...Fault) { b.queue(&b.before, step, faults) }
+// does is then left undone.
+func (b *Batches) Fail(step BatchStep, faults ...Fault) { b.queue(step, false, faults) }
 
 // FailAfter is Fail for requests that are carried out, and whose answer is
 // lost.
-func (b *Batches) FailAfter(step BatchStep, faults ...Fault) { b.queue(&b.after, step, faults) }
+func (b *Batches) FailAfter(step BatchStep, faults ...Fault) { b.queue(step, true, faults) }
+
+func (b *Batches) queue(step BatchStep, after bool, faults []Fault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.faults == nil {
+		b.faults = map[BatchStep][]stepFault{}
+	}
+	for _, f := range faults {
+		b.faults[step] = append(b.faults[step], stepFault{f, after})
+	}
+}
 
 // Mend takes all faults away.
 func (b *Batches) Mend() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.before, b.after = nil, nil
-}
-
-func (b *Batches) queue(to *map[BatchStep][]Fault, step BatchStep, faults []Fault) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if *to == nil {
-		*to = map[BatchStep][]Fault{}
-	}
-	(*to)[step] = append((*to)[step], faults...)
+	b.faults = nil
 }
 
 // Steps is the number of requests of a step, faults included.
@@ -116,31 +116,20 @@ func (b *Batches) Steps(step BatchStep) int {
 	return b.steps[step]
 }
 
-// BatchInfo is a batch that was created.
-type BatchInfo struct {
-	Status string
-	Rows   []string // the custom ids, in the file's order
-}
-
 // Created lists the batches in the order of their creation.
-func (b *Batches) Created() (out []BatchInfo) {
+func (b *Batches) Created() []*BatchInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, j := range b.batches {
-		out = append(out, BatchInfo{j.Status, j.rows})
-	}
-	return out
+	return slices.Clone(b.batches)
 }
 
 // Submitted counts for every custom id the batches that asked for an answer:
 // a batch that failed its validation, and rows that ran out of time, do not
 // count.
 func (b *Batches) Submitted() map[string]int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	out := map[string]int{}
-	for _, j := range b.batches {
-		for _, id := range j.rows[:j.asked()] {
+	for _, j := range b.Created() {
+		for _, id := range j.Rows[:j.asked()] {
 			out[id]++
 		}
 	}
@@ -148,20 +137,21 @@ func (b *Batches) Submitted() map[string]int {
 }
 
 // asked is the number of rows that the model is asked for.
-func (j *batchJob) asked() int {
+func (j *BatchInfo) asked() int {
 	if len(j.plan.Problems) > 0 {
 		return 0
 	}
-	return max(0, len(j.rows)-j.plan.Unanswered)
+	return max(0, len(j.Rows)-j.plan.Unanswered)
 }
 
 // serve answers a request below /v1/files and /v1/batches. The functions are called
-// with the lock, and return what is answered, or write it.
+// with the lock, and return what is answered, or nil where it is not there.
 func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 	mux := http.NewServeMux()
-	for step, answer := range map[BatchStep]func(http.ResponseWriter, *Request) any{
-		BatchUpload: b.upload, BatchContent: b.download, BatchGet: b.get, BatchList: b.list,
-		BatchCreate: func(w http.ResponseWriter, r *Request) any { return b.create(h, w, r) },
+	for step, answer := range map[BatchStep]func(*Request) any{
+		BatchUpload: b.upload, BatchGet: b.get, BatchList: b.list,
+		BatchContent: func(r *Request) any { return b.file(r.PathValue("id")) },
+		BatchCreate:  func(r *Request) any { return b.create(h, r) },
 	} {
 		mux.HandleFunc(string(step), func(w http.ResponseWriter, hr *http.Request) {
 			raw, err := io.ReadAll(hr.Body)
@@ -169,19 +159,25 @@ func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 				return
 			}
 			r := &Request{Request: hr, Raw: raw}
-			switch before, after := b.faults(step); {
-			case before != nil:
-				before(w, r)
+			fault := b.take(step)
+			switch {
+			case fault.fault != nil && !fault.after:
+				fault.fault(w, r)
 				return
 			case !h.authorized(w, hr):
 				return
-			case after != nil:
-				defer after(w, r)
+			case fault.after:
+				defer fault.fault(w, r)
 				w = httptest.NewRecorder()
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			if v := answer(w, r); v != nil {
+			switch v := answer(r).(type) {
+			case nil:
+				invalid(w, http.StatusNotFound, "there is no such file or batch")
+			case []byte:
+				_, _ = w.Write(v)
+			default:
 				writeJSON(w, http.StatusOK, v)
 			}
 		})
@@ -189,34 +185,28 @@ func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 	mux.ServeHTTP(w, hr)
 }
 
-// faults counts the request and gives the faults that come before and after it.
-func (b *Batches) faults(step BatchStep) (before, after Fault) {
+// take counts the request and gives its fault.
+func (b *Batches) take(step BatchStep) (f stepFault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.steps == nil {
 		b.steps = map[BatchStep]int{}
 	}
 	b.steps[step]++
-	if q := b.before[step]; len(q) > 0 {
-		before, b.before[step] = q[0], q[1:]
-	} else if q := b.after[step]; len(q) > 0 {
-		after, b.after[step] = q[0], q[1:]
+	if q := b.faults[step]; len(q) > 0 {
+		f, b.faults[step] = q[0], q[1:]
 	}
-	return before, after
+	return f
 }
 
 // upload keeps the file of a form.
-func (b *Batches) upload(w http.ResponseWriter, r *Request) any {
+func (b *Batches) upload(r *Request) any {
 	r.Body = io.NopCloser(bytes.NewReader(r.Raw))
 	part, _, err := r.FormFile("file")
-	var content []byte
-	if err == nil {
-		content, err = io.ReadAll(part)
-	}
 	if err != nil || r.FormValue("purpose") != "batch" {
-		invalid(w, http.StatusBadRequest, fmt.Sprint("no form of a batch's file: ", err))
 		return nil
 	}
+	content, _ := io.ReadAll(part) // from memory
 	return openai.File{ID: *b.keep(content), Bytes: len(content)}
 }
 
@@ -227,8 +217,8 @@ func (b *Batches) keep(content []byte) *string {
 	return &id
 }
 
-// file is a file, or nil.
-func (b *Batches) file(id string) []byte {
+// file is the content of a file, or nil.
+func (b *Batches) file(id string) any {
 	n := 0
 	if _, err := fmt.Sscanf(id, "file-%d", &n); err != nil || n < 1 || n > len(b.files) {
 		return nil
@@ -236,32 +226,35 @@ func (b *Batches) file(id string) []byte {
 	return b.files[n-1]
 }
 
-func (b *Batches) download(w http.ResponseWriter, r *Request) any {
-	content := b.file(r.PathValue("id"))
-	if content == nil {
-		invalid(w, http.StatusNotFound, "there is no such file: "+r.PathValue("id"))
-		return nil
-	}
-	_, _ = w.Write(content)
-	return nil
-}
-
 // create answers all rows of a file.
-func (b *Batches) create(h *Handler, w http.ResponseWriter, r *Request) any {
+func (b *Batches) create(h *Handler, r *Request) any {
 	var body openai.CreateBatchRequest
-	err := json.Unmarshal(r.Raw, &body)
-	content := b.file(body.InputFileID)
-	if err != nil || content == nil || body.CompletionWindow != "24h" {
-		invalid(w, http.StatusBadRequest, "there is no batch file "+body.InputFileID+", or the window is not 24h")
+	_ = json.Unmarshal(r.Raw, &body)
+	content, _ := b.file(body.InputFileID).([]byte)
+	if content == nil || body.CompletionWindow != "24h" {
 		return nil
 	}
-	j := &batchJob{Batch: openai.Batch{
+	j := &BatchInfo{Bytes: len(content), Batch: openai.Batch{
 		ID: fmt.Sprintf("batch_%d", len(b.batches)+1), Status: "validating", InputFileID: body.InputFileID, Metadata: body.Metadata,
 	}}
 	if b.Plan != nil {
 		j.plan = b.Plan(len(b.batches))
 	}
-	rows := b.validate(content, string(body.Endpoint), j)
+	type line struct {
+		CustomID string          `json:"custom_id"`
+		Method   string          `json:"method"`
+		URL      string          `json:"url"`
+		Body     json.RawMessage `json:"body"`
+	}
+	var rows []line
+	for text := range bytes.Lines(content) {
+		var row line
+		if json.Unmarshal(text, &row) != nil || row.CustomID == "" || slices.Contains(j.Rows, row.CustomID) || row.URL != string(body.Endpoint) {
+			j.plan.Problems = append(j.plan.Problems, BatchProblem{Line: len(rows) + 1, Code: "invalid_json_line",
+				Message: "no JSON, a custom_id that is missing or there twice, or another url"})
+		}
+		rows, j.Rows = append(rows, row), append(j.Rows, row.CustomID)
+	}
 	b.batches = append(b.batches, j)
 
 	b.mu.Unlock() // the rows may take their time
@@ -302,69 +295,43 @@ func batchLine(id string, rec *httptest.ResponseRecorder, code string) string {
 	return string(b)
 }
 
-// validate reads a batch's file as strictly as a server would.
-func (b *Batches) validate(content []byte, endpoint string, j *batchJob) (rows []batchRow) {
-	model := ""
-	for line := range bytes.Lines(content) {
-		var row batchRow
-		var of struct{ Model string }
-		err := errors.Join(json.Unmarshal(line, &row), json.Unmarshal(row.Body, &of))
-		model = cmp.Or(model, of.Model)
-		if err != nil || row.CustomID == "" || slices.Contains(j.rows, row.CustomID) || row.Method != http.MethodPost || row.URL != endpoint || of.Model == "" || of.Model != model {
-			j.plan.Problems = append(j.plan.Problems, BatchProblem{Line: len(rows) + 1, Code: "invalid_json_line",
-				Message: "no JSON, a custom_id that is missing or there twice, another method or url, or another model"})
-		}
-		rows, j.rows = append(rows, row), append(j.rows, row.CustomID)
-	}
-	if b.MaxRows > 0 && len(rows) > b.MaxRows || b.MaxBytes > 0 && len(content) > b.MaxBytes {
-		j.plan.Problems = append(j.plan.Problems, BatchProblem{Code: "file_too_large", Message: fmt.Sprintf("the file has %d rows and %d bytes", len(rows), len(content))})
-	}
-	return rows
-}
-
-func (b *Batches) get(w http.ResponseWriter, r *Request) any {
-	i := slices.IndexFunc(b.batches, func(j *batchJob) bool { return j.ID == r.PathValue("id") })
+func (b *Batches) get(r *Request) any {
+	i := slices.IndexFunc(b.batches, func(j *BatchInfo) bool { return j.ID == r.PathValue("id") })
 	if i < 0 {
-		invalid(w, http.StatusNotFound, "there is no such batch: "+r.PathValue("id"))
 		return nil
 	}
 	j := b.batches[i]
 	switch j.gets++; {
 	case j.gets <= j.plan.Gets:
 		j.Status = "in_progress"
+	case j.gets == j.plan.Gets+1 && len(j.plan.Problems) > 0:
+		j.Status = "failed"
+		problems, _ := json.Marshal(map[string]any{"data": j.plan.Problems})
+		_ = json.Unmarshal(problems, &j.Errors)
 	case j.gets == j.plan.Gets+1:
-		b.end(j)
+		j.Status = cmp.Or(j.plan.Status, "completed")
+		j.OutputFileID, j.ErrorFileID = b.write(j.answers, j.plan.Output), b.write(j.failures, j.plan.Errors)
 	}
 	return j.Batch
 }
 
-// end writes a batch's files.
-func (b *Batches) end(j *batchJob) {
-	if len(j.plan.Problems) > 0 {
-		j.Status = "failed"
-		problems, _ := json.Marshal(map[string]any{"data": j.plan.Problems})
-		_ = json.Unmarshal(problems, &j.Errors)
-		return
+// write keeps the lines of a file, if there are any.
+func (b *Batches) write(lines []string, edit func([]string) []string) *string {
+	if edit != nil {
+		lines = edit(lines)
 	}
-	j.Status = cmp.Or(j.plan.Status, "completed")
-	write := func(lines []string, edit func([]string) []string) *string {
-		if edit != nil {
-			lines = edit(lines)
-		}
-		if len(lines) == 0 {
-			return nil
-		}
-		return b.keep([]byte(strings.Join(lines, "\n") + "\n"))
+	if len(lines) == 0 {
+		return nil
 	}
-	j.OutputFileID, j.ErrorFileID = write(j.answers, j.plan.Output), write(j.failures, j.plan.Errors)
+	return b.keep([]byte(strings.Join(lines, "\n") + "\n"))
 }
 
 // list lists the newest batches first.
-func (b *Batches) list(_ http.ResponseWriter, r *Request) any {
+func (b *Batches) list(r *Request) any {
 	newest := slices.Clone(b.batches)
 	slices.Reverse(newest)
 	if after := r.URL.Query().Get("after"); after != "" {
-		newest = newest[slices.IndexFunc(newest, func(j *batchJob) bool { return j.ID == after })+1:]
+		newest = newest[slices.IndexFunc(newest, func(j *BatchInfo) bool { return j.ID == after })+1:]
 	}
 	data, size := []any{}, cmp.Or(b.PageSize, 20)
 	for _, j := range newest[:min(size, len(newest))] {

@@ -108,20 +108,13 @@ func PromptBlocked() Fault {
 
 // Finish answers with this text and finish reason, such as "length".
 func Finish(reason, text string) Fault {
-	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, &text, reason) }
+	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, &text, reason, nil) }
 }
 
-// NullText answers with null for a text and this finish reason.
-func NullText(reason string) Fault {
-	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, nil, reason) }
-}
-
-// Reasoning answers with reasoning apart from this text, under the name that
-// the server has for it; a nil text is null.
-func Reasoning(field, reasoning string, text *string, finish string) Fault {
-	return func(w http.ResponseWriter, r *Request) {
-		writeReasoned(w, r, text, finish, map[string]any{field: reasoning})
-	}
+// Apart answers a chat with this text, null for nil, and further fields of the message,
+// in which servers have reasoning.
+func Apart(text *string, finish string, fields map[string]any) Fault {
+	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, text, finish, fields) }
 }
 
 // NoChoices answers 200 with an empty list of choices.

@@ -1,7 +1,16 @@
+// Package llmtest is an OpenAI-compatible model server for tests: chat, legacy
+// completions and embeddings, answers derived from the request alone or made by
+// the test, log-probabilities of prompts in the forms of several servers, calls
+// counted per prompt and kept in order, faults to order and a list of models. It also
+// has [OIP], a server of the Open Inference Protocol, and answers the
+// prompts of refract build.
+//
+// [NewServer] listens on a local port. [Handler] is the server without a
+// port, for a program of its own or for a test's setup; its Transport serves
+// without any network, so that a test in a synctest bubble controls the time.
 package llmtest
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -13,32 +22,48 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // Request is what a client sent, as the server reads it.
 type Request struct {
-	*http.Request        // its Body is read; see Raw
-	Raw           []byte // the body as it came
-	Chat          bool   // else a legacy completion or embeddings
-	Model         string
-	Prompt        string    // of a chat, the content of its last message; of embeddings, the first text
-	Messages      []Message // of a chat
-	Echo          bool      // of a legacy completion
-	Texts         []string  // of embeddings
-	MaxTokens     int
-	Temperature   *float64 // nil where it was not sent
-	TopP          *float64
-	Stop          []string
-	Seed          *int
-	Schema        bool // response_format was sent
+	*http.Request `json:"-"` // its Body is read; see Raw
+	Raw           []byte     `json:"-"` // the body as it came
+	Chat          bool       `json:"-"` // else a legacy completion or embeddings
 	// Sample tells the answers to equal prompts apart: the seed where one was
 	// sent, else 0, or the number of earlier such answers if the Handler has
 	// CountSamples.
-	Sample int
+	Sample int `json:"-"`
 
-	base64     bool // of embeddings
-	dimensions int
+	Model               string          `json:"model"`
+	Prompt              string          `json:"prompt"`   // of a chat, the content of its last message; of embeddings, the first text
+	Messages            []Message       `json:"messages"` // of a chat
+	Echo                bool            `json:"echo"`     // of a legacy completion
+	Texts               []string        `json:"input"`    // of embeddings
+	MaxTokens           int             `json:"max_tokens"`
+	MaxCompletionTokens int             `json:"max_completion_tokens"`
+	Temperature         *float64        `json:"temperature"` // nil where it was not sent
+	TopP                *float64        `json:"top_p"`
+	Stop                []string        `json:"stop"`
+	Seed                *int            `json:"seed"`
+	ResponseFormat      json.RawMessage `json:"response_format"`
+	EncodingFormat      string          `json:"encoding_format"`
+	Dimensions          int             `json:"dimensions"`
+}
+
+// Message is a message of a chat.
+type Message struct{ Role, Content string }
+
+// Text is what the server's model is given: a legacy completion's prompt, or
+// the messages of a chat, each with its role.
+func (r *Request) Text() string {
+	if !r.Chat {
+		return r.Prompt
+	}
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(m.Role + ": " + m.Content + "\n")
+	}
+	return b.String()
 }
 
 // Handler answers POST /v1/chat/completions, /v1/completions and
@@ -72,7 +97,6 @@ type Handler struct {
 	// Batch is the server's Batch API.
 	Batch Batches
 
-	health   atomic.Int32
 	mu       sync.Mutex
 	calls    int
 	byPrompt map[string]int
@@ -132,11 +156,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	case "/v1/chat/completions":
 		r.Chat = true
 	case "/v1/completions", "/v1/embeddings":
-	case "/health":
-		h.serveHealth(w)
-		return
 	case "/v1/models":
-		h.serveModels(w, hr)
+		if h.authorized(w, hr) {
+			h.writeModels(w)
+		}
 		return
 	default:
 		writeJSON(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
@@ -158,7 +181,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	case !h.authorized(w, hr):
 	case problem != "":
 		invalid(w, http.StatusBadRequest, problem)
-	case !h.serves(r.Model):
+	case len(h.Models) > 0 && !slices.Contains(h.Models, r.Model):
 		writeError(w, http.StatusNotFound, "NotFoundError", "model_not_found", fmt.Sprintf("The model `%s` does not exist.", r.Model))
 	case r.Texts != nil:
 		h.writeVectors(w, r)
@@ -168,15 +191,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		if h.Answer != nil {
 			text = h.Answer(r)
 		}
-		if h.JSON && r.Chat && r.Schema {
-			text = wrapped(text)
+		if h.JSON && r.Chat && len(r.ResponseFormat) > 0 {
+			b, _ := json.Marshal(map[string]string{"text": text})
+			text = string(b)
 		}
 		text, finish := limit(text, r)
 		if r.Echo {
 			h.writeEcho(w, r, text, finish)
 			return
 		}
-		writeAnswer(w, r, &text, finish)
+		writeAnswer(w, r, &text, finish, nil)
 	}
 }
 
@@ -191,38 +215,18 @@ func (h *Handler) authorized(w http.ResponseWriter, r *http.Request) bool {
 
 // parse reads the body; it returns what is wrong with it, or "".
 func (r *Request) parse(embed bool) string {
-	var body struct {
-		Model               string          `json:"model"`
-		Prompt              string          `json:"prompt"`
-		Messages            []Message       `json:"messages"`
-		Input               []string        `json:"input"`
-		Format              string          `json:"encoding_format"`
-		Dimensions          int             `json:"dimensions"`
-		Echo                bool            `json:"echo"`
-		MaxTokens           int             `json:"max_tokens"`
-		MaxCompletionTokens int             `json:"max_completion_tokens"`
-		Temperature         *float64        `json:"temperature"`
-		TopP                *float64        `json:"top_p"`
-		Stop                []string        `json:"stop"`
-		Seed                *int            `json:"seed"`
-		ResponseFormat      json.RawMessage `json:"response_format"`
-	}
-	if err := json.Unmarshal(r.Raw, &body); err != nil {
+	if err := json.Unmarshal(r.Raw, r); err != nil {
 		return "the body cannot be read: " + err.Error()
 	}
-	r.Model, r.Prompt, r.Messages, r.Echo = body.Model, body.Prompt, body.Messages, body.Echo && !r.Chat
-	if n := len(body.Messages); r.Chat && n > 0 {
-		r.Prompt = body.Messages[n-1].Content
-	}
-	if embed && len(body.Input) > 0 {
-		r.Texts, r.Prompt, r.base64, r.dimensions = body.Input, body.Input[0], body.Format == "base64", body.Dimensions
-	}
-	r.MaxTokens = max(body.MaxTokens, body.MaxCompletionTokens)
-	r.Temperature, r.TopP, r.Stop, r.Seed = body.Temperature, body.TopP, body.Stop, body.Seed
-	r.Schema = len(body.ResponseFormat) > 0
-	if r.Model == "" || r.Prompt == "" && len(body.Messages) == 0 && !embed || embed && r.Texts == nil {
+	switch n := len(r.Messages); {
+	case embed && len(r.Texts) > 0:
+		r.Prompt = r.Texts[0]
+	case r.Chat && n > 0:
+		r.Prompt = r.Messages[n-1].Content
+	case embed || r.Prompt == "":
 		return "model and prompt, messages or input are required"
 	}
+	r.MaxTokens = max(r.MaxTokens, r.MaxCompletionTokens)
 	return ""
 }
 
@@ -284,11 +288,6 @@ var (
 	verbs      = []string{"follows", "describes", "needs", "remembers", "opens", "crosses"}
 )
 
-func wrapped(text string) string {
-	b, _ := json.Marshal(map[string]string{"text": text})
-	return string(b)
-}
-
 // limit cuts a text at its first stop string and after MaxTokens words.
 func limit(text string, r *Request) (cut, finish string) {
 	for _, s := range r.Stop {
@@ -301,16 +300,11 @@ func limit(text string, r *Request) (cut, finish string) {
 	return text, "stop"
 }
 
-// writeAnswer writes a good answer; a nil text is written as null. A token is
-// a word.
-func writeAnswer(w http.ResponseWriter, r *Request, text *string, finish string) {
-	writeReasoned(w, r, text, finish, nil)
-}
-
-// writeReasoned is writeAnswer with further fields of a chat's message.
-func writeReasoned(w http.ResponseWriter, r *Request, text *string, finish string, apart map[string]any) {
+// writeAnswer writes a good answer, perhaps with further fields of a chat's message; a nil
+// text is written as null. A token is a word.
+func writeAnswer(w http.ResponseWriter, r *Request, text *string, finish string, apart map[string]any) {
 	choice := map[string]any{"index": 0, "finish_reason": finish, "logprobs": nil}
-	object := "text_completion"
+	object, out := "text_completion", 0
 	if r.Chat {
 		object = "chat.completion"
 		message := map[string]any{"role": "assistant", "content": text}
@@ -319,15 +313,16 @@ func writeReasoned(w http.ResponseWriter, r *Request, text *string, finish strin
 	} else {
 		choice["text"] = text
 	}
-	out := 0
 	if text != nil {
 		out = len(strings.Fields(*text))
 	}
-	in := len(strings.Fields(r.Prompt))
+	writeChoice(w, r, object, choice, len(strings.Fields(r.Prompt)), out)
+}
+
+func writeChoice(w http.ResponseWriter, r *Request, object string, choice map[string]any, in, out int) {
 	writeJSON(w, http.StatusOK, map[string]any{
-		"id": "test-1", "object": object, "created": 1, "model": r.Model,
-		"choices": []any{choice},
-		"usage":   map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out},
+		"id": "test-1", "object": object, "created": 1, "model": r.Model, "choices": []any{choice},
+		"usage": map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out},
 	})
 }
 
@@ -350,41 +345,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// SetHealth sets the status of GET /health, which is 200 at first; a server
-// without that address has 404.
-func (h *Handler) SetHealth(status int) { h.health.Store(int32(status)) }
-
-func (h *Handler) serveHealth(w http.ResponseWriter) {
-	w.WriteHeader(cmp.Or(int(h.health.Load()), http.StatusOK))
-}
-
-func (h *Handler) serveModels(w http.ResponseWriter, r *http.Request) {
-	if !h.authorized(w, r) {
-		return
-	}
+func (h *Handler) writeModels(w http.ResponseWriter) {
 	data := []map[string]any{}
 	for _, m := range h.Models {
 		data = append(data, map[string]any{"id": m, "object": "model", "created": 1, "owned_by": "test"})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
-}
-
-func (h *Handler) serves(model string) bool {
-	return len(h.Models) == 0 || slices.Contains(h.Models, model)
-}
-
-// Message is a message of a chat.
-type Message struct{ Role, Content string }
-
-// Text is what the server's model is given: a legacy completion's prompt, or
-// the messages of a chat, each with its role.
-func (r *Request) Text() string {
-	if !r.Chat {
-		return r.Prompt
-	}
-	var b strings.Builder
-	for _, m := range r.Messages {
-		b.WriteString(m.Role + ": " + m.Content + "\n")
-	}
-	return b.String()
 }

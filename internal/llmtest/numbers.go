@@ -9,9 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Vector is the server's vector for a text: a sum of random directions, one
@@ -40,14 +39,14 @@ func Vector(text string, dimensions int) []float32 {
 }
 
 func (h *Handler) writeVectors(w http.ResponseWriter, r *Request) {
-	size := cmp.Or(r.dimensions, h.Dimensions, 64)
+	size := cmp.Or(r.Dimensions, h.Dimensions, 64)
 	words := 0
 	data := make([]map[string]any, len(r.Texts))
 	for i, t := range r.Texts {
 		words += len(strings.Fields(t))
 		v := Vector(t, size)
 		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": v}
-		if r.base64 {
+		if r.EncodingFormat == "base64" {
 			raw, _ := binary.Append(nil, binary.LittleEndian, v)
 			data[i]["embedding"] = raw // which JSON has as base64
 		}
@@ -60,29 +59,9 @@ func (h *Handler) writeVectors(w http.ResponseWriter, r *Request) {
 
 // Tokens are the tokens of this package's servers: a run of letters and
 // digits, with the space before it if there is one, or any other character.
-func Tokens(text string) []string {
-	var out []string
-	for text != "" {
-		n := 0
-		if text[0] == ' ' {
-			n = 1
-		}
-		start := n
-		for n < len(text) {
-			r, size := utf8.DecodeRuneInString(text[n:])
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-				break
-			}
-			n += size
-		}
-		if n == start {
-			_, n = utf8.DecodeRuneInString(text)
-		}
-		out = append(out, text[:n])
-		text = text[n:]
-	}
-	return out
-}
+func Tokens(text string) []string { return tokens.FindAllString(text, -1) }
+
+var tokens = regexp.MustCompile(` ?[\pL\p{Nd}]+|(?s:.)`)
 
 // Logprob is the log-probability of a token after a text, below 0: any other
 // arguments give another one.
@@ -109,8 +88,5 @@ func (h *Handler) writeEcho(w http.ResponseWriter, r *Request, text, finish stri
 	choice := map[string]any{"index": 0, "finish_reason": finish, "text": r.Prompt + text, "logprobs": map[string]any{
 		"tokens": append(tokens, text), "token_logprobs": append(values, -0.5), "top_logprobs": nil,
 	}}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"id": "test-1", "object": "text_completion", "created": 1, "model": r.Model, "choices": []any{choice},
-		"usage": map[string]int{"prompt_tokens": len(tokens), "completion_tokens": 1},
-	})
+	writeChoice(w, r, "text_completion", choice, len(tokens), 1)
 }

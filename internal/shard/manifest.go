@@ -35,18 +35,12 @@ type Manifest struct {
 	Input    dataset.Input       `json:"input"`
 	Settings map[string][]string `json:"settings"` // all that changes results, by flag
 	Segments int                 `json:"segments"`
-	Below    int                 `json:"below,omitempty"` // segments with fewer variants than asked for
-	Lack     int                 `json:"lack,omitempty"`  // variants that these lack
-	Warnings []string            `json:"warnings,omitempty"`
 	Details  json.RawMessage     `json:"details"` // of the command; the same in all shards
 	Status   string              `json:"status"`  // complete
 	SHA256   string              `json:"sha256"`
 }
 
 const complete = "complete"
-
-// Complete is how many variants were asked for where there is Below.
-func (m *Manifest) Complete() string { return shown(m.Settings["--complete"]) }
 
 // Name is the file of a shard of an output.
 func Name(output string, index, of int) string {

@@ -19,9 +19,6 @@ type Set struct {
 	Manifest Manifest          // of the first shard
 	Identity *refract.Identity // of all references; nil where the shards have none
 	Segments int
-	Below    int // segments with fewer variants than asked for
-	Lack     int // variants that these lack
-	Warnings []string
 
 	files     []string
 	manifests []*Manifest // of the files
@@ -75,12 +72,6 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 	diff := m.Differences(&s.Manifest)
 	if len(diff) == 0 && (m.Input.From != end || i == len(s.files)-1 && m.Input.To != m.Input.Size) {
 		diff = []string{"the input is another one"}
-	}
-	s.Below, s.Lack = s.Below+m.Below, s.Lack+m.Lack
-	for _, w := range m.Warnings { // one of the whole input comes from each shard
-		if !slices.Contains(s.Warnings, w) && len(s.Warnings) < mostWarnings {
-			s.Warnings = append(s.Warnings, w)
-		}
 	}
 	if len(diff) == 0 {
 		return nil
@@ -156,11 +147,6 @@ func peek(path string) (*Manifest, error) {
 // Each calls read with the body of each shard, in order.
 func (s *Set) Each(ctx context.Context, read func(body io.Reader) error) error {
 	return s.each(ctx, bodyChunk, read)
-}
-
-// EachBeside calls read with what stands beside the body of each shard, in order.
-func (s *Set) EachBeside(ctx context.Context, read func(io.Reader) error) error {
-	return s.each(ctx, besideChunk, read)
 }
 
 // EachTotals calls read with what the command has counted in each shard.

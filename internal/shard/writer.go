@@ -17,7 +17,7 @@ import (
 const (
 	indexChunk  = 'i'
 	bodyChunk   = 'b'
-	besideChunk = 'r'
+	besideChunk = 'r' // of earlier versions
 	totalsChunk = 't'
 )
 
@@ -34,7 +34,6 @@ type Writer struct {
 	m           Manifest
 	sum         hash.Hash
 	index, body []byte
-	beside      []byte
 	packed      []byte
 }
 
@@ -67,17 +66,6 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), w.full(bodyChunk, &w.body)
 }
 
-// Beside returns a writer of what stands beside the body: another output of the
-// command.
-func (w *Writer) Beside() io.Writer { return beside{w} }
-
-type beside struct{ *Writer }
-
-func (b beside) Write(p []byte) (int, error) {
-	b.Writer.beside = append(b.Writer.beside, p...)
-	return len(p), b.full(besideChunk, &b.Writer.beside)
-}
-
 // Totals writes what the command has counted, once.
 func (w *Writer) Totals(v any) error {
 	b, err := json.Marshal(v)
@@ -86,19 +74,6 @@ func (w *Writer) Totals(v any) error {
 	}
 	return w.chunk(totalsChunk, &b)
 }
-
-// Lacks states how many segments have fewer variants than asked for, and how many
-// these lack.
-func (w *Writer) Lacks(segments, variants int) { w.m.Below, w.m.Lack = segments, variants }
-
-// Warned states what is odd about the input, of which a merge tells again.
-func (w *Writer) Warned(warnings []string) {
-	w.m.Warnings = warnings[:min(len(warnings), mostWarnings)]
-}
-
-// mostWarnings bounds the warnings of a shard. There are a few for each file and
-// system.
-const mostWarnings = 100
 
 // full writes a chunk once there is enough of it.
 func (w *Writer) full(kind byte, chunk *[]byte) error {
@@ -130,7 +105,7 @@ func (w *Writer) put(b []byte) error {
 
 // Close ends the shard with its manifest. details are those of the command.
 func (w *Writer) Close(details any) error {
-	if err := errors.Join(w.chunk(indexChunk, &w.index), w.chunk(bodyChunk, &w.body), w.chunk(besideChunk, &w.beside)); err != nil {
+	if err := errors.Join(w.chunk(indexChunk, &w.index), w.chunk(bodyChunk, &w.body)); err != nil {
 		return err
 	}
 	var err error

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -35,7 +34,7 @@ served, and the completion is what its parser reads (docs/building.md).
 that left some out, a card, and the recipe. Answers are stored, so that the same
 command continues where a run stopped. --write-recipe DIR writes the prompts for
 you to change, and --recipe DIR uses them.`,
-		Example: `  refract build instructscore --task mt_zh-en --model gpt-4o --domains 5 --topics 5 -o data
+		Example: `  refract build instructscore jsonl:data.jsonl --task mt_zh-en --model gpt-4o -o data
   refract build metricinstruct mix.yaml --model gpt-4o -o data
   refract build refine jsonl:data.jsonl -m instructscore:task=mt_zh-en --model gpt-4o -o refined`,
 	}
@@ -52,6 +51,7 @@ type builder struct {
 	set                         build.Set
 	formats                     output // of tables on standard output
 
+	rates    budget.Prices
 	spend    *budget.Budget
 	store    store              // nil until a model is asked
 	to       *atomicfile.Folder // nil for a dry run
@@ -73,12 +73,10 @@ func (b *builder) register(cmd *cobra.Command, e *env, recipe string, check func
 	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "validation")
 	grouped(cmd, taskFlags, "items", "seed", "validation", "recipe", "write-recipe")
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	f.StringVar(&b.set.Form, "form", "", "messages or completion; default as the metric is served: completion, or messages for chat")
-	oneOf(cmd, "form", build.Forms()...)
 	f.StringVar(&b.set.Name, "name", "", "name of the data, for its card")
 	f.StringVar(&b.set.License, "license", "", "license of the data, for its card, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
-	grouped(cmd, resultFlags, "output", "form", "license")
+	grouped(cmd, resultFlags, "output", "license")
 	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask")
 	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	grouped(cmd, modelFlags, "model")
@@ -131,7 +129,7 @@ func (b *builder) start(e *env, recipe string, check func() error) (err error) {
 
 // open prepares the folder, the cache and the client.
 func (b *builder) open(ctx context.Context, e *env) (err error) {
-	if b.set.Prices, err = b.readPrices(b.set.Teacher.Name); err != nil {
+	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
 		return err
 	}
 	if !b.dryRun { // a folder that is not empty is refused before anything is paid
@@ -140,14 +138,14 @@ func (b *builder) open(ctx context.Context, e *env) (err error) {
 		}
 		b.progress = e.progress("ask", "answers")
 	}
-	b.spend = budget.New(b.limits(), b.set.Prices)
+	b.spend = budget.New(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
-		client, err := b.client(e, llm.Chat)
+		client, err := b.client(e, llm.Chat, "")
 		if err != nil {
 			return err
 		}
-		cfg.Client = e.awaiting(client, b.wait)
+		cfg.Client = client
 	}
 	if b.store, err = b.openStore(ctx, e, b.dryRun); err != nil {
 		return err
@@ -155,10 +153,7 @@ func (b *builder) open(ctx context.Context, e *env) (err error) {
 	cfg.Store = b.store
 	b.set.Asker, b.set.DryRun = ask.New(cfg), b.dryRun
 	b.set.Observe = func(r ask.Result) {
-		if r.Tolerated { // another error ends the run, and is told there
-			b.answers.fails(build.Reason(r.Err))
-		}
-		b.answers.add(b.progress, b.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
+		b.answers.add(b.progress, b.spend, r)
 	}
 	return nil
 }
@@ -191,16 +186,17 @@ func (b *builder) finish(e *env) error {
 // tell ends the progress, and says what was asked and how a run that failed
 // continues.
 func (b *builder) tell(ctx context.Context, e *env, err error) {
-	if b.answers.all > 0 && !b.dryRun {
+	if b.spend == nil {
+		return
+	}
+	if !b.dryRun {
 		b.progress.Finish()
 		b.answers.tell(e, "")
 	}
-	if b.spend != nil {
-		e.tellCost(b.spend.Spent())
+	if b.written {
+		err = nil
 	}
-	if err != nil && !b.written && !errors.Is(err, ask.ErrNotStored) && (b.answers.called > 0 || ctx.Err() != nil) {
-		b.tellResume(e, b.answers.called)
-	}
+	b.ended(ctx, e, b.spend.Spent(), b.answers.called, err)
 }
 
 // foresee prints what the steps would ask.
@@ -211,7 +207,7 @@ func (b *builder) foresee(e *env) error {
 	}}
 	unknown, unpriced := 0, map[string]bool{}
 	for _, s := range b.set.Steps {
-		price, priced := b.set.Prices[s.Model]
+		price, priced := b.rates[s.Model]
 		cost := fixed(price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens))
 		if !priced {
 			unpriced[s.Model], cost = true, report.Null()

@@ -23,32 +23,24 @@ import (
 // designing is one run of refract build instructscore.
 type designing struct {
 	builder
-	name   string
-	task   *build.Task
-	source build.Source
+	name string
+	task *build.Task
 }
 
 func (x *designing) command(e *env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   build.InstructScore + " [DATASET]",
+		Use:   build.InstructScore + " DATASET",
 		Short: "Reports on outputs whose errors were designated",
-		Long: `Make examples for InstructScore, by the prompts of its paper (tables 25 to 33).
-A model lists domains and topics of each, and writes sentences about each topic,
-one of which is drawn. Of each it makes a paraphrase, the reference, and an
-output with 1 to 5 errors whose types and severities are drawn, with an
-explanation of each. With a DATASET its references are the texts; d2t,
-keyword-to-text and commonsense need one, for the input of the systems.`,
-		Example: `  refract build instructscore --task mt_zh-en --model gpt-4o --domains 5 --topics 5 --dry-run
-  refract build instructscore --task mt_zh-en --model gpt-4o -o data
+		Long: `Make examples for InstructScore, by the prompts of its paper (tables 28 to 33).
+Of each first reference of the DATASET a model makes a paraphrase, which is the
+reference, and an output with 1 to 5 errors whose types and severities are drawn,
+with an explanation of each.`,
+		Example: `  refract build instructscore jsonl:data.jsonl --task mt_zh-en --model gpt-4o --dry-run
   refract build instructscore jsonl:webnlg.jsonl --task d2t --model gpt-4o --items 1000 -o data`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.name, "task", "", "task of the metric: mt_zh-en, mt_en-de, mt_en-ru, mt_en-es, caption, d2t, keyword-to-text or commonsense")
-	f.IntVar(&x.source.Domains, "domains", 100, "domains to ask for")
-	f.IntVar(&x.source.Topics, "topics", 100, "topics of each domain")
-	f.IntVar(&x.source.Sentences, "sentences", 5, "sentences of each topic, one of which is drawn")
-	atLeast(cmd, 1, "domains", "topics", "sentences")
-	grouped(cmd, taskFlags, "task", "domains", "topics")
+	grouped(cmd, taskFlags, "task")
 	x.register(cmd, e, build.InstructScore, x.check, x.run)
 	return cmd
 }
@@ -57,8 +49,8 @@ func (x *designing) check(args []string) (err error) {
 	if x.task, err = x.set.Recipe.Task(x.name); err != nil {
 		return usagef("--task: %w", err)
 	}
-	if x.task.NeedsSource && len(args) == 0 {
-		return usagef("--task %s needs the input of the systems: give a DATASET with sources and references", x.name)
+	if len(args) == 0 {
+		return usagef("DATASET is missing: name the correct texts, which are its references")
 	}
 	return nil
 }
@@ -66,39 +58,19 @@ func (x *designing) check(args []string) (err error) {
 func (x *designing) run(ctx context.Context, e *env, args []string) (err error) {
 	if code := x.task.Language; code != "" {
 		d := language.New(language.Config{Language: code})
-		if x.set.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+		if x.set.Language, err = check.New(check.Config{Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
 			return err
 		}
 	}
-	var texts []build.Text
-	unknown := 0
-	if len(args) > 0 {
-		segments, err := x.segments(ctx, e, args[0], x.task.NeedsSource, false)
-		if err != nil {
-			return err
-		}
-		texts = x.set.TextsOf(segments, x.items)
-	} else {
-		x.source.Most = x.items
-		if texts, unknown, err = x.set.Texts(ctx, x.task, x.source); err != nil {
-			return err
-		}
+	segments, err := x.segments(ctx, e, args[0], x.task.NeedsSource, false)
+	if err != nil {
+		return err
 	}
-	if len(texts)+unknown == 0 {
-		return x.noText()
+	texts := x.set.TextsOf(segments, x.items)
+	if len(texts) == 0 {
+		return errors.New("no text: the dataset has no reference that can be used")
 	}
-	return x.set.Designated(ctx, x.task, texts, unknown)
-}
-
-// noText says why there is nothing to make errors in.
-func (x *designing) noText() error {
-	for _, l := range x.set.Lists {
-		if l.Got == 0 {
-			return fmt.Errorf("no text: of %s that the step %s asked for, %d are in another language, %s, and %s none; the answers are in %s",
-				english.Count(l.Asked, "entry", "entries"), l.Step, l.Foreign, english.Count(l.Refused, "is a refusal", "are refusals"), english.Count(l.Lost, "list has", "lists have"), x.storedIn())
-		}
-	}
-	return errors.New("no text: the dataset has no reference that can be used")
+	return x.set.Designated(ctx, x.task, texts)
 }
 
 // mixing is one run of refract build metricinstruct.
@@ -200,7 +172,7 @@ func (x *mixing) row(ctx context.Context, e *env, row *build.MixRow) error {
 func (x *mixing) scored(ctx context.Context, e *env, spec string, segments []*refract.Segment) ([]build.Output, error) {
 	scoring := &judgeFlags{callFlags: x.callFlags, storeScores: "auto", maxText: refract.DefaultMaxText >> 20}
 	run := scoring.run(e)
-	run.spend, run.prices, run.silent = x.spend, x.set.Prices, true
+	run.spend, run.prices, run.silent = x.spend, x.rates, true
 	defer run.close()
 	m, err := run.metric(ctx, spec)
 	if err != nil {
@@ -314,13 +286,11 @@ func (x *refining) student(ctx context.Context, e *env) error {
 	env := judge.Environment{Asker: x.set.Asker}
 	if x.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
-			flags := x.serverFlags.at(server)
-			c, err := flags.client(e, r.Endpoint())
-			if err != nil {
-				return nil, err
+			c, err := x.client(e, r.Endpoint(), server)
+			if err == nil {
+				x.plan.Student.Client = c
 			}
-			x.plan.Student.Client = e.awaiting(c, x.wait)
-			return x.plan.Student.Client, nil
+			return c, err
 		}
 	}
 	m, err := judge.Registry(func(context.Context) (judge.Environment, error) { return env, nil }, e.registry().Names()...).Parse(ctx, x.metric)

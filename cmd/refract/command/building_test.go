@@ -29,7 +29,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 		metric, options string
 		build           []string
 	}{
-		{"instructscore", "task=mt_zh-en", []string{"instructscore", "--task", "mt_zh-en", "--domains", "3", "--topics", "4"}},
+		{"instructscore", "task=mt_zh-en", []string{"instructscore", "jsonl:" + filepath.Join(dir, "sample.jsonl"), "--task", "mt_zh-en"}},
 		{"tigerscore", "task=translation,sl=German,tl=English", []string{"metricinstruct", filepath.Join(dir, "mix.yaml")}},
 	} {
 		for _, endpoint := range []string{"completions", "chat"} {
@@ -49,8 +49,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 					}
 				}
 				asking := []string{"--base-url", url, "--cache", at("cache.sqlite")}
-				form := map[string]string{"completions": "completion", "chat": "messages"}[endpoint]
-				refract(slices.Concat([]string{"build"}, c.build, []string{"--model", "teacher", "--validation", "0", "--form", form, "-o", at("data")}, asking)...)
+				refract(slices.Concat([]string{"build"}, c.build, []string{"--model", "teacher", "--validation", "0", "-o", at("data")}, asking)...)
 
 				refract("metrics", c.metric, "-o", at("judge.yaml"))
 				edit(t, at("judge.yaml"), "name: "+c.metric, "name: my-judge", "endpoint: completions", "endpoint: "+endpoint)

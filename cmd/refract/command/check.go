@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,6 @@ type checking struct {
 	input
 	checkFlags
 	decisionFlag
-	shardFlag
 	result output // where the dataset goes
 	table  output // how the counts are shown
 }
@@ -64,7 +62,6 @@ with -o, and as published:FOLDER, it is a dataset as others are.`,
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
 	k.decisionFlag.register(cmd)
-	k.shardFlag.register(cmd)
 	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	return cmd
@@ -83,65 +80,42 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		k.learn(ctx, ds)
 		ds, err = k.decided(ds)
 	}
-	if err == nil && k.shard != "" {
-		if err = k.wholly("decisions"); err == nil {
-			ds, err = k.cut(ctx, e, args, k.result.path, ds)
-		}
-	}
 	if err != nil {
 		return err
 	}
-	var out io.Writer
-	if k.shard == "" {
-		if out, err = e.create(k.result.path); err != nil {
-			return err
-		}
-	} else if done, err := k.begin(ctx, e); done || err != nil {
+	out, err := e.create(k.result.path)
+	if err != nil {
 		return err
-	} else {
-		out = k.writer
 	}
 	encode := func(*refract.Segment) error { return nil }
 	if k.result.path != "" {
 		encode = dataset.NewEncoder(out).Encode
 	}
-	found, kept := checked{diversify.NewCounts(c)}, &publish.Tally{}
+	found, kept := diversify.NewCounts(c), &publish.Tally{}
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
-			s, err = found.Counts.Add(s)
-		}
-		if err == nil {
+			s = found.Add(s)
 			kept.Add(s)
-			err = k.index(s.ID, nil)
-		}
-		if err == nil {
 			err = encode(s)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if k.shard != "" {
-		if err = k.writer.Totals(found); err == nil {
-			err = k.end(e, nil)
-		}
-		if err != nil {
-			return err
-		}
-	} else if found.Counts.Answers == 0 {
-		return errNoVariant
+	if found.Answers == 0 {
+		return errors.New("the dataset has no variant to check; name expanded references with --references")
 	}
 	if k.read != nil {
 		k.tellDecided(e)
 		e.tellMeaning(kept.Findings())
 	}
 	if k.result.path == "-" {
-		return k.table.whole(e.stderr, found.Counts.Table())
+		return k.table.whole(e.stderr, found.Table())
 	}
-	return k.table.show(e, found.Counts.Table())
+	return k.table.show(e, found.Table())
 }
 
 // verify reads a published folder to its end.
@@ -153,8 +127,3 @@ func (k *checking) verify(ctx context.Context, e *env, dir string) error {
 	}
 	return k.table.show(e, res.Table(dir))
 }
-
-var errNoVariant = errors.New("the dataset has no variant to check; name expanded references with --references")
-
-// checked is what a run of check, or its shards, have counted.
-type checked struct{ Counts *diversify.Counts }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/buildtest"
 	"github.com/refract-eval/refract/internal/demo"
 	"github.com/refract-eval/refract/internal/llmtest"
 )
@@ -121,8 +120,8 @@ func prepareFolder(t *testing.T) *folder {
 // documentAnswer is what the model of the documents says: as a judge it finds
 // nothing wrong, and else it is any model.
 func documentAnswer(r *llmtest.Request) string {
-	if reply, asked := buildtest.Answer(r, 0); asked {
-		return reply.Text
+	if text, _, asked := llmtest.BuilderAnswer(r, 0); asked {
+		return text
 	}
 	switch {
 	case strings.HasPrefix(r.Prompt, "You are evaluating errors in a model-generated output"):

@@ -3,10 +3,8 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 
 	"github.com/refract-eval/refract"
@@ -44,7 +42,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	r.spend = budget.New(x.limits(), r.prices)
 	if x.calling() {
-		if r.client, err = x.client(e, cfg.Endpoint); err != nil {
+		if r.client, err = x.client(e, cfg.Endpoint, ""); err != nil {
 			return err
 		}
 	}
@@ -52,10 +50,8 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if r.ds = whole; x.shard != "" {
-		if r.ds, err = r.part(ctx, args, whole); r.ds == nil || err != nil {
-			return err
-		}
+	if r.ds, err = x.cut(ctx, e, args, x.path, whole, "batch"); err != nil {
+		return err
 	}
 	store, err := x.openStore(ctx, e, x.dryRun)
 	if err != nil {
@@ -66,33 +62,19 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if x.dryRun {
 		return r.foresee(ctx)
 	}
-	x.learn(ctx, whole)
-	out := io.Writer(x.writer)
-	if x.writer == nil {
-		if out, err = e.create(x.path); err != nil {
-			return err
-		}
+	out, done, err := x.create(ctx, e, x.path)
+	if done || err != nil {
+		return err
 	}
+	x.learn(ctx, whole)
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	return r.expand(ctx, out)
-}
-
-// part returns the part of the dataset that --shard names, and nil where its shard
-// is there already.
-func (r *expansion) part(ctx context.Context, args []string, whole refract.Dataset) (refract.Dataset, error) {
-	if err := r.wholly("batch"); err != nil {
-		return nil, err
+	if err = r.expand(ctx, out); emptyPart(err, args, x.path) {
+		e.note("standard input has no segment, and there is no output")
+		return nil
 	}
-	ds, err := r.cut(ctx, r.e, args, r.path, whole)
-	if err != nil || r.dryRun {
-		return ds, err
-	}
-	if done, err := r.begin(ctx, r.e); done || err != nil {
-		return nil, err
-	}
-	return ds, nil
+	return err
 }
 
 // connect says where answers come from that the store lacks.
@@ -102,52 +84,39 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 		r.cfg.Probe = r.client
 		r.cfg.Client, err = r.inBatches(ctx)
 	case r.client != nil:
-		r.cfg.Client, r.cfg.Budget = r.e.awaiting(r.client, r.wait), r.spend
+		r.cfg.Client, r.cfg.Budget = r.client, r.spend
 	}
 	return err
 }
 
 // expand runs the expansion, writes the segments, and says what came of it.
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
-	watch := &watcher{spend: r.spend, client: r.client, p: r.e.progress("expand", "variants")}
+	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
 	watch.segments, _ = dataset.Len(r.ds)
-	r.cfg.Observe, r.cfg.FormFound = watch.observe, r.formFound()
+	var asText sync.Once // a judge's model may tell the same again
+	r.cfg.Observe, r.cfg.FormFound = watch.observe, func(why error) {
+		if why != nil {
+			asText.Do(func() { r.e.note("answers are asked for as plain text, as the server gives no JSON: %v", why) })
+		}
+	}
 	exp, err := diversify.New(r.cfg)
 	if err != nil {
 		return usagef("%w", err)
 	}
 	found := &findings{verdicts: map[string]int{}, yields: &selection.Yields{}}
 	enc := dataset.NewEncoder(out)
-	stop := watch.tick()
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
-		found.add(r.e, s)
+		found.add(s)
 		if err := r.index(s.ID, nil); err != nil {
 			return err
 		}
 		return enc.Encode(s)
 	})
-	stop()
-	if r.cfg.Form == diversify.FormJSON && errors.Is(err, llm.ErrInvalidRequest) {
-		err = fmt.Errorf("%w; if the server gives no JSON, --form text asks for plain text", err)
-	}
+	watch.p.Finish()
 	if err == nil {
 		err = r.finish(found)
 	}
 	return r.conclude(ctx, found, err)
-}
-
-// formFound says in which form answers are asked for, once.
-func (r *expansion) formFound() func(error) {
-	var asJSON, asText sync.Once // a judge's model may tell the same again
-	return func(why error) {
-		if why == nil {
-			asJSON.Do(func() {
-				r.e.note("the server gives JSON, and answers are asked for so; --form text asks for plain text")
-			})
-		} else {
-			asText.Do(func() { r.e.note("answers are asked for as plain text, as the server gives no JSON: %v", why) })
-		}
-	}
 }
 
 // finish puts the output in place. A shard is done or is not there.
@@ -156,8 +125,6 @@ func (r *expansion) finish(found *findings) error {
 		if found.Unanswered > 0 {
 			return fmt.Errorf("%s without an answer, so that %s is not written; the same command asks again", english.Thousands(found.Unanswered, "request"), r.file)
 		}
-		short, _ := found.yields.Below(r.cfg.Complete)
-		r.writer.Lacks(short, found.yields.Lack(r.cfg.Complete))
 	}
 	return r.end(r.e, nil)
 }
@@ -166,19 +133,18 @@ func (r *expansion) finish(found *findings) error {
 func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Calls+found.Cached > 0 {
-		found.tell(r.e, r.spend.Spent(), r.cfg.Check != nil, r.cfg.Complete)
+		found.tell(r.e, r.cfg.Check != nil, r.cfg.Complete)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is no failure.
-		if lacking != nil && (err != nil || r.staged || r.writer != nil && !found.short(r.cfg.Complete) || found.Unanswered > 0) {
+		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
 		}
 	}
-	switch {
-	case err == nil && found.Unanswered > 0:
-		return &incompleteError{failed: found.Unanswered, output: cmp.Or(r.path, "the output")}
-	case err != nil && !errors.Is(err, diversify.ErrNotStored) && (found.Calls > 0 || ctx.Err() != nil):
-		r.tellResume(r.e, found.Calls)
+	r.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
+	if err == nil && found.Unanswered > 0 {
+		return fmt.Errorf("%s without an answer, in %s with the verdict %q and the reason; the same command asks again",
+			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
 	}
 	return cmp.Or(err, lacking)
 }
@@ -189,19 +155,13 @@ func (r *expansion) lacking(found *findings) error {
 	_, most := found.yields.Range()
 	switch short, named := found.yields.Below(r.cfg.Complete); {
 	case short > 0:
-		return below(strconv.Itoa(r.cfg.Complete), short, named, found.yields.Lack(r.cfg.Complete), done)
-	case most == 0 && found.References > 0 && found.textless():
+		if named != "" {
+			named = ", " + named
+		}
+		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
+			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
+	case most == 0 && found.Blocked+found.Empty > 0 && found.Blocked+found.Empty >= found.Rejected:
 		return fmt.Errorf("no answer has a text: %d withheld, %d empty; %s; look at an answer, or take another model", found.Blocked, found.Empty, done)
 	}
 	return nil
-}
-
-// below says that segments have fewer variants than --complete is to give them,
-// and what has become of them. named are some of them, if that is known.
-func below(complete string, segments int, named string, lack int, done string) error {
-	if named != "" {
-		named = ", " + named
-	}
-	return fmt.Errorf("segments with fewer than %s accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
-		complete, segments, named, english.Count(lack, "variant"), done)
 }

@@ -30,18 +30,16 @@ func (in *input) register(cmd *cobra.Command) {
 }
 
 // choiceFlags say what of a dataset is looked at.
-type choiceFlags struct{ systems, domains []string }
+type choiceFlags struct{ systems []string }
 
 func (c *choiceFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringSliceVar(&c.systems, "systems", nil, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; default all)")
-	f.StringSliceVar(&c.domains, "domain", nil, "`NAME`s of the domains to look at (repeatable or comma-separated; default all)")
+	cmd.Flags().StringSliceVar(&c.systems, "systems", nil, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; default all)")
 	grouped(cmd, inputFlags)
 }
 
 // chosen is what they say.
 func (c *choiceFlags) chosen() dataset.Choice {
-	out := dataset.Choice{Domains: c.domains}
+	var out dataset.Choice
 	for _, name := range c.systems {
 		if without, ok := strings.CutPrefix(name, "!"); ok {
 			out.WithoutSystems = append(out.WithoutSystems, without)

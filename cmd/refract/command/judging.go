@@ -11,13 +11,13 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/panel"
@@ -28,7 +28,6 @@ type judgeFlags struct {
 	callFlags
 	model       string
 	policy      judge.Policy
-	maxUnparsed float64
 	maxText     int // MiB
 	storeScores string
 }
@@ -37,7 +36,7 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
 	grouped(cmd, modelFlags, "judge-model")
-	registerUnparseable(cmd, &j.policy, &j.maxUnparsed, 0.05, judge.PolicyNames()...)
+	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
 	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
@@ -46,12 +45,10 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	j.callFlags.register(cmd, "answer")
 }
 
-// registerUnparseable adds the flags about answers without a score.
-func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, most *float64, def float64, policies ...string) {
+// registerUnparseable adds the flag about answers without a score.
+func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, policies ...string) {
 	parsedFlag(cmd, policy, "unparseable", "exclude", judge.ParsePolicy,
 		"what a judge's answer without a score counts as: "+strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]")+" or a number", policies...)
-	cmd.Flags().Float64Var(most, "max-unparsed", def, "share of a judge's answers that may lack a score before the run fails")
-	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "max-unparsed")
 }
 
 // judging is what the metrics of one run share, or nil where nothing is scored.
@@ -67,9 +64,9 @@ type judging struct {
 	prices   budget.Prices
 	spend    *budget.Budget
 	progress *report.Progress
-	clients  map[string]*llm.Awaiting // by endpoint and server
-	vectors  []*vectors               // of metrics that compare them
-	silent   bool                     // without progress
+	clients  map[string]*llm.Client // by endpoint and server
+	vectors  []*vectors             // of metrics that compare them
+	silent   bool                   // without progress
 
 	answers  answered
 	mu       sync.Mutex
@@ -79,7 +76,7 @@ type judging struct {
 
 // run makes what the metrics of a run share. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Awaiting{}}
+	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}}
 }
 
 // metricsOf makes the metrics of all specs, and what they share. Close it.
@@ -144,6 +141,8 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
+	case j.dryRun:
+		return neural.Environment{}, usagef("--dry-run tells what models with a price would be asked, and %s asks a server of yours: leave it out", neural.Name)
 	case j.offline:
 		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
 	}
@@ -151,9 +150,8 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
+		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
-		Made: func(c *llm.Client) { j.e.clients = append(j.e.clients, c) },
 	}, nil
 }
 
@@ -217,14 +215,6 @@ func (j *judging) keep(m metrics.Metric) panel.Score {
 	return refract.Keep(m, j.options(refract.Options{}))
 }
 
-// tellUnstored names the metrics of a run whose scores are not stored, though
-// all were to be.
-func (j *judging) tellUnstored(eng *refract.Engine) {
-	if names := eng.Unstored(); j.storeScores == "all" && len(names) > 0 {
-		j.e.note("scores of %s are not stored: under single and native they are scores of a corpus, which are made of its texts", strings.Join(names, ", "))
-	}
-}
-
 // storedScores are the scores in the cache, which is opened once a metric's
 // scores are looked for.
 type storedScores struct{ *judging }
@@ -250,28 +240,27 @@ func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte)
 
 // client is who is asked at an endpoint of the servers, or of the one that is
 // named.
-func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Awaiting, error) {
+func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	key := string(endpoint) + " " + server
 	if c, ok := j.clients[key]; ok {
 		return c, nil
 	}
-	flags := j.serverFlags.at(server)
-	c, err := flags.client(j.e, endpoint)
-	if err != nil {
-		return nil, err
+	c, err := j.serverFlags.client(j.e, endpoint, server)
+	if err == nil {
+		j.clients[key] = c
 	}
-	j.clients[key] = j.e.awaiting(c, j.wait)
-	return j.clients[key], nil
+	return c, err
 }
 
 func (j *judging) observe(r ask.Result) {
-	j.answers.add(j.progress, j.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
+	j.answers.add(j.progress, j.spend, r)
 }
 
 // scored counts the segments of metrics on servers and of programs, beside the
 // answers of judges.
 func (j *judging) scored(m metrics.Metric, segments int) {
-	if _, far := m.(metrics.NativeScorer); !far {
+	switch m.(type) {
+	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
 		return
 	}
 	j.mu.Lock()
@@ -285,10 +274,17 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)
 }
 
+// mostUnparsed is the share of a judge's answers that may lack a score, where nothing
+// counts in their place.
+const mostUnparsed = 0.05
+
 // covered checks that enough of each judge's answers have a score.
-func (j *judgeFlags) covered(g *audit.Reports) error {
-	if err := g.Covered(j.maxUnparsed); err != nil {
-		return fmt.Errorf("%w; --max-unparsed sets that share, and --reports FILE of 'refract score' shows the raw answers", err)
+func covered(g *audit.Reports, p judge.Policy) error {
+	if _, counts := p.Counts(analysis.Unparseable); counts {
+		return nil
+	}
+	if err := g.Covered(mostUnparsed); err != nil {
+		return fmt.Errorf("%w; --reports FILE of 'refract score' shows the raw answers, and --unparseable NUMBER counts in their place", err)
 	}
 	return nil
 }
@@ -311,15 +307,13 @@ func (j *judging) answered() {
 	if j == nil {
 		return
 	}
-	if j.answers.all+j.segments > 0 {
-		j.progress.Finish()
-	}
+	j.progress.Finish()
 	for _, v := range j.vectors {
 		v.progress.Finish()
 	}
 }
 
-// done says what was asked for, and how an interrupted run goes on.
+// done says what was asked for, and how a run that failed goes on.
 func (j *judging) done(ctx context.Context, err error) {
 	if j == nil || j.asker == nil {
 		return
@@ -328,15 +322,12 @@ func (j *judging) done(ctx context.Context, err error) {
 	called := j.answers.called
 	for _, v := range j.vectors {
 		if asked := v.model.Asked(); asked+v.model.Stored() > 0 {
-			j.e.tellVectors(v.model)
+			j.e.note("vectors of %s: %d by calls, %d from the cache", v.model.Name, asked, v.model.Stored())
 			called += asked
 		}
 	}
-	j.e.tellCost(j.spend.Spent())
-	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
-		return // it would come to the same
+	if errors.Is(err, audit.ErrCoverage) {
+		err = nil // it would come to the same
 	}
-	if err != nil && !errors.Is(err, ask.ErrNotStored) && !errors.Is(err, embeddings.ErrNotStored) && (called > 0 || ctx.Err() != nil) {
-		j.tellResume(j.e, called)
-	}
+	j.ended(ctx, j.e, j.spend.Spent(), called, err)
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,45 +14,65 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/shard"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // mergeRun is one run of refract merge.
-type mergeRun struct {
-	scoreView
-	reports string
-}
+type mergeRun struct{ scoreView }
 
 func (e *env) mergeCommand() *cobra.Command {
 	m := &mergeRun{}
 	cmd := &cobra.Command{
-		Use:   "merge SHARD…",
-		Short: "Put the shards of a run together",
-		Long: `Put together what --shard I/N of score, expand and check wrote, in any order. The
-output is what one process writes with the same flags, byte for byte, and the
-scores of systems are the same to the last bit. --format and -o are as they are
-of that command.
+		Use:   "merge SHARD… | -",
+		Short: "Put the parts of a run together",
+		Long: `Put together what --shard I/N of score and expand wrote, in any order. The output is
+what one process writes with the same flags, byte for byte, and the scores of systems
+are the same to the last bit. --format and -o are as they are of that command.
 
 Shards that are missing, there twice, cut off, or of another run are named, as
-are ids that several of them have; then nothing is written.`,
+are ids that several of them have; then nothing is written.
+
+With -, add up the lines that 'score --per statistics' wrote of parts, in any order,
+from standard input. Their signatures leave out the set of references, which no part
+knows. A part that is there twice is an error; one that is missing is not noticed.`,
 		Example: `  refract score jsonl:data.jsonl -m chrf --shard 1/2 -o scores.csv
   refract score jsonl:data.jsonl -m chrf --shard 2/2 -o scores.csv
-  refract merge scores.csv.*.shard -o scores.csv`,
+  refract merge scores.csv.*.shard -o scores.csv
+  cat *.statistics | refract merge - -f csv`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Equal(args, []string{"-"}) {
+				return m.statistics(cmd.Context(), e)
+			}
+			return m.run(cmd.Context(), e, args)
+		},
 	}
-	m.registerFormat(cmd, "", "; without it, by the extension of -o; of 'check', that of the counts")
+	m.registerFormat(cmd, "", "; without it, by the extension of -o")
 	m.registerPath(cmd)
 	m.parquet = true
-	cmd.Flags().StringVar(&m.reports, "reports", "", "`FILE` for the reports of judges that score --reports left in the shards")
-	grouped(cmd, resultFlags)
 	return cmd
+}
+
+// statistics merges the lines on standard input.
+func (m *mergeRun) statistics(ctx context.Context, e *env) error {
+	m.parquet = false
+	if err := m.byExtension(); err != nil {
+		return err
+	}
+	all, eng, err := e.addUp(ctx)
+	if all == nil {
+		return err
+	}
+	out, err := e.create(m.path)
+	if err != nil {
+		return err
+	}
+	return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
 }
 
 func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
@@ -75,15 +94,12 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	if set.Segments == 0 {
 		return fmt.Errorf("the shards have no segment: %w", dataset.ErrEmpty)
 	}
-	c := set.Manifest.Command
-	switch {
-	case !slices.Contains([]string{"score", "expand", "check"}, c):
-		return fmt.Errorf("shards of %q are not merged by this version", c)
-	case m.reports != "" && c != "score":
-		return usagef("--reports: shards of %s have none", c)
+	switch c := set.Manifest.Command; {
 	case c == "score":
 		err = m.byExtension()
-	case m.formatGiven && m.format != report.JSONLines && c != "check": // whose counts have it
+	case c != "expand":
+		err = fmt.Errorf("shards of %q are not merged by this version", c)
+	case m.formatGiven && m.format != report.JSONLines:
 		err = usagef("--format: shards of %s are merged as JSON Lines: leave it out", c)
 	default:
 		err = m.isLines()
@@ -95,64 +111,20 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range set.Warnings {
-		e.warn("%s", w)
-	}
-	if c == "score" {
+	if set.Manifest.Command == "score" {
 		return m.scores(ctx, e, set, out)
 	}
-	if err := set.Each(ctx, copyTo(out)); err != nil {
+	err = set.Each(ctx, func(body io.Reader) error {
+		_, err := io.Copy(out, body)
 		return err
-	}
-	if c == "check" {
-		if err := m.counts(ctx, e, set); err != nil {
-			return err
-		}
-	}
-	if err := e.commit(); err != nil {
-		return err
-	}
-	e.note("%s, %s", english.Count(set.Manifest.Of, "shard"), english.Count(set.Segments, "segment"))
-	if set.Below > 0 {
-		return below(set.Manifest.Complete(), set.Below, "", set.Lack, cmp.Or(m.path, "the output")+" is written")
-	}
-	return nil
-}
-
-func copyTo(w io.Writer) func(io.Reader) error {
-	return func(r io.Reader) error {
-		_, err := io.Copy(w, r)
-		return err
-	}
-}
-
-// counts shows what the shards of check have counted, as that does.
-func (m *mergeRun) counts(ctx context.Context, e *env, set *shard.Set) error {
-	var all *diversify.Counts
-	err := set.EachTotals(ctx, func(r io.Reader) error {
-		one := checked{}
-		if err := json.NewDecoder(r).Decode(&one); err != nil {
-			return err
-		}
-		if one.Counts == nil || one.Counts.Diversity == nil {
-			return shard.ErrDamaged
-		}
-		if all == nil {
-			all = one.Counts
-		} else {
-			all.Merge(one.Counts)
-		}
-		return nil
 	})
-	switch {
-	case err != nil:
-		return err
-	case all.Answers == 0:
-		return errNoVariant
-	case m.path == "" || m.path == "-":
-		return m.onScreen().whole(e.stderr, all.Table())
+	if err == nil {
+		err = e.commit()
 	}
-	return m.onScreen().show(e, all.Table())
+	if err == nil {
+		e.note("%s, %s", english.Count(set.Manifest.Of, "shard"), english.Count(set.Segments, "segment"))
+	}
+	return err
 }
 
 // shardFiles are the files that arguments name, which may be patterns.
@@ -180,82 +152,60 @@ func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Wr
 	if err := json.Unmarshal(set.Manifest.Details, &d); err != nil {
 		return err
 	}
-	m.per = d.Per
-	switch {
-	case m.per != "cell" && filepath.Ext(m.path) == ".parquet":
+	if d.Per != "cell" && filepath.Ext(m.path) == ".parquet" {
 		return usagef("only the matrix is stored as Parquet, and the shards have no cells: choose another name for -o")
-	case m.reports != "" && !d.Reports:
-		return usagef("--reports: the shards have none, as they were scored without --reports")
 	}
-	eng, err := d.engine(ctx, e, set.Identity)
+	eng, ms, err := d.engine(ctx, e, set.Identity)
 	if err != nil {
 		return err
 	}
-	some := false
-	var each func(body io.Reader) error
-	var end func() error
-	switch m.per {
-	case "segment":
-		w, err := m.table(out, segmentColumns())
-		if err != nil {
+	all := eng.Systems()
+	each := func(body io.Reader) error {
+		one := eng.Systems()
+		if err := json.NewDecoder(body).Decode(one); err != nil {
 			return err
 		}
-		show := showRows(w, eng, set.Identity)
-		each = func(body io.Reader) error {
-			for dec := json.NewDecoder(body); ; some = true {
-				var row segmentRow
-				if err := dec.Decode(&row); err == io.EOF {
-					return nil
-				} else if err != nil {
-					return err
-				}
-				if row.Setting < 0 || row.Setting >= len(eng.Settings()) {
-					return shard.ErrDamaged
-				}
-				if err := show(&row); err != nil {
-					return err
-				}
-			}
-		}
-		end = w.Close
-	case "cell":
+		all.Merge(one)
+		return nil
+	}
+	some := func() bool { return len(all.Scores()) > 0 }
+	end := func() error {
+		all.Identify(set.Identity)
+		return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
+	}
+	if d.Per == "cell" {
 		w, err := m.matrixWriter(out)
 		if err != nil {
 			return err
 		}
-		sign := func(metric string, native bool, signature string) (string, error) {
-			i := slices.IndexFunc(d.Metrics, func(d metricDetail) bool { return d.Name == metric })
-			if i < 0 {
-				return "", shard.ErrDamaged
-			}
-			return d.Metrics[i].sign(set.Identity, native, signature)
-		}
 		each = func(body io.Reader) error {
-			defer func() { some = w.Rows() > 0 }()
-			return w.Copy(ctx, body, "its matrix", sign)
+			return w.Copy(ctx, body, "its matrix", func(metric string, native bool, signature string) (string, error) {
+				i := slices.IndexFunc(d.Metrics, func(d metricDetail) bool { return d.Name == metric })
+				if i < 0 {
+					return "", shard.ErrDamaged
+				}
+				return d.Metrics[i].sign(set.Identity, native, signature)
+			})
 		}
-		end = w.Close
-	default:
-		all := eng.Systems()
-		each = func(body io.Reader) error {
-			defer func() { some = len(all.Scores()) > 0 }()
-			return addState(eng, all, json.NewDecoder(body))
-		}
-		end = func() error {
-			all.Identify(set.Identity)
-			return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
-		}
+		some, end = func() bool { return w.Rows() > 0 }, w.Close
 	}
 	if err := set.Each(ctx, each); err != nil {
 		return err
 	}
-	if !some {
+	if !some() {
 		return dataset.ErrNoSystems
 	}
 	if err := end(); err != nil {
 		return err
 	}
-	gather, err := m.gathered(ctx, e, set, &d)
+	var explain []metrics.Metric
+	for i, detail := range d.Metrics {
+		if detail.Explains {
+			explain = append(explain, ms[i])
+		}
+	}
+	gather := audit.MergedReports(explain)
+	err = set.EachTotals(ctx, func(r io.Reader) error { return json.NewDecoder(r).Decode(gather) })
 	if err == nil {
 		_, err = m.explain(e, gather, out)
 	}
@@ -265,44 +215,11 @@ func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Wr
 	if err != nil {
 		return err
 	}
-	return (&judgeFlags{maxUnparsed: d.MaxUnparsed}).covered(gather)
-}
-
-// addState adds what another process has of the systems of an engine.
-func addState(eng *refract.Engine, all *refract.Systems, state *json.Decoder) error {
-	one := eng.Systems()
-	if err := state.Decode(one); err != nil {
-		return err
-	}
-	all.Merge(one)
-	return nil
-}
-
-// gathered is what judges say in all shards.
-func (m *mergeRun) gathered(ctx context.Context, e *env, set *shard.Set, d *scoreDetails) (*audit.Reports, error) {
-	var ms []metrics.Metric
-	for _, detail := range d.Metrics {
-		if !detail.Explains {
-			continue
+	var policy judge.Policy
+	if given := set.Manifest.Settings["--unparseable"]; given != nil {
+		if policy, err = judge.ParsePolicy(given[0]); err != nil {
+			return err
 		}
-		info, err := detail.info(set.Identity)
-		if err != nil {
-			return nil, err
-		}
-		metric, err := matrix.NewMetric(info)
-		if err != nil {
-			return nil, err
-		}
-		ms = append(ms, metric)
 	}
-	gather := audit.MergedReports(ms)
-	err := set.EachTotals(ctx, func(r io.Reader) error { return json.NewDecoder(r).Decode(gather) })
-	if err != nil || m.reports == "" {
-		return gather, err
-	}
-	records, err := e.create(m.reports)
-	if err != nil {
-		return nil, err
-	}
-	return gather, set.EachBeside(ctx, copyTo(records))
+	return covered(gather, policy)
 }

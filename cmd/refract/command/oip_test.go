@@ -7,35 +7,32 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/refract-eval/refract/internal/oiptest"
+	"github.com/refract-eval/refract/internal/llmtest"
 )
 
-// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: flat=yes, spans=yes, key=K, broken=yes, whose model
+// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: spans=yes, key=K, broken=yes, whose model
 // refuses all but the first request, and down=yes, at which nobody listens.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
-	s, as, down := &oiptest.Server{}, "OIP", false
+	s, as, down := &llmtest.OIP{}, "OIP", false
 	for _, a := range args {
 		key, value, _ := strings.Cut(a, "=")
-		yes := value == "yes"
 		switch key {
-		case "flat":
-			s.Flat, s.Counts = yes, yes
 		case "spans":
-			s.Spans = yes
+			s.Spans = value == "yes"
 		case "key":
 			s.Key = value
 		case "broken":
-			s.Fault = func(n int, w http.ResponseWriter, _ *oiptest.Request) bool {
+			s.Fault = func(n int, w http.ResponseWriter, _ *llmtest.OIPRequest) bool {
 				if n > 1 {
-					oiptest.Fail(w, http.StatusBadRequest, "the model says no")
+					llmtest.OIPFail(w, http.StatusBadRequest, "the model says no")
 				}
 				return n > 1
 			}
 		case "as":
 			as = value
 		case "down":
-			down = yes
+			down = value == "yes"
 		default:
 			ts.Fatalf("oip has no option %q", key)
 		}

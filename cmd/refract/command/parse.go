@@ -21,8 +21,7 @@ import (
 // parsing is one run of refract parse.
 type parsing struct {
 	output
-	policy      judge.Policy
-	maxUnparsed float64
+	policy judge.Policy
 }
 
 func (e *env) parseCommand() *cobra.Command {
@@ -45,14 +44,14 @@ which the last is read. "hypothesis", in which errors are located, "source" (or
 An answer without a score is no number. --unparseable zero or a number
 counts it as one, and "substituted" says so in the row.`,
 		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
-  refract parse tigerscore answers.jsonl --max-unparsed 0.05`,
+  refract parse tigerscore answers.jsonl --unparseable zero`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.run(cmd.Context(), e, args[0], args[1])
 		},
 	}
 	p.registerLines(cmd)
-	registerUnparseable(cmd, &p.policy, &p.maxUnparsed, 1, "exclude", "zero", "fail")
+	registerUnparseable(cmd, &p.policy, "exclude", "zero", "fail")
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return append(judge.Names(), judge.FileMetric+":"), cobra.ShellCompDirectiveNoFileComp
@@ -123,7 +122,7 @@ func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 	return out
 }
 
-// summarize shows what became of the rows, and fails if too few have a score.
+// summarize shows what became of the rows.
 func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) error {
 	if err := audit.WriteTrust(e.stderr, &sum.Trust); err != nil {
 		return err
@@ -137,9 +136,6 @@ func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) e
 	}
 	if n := sum.WithoutText; n > 0 {
 		e.note("%d rows have no \"hypothesis\": their errors are located nowhere, and checked by their numbers alone", n)
-	}
-	if share := float64(lacking) / float64(all.Reports); share > p.maxUnparsed {
-		return fmt.Errorf("%d of %d answers have no score, a share of %.4f; --max-unparsed allows %v: see \"detail\" in their rows", lacking, all.Reports, share, p.maxUnparsed)
 	}
 	return nil
 }

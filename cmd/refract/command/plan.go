@@ -74,7 +74,6 @@ func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 	if r.gather == nil {
 		r.gather = audit.NewReports(eng.Metrics())
-		r.judging.tellUnstored(eng)
 	}
 	if err := r.gather.Add(s, nil); err != nil || r.also == nil {
 		return err
@@ -128,7 +127,7 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 	if failed != nil || r.gather == nil {
 		return err
 	}
-	return r.judging.covered(r.gather)
+	return covered(r.gather, r.judging.policy)
 }
 
 // inFile makes a fault of a spec one of the file that has it, and not of the

@@ -246,7 +246,7 @@ func (f *family) experiment(t *testing.T) []reply {
 	}
 	args := []string{"experiment", path, "--quiet", "--table", "rows", "-o", filepath.Join(dir, "rows.json")}
 	for i, flag := range f.flags {
-		if flag == "--cache" || flag == "--max-unparsed" {
+		if flag == "--cache" {
 			args = append(args, flag, f.flags[i+1])
 		}
 	}
@@ -576,8 +576,6 @@ func TestJudgesAnswerAlike(t *testing.T) {
 				metrics: []string{"instructscore:task=mt_zh-en"}, aggregates: []string{"single", "max"}, statistics: []string{"kendall", "accuracy"},
 				flags: []string{"--cache", filepath.Join(t.TempDir(), "c.sqlite")},
 			}
-			f.agree(t)
-			f.flags = append(f.flags, "--max-unparsed", "1")
 			f.agree(t)
 		})
 	}

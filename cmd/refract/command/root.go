@@ -68,8 +68,9 @@ const (
 
 func (e *env) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "refract",
-		Short: "Evaluate generated text against many references",
+		CompletionOptions: cobra.CompletionOptions{DisableNoDescFlag: true},
+		Use:               "refract",
+		Short:             "Evaluate generated text against many references",
 		Long: `Refract evaluates generated text against many references. It expands the
 references of a benchmark with a language model, scores every system against
 every reference, aggregates over references, and compares the scores with human
@@ -114,7 +115,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.experimentCommand(), e.reportCommand()}},
 		{buildingGroup, []*cobra.Command{e.buildCommand()}},
 		{listsGroup, []*cobra.Command{e.metricsCommand(), e.promptsCommand()}},
-		{enginesGroup, []*cobra.Command{e.serveCommand(), e.stageCommand()}},
+		{enginesGroup, []*cobra.Command{e.serveCommand()}},
 		{otherGroup, []*cobra.Command{e.demoCommand(), e.cacheCommand(), e.versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/guard"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -24,18 +26,15 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
-	// into, if not nil, is where scores go in place of a table of them.
-	into     func(eng *refract.Engine, out io.Writer) (*sink, error)
-	system   string
-	canaries int
-	reports  string
+	system     string
+	canaries   int
+	reports    string
+	statistics bool // --per statistics: scores of systems as a line that adds up
 
 	judging *judging
 	gather  *audit.Reports // what judges say
-	pool    *guard.Pool    // nil without --canaries
-	records io.Writer      // nil without --reports
-
-	incomplete *refract.Incomplete // of a run that some metrics did not end
+	// into is where scores of systems go in place of a table of them; may be nil.
+	into func(eng *refract.Engine, out io.Writer) (*sink, error)
 }
 
 func (e *env) scoreCommand() *cobra.Command { return (&scorer{}).command(e) }
@@ -53,6 +52,8 @@ func (s *scorer) command(e *env) *cobra.Command {
 --per cell    the whole matrix segment × system × reference. 'refract aggregate'
               and 'refract compare --matrix' read it from -o FILE.parquet or
               -o FILE.jsonl, and score nothing again.
+--per statistics  one line of JSON for all systems. 'refract merge -' adds such
+              lines up, as of the parts that Spark pipes through jsonl:-.
 
 A signature names the references by their content hash. Scores of segments and
 cells are written as they come: the command reads the references once before,
@@ -77,8 +78,8 @@ to know the hash. Standard input and pipes have none there.`,
 	grouped(cmd, resultFlags, "reports")
 	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
 	atLeast(cmd, 0, "canaries")
-	f.StringVar(&s.per, "per", "system", "segment, system or cell")
-	oneOf(cmd, "per", "segment", "system", "cell")
+	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
+	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
 	s.registerScope(cmd)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores, as sacreBLEU does; 0.95 without a value")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
@@ -100,8 +101,18 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	s.judging = judging
 	defer judging.close()
 	err = s.score(ctx, e, args, ms)
+	if emptyPart(err, args, s.path) && (s.statistics || s.format == report.JSONLines) {
+		e.note("standard input has no segment, and there is no output")
+		err = nil
+	}
 	judging.done(ctx, err)
 	return err
+}
+
+// emptyPart reports whether a command that stands in a pipe got no segment: an engine
+// such as Spark has parts without one.
+func emptyPart(err error, args []string, output string) bool {
+	return errors.Is(err, dataset.ErrEmpty) && slices.Equal(args, []string{"jsonl:-"}) && output == ""
 }
 
 func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.Metric) error {
@@ -110,72 +121,90 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	e.tellWorst(settings)
-	if s.confidence != 0 && s.per != "system" {
+	if s.per == perStatistics {
+		s.per, s.statistics, s.into = "system", true, s.addable
+	}
+	switch {
+	case s.confidence != 0 && (s.per != "system" || s.statistics):
 		return usagef("--confidence gives intervals of the scores of systems: leave it out, or take --per system")
-	}
-	if s.per != "cell" && filepath.Ext(s.path) == ".parquet" {
+	case s.per != "cell" && filepath.Ext(s.path) == ".parquet":
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
+	case s.shard != "" && (s.per == "segment" || s.statistics):
+		return usagef("shards have scores of systems or the matrix: take --per cell, and of the merged matrix 'refract aggregate --per segment'")
 	}
-	ds, err := s.dataset(e, args, false)
+	whole, err := s.dataset(e, args, false)
 	if err != nil {
 		return err
 	}
-	ds = dataset.Chosen(ds, s.chosen())
-	whole := ds
-	if s.shard != "" {
-		if err := s.wholly("confidence", "canaries", "systems", "domain"); err != nil {
+	whole = dataset.Chosen(whole, s.chosen())
+	part := dataset.WithSystems(whole)
+	if s.shard != "" { // of which some may have no system
+		if part, err = s.cut(ctx, e, args, s.path, whole, "confidence", "canaries", "systems"); err != nil {
 			return err
 		}
-		if ds, err = s.cut(ctx, e, args, s.path, ds); err != nil {
-			return err
-		}
-		if !s.dryRun {
-			return s.scoreShard(ctx, e, whole, ds, settings)
-		}
-		return s.foresee(ctx, e, ds, settings)
 	}
 	if s.dryRun {
-		return s.foresee(ctx, e, dataset.WithSystems(ds), settings)
+		return s.foresee(ctx, e, part, settings)
 	}
-	eng, err := s.engine(ctx, ds, settings)
-	if err != nil {
+	out, done, err := s.create(ctx, e, s.path)
+	if done || err != nil {
 		return err
 	}
-	out, err := e.create(s.path)
+	eng, err := s.engine(ctx, whole, settings) // which is fitted to the whole
 	if err != nil {
 		return err
 	}
 	id := refract.NewIdentity() // of the segments so far, where nothing is written before the last
-	if s.per != "system" {
-		if id, err = dataset.Identify(ctx, ds); err != nil {
+	if s.per != "system" && s.writer == nil {
+		if id, err = dataset.Identify(ctx, whole); err != nil {
 			return err
 		}
 	}
-	var to *sink
-	if s.into != nil && s.per == "system" {
-		to, err = s.into(eng, out)
-	} else {
-		to, err = s.sink(eng, out, id, e.verbose)
+	to, err := s.sinkFor(eng, out, id, e.verbose)
+	if err != nil {
+		return err
+	}
+	ended, stands, err := s.runEngine(ctx, e, eng, part, id, to.add)
+	if err == nil && ended != nil && (s.writer != nil || s.statistics) {
+		err = ended // a part is done or is not there
+	}
+	if err == nil {
+		err = to.end(ctx, ended)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.runEngine(ctx, e, eng, dataset.WithSystems(ds), id, to.add); err != nil {
+	if s.writer != nil {
+		if err := s.writer.Totals(s.gather); err != nil {
+			return err
+		}
+		return s.end(e, s.details(eng))
+	}
+	w, err := s.explain(e, s.gather, out)
+	if err == nil && stands != nil {
+		err = audit.WriteStands(w, stands)
+	}
+	if err == nil {
+		err = e.commit()
+	}
+	if err != nil {
 		return err
 	}
-	if err := to.end(ctx, s.incomplete); err != nil {
-		return err
+	if ended != nil {
+		return ended
 	}
-	if err := s.explainTo(ctx, e, out); err != nil {
-		return err
+	return covered(s.gather, s.policy)
+}
+
+// sinkFor is where the scores of a run go.
+func (s *scorer) sinkFor(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
+	switch {
+	case s.writer != nil:
+		return s.shardSink(eng), nil
+	case s.into != nil && s.per == "system":
+		return s.into(eng, out)
 	}
-	if err := e.commit(); err != nil {
-		return err
-	}
-	if s.incomplete != nil {
-		return s.incomplete
-	}
-	return s.covered(s.gather)
+	return s.sink(eng, out, id, verbose)
 }
 
 // engine makes the engine of a run, with metrics that are fitted to a dataset.
@@ -191,7 +220,6 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	s.judging.tellUnstored(eng)
 	return eng, nil
 }
 
@@ -224,32 +252,46 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	return out, nil
 }
 
-// runEngine scores a dataset, and gathers what judges say on the way. Where some
-// metrics fail and others go on, the command writes what it has, and ends with
-// s.incomplete. The references must be those that were there before.
-func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) error {
-	if err := s.listen(e, eng); err != nil {
-		return err
+// runEngine scores a dataset, gathers what judges say on the way, and has them score
+// canaries at the end. Where some metrics fail and others go on, the command writes what
+// it has, and ends with what is returned of them. The references must be those that
+// were there before.
+func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) (ended *refract.Incomplete, stands []guard.Stand, err error) {
+	s.gather = audit.NewReports(eng.Metrics())
+	judges := s.gather.Metrics()
+	if len(judges) == 0 && (s.canaries > 0 || s.reports != "") {
+		return nil, nil, usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract metrics), and programs and servers that say so")
+	}
+	var records io.Writer
+	if s.reports != "" {
+		if records, err = e.create(s.reports); err != nil {
+			return nil, nil, err
+		}
 	}
 	defer s.judging.answered()
-	checked, id := s.per != "system" && before != nil, refract.NewIdentity()
-	err := eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
-		if err := s.gather.Add(seg, s.records); err != nil {
+	pool := guard.NewPool(judges, s.canaries, defaultSeed)
+	checked, id := s.per != "system" && s.writer == nil && before != nil, refract.NewIdentity()
+	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
+		if err := s.gather.Add(seg, records); err != nil {
 			return err
 		}
-		if s.pool != nil {
-			s.pool.Add(audit.CanarySource(seg.Segment))
+		if s.canaries > 0 {
+			pool.Add(audit.CanarySource(seg.Segment))
 		}
 		if checked {
 			id.Add(seg.Segment)
 		}
 		return write(seg)
 	})
-	if err != nil && !errors.As(err, &s.incomplete) {
-		return err
+	if err != nil && !errors.As(err, &ended) {
+		return nil, nil, err
 	}
 	if checked && before.Name() != id.Name() {
-		return errors.New("the references have changed while they were read; score again")
+		return nil, nil, errors.New("the references have changed while they were read; score again")
 	}
-	return nil
+	if s.canaries > 0 && ended == nil {
+		stands, err = pool.Plant(ctx)
+		return nil, stands, err
+	}
+	return ended, nil, nil
 }

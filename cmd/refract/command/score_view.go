@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
@@ -34,11 +35,15 @@ type sink struct {
 func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
 	switch v.per {
 	case "segment":
-		w, err := v.table(out, segmentColumns())
+		w, err := v.table(out, []report.Column{
+			{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
+			{Name: "references", Header: "refs", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat, Digits: 4},
+			{Name: "status"}, {Name: "missing_references", Header: "missing refs", Kind: report.KindInt}, {Name: "signature", Hide: true},
+		})
 		if err != nil {
 			return nil, err
 		}
-		return &sink{segmentRows(eng, showRows(w, eng, id)), func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
+		return &sink{segmentRows(w, eng, id), func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	case "cell":
 		w, err := v.matrixWriter(out)
 		if err != nil {
@@ -98,40 +103,29 @@ func (v *scoreView) matrixWriter(out io.Writer) (*matrix.Writer, error) {
 	return matrix.NewTableWriter(w), nil
 }
 
-func segmentColumns() []report.Column {
-	return []report.Column{
-		{Name: "id"},
-		{Name: "system"},
-		{Name: "metric"},
-		{Name: "aggregate"},
-		{Name: "references", Header: "refs", Kind: report.KindInt},
-		{Name: "score", Kind: report.KindFloat, Digits: 4},
-		{Name: "status"},
-		{Name: "missing_references", Header: "missing refs", Kind: report.KindInt},
-		{Name: "signature", Hide: true},
-	}
-}
-
-// segmentRow is the score of a hypothesis of a segment by a setting.
-type segmentRow struct {
-	ID      string          `json:"id"`
-	System  string          `json:"system"`
-	Setting int             `json:"setting"`
-	Of      refract.Reduced `json:"of"`
-}
-
-// segmentRows gives a row per hypothesis and setting of each segment.
-func segmentRows(eng *refract.Engine, row func(*segmentRow) error) func(*refract.SegmentScores) error {
-	settings, reducer := eng.Settings(), eng.Reducer()
+// segmentRows writes a row per hypothesis and setting of each segment.
+func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) func(*refract.SegmentScores) error {
+	type signed struct{ setting, references int }
+	settings, reducer, signatures := eng.Settings(), eng.Reducer(), map[signed]string{}
 	return func(s *refract.SegmentScores) error {
-		for k := range settings {
+		for k, of := range settings {
 			for h := range s.Segment.Hypotheses {
 				system := s.Segment.Hypotheses[h].System
 				red, err := reducer.Reduce(s, k, h)
 				if err != nil {
 					return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, system, err)
 				}
-				if err := row(&segmentRow{s.Segment.ID, system, k, red}); err != nil {
+				score := report.Null()
+				if red.Status == metrics.Scored {
+					score = report.Float(red.Value)
+				}
+				at := signed{k, red.References}
+				if signatures[at] == "" {
+					signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), id.Of(of.Aggregator)).String()
+				}
+				err = w.Row(report.String(s.Segment.ID), report.String(system), report.String(of.Metric.Info().Name), report.StringOrNull(of.AggregatorName()),
+					report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))
+				if err != nil {
 					return err
 				}
 			}
@@ -140,21 +134,12 @@ func segmentRows(eng *refract.Engine, row func(*segmentRow) error) func(*refract
 	}
 }
 
-// showRows writes rows of segments.
-func showRows(w report.Writer, eng *refract.Engine, id *refract.Identity) func(*segmentRow) error {
-	type signed struct{ setting, references int }
-	settings, signatures := eng.Settings(), map[signed]string{}
-	return func(row *segmentRow) error {
-		of, red := settings[row.Setting], &row.Of
-		score := report.Null()
-		if red.Status == metrics.Scored {
-			score = report.Float(red.Value)
-		}
-		at := signed{row.Setting, red.References}
-		if signatures[at] == "" {
-			signatures[at] = refract.SettingSignature(of, metrics.Sentence, strconv.Itoa(red.References), id.Of(of.Aggregator)).String()
-		}
-		return w.Row(report.String(row.ID), report.String(row.System), report.String(of.Metric.Info().Name), report.StringOrNull(of.AggregatorName()),
-			report.Int(red.References), score, report.String(red.Status.String()), report.Int(red.Missing), report.String(signatures[at]))
+// explain shows what judges say below the scores, and where else notes go, which
+// it returns.
+func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Writer, error) {
+	var w io.Writer = e.stderr
+	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
+		w = out
 	}
+	return w, audit.WriteTrust(w, &gather.Trust)
 }

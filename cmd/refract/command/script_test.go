@@ -23,7 +23,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/refract-eval/refract/internal/buildtest"
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -221,8 +220,8 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 // prompt gets any answer.
 func teaching(bad float64) func(*llmtest.Request) string {
 	return func(r *llmtest.Request) string {
-		if reply, asked := buildtest.Answer(r, bad); asked {
-			return reply.Text
+		if text, _, asked := llmtest.BuilderAnswer(r, bad); asked {
+			return text
 		}
 		return llmtest.Answer(r.Model, r.Prompt, r.Sample)
 	}
@@ -266,7 +265,6 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	html     a web page
 //	cut      JSON that ends too early
 //	busy     429 to the first call of each prompt, which may come again at once
-//	pause    the same, to come again in 6 seconds
 //	storm    429 to all calls, asking for an hour
 //	quota    429, the account being empty
 //	schema   400 where a schema is asked for
@@ -298,8 +296,8 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		case <-r.Context().Done():
 		}
 		switch {
-		case (options["fault"] == "busy" || options["fault"] == "pause") && h.CallsFor(r.Prompt) > 1,
-			options["fault"] == "schema" && !r.Schema, options["fault"] == "reasons" && r.MaxTokens > 64:
+		case options["fault"] == "busy" && h.CallsFor(r.Prompt) > 1,
+			options["fault"] == "schema" && len(r.ResponseFormat) == 0, options["fault"] == "reasons" && r.MaxTokens > 64:
 			return nil
 		}
 		return fault
@@ -339,8 +337,6 @@ func faultNamed(name string) (llmtest.Fault, error) {
 		return llmtest.HTML(http.StatusOK), nil
 	case "cut":
 		return llmtest.Malformed(), nil
-	case "pause":
-		return llmtest.With("Retry-After", "6", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
 	case "busy":
 		return llmtest.With("Retry-After", "0", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
 	case "storm":
@@ -352,7 +348,7 @@ func faultNamed(name string) (llmtest.Fault, error) {
 	case "blocked":
 		return llmtest.Finish("content_filter", ""), nil
 	case "reasons":
-		return llmtest.Reasoning("reasoning_content", "Let me think.", nil, "length"), nil
+		return llmtest.Apart(nil, "length", map[string]any{"reasoning_content": "Let me think."}), nil
 	case "hostile":
 		return llmtest.Status(http.StatusBadRequest, "\x1b[2Jno\r\nrefract: all is well"), nil
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -36,7 +37,7 @@ type shardFlag struct {
 
 	file     string          // of the shard
 	manifest *shard.Manifest // nil without --shard
-	writer   *shard.Writer   // nil before begin
+	writer   *shard.Writer   // nil before create
 }
 
 func (s *shardFlag) register(cmd *cobra.Command) {
@@ -72,22 +73,20 @@ func taskIndex(getenv func(string) string) (from, index string, err error) {
 		kubernetes = strconv.Itoa(n + 1)
 	}
 	switch {
-	case slurm == "" && kubernetes == "":
-		return "", "", usagef("--shard auto takes its number from %s or %s, and neither is set: write --shard I/N", slurmTask, kubernetesJob)
-	case slurm != "" && kubernetes != "" && slurm != kubernetes:
-		return "", "", usagef("--shard auto: %s says shard %s, and %s says %s: write --shard I/N", slurmTask, slurm, kubernetesJob, kubernetes)
-	case slurm != "":
+	case slurm != "" && (kubernetes == "" || kubernetes == slurm):
 		return slurmTask, slurm, nil
+	case kubernetes != "" && slurm == "":
+		return kubernetesJob, kubernetes, nil
 	}
-	return kubernetesJob, kubernetes, nil
+	return "", "", usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, slurm, kubernetesJob, kubernetes)
 }
 
 // unshared are the flags that change no result, and those that name the input,
 // which is known by its content.
 var unshared = []string{
 	"source", "ref", "hyp", "reference", "references",
-	"output", "format", "wide", "quiet", "verbose", "progress", "config", "shard", "help",
-	"cache", "offline", "base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "max-wait", "wait", "tolerate",
+	"output", "format", "wide", "quiet", "verbose", "progress", "config", "shard", "help", "reports",
+	"cache", "offline", "base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "wait", "tolerate",
 	"batch",
 	"prices", "max-cost", "max-calls", "max-time", "dry-run", "store-scores",
 }
@@ -102,9 +101,6 @@ func (s *shardFlag) settings() map[string][]string {
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
-		}
-		if f.Name == "reports" { // wherever they go
-			values = []string{"given"}
 		}
 		for _, v := range values {
 			out["--"+f.Name] = append(out["--"+f.Name], redact.Text(v))
@@ -131,55 +127,50 @@ func contents(e *env, settings map[string][]string) error {
 	return nil
 }
 
-// wholly refuses flags of what takes the whole input.
-func (s *shardFlag) wholly(flags ...string) error {
-	for _, f := range flags {
+// cut returns the part of a dataset that --shard names, or all of it without. It refuses
+// flags of what takes the whole input.
+func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output string, ds refract.Dataset, wholly ...string) (refract.Dataset, error) {
+	if s.shard == "" {
+		return ds, nil
+	}
+	for _, f := range wholly {
 		if s.cmd.Flags().Changed(f) {
-			return usagef("--%s takes the whole input, and --shard a part of it: leave it out, or do it with the merged output", f)
+			return nil, usagef("--%s takes the whole input, and --shard a part of it: leave it out, or do it with the merged output", f)
 		}
 	}
-	return nil
-}
-
-// cut returns the part of a dataset that --shard names.
-func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output string, ds refract.Dataset) (refract.Dataset, error) {
-	if err := s.locate(e, output); err != nil {
-		return nil, err
-	}
-	part, err := dataset.Cut(ctx, ds, s.manifest.Index, s.manifest.Of)
-	if err != nil {
-		return nil, err
-	}
-	s.manifest.Input = part.Input
-	if len(args) > 0 {
-		if source, target := dataset.LanguagePair(args[0]); source+target != "" {
-			s.manifest.Settings["the language pair"] = []string{source, target}
-		}
-	}
-	return part.Dataset, nil
-}
-
-// locate begins the manifest of the shard of an output.
-func (s *shardFlag) locate(e *env, output string) error {
 	index, of, err := s.place(e.getenv)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dry := s.cmd.Flags().Lookup("dry-run") // writes nothing
-	if (output == "" || output == "-") && (dry == nil || dry.Value.String() != "true") {
-		return usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
+	dry := s.cmd.Flags().Lookup("dry-run").Value.String() == "true" // writes nothing
+	if (output == "" || output == "-") && !dry {
+		return nil, usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
+	}
+	part, err := dataset.Cut(ctx, ds, index, of)
+	if err != nil {
+		return nil, err
+	}
+	settings := s.settings()
+	if len(args) > 0 {
+		if source, target := dataset.LanguagePair(args[0]); source+target != "" {
+			settings["the language pair"] = []string{source, target}
+		}
 	}
 	s.file = shard.Name(output, index, of)
-	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Settings: s.settings()}
-	return contents(e, s.manifest.Settings)
+	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Input: part.Input, Settings: settings}
+	return part.Dataset, contents(e, settings)
 }
 
-// begin begins the file of a shard. It is done where the file is there already,
-// whole and of the same work.
-func (s *shardFlag) begin(ctx context.Context, e *env) (done bool, err error) {
+// create makes the output, or the file of the shard: that is done where it is there
+// already, whole and of the same work.
+func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Writer, done bool, err error) {
+	if s.manifest == nil {
+		out, err = e.create(path)
+		return out, false, err
+	}
 	e.paths.Writes("--output", s.file)
 	if err := e.checkPaths(); err != nil {
-		return false, err
+		return nil, false, err
 	}
 	atomicfile.RemoveStale(s.file)
 	switch there, err := shard.Verify(ctx, s.file, nil); {
@@ -187,24 +178,21 @@ func (s *shardFlag) begin(ctx context.Context, e *env) (done bool, err error) {
 	case errors.Is(err, shard.ErrDamaged):
 		e.warn("%v; it is replaced", err)
 	case err != nil:
-		return false, err
+		return nil, false, err
 	default:
 		if diff := s.manifest.Same(there); len(diff) > 0 {
-			return false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", s.file, strings.Join(diff, "; "))
-		}
-		if there.Below > 0 {
-			return false, fmt.Errorf("%w, under another -o", below(there.Complete(), there.Below, "", there.Lack, s.file+" is there already, and whole"))
+			return nil, false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", s.file, strings.Join(diff, "; "))
 		}
 		e.note("%s is there already, and whole: nothing is left to do", s.file)
-		return true, nil
+		return nil, true, nil
 	}
-	out, err := e.create(s.file)
+	file, err := e.create(s.file)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	out.Durable()
-	s.writer = shard.NewWriter(out, *s.manifest)
-	return false, nil
+	file.Durable()
+	s.writer = shard.NewWriter(file, *s.manifest)
+	return s.writer, false, nil
 }
 
 // index adds a segment to the index of the shard, if there is one.
@@ -220,7 +208,6 @@ func (s *shardFlag) end(e *env, details any) error {
 	if s.writer == nil {
 		return e.commit()
 	}
-	s.writer.Warned(e.oddities)
 	if err := s.writer.Close(details); err != nil {
 		return err
 	}

@@ -1,0 +1,58 @@
+package command
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// inPipe runs refract with an input, and returns its exit code and output.
+func inPipe(t testing.TB, input string, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	e := &env{stdin: strings.NewReader(input), stdout: &out, stderr: io.Discard, getenv: func(string) string { return "" }}
+	return e.run(t.Context(), args), out.String()
+}
+
+// However a dataset is cut into parts, and in whatever order they are merged, the
+// scores are those of one part.
+func TestStatisticsOfParts(t *testing.T) {
+	segments, err := os.ReadFile(repository + "/internal/demo/sample.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(string(segments)))
+	score := func(segments []string) string {
+		code, out := inPipe(t, strings.Join(segments, ""), "score", "jsonl:-", "--per", "statistics", "-m", "bleu", "-m", "chrf", "-a", "native,mean")
+		if code != exitDone || strings.Count(out, "\n") != min(1, len(segments)) {
+			t.Fatalf("exit code %d: %s", code, out)
+		}
+		return out
+	}
+	merge := func(parts []string) string {
+		code, out := inPipe(t, strings.Join(parts, ""), "merge", "-", "-f", "jsonl")
+		if code != exitDone {
+			t.Fatalf("exit code %d", code)
+		}
+		return out
+	}
+	one := merge([]string{score(lines)})
+	rapid.Check(t, func(t *rapid.T) {
+		ends := rapid.SliceOfN(rapid.IntRange(0, len(lines)), 0, 6).Draw(t, "ends")
+		slices.Sort(ends)
+		var parts []string
+		begin := 0
+		for _, end := range append(ends, len(lines)) {
+			parts = append(parts, score(lines[begin:end]))
+			begin = end
+		}
+		if got := merge(rapid.Permutation(parts).Draw(t, "order")); got != one {
+			t.Fatalf("%s\nis not\n%s", got, one)
+		}
+	})
+}

@@ -1,0 +1,216 @@
+package llmtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// OIP is a server of the Open Inference Protocol with one model, in either form of
+// requests, that counts the runes which texts share. Its fields may not change once it
+// serves.
+type OIP struct {
+	Model             string // "" means "fake"
+	Flat              bool   // each row has its own texts: else by segment
+	NoSource, NoFacts bool
+	Spans             bool
+	Key               string // the bearer token that it wants
+	MaxRows           int    // more are refused with 413
+	Facts             string // stated in place of OIPFacts
+	// Change, if not nil, changes a good answer. n counts inferences from 1; the first
+	// is that of the probe.
+	Change func(n int, a *OIPAnswer)
+	// Fault answers an inference in place of the server, and reports whether
+	// it did.
+	Fault func(n int, w http.ResponseWriter, r *OIPRequest) bool
+
+	calls, rows, texts atomic.Int64
+}
+
+// OIPFacts are what the model states of itself.
+const OIPFacts = `{"name":"fake","version":"2.1","signature":{"layer":9,"precision":"fp32"},"needs":["source","reference"],"direction":"higher","lower":0,"upper":1}`
+
+// OIPRequest is an inference request.
+type OIPRequest struct {
+	ID     string   `json:"id"`
+	Inputs []Tensor `json:"inputs"`
+	Rows   []Row    `json:"-"`
+}
+
+// Row is what has one score.
+type Row struct {
+	Source, Hypothesis, Reference string
+}
+
+// Tensor is a tensor of a request or an answer.
+type Tensor struct {
+	Name     string `json:"name"`
+	Datatype string `json:"datatype"`
+	Shape    []int  `json:"shape"`
+	Data     any    `json:"data,omitempty"`
+}
+
+// OIPAnswer is an inference response.
+type OIPAnswer struct {
+	ID      string   `json:"id,omitempty"`
+	Model   string   `json:"model_name"`
+	Version string   `json:"model_version"`
+	Outputs []Tensor `json:"outputs"`
+}
+
+// Calls is how many inferences were asked for.
+func (s *OIP) Calls() int { return int(s.calls.Load()) }
+
+// Rows is how many scores were asked for.
+func (s *OIP) Rows() int { return int(s.rows.Load()) }
+
+// Texts is how many texts came.
+func (s *OIP) Texts() int { return int(s.texts.Load()) }
+
+// ServeHTTP implements http.Handler.
+func (s *OIP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.Key {
+		OIPFail(w, http.StatusUnauthorized, "no access with "+r.Header.Get("Authorization"))
+		return
+	}
+	model := "/v2/models/" + cmp.Or(s.Model, "fake")
+	switch strings.TrimSuffix(strings.Replace(r.URL.Path, "/versions/1", "", 1), "/") {
+	case "/v2/health/ready":
+	case "/v2":
+		writeJSON(w, http.StatusOK, map[string]any{"name": "oip", "version": "1", "extensions": []string{}})
+	case model:
+		writeJSON(w, http.StatusOK, s.metadata())
+	case model + "/infer":
+		s.infer(w, r)
+	default:
+		OIPFail(w, http.StatusNotFound, fmt.Sprintf("Request for unknown model: %q is not found", r.URL.Path))
+	}
+}
+
+// OIPFail answers with a status and an error.
+func OIPFail(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]string{"error": message})
+}
+
+func (s *OIP) metadata() map[string]any {
+	var inputs, outputs []Tensor
+	add := func(to *[]Tensor, is bool, name, datatype string, shape ...int) {
+		if is {
+			*to = append(*to, Tensor{Name: name, Datatype: datatype, Shape: shape})
+		}
+	}
+	add(&inputs, true, "hypothesis", "BYTES", -1)
+	add(&inputs, !s.NoSource, "source", "BYTES", -1)
+	add(&inputs, true, "reference", "BYTES", -1)
+	add(&inputs, !s.Flat, "pairs", "INT32", -1, 3)
+	add(&outputs, true, "score", "FP32", -1)
+	add(&outputs, s.Spans, "error_spans", "BYTES", -1)
+	add(&outputs, !s.NoFacts, "facts", "BYTES", 1)
+	return map[string]any{"name": cmp.Or(s.Model, "fake"), "versions": []string{"1"}, "platform": "test", "inputs": inputs, "outputs": outputs}
+}
+
+func (s *OIP) infer(w http.ResponseWriter, r *http.Request) {
+	n := int(s.calls.Add(1))
+	var q OIPRequest
+	err := json.NewDecoder(r.Body).Decode(&q)
+	if err == nil {
+		err = s.read(&q)
+	}
+	if err != nil {
+		OIPFail(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	s.rows.Add(int64(len(q.Rows)))
+	switch {
+	case s.Fault != nil && s.Fault(n, w, &q):
+	case s.MaxRows > 0 && len(q.Rows) > s.MaxRows:
+		OIPFail(w, http.StatusRequestEntityTooLarge, "too large")
+	default:
+		a := s.answer(&q)
+		if s.Change != nil {
+			s.Change(n, a)
+		}
+		writeJSON(w, http.StatusOK, a)
+	}
+}
+
+// read makes rows of the tensors of a request.
+func (s *OIP) read(q *OIPRequest) error {
+	texts, ints := map[string][]string{}, map[string][]int{}
+	for _, t := range q.Inputs {
+		list, _ := t.Data.([]any)
+		n := 1
+		for _, d := range t.Shape {
+			n *= d
+		}
+		for _, v := range list {
+			switch v := v.(type) {
+			case string:
+				texts[t.Name] = append(texts[t.Name], v)
+			case float64:
+				ints[t.Name] = append(ints[t.Name], int(v))
+			}
+		}
+		if got := map[string]int{"BYTES": len(texts[t.Name]), "INT32": len(ints[t.Name])}[t.Datatype]; got != n {
+			return fmt.Errorf("input '%s' has %d values of %s in place of %d", t.Name, got, t.Datatype, n)
+		}
+		s.texts.Add(int64(len(texts[t.Name])))
+	}
+	text := func(name string, i int) string {
+		if i < 0 || i >= len(texts[name]) {
+			return ""
+		}
+		return texts[name][i]
+	}
+	for p := ints["pairs"]; len(p) >= 3; p = p[3:] {
+		q.Rows = append(q.Rows, Row{text("source", p[0]), text("hypothesis", p[1]), text("reference", p[2])})
+	}
+	if s.Flat {
+		for i, hypothesis := range texts["hypothesis"] {
+			q.Rows = append(q.Rows, Row{text("source", i), hypothesis, text("reference", i)})
+		}
+	}
+	return nil
+}
+
+// answer is a good answer to a request.
+func (s *OIP) answer(q *OIPRequest) *OIPAnswer {
+	scores, spans := make([]float32, len(q.Rows)), make([]string, len(q.Rows))
+	for i, row := range q.Rows {
+		scores[i], spans[i] = row.Score(), spansOf(row.Hypothesis)
+	}
+	a := &OIPAnswer{ID: q.ID, Model: cmp.Or(s.Model, "fake"), Version: "1", Outputs: []Tensor{{"score", "FP32", []int{len(scores)}, scores}}}
+	if s.Spans {
+		a.Outputs = append(a.Outputs, Tensor{"error_spans", "BYTES", []int{len(scores)}, spans})
+	}
+	if !s.NoFacts {
+		a.Outputs = append(a.Outputs, Tensor{"facts", "BYTES", []int{1}, []string{cmp.Or(s.Facts, OIPFacts)}})
+	}
+	return a
+}
+
+// Score is what the model gives: the share of the hypothesis's runes that the source
+// or the reference have. It is between 0 and 1.
+func (r Row) Score() float32 {
+	n, shared := 0, 0
+	for _, c := range r.Hypothesis {
+		n++
+		if strings.ContainsRune(r.Source+r.Reference, c) {
+			shared++
+		}
+	}
+	return float32(shared) / float32(max(1, n))
+}
+
+// spansOf are the errors that the model finds: a first word "bad".
+func spansOf(hypothesis string) string {
+	if !strings.HasPrefix(hypothesis, "bad") {
+		return "[]"
+	}
+	word, _, _ := strings.Cut(hypothesis, " ")
+	return fmt.Sprintf(`[{"text":%q,"severity":"major","start":0,"end":%d,"confidence":0.75}]`, word, utf8.RuneCountInString(word))
+}

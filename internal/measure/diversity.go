@@ -1,0 +1,98 @@
+package measure
+
+import (
+	"math"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/bleu"
+)
+
+// Mean is that of a measure over segments. It may be stored as JSON.
+type Mean struct {
+	Measure  string
+	Segments int   // with a value
+	Sum      int64 // in billionths, which add up to the same in any order
+}
+
+// Value is NaN where no segment has one.
+func (m *Mean) Value() float64 { return float64(m.Sum) / 1e9 / float64(m.Segments) }
+
+// Diversity measures the variants of segments. Those with fewer than two texts have no diversity, and
+// are left out.
+type Diversity struct {
+	// Means are of distinct-1 and distinct-2, the share of the n-grams of words that
+	// are distinct (Li et al., 2016), where higher is more diverse, and of self-bleu,
+	// the mean BLEU of a text against all the others (Zhu et al., 2018), where lower
+	// is. Words are in lower case and without punctuation, single characters in
+	// scripts without spaces; BLEU has its own.
+	Means [3]Mean
+
+	bleu  metrics.NativeWorkspace
+	words [][]string
+	seen  map[string]bool
+}
+
+// NewDiversity measures no segment yet.
+func NewDiversity() *Diversity {
+	t := &Diversity{seen: map[string]bool{}}
+	for i, name := range []string{"distinct-1", "distinct-2", "self-bleu"} {
+		t.Means[i].Measure = name
+	}
+	m, err := bleu.New(bleu.Options{})
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	t.bleu = m.NewWorkspace().(metrics.NativeWorkspace)
+	return t
+}
+
+// Add measures the texts of a segment. Blank ones are left out.
+func (t *Diversity) Add(texts []string) {
+	var there []string
+	t.words = t.words[:0]
+	for _, s := range texts {
+		if strings.TrimSpace(s) != "" {
+			there = append(there, s)
+			t.words = append(t.words, text.AppendWords(nil, s))
+		}
+	}
+	if len(there) < 2 {
+		return
+	}
+	for n := 1; n <= 2; n++ {
+		clear(t.seen)
+		total := 0
+		for _, in := range t.words {
+			for k := 0; k+n <= len(in); k++ {
+				// No word has a line feed in it, so that no two n-grams are one.
+				t.seen[strings.Join(in[k:k+n], "\n")] = true
+				total++
+			}
+		}
+		if total > 0 {
+			t.Means[n-1].add(float64(len(t.seen)) / float64(total))
+		}
+	}
+	sum := 0.0
+	var score [1]float64
+	for i, s := range there {
+		t.bleu.Load(metrics.Block{Hypotheses: []string{s}, References: append(append([]string{}, there[:i]...), there[i+1:]...)})
+		sum += t.bleu.Native(score[:0])[0]
+	}
+	t.Means[2].add(sum / float64(len(there)))
+}
+
+func (m *Mean) add(v float64) {
+	m.Segments++
+	m.Sum += int64(math.Round(v * 1e9))
+}
+
+// Merge takes in what was measured of other segments.
+func (t *Diversity) Merge(o *Diversity) {
+	for i := range t.Means {
+		t.Means[i].Segments += o.Means[i].Segments
+		t.Means[i].Sum += o.Means[i].Sum
+	}
+}

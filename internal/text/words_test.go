@@ -1,0 +1,43 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAppendWords(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		want []string
+	}{
+		{"", nil},
+		{" \t… —!", nil},
+		{"The dog's bone, 3.5 kg.", []string{"the", "dog's", "bone", "3.5", "kg"}},
+		{"Über-Größe", []string{"über", "größe"}},
+		{"上海的天气", []string{"上", "海", "的", "天", "气"}},
+		{"Он ушёл.", []string{"он", "ушёл"}},
+		{"5 € + 😀", []string{"5", "€", "+", "😀"}},
+	} {
+		if got := AppendWords(nil, tc.text); !slices.Equal(got, tc.want) {
+			t.Errorf("%q: %q, want %q", tc.text, got, tc.want)
+		}
+	}
+}
+
+// Words stand in the text, in order and apart.
+func TestWordsStandInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "text")
+		rest := Lower(s)
+		for _, w := range AppendWords(nil, s) {
+			_, after, found := strings.Cut(rest, w)
+			if w == "" || !found {
+				t.Fatalf("%q: word %q is out of place", s, w)
+			}
+			rest = after
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package rouge
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The examples are the paper's, and those of NLTK's extensions.
+func TestStem(t *testing.T) {
+	for word, want := range map[string]string{
+		"caresses": "caress", "ponies": "poni", "ties": "tie", "caress": "caress", "cats": "cat",
+		"feed": "feed", "agreed": "agre", "plastered": "plaster", "bled": "bled", "motoring": "motor", "sing": "sing",
+		"conflated": "conflat", "troubled": "troubl", "sized": "size", "hopping": "hop", "falling": "fall", "hissing": "hiss",
+		"fizzed": "fizz", "failing": "fail", "filing": "file", "happy": "happi", "enjoy": "enjoy", "sky": "sky", "fly": "fli",
+		"relational": "relat", "conditional": "condit", "rational": "ration", "vietnamization": "vietnam", "callousness": "callous",
+		"triplicate": "triplic", "electrical": "electr", "goodness": "good", "revival": "reviv", "adoption": "adopt",
+		"controlling": "control", "roll": "roll", "probate": "probat", "rate": "rate", "cease": "ceas",
+		"died": "die", "spied": "spi", "dying": "die", "skies": "sky", "innings": "inning", "geology": "geolog",
+		"theology": "theolog", "hopefully": "hope", "radically": "radic", "2016s": "2016", "yyyy": "yyyi", "is": "is", "": "",
+	} {
+		if got := string(stem([]byte(word))); got != want {
+			t.Errorf("stem of %q is %q, want %q", word, got, want)
+		}
+	}
+}
+
+// TestStemPeer compares with the stems of a file, a word and its stem a line, that
+// benchmarks/peers/rouge_vectors.py writes.
+func TestStemPeer(t *testing.T) {
+	path := os.Getenv("REFRACT_STEMS")
+	if path == "" {
+		t.Skip("REFRACT_STEMS is not set: make the file with benchmarks/peers/rouge_vectors.py")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	n := 0
+	for in := bufio.NewScanner(file); in.Scan(); n++ {
+		word, want, _ := strings.Cut(in.Text(), "\t")
+		if got := string(stem([]byte(word))); got != want {
+			t.Errorf("stem of %q is %q, NLTK has %q", word, got, want)
+		}
+	}
+	if n == 0 {
+		t.Fatalf("%s has no words", path)
+	}
+	t.Logf("%d stems compared", n)
+}

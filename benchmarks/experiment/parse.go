@@ -13,7 +13,6 @@ import (
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
@@ -53,9 +52,8 @@ func defaults() *file {
 }
 
 type testEntry struct {
-	Method    string `yaml:"method"`
-	Resamples int    `yaml:"resamples"`
-	Block     int    `yaml:"block"`
+	Resamples int `yaml:"resamples"`
+	Block     int `yaml:"block"`
 }
 
 type curveEntry struct {
@@ -318,16 +316,7 @@ func (f *file) tests(e *Plan) error {
 		return yamlfile.Wrong("bootstrap.confidence", "%v: want a share between 0 and 1", c)
 	}
 	t := f.Significance
-	m, err := parsed("significance.method", cmp.Or(t.Method, significance.MethodPermBoth.String()), significance.ParseMethod)
-	if err != nil {
-		return err
-	}
-	e.Test = Test{Method: m, Resamples: t.Resamples, Block: t.Block, Seed: e.Bootstrap.Seed}
-	for i, s := range e.Statistics {
-		if err := m.Takes(s.Measure); err != nil && t.Method != "" {
-			return yamlfile.Wrong(at("statistics", i), "%w", err)
-		}
-	}
+	e.Test = Test{Resamples: t.Resamples, Block: t.Block, Seed: e.Bootstrap.Seed}
 	return nil
 }
 

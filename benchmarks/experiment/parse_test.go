@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/benchmarks/significance"
 )
 
 const minimal = "datasets:\n  - dataset: jsonl:x.jsonl\n"
@@ -30,33 +29,28 @@ func TestParseDefaults(t *testing.T) {
 	}
 }
 
-// A crossed entry is a task for each combination, which share its weight; tests
-// are those of mt-metrics-eval unless the file says another.
+// A crossed entry is a task for each combination, which share its weight.
 func TestParseTasks(t *testing.T) {
 	const text = `
 datasets: [{name: a, dataset: "jsonl:a"}, {name: b, dataset: "jsonl:b"}]
 tasks:
   - {dataset: a, domain: [all, news], statistic: [pearson, kendall], level: system, weight: 2}
   - {statistic: [acc23, kendall], group: segment}
-  - {dataset: b, statistic: acc23, group: system, test: perm-both, weight: 0.5}
+  - {dataset: b, statistic: acc23, group: system, weight: 0.5}
 `
 	e := parseText(t, text)
 	var got []string
 	for _, task := range e.Tasks {
-		got = append(got, fmt.Sprintf("%s/%s/%s/%v/%g", task.Dataset, task.Domain, task.Label(), task.Method, task.Weight))
+		got = append(got, fmt.Sprintf("%s/%s/%s/%g", task.Dataset, task.Domain, task.Label(), task.Weight))
 	}
 	want := []string{
-		"a//pearson, system level/perm-both/0.5", "a//kendall, system level/perm-both/0.5",
-		"a/news/pearson, system level/perm-both/0.5", "a/news/kendall, system level/perm-both/0.5",
-		"a//acc23 by segment/perm-pairs/1", "a//kendall by segment/perm-both/1", "b//acc23 by segment/perm-pairs/1", "b//kendall by segment/perm-both/1",
-		"b//acc23 by system/perm-both/0.5",
+		"a//pearson, system level/0.5", "a//kendall, system level/0.5",
+		"a/news/pearson, system level/0.5", "a/news/kendall, system level/0.5",
+		"a//acc23 by segment/1", "a//kendall by segment/1", "b//acc23 by segment/1", "b//kendall by segment/1",
+		"b//acc23 by system/0.5",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
-	}
-	e = parseText(t, "significance: {method: perm-both}\n"+text)
-	if m := e.Tasks[4].Method; m != significance.MethodPermBoth {
-		t.Errorf("%v", m)
 	}
 }
 
@@ -85,8 +79,6 @@ func TestParseErrors(t *testing.T) {
 		{"resamples beyond", minimal + "bootstrap: {resamples: 1000000000}\n", "some.yaml:3: bootstrap.resamples: 1000000000: want 0 to 1000000"},
 		{"resamples", minimal + "bootstrap: {resamples: -1}\n", "some.yaml:3: bootstrap.resamples"},
 		{"confidence", minimal + "bootstrap: {confidence: 95}\n", "bootstrap.confidence"},
-		{"test", minimal + "significance: {method: t-test}\n", "significance.method"},
-		{"test of what it does not take", minimal + "significance: {method: perm-pairs}\n", "statistics[1]"},
 		{"seeds", minimal + "curves:\n  - {by: order, seeds: 2}\n", "one order only"},
 		{"curve twice", minimal + "curves:\n  - by: order\n  - by: order\n", "some.yaml:5: curves[1].by"},
 		{"count", minimal + "curves:\n  - {by: order, counts: [1, -2]}\n", "curves[0].counts[1]"},
@@ -94,7 +86,6 @@ func TestParseErrors(t *testing.T) {
 		{"task without a statistic", minimal + "tasks: [{level: system}]\n", "tasks[0]: no statistic"},
 		{"task twice", minimal + "tasks:\n  - statistic: kendall\n  - {statistic: [spearman, kendall], domain: all}\n", "tasks[1]: the task jsonl:x.jsonl, kendall is given twice"},
 		{"weight", minimal + "tasks: [{statistic: kendall, weight: 0}]\n", "tasks[0].weight: 0: want a positive number"},
-		{"test of a task", minimal + "tasks: [{statistic: pearson, test: perm-pairs}]\n", "tasks[0]: perm-pairs exchanges"},
 		{"analysis", minimal + "analyses: [prompt]\n", "analyses[0]"},
 		{"not UTF-8", minimal + "name: \xff\n", "not valid UTF-8"},
 		{"too large", strings.Repeat("#", 1<<20+1), "larger than"},

@@ -9,7 +9,6 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 )
@@ -167,7 +166,6 @@ func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, er
 
 // Test is how differences are tested.
 type Test struct {
-	Method    significance.Method
 	Resamples int // 0 for no tests, at most [correlate.MaxResamples]
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64

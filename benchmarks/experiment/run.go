@@ -415,7 +415,7 @@ func (r *run) method(res *Result) {
 		return
 	}
 	if t.Resamples > 0 {
-		r.note("p-values: %s, one-sided in the direction seen, %d resamples, seed %d; corrected by Holm's method over all differences", t.Method, t.Resamples, t.Seed)
+		r.note("p-values: %s, one-sided in the direction seen, %d resamples, seed %d; corrected by Holm's method over all differences", testName, t.Resamples, t.Seed)
 	}
 	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
 }

@@ -20,7 +20,7 @@ type Equivalence struct {
 	Endpoint  llm.Endpoint // the Client's; "" means llm.Chat
 	MaxTokens int          // bounds the judge's answer; 0 means 16
 	// From is the least doubt (see package doubt) about an answer that the judge
-	// is asked about: 0 for all answers, doubt.Limit for doubtful ones.
+	// is asked about: 0 for all answers, measure.DoubtLimit for doubtful ones.
 	From float64
 	// Extra holds further fields of the request's body; they are part of what
 	// determines an answer.

@@ -164,7 +164,7 @@ func TestJSONAnswers(t *testing.T) {
 		server.Fail(llmtest.Repeat(2, llmtest.Finish(c.finish, c.raw))...)
 		cfg := config(client(t, server))
 		cfg.Prompts, cfg.Form, cfg.Enlarge = cfg.Prompts[:1], diversify.FormJSON, 1
-		checker, err := check.New(check.Config{Checks: []string{check.ReasonCut}, Cleaning: []string{}})
+		checker, err := check.New(check.Config{Checks: []string{check.ReasonCut}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,10 +179,7 @@ func TestJSONAnswers(t *testing.T) {
 			t.Errorf("%s: raw %q", c.raw, v.Origin.Raw.Value)
 		}
 		// The checks find the same in what is kept.
-		judged, err := diversify.NewCounts(checker).Add(out[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		judged := diversify.NewCounts(checker).Add(out[0])
 		for _, w := range append(judged.Variants, judged.Rejected...) {
 			if w.Verdict != v.Verdict || w.Text != v.Text {
 				t.Errorf("%s: checked again %+v, want %+v", c.raw, w, v)

@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -71,9 +71,7 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 		}
 	}
 	j.round = nil
-	if err := j.x.judgeAnswers(j); err != nil {
-		return nil, err
-	}
+	j.x.judgeAnswers(j)
 	j.x.settle(j)
 	return j.round, nil
 }
@@ -258,22 +256,18 @@ func (x *Expander) settle(j *job) {
 
 // judgeAnswers gives the answers of a round their results, and accepted ones their
 // doubt.
-func (x *Expander) judgeAnswers(j *job) error {
+func (x *Expander) judgeAnswers(j *job) {
 	for i := j.from; i < len(j.asks); i++ {
 		a := &j.asks[i]
 		if a.about >= 0 {
 			continue
 		}
 		x.judgeAnswer(j, a)
-		if a.result.Err != nil {
-			return j.At(i-j.from, a.result.Err)
-		}
 		if j.checks != nil && !rejects(a.result.Verdict) {
 			reference := j.seg.References[j.cells[a.cell].reference].Value
-			a.doubt = new(doubt.Of(reference, a.result.Text))
+			a.doubt = new(measure.Doubt(reference, a.result.Text))
 		}
 	}
-	return nil
 }
 
 func (x *Expander) judgeAnswer(j *job, a *asked) {

@@ -51,11 +51,6 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 				return err
 			}
 		}
-		for h, rep := range ms.NativeReports {
-			if err := r.add(place(h), rep, records); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

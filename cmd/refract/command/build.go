@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -142,7 +141,7 @@ func (b *builder) open(ctx context.Context, e *env) (err error) {
 	b.spend = budget.New(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
-		client, err := b.client(e, llm.Chat)
+		client, err := b.client(e, llm.Chat, "")
 		if err != nil {
 			return err
 		}
@@ -154,10 +153,7 @@ func (b *builder) open(ctx context.Context, e *env) (err error) {
 	cfg.Store = b.store
 	b.set.Asker, b.set.DryRun = ask.New(cfg), b.dryRun
 	b.set.Observe = func(r ask.Result) {
-		if r.Tolerated { // another error ends the run, and is told there
-			b.answers.fails(build.Reason(r.Err))
-		}
-		b.answers.add(b.progress, b.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
+		b.answers.add(b.progress, b.spend, r)
 	}
 	return nil
 }
@@ -190,16 +186,17 @@ func (b *builder) finish(e *env) error {
 // tell ends the progress, and says what was asked and how a run that failed
 // continues.
 func (b *builder) tell(ctx context.Context, e *env, err error) {
-	if b.answers.all > 0 && !b.dryRun {
+	if b.spend == nil {
+		return
+	}
+	if !b.dryRun {
 		b.progress.Finish()
 		b.answers.tell(e, "")
 	}
-	if b.spend != nil {
-		e.tellCost(b.spend.Spent())
+	if b.written {
+		err = nil
 	}
-	if err != nil && !b.written && !errors.Is(err, ask.ErrNotStored) && (b.answers.called > 0 || ctx.Err() != nil) {
-		b.tellResume(e, b.answers.called)
-	}
+	b.ended(ctx, e, b.spend.Spent(), b.answers.called, err)
 }
 
 // foresee prints what the steps would ask.

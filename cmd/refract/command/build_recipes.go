@@ -58,7 +58,7 @@ func (x *designing) check(args []string) (err error) {
 func (x *designing) run(ctx context.Context, e *env, args []string) (err error) {
 	if code := x.task.Language; code != "" {
 		d := language.New(language.Config{Language: code})
-		if x.set.Language, err = check.New(check.Config{Cleaning: []string{}, Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+		if x.set.Language, err = check.New(check.Config{Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
 			return err
 		}
 	}
@@ -286,13 +286,11 @@ func (x *refining) student(ctx context.Context, e *env) error {
 	env := judge.Environment{Asker: x.set.Asker}
 	if x.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) {
-			flags := x.serverFlags.at(server)
-			c, err := flags.client(e, r.Endpoint())
-			if err != nil {
-				return nil, err
+			c, err := x.client(e, r.Endpoint(), server)
+			if err == nil {
+				x.plan.Student.Client = c
 			}
-			x.plan.Student.Client = c
-			return c, nil
+			return c, err
 		}
 	}
 	m, err := judge.Registry(func(context.Context) (judge.Environment, error) { return env, nil }, e.registry().Names()...).Parse(ctx, x.metric)

@@ -23,10 +23,6 @@ func (r *expansion) foresee(ctx context.Context) error {
 		return err
 	}
 	all := o.Stored + o.Needed + o.Equal
-	share := report.Null()
-	if all > 0 {
-		share = fixed(float64(o.Stored+o.Equal) / float64(all))
-	}
 	cost, most := report.Null(), report.Null()
 	if price, ok := r.prices[r.cfg.Model]; ok {
 		judge := r.prices[cmp.Or(r.judge, r.cfg.Model)]
@@ -46,14 +42,10 @@ func (r *expansion) foresee(ctx context.Context) error {
 	t.Add("references without a text", strconv.Itoa(o.MissingReferences+o.EmptyReferences), "not expanded")
 	t.Add("answers", strconv.Itoa(all), "known to be asked for")
 	t.Add("stored answers", strconv.Itoa(o.Stored), r.storedIn())
-	t.Add("share without a call", share, "stored, or equal to another one")
 	t.Add("calls", strconv.Itoa(o.Needed), "before any answer is rejected")
 	t.Add("most calls", strconv.Itoa(o.Most.Calls+o.MostQuestions.Calls), bound)
-	if r.cfg.Form == diversify.FormAuto {
-		t.Add("form of the calls", r.form, "the text form is taken where it is stored; else JSON, if the server gives that")
-	}
 	if r.judge != "" {
-		t.Add("most questions to the judge", strconv.Itoa(o.MostQuestions.Calls), r.judge+"; --judge-on "+r.judgeOn)
+		t.Add("most questions to the judge", strconv.Itoa(o.MostQuestions.Calls), r.judge)
 	}
 	t.Add("prompt tokens", strconv.Itoa(o.PromptTokens), estimate)
 	t.Add("completion tokens", strconv.Itoa(o.CompletionTokens), estimate)

@@ -75,7 +75,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := s.client(s.e, llm.Chat); err != nil {
+	if _, err := s.client(s.e, llm.Chat, ""); err != nil {
 		return err // at once, and not to the first who asks a judge
 	}
 	s.e.collectAt(100)

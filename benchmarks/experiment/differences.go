@@ -14,6 +14,11 @@ import (
 // differences compares pairs of settings under all statistics.
 func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result) error {
 	statistics := r.p.Statistics
+	for _, st := range statistics {
+		if err := r.p.Test.Method.Takes(st.Measure); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
+			r.note("no p-values of %s: %v", st.Label(), err)
+		}
+	}
 	for _, pr := range pairs {
 		r.progress("%s: %s against %s", d.Name, pr.a.name, pr.b.name)
 	}
@@ -50,7 +55,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 			out.Equal++
 		}
 	}
-	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.Own != b.Own || testable(st, x) != nil {
+	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.Own != b.Own || r.p.Test.Method.Takes(st.Measure) != nil {
 		return nil
 	}
 	if out.Value < 0 {
@@ -60,7 +65,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	if err != nil {
 		return err
 	}
-	out.Test, out.P, out.Resamples = testName, Number(t.P), t.Resamples
+	out.Test, out.P, out.Resamples = r.p.Test.Method.String(), Number(t.P), t.Resamples
 	return nil
 }
 
@@ -89,9 +94,9 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 		return nil
 	}
 	for _, st := range r.p.Statistics {
-		c, _, err := r.task(ctx, d, settings, &Task{Statistic: st})
+		c, _, err := r.task(ctx, d, settings, &Task{Statistic: st, Method: r.p.Test.Method})
 		if errors.Is(err, correlate.ErrTooManyPairs) {
-			return planErrorf("the test calibrates anew in each resample: %w", err)
+			return planErrorf("--test %v: %w; perm-pairs tests it without that", r.p.Test.Method, err)
 		} else if err != nil {
 			return err
 		}
@@ -100,12 +105,9 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	return nil
 }
 
-// testName is what the one test of settings is called.
-const testName = "perm-both"
-
-// testable finds what takes a test days: each resample calibrates anew.
-func testable(st Statistic, t *table) error {
-	if st.Level != correlate.SegmentLevel {
+// testable finds what takes a test that calibrates anew in each resample days.
+func testable(m significance.Method, st Statistic, t *table) error {
+	if st.Level != correlate.SegmentLevel || m == significance.MethodPermPairs || m == significance.MethodWilliams {
 		return nil
 	}
 	return st.Measure.Resamplable(t.Pairs)
@@ -113,8 +115,8 @@ func testable(st Statistic, t *table) error {
 
 // test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
-	key := keyOf("test", x.key(), y.key(), x.data.describe(st), testName, o)
+	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed, Units: x.data.units}
+	key := keyOf("test", x.key(), y.key(), x.data.describe(st), r.p.Test.Method, o)
 	return r.tests.get(ctx, r, key, func() (*significance.Result, error) {
 		var tables [2]*correlate.Pairs
 		for i, t := range []*table{x, y} {
@@ -123,7 +125,7 @@ func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significanc
 				return nil, err
 			}
 		}
-		t, err := significance.Compare(ctx, tables[0], tables[1], st.Measure, o)
+		t, err := significance.Compare(ctx, r.p.Test.Method, tables[0], tables[1], st.Measure, o)
 		return &t, err
 	})
 }

@@ -36,18 +36,18 @@ datasets: [{name: a, dataset: "jsonl:a"}, {name: b, dataset: "jsonl:b"}]
 tasks:
   - {dataset: a, domain: [all, news], statistic: [pearson, kendall], level: system, weight: 2}
   - {statistic: [acc23, kendall], group: segment}
-  - {dataset: b, statistic: acc23, group: system, weight: 0.5}
+  - {dataset: b, statistic: acc23, group: system, test: perm-both, weight: 0.5}
 `
 	e := parseText(t, text)
 	var got []string
 	for _, task := range e.Tasks {
-		got = append(got, fmt.Sprintf("%s/%s/%s/%g", task.Dataset, task.Domain, task.Label(), task.Weight))
+		got = append(got, fmt.Sprintf("%s/%s/%s/%v/%g", task.Dataset, task.Domain, task.Label(), task.Method, task.Weight))
 	}
 	want := []string{
-		"a//pearson, system level/0.5", "a//kendall, system level/0.5",
-		"a/news/pearson, system level/0.5", "a/news/kendall, system level/0.5",
-		"a//acc23 by segment/1", "a//kendall by segment/1", "b//acc23 by segment/1", "b//kendall by segment/1",
-		"b//acc23 by system/0.5",
+		"a//pearson, system level/perm-both/0.5", "a//kendall, system level/perm-both/0.5",
+		"a/news/pearson, system level/perm-both/0.5", "a/news/kendall, system level/perm-both/0.5",
+		"a//acc23 by segment/perm-pairs/1", "a//kendall by segment/perm-both/1", "b//acc23 by segment/perm-pairs/1", "b//kendall by segment/perm-both/1",
+		"b//acc23 by system/perm-both/0.5",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -79,6 +79,11 @@ func TestParseErrors(t *testing.T) {
 		{"resamples beyond", minimal + "bootstrap: {resamples: 1000000000}\n", "some.yaml:3: bootstrap.resamples: 1000000000: want 0 to 1000000"},
 		{"resamples", minimal + "bootstrap: {resamples: -1}\n", "some.yaml:3: bootstrap.resamples"},
 		{"confidence", minimal + "bootstrap: {confidence: 95}\n", "bootstrap.confidence"},
+		{"test", minimal + "significance: {method: t-test}\n", "significance.method"},
+		{"test of what it does not take", minimal + "significance: {method: williams}\n", "statistics[1]"},
+		{"test of a task", minimal + "tasks: [{statistic: pearson, test: perm-pairs}]\n", "tasks[0]: perm-pairs does not test"},
+		{"comparison", minimal + "comparisons:\n  - {a: {references: al, aggregator: max}, b: {references: original, aggregator: single}}\n", "some.yaml:4: comparisons[0]"},
+		{"comparison with itself", minimal + "comparisons:\n  - {a: {references: all, aggregator: max}, b: {references: all, aggregator: max}}\n", "compared with itself"},
 		{"seeds", minimal + "curves:\n  - {by: order, seeds: 2}\n", "one order only"},
 		{"curve twice", minimal + "curves:\n  - by: order\n  - by: order\n", "some.yaml:5: curves[1].by"},
 		{"count", minimal + "curves:\n  - {by: order, counts: [1, -2]}\n", "curves[0].counts[1]"},

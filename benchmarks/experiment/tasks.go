@@ -19,6 +19,7 @@ type Task struct {
 	Dataset string
 	Domain  string // "" for all segments
 	Statistic
+	Method significance.Method
 	Weight float64 // among all tasks
 }
 
@@ -33,6 +34,7 @@ type taskEntry struct {
 	Levels     names    `yaml:"level"`
 	Groups     names    `yaml:"group"`
 	Statistics names    `yaml:"statistic"`
+	Test       string   `yaml:"test"`
 	Weight     *float64 `yaml:"weight"` // of all its tasks together
 
 	ZeroUndefined bool `yaml:"zero_undefined"`
@@ -61,12 +63,11 @@ func (f *file) tasks(e *Plan) error {
 					for _, group := range filled(entry.Groups, names{""}) {
 						for _, name := range entry.Statistics {
 							s := statistic{Statistic: name, Level: level, Group: group, ZeroUndefined: entry.ZeroUndefined}
-							t := Task{Dataset: dataset}
-							var err error
-							if t.Statistic, err = s.parse(field); err != nil {
+							t, err := f.task(field, &s, entry.Test)
+							if err != nil {
 								return err
 							}
-							if domain != allDomains {
+							if t.Dataset = dataset; domain != allDomains {
 								t.Domain = domain
 							}
 							if slices.ContainsFunc(e.Tasks, func(o Task) bool {
@@ -93,6 +94,25 @@ func (f *file) tasks(e *Plan) error {
 		}
 	}
 	return nil
+}
+
+// task reads the statistic of a task, and how it is tested: as the file says, or
+// as mt-metrics-eval does.
+func (f *file) task(field string, s *statistic, test string) (t Task, err error) {
+	if t.Statistic, err = s.parse(field); err != nil {
+		return t, err
+	}
+	usual := significance.MethodPermBoth
+	if t.Measure.Statistic.Calibrated() {
+		usual = significance.MethodPermPairs
+	}
+	if t.Method, err = parsed(field+".test", cmp.Or(test, f.Significance.Method, usual.String()), significance.ParseMethod); err != nil {
+		return t, err
+	}
+	if err := t.Method.Takes(t.Measure); err != nil {
+		return t, yamlfile.Wrong(field, "%w", err)
+	}
+	return t, nil
 }
 
 // label tells tasks apart.
@@ -143,7 +163,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 		}
 		out := TaskResult{About: d.about(t.Statistic), Domain: t.Domain, Label: t.label(), Weight: t.Weight}
 		if r.p.Test.Resamples > 0 {
-			out.Test = testName
+			out.Test = t.Method.String()
 		}
 		done := significance.Task{Comparison: c, Weight: t.Weight, Least: t.Measure.Statistic.Lowest(), Most: 1}
 		for k, s := range settings {
@@ -165,15 +185,15 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 // task ranks the settings of a dataset.
 func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
 	part, test := d.domain(t.Domain), r.p.Test
-	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Draws: r.p.Pairing != EveryPair}
+	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: r.p.Pairing != EveryPair}
 	var tables []*table
-	parts := []any{"task", d.describe(t.Statistic), testName, o, r.p.Bootstrap.Confidence}
+	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
 	for _, s := range settings {
 		of := s.table
 		if part != nil {
 			of = of.within(part)
 		}
-		if err := testable(t.Statistic, of); err != nil && o.Resamples > 0 {
+		if err := testable(t.Method, t.Statistic, of); err != nil && o.Resamples > 0 {
 			return nil, nil, err
 		}
 		tables, parts = append(tables, of), append(parts, of.key())
@@ -186,7 +206,7 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 		if o.Resamples == 0 {
 			return significance.ByValue(prepared, t.Measure)
 		}
-		return significance.Matrix(ctx, prepared, t.Measure, 1-r.p.Bootstrap.Confidence, o)
+		return significance.Matrix(ctx, t.Method, prepared, t.Measure, 1-r.p.Bootstrap.Confidence, o)
 	})
 	return c, tables, err
 }

@@ -116,8 +116,12 @@ func TestDraws(t *testing.T) {
 		{Statistic: correlate.StatPearson}, {Statistic: correlate.StatAccuracy},
 		{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}, {Statistic: correlate.StatSoftAccuracy},
 	} {
+		method := MethodPermBoth
+		if m.Statistic.Calibrated() {
+			method = MethodPermPairs
+		}
 		o := Options{Resamples: 90, Block: 40, Seed: 3, Draws: true}
-		res, err := Compare(t.Context(), tables[0], tables[1], m, o)
+		res, err := Compare(t.Context(), method, tables[0], tables[1], m, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +135,7 @@ func TestDraws(t *testing.T) {
 			t.Errorf("%v: %d draws of %d, p %v", m, len(res.Draws), res.Resamples, res.P)
 		}
 		o.Draws = false
-		if without, err := Compare(t.Context(), tables[0], tables[1], m, o); err != nil || without.Draws != nil || without.P != res.P {
+		if without, err := Compare(t.Context(), method, tables[0], tables[1], m, o); err != nil || without.Draws != nil || without.P != res.P {
 			t.Errorf("%v: %v, %v", m, without, err)
 		}
 	}

@@ -17,31 +17,33 @@ type paired struct {
 	Options
 }
 
-// Compare tests whether the measure of table a is larger than that of table b, by the
-// permutation test PERM-BOTH (Deutsch et al., 2021, "A Statistical Analysis of
-// Summarization Evaluation Metrics using Resampling Methods"). The scores of both
-// metrics are standardized; a resample exchanges the two scores of each cell with a
-// probability of one half, and the p-value is the share of resamples, the table seen
-// being one more, in which the difference of the two measures is at least the one
-// seen. StatAccuracy exchanges the means of systems. The difference of correlations by
-// ranks may differ in its last digits from that without standardizing.
-//
-// Both tables hold the same gold scores; cells that lack one of the three scores are
-// left out. The context is looked at before each resample.
-func Compare(ctx context.Context, a, b *correlate.Pairs, m correlate.Measure, o Options) (res Result, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("test of %v: %w", m, err)
-		}
-	}()
-	if err := o.check(); err != nil {
+// Compare tests by a method whether the measure of table a is larger than that
+// of table b. Both hold the same gold scores; cells that lack one of the three
+// scores are left out. The context is looked at before each resample.
+func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
+	res, err := compare(ctx, method, a, b, m, o)
+	if err != nil {
+		return Result{}, fmt.Errorf("%v of %v: %w", method, m, err)
+	}
+	return res, nil
+}
+
+func compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
+	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap}
+	if int(method) >= len(tests) {
+		return Result{}, errors.New("unknown significance test")
+	}
+	if err := method.Takes(m); err != nil {
+		return Result{}, err
+	}
+	if err := o.check(); err != nil && method != MethodWilliams {
 		return Result{}, err
 	}
 	t, cells, err := pair(a, b, m, o)
 	if err != nil {
 		return Result{}, err
 	}
-	res, err = permBoth(ctx, t)
+	res, err := tests[method](ctx, t)
 	res.Cells = cells
 	return res, err
 }
@@ -123,7 +125,10 @@ func ordered(tables []*correlate.Pairs, m correlate.Measure) (c *Comparison, kno
 
 // Matrix tests all tables against each other. Ranks are by p-values up to
 // alpha, such as 0.05.
-func Matrix(ctx context.Context, tables []*correlate.Pairs, m correlate.Measure, alpha float64, o Options) (*Comparison, error) {
+func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m correlate.Measure, alpha float64, o Options) (*Comparison, error) {
+	if err := method.Takes(m); err != nil {
+		return nil, err
+	}
 	c, known, err := ordered(tables, m)
 	if err != nil {
 		return nil, err
@@ -134,12 +139,12 @@ func Matrix(ctx context.Context, tables []*correlate.Pairs, m correlate.Measure,
 	for i := range known {
 		c.Tests[i], c.Corrected[i], ps[i] = make([]Result, known), make([]float64, known), make([]float64, known)
 		for j := i + 1; j < known; j++ {
-			res, err := Compare(ctx, tables[c.Order[i]], tables[c.Order[j]], m, o)
+			res, err := Compare(ctx, method, tables[c.Order[i]], tables[c.Order[j]], m, o)
 			if err != nil {
 				return nil, err
 			}
 			if ps[i][j] = res.P; res.Delta < 0 { // of ranks, the i-th is not better
-				if res, err = Compare(ctx, tables[c.Order[j]], tables[c.Order[i]], m, o); err != nil {
+				if res, err = Compare(ctx, method, tables[c.Order[j]], tables[c.Order[i]], m, o); err != nil {
 					return nil, err
 				}
 				res.Delta = -res.Delta

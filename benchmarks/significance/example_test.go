@@ -23,7 +23,7 @@ func ExampleMatrix() {
 	}
 	kendall := correlate.Measure{Statistic: correlate.StatKendall}
 	o := significance.Options{Resamples: 1000, Block: 100, Seed: 1}
-	c, err := significance.Matrix(context.Background(), tables, kendall, 0.05, o)
+	c, err := significance.Matrix(context.Background(), significance.MethodPermBoth, tables, kendall, 0.05, o)
 	if err != nil {
 		log.Fatal(err)
 	}

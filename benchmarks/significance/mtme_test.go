@@ -91,6 +91,10 @@ func TestMTMEPValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range document.Tests {
+		method, err := ParseMethod(want.Test)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m := correlate.Measure{}
 		if m.Statistic, err = correlate.ParseStatistic(want.Statistic); err != nil {
 			t.Fatal(err)
@@ -98,7 +102,7 @@ func TestMTMEPValues(t *testing.T) {
 		if m.Grouping, err = correlate.ParseGrouping(want.Group); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Compare(t.Context(), wmt22(t, want.A), wmt22(t, want.B), m, Options{Resamples: resamples, Seed: 1})
+		got, err := Compare(t.Context(), method, wmt22(t, want.A), wmt22(t, want.B), m, Options{Resamples: resamples, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +141,7 @@ func TestSpeedOnWMT22(t *testing.T) {
 	}
 	perm := func(m correlate.Measure, n int) func() {
 		return func() {
-			if _, err := Compare(t.Context(), a, b, m, Options{Resamples: n, Seed: 1}); err != nil {
+			if _, err := Compare(t.Context(), MethodPermBoth, a, b, m, Options{Resamples: n, Seed: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}

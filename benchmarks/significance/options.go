@@ -2,19 +2,22 @@ package significance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/english"
 )
 
-// Options are the settings of the test PERM-BOTH.
+// Options are the settings of the tests that resample.
 type Options struct {
 	Resamples int // how many, 1 to [correlate.MaxResamples]; 1,000 is usual
-	// Block is the number of resamples after which the test looks
+	// Block is the number of resamples after which a permutation test looks
 	// whether the rest is needed: it ends where the p-value is below 0.02 or
 	// above 0.5. 0 means that all are drawn; 100 is usual.
 	Block int
 	Seed  uint64
-	Draws bool // keep what the test draws in [Result]
+	Units correlate.Units // that MethodBootstrap draws
+	Draws bool            // keep what permutation tests draw in [Result]
 }
 
 // Early stopping ends where the p-value of a whole block is outside these.
@@ -41,7 +44,81 @@ type Result struct {
 	P         float64
 	Resamples int // drawn
 	Cells     int // cells with all three scores, which the test stands on
-	// Draws are the differences of the resamples, where
+	// Draws are the differences of the resamples of a permutation test, where
 	// Options.Draws asks for them.
 	Draws []float64
+}
+
+// Method names a test of whether the measure of one table is larger than that
+// of another with the same gold scores.
+type Method uint8
+
+// The methods.
+const (
+	// MethodPermBoth is the permutation test PERM-BOTH (Deutsch et al., 2021,
+	// "A Statistical Analysis of Summarization Evaluation Metrics using
+	// Resampling Methods"). The scores of both metrics are standardized; a
+	// resample exchanges the two scores of each cell with a probability of one
+	// half, and the p-value is the share of resamples, the table seen being one
+	// more, in which the difference of the two measures is at least the one seen.
+	// StatAccuracy exchanges the
+	// means of systems. The difference of correlations by ranks may differ in
+	// its last digits from that without standardizing.
+	MethodPermBoth Method = iota
+	// MethodPermPairs exchanges outcomes of pairs in place of scores
+	// (mt-metrics-eval's pairwise permutation): with a probability of one half,
+	// the two metrics trade whether they find a pair of cells of a vector
+	// concordant, discordant or tied. Each metric has its own threshold of
+	// ties, calibrated once, for StatAcc23, and 0 for the others that are made of
+	// pairs: StatKendall and StatPlainAcc23.
+	//
+	// Pairs of the same cells depend on each other, which the test does not
+	// heed: its p-values are smaller than those of MethodPermBoth, by much
+	// without grouping. Without grouping all pairs of cells are looked at once,
+	// some seconds for 30,000 cells.
+	MethodPermPairs
+	// MethodWilliams is Williams' test (1959). It is meant for
+	// StatPearson; StatSpearman and StatKendall are taken too, as is often
+	// done, though it was not derived for them. The grouping is None.
+	MethodWilliams
+	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
+	// Significance Tests for Machine Translation Evaluation"): both tables are
+	// resampled over the same units, and the p-value is the share of
+	// resamples in which the first is not larger. It never stops early.
+	// Resamples in which one of the two is undefined are left out.
+	MethodBootstrap
+)
+
+var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap"}
+
+// MethodNames returns the names that [ParseMethod] reads.
+func MethodNames() []string { return slices.Clone(methodNames) }
+
+// String returns the name that [ParseMethod] reads.
+func (m Method) String() string {
+	if int(m) < len(methodNames) {
+		return methodNames[m]
+	}
+	return fmt.Sprintf("Method(%d)", uint8(m))
+}
+
+// ParseMethod returns the method of a name. The error lists the names.
+func ParseMethod(name string) (Method, error) {
+	i, err := english.Index("significance test", name, methodNames)
+	return Method(i), err
+}
+
+// Takes returns an error where a method cannot test a measure.
+func (m Method) Takes(of correlate.Measure) error {
+	taken, what := []correlate.Statistic{correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23}, "kendall or acc23"
+	switch {
+	case m == MethodWilliams:
+		taken, what = []correlate.Statistic{correlate.StatPearson, correlate.StatSpearman, correlate.StatKendall}, "pearson, spearman or kendall without groups"
+	case m != MethodPermPairs:
+		return nil
+	}
+	if slices.Contains(taken, of.Statistic) && (m != MethodWilliams || of.Grouping == correlate.None) {
+		return nil
+	}
+	return fmt.Errorf("%v does not test %v: use %s, or another test", m, of, what)
 }

@@ -10,7 +10,15 @@ import (
 
 func permBoth(ctx context.Context, t paired) (Result, error) {
 	x, y := t.standardRows()
-	ex, o := correlate.NewExchange(x, y, t.Measure), t.Options
+	return exchangeTest(ctx, correlate.NewExchange(x, y, t.Measure), t.Options, func(random *rand.PCG, mask []uint64) {
+		for i := range mask {
+			mask[i] = random.Uint64()
+		}
+	})
+}
+
+// exchangeTest draws masks of what is exchanged.
+func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, draw func(*rand.PCG, []uint64)) (Result, error) {
 	words := (ex.Elements() + 63) / 64
 	first, second := ex.Worker()([][]uint64{make([]uint64, words)})
 	res := Result{Delta: first[0] - second[0], P: math.NaN()}
@@ -25,9 +33,7 @@ func permBoth(ctx context.Context, t paired) (Result, error) {
 		}
 		return func(random []rand.PCG, differences []float64) {
 			for i := range random {
-				for k := range masks[i] {
-					masks[i][k] = random[i].Uint64()
-				}
+				draw(&random[i], masks[i])
 			}
 			x, y := values(masks[:len(random)])
 			for i := range x {

@@ -142,7 +142,7 @@ func TestReproducible(t *testing.T) {
 	var want *Comparison
 	for _, procs := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(procs)
-		got, err := Matrix(t.Context(), tables, correlate.Measure{}, 0.05, Options{Resamples: 250, Block: 50, Seed: 9})
+		got, err := Matrix(t.Context(), MethodPermBoth, tables, correlate.Measure{}, 0.05, Options{Resamples: 250, Block: 50, Seed: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,10 +153,29 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("on %d processors: %+v, want %+v", procs, got, want)
 		}
 	}
-	for seed, want := range map[uint64]float64{2: 21.0 / 251} {
-		res, err := Compare(t.Context(), tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: seed})
+	for method, want := range map[Method]float64{MethodPermBoth: 21. / 251, MethodPermPairs: 1. / 251, MethodBootstrap: 23. / 251} {
+		res, err := Compare(t.Context(), method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 2})
 		if err != nil || !near(res.P, want, 1e-15) {
-			t.Errorf("seed %d: %v, %v, want %v", seed, res.P, err, want)
+			t.Errorf("%v: %v, %v, want %v", method, res.P, err, want)
+		}
+	}
+}
+
+// Values of SciPy's Student distribution in Williams' formula.
+func TestWilliams(t *testing.T) {
+	for _, c := range []struct {
+		r1, r2, r12 float64
+		n           int
+		want        float64
+	}{
+		{0.5, 0.45, 0.8, 100, 0.1847048325272245},
+		{0.58, 0.43, 0.61, 26250, 3.644076643493694e-244},
+		{0.31, 0.3, 0.2, 500, 0.4250856901688861},
+		{0.99, 0.95, 0.97, 14, 0.0010340614202283141},
+	} {
+		got := williamsP(c.r1, c.r2, c.r12, c.n)
+		if turned := williamsP(c.r2, c.r1, c.r12, c.n); math.Abs(got-c.want) > 1e-9*c.want || math.Abs(turned-(1-c.want)) > 1e-9 {
+			t.Errorf("%+v: %.15g, turned around %v", c, got, turned)
 		}
 	}
 }
@@ -167,7 +186,7 @@ func TestStopsEarly(t *testing.T) {
 	for _, c := range []struct {
 		a, b, block, drawn int
 	}{{0, 1, 100, 100}, {1, 0, 100, 100}, {0, 1, 0, 350}, {0, 1, 400, 350}} {
-		res, err := Compare(t.Context(), tables[c.a], tables[c.b], m, Options{Resamples: 350, Block: c.block})
+		res, err := Compare(t.Context(), MethodPermBoth, tables[c.a], tables[c.b], m, Options{Resamples: 350, Block: c.block})
 		if err != nil || res.Resamples != c.drawn {
 			t.Errorf("blocks of %d: %+v, %v, want %d resamples", c.block, res, err, c.drawn)
 		}
@@ -178,12 +197,21 @@ func TestCancel(t *testing.T) {
 	tables := simulated(300, 10, 3, 3.1)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := Compare(ctx, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 1_000_000}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
+	for _, method := range []Method{MethodPermBoth, MethodBootstrap} {
+		if _, err := Compare(ctx, method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 1_000_000}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(method, err)
+		}
 	}
 }
 
 func TestRefusals(t *testing.T) {
+	for method, m := range map[Method]correlate.Measure{
+		MethodPermPairs: {Statistic: correlate.StatPearson}, MethodWilliams: {Grouping: correlate.BySegment},
+	} {
+		if method.Takes(m) == nil {
+			t.Errorf("%v takes %v", method, m)
+		}
+	}
 	tables := simulated(5, 3, 1, 2)
 	regraded := simulated(5, 3, 1)[0]
 	regraded.Gold[3]++
@@ -197,7 +225,7 @@ func TestRefusals(t *testing.T) {
 		"resamples":          {tables[1], 0},
 		"too many resamples": {tables[1], correlate.MaxResamples + 1},
 	} {
-		if _, err := Compare(t.Context(), tables[0], c.b, correlate.Measure{}, Options{Resamples: c.resamples}); err == nil {
+		if _, err := Compare(t.Context(), MethodPermBoth, tables[0], c.b, correlate.Measure{}, Options{Resamples: c.resamples}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -218,7 +246,7 @@ func TestLevels(t *testing.T) {
 		}
 		documents = append(documents, d)
 	}
-	res, err := Compare(t.Context(), documents[0], documents[1], correlate.Measure{Statistic: correlate.StatKendall}, Options{Resamples: 100})
+	res, err := Compare(t.Context(), MethodPermBoth, documents[0], documents[1], correlate.Measure{Statistic: correlate.StatKendall}, Options{Resamples: 100})
 	if err != nil || !(res.P < 0.1) || res.Cells != 359 {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -263,7 +291,7 @@ func TestMatrix(t *testing.T) {
 	for i := range constant.Gold {
 		constant.GoldOK[i], constant.MetricOK[i] = true, true
 	}
-	c, err := Matrix(t.Context(), append(tables, constant), correlate.Measure{}, 0.05, Options{Resamples: 200, Block: 100, Seed: 1})
+	c, err := Matrix(t.Context(), MethodPermBoth, append(tables, constant), correlate.Measure{}, 0.05, Options{Resamples: 200, Block: 100, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,14 +314,14 @@ func TestMatrixOrdersByCommonCells(t *testing.T) {
 	}
 	a.Metric = []float64{1, 3, 2, 5, 4, 6, 0, 0}
 	b.Metric = []float64{2, 1, 4, 3, 6, 5, 90, 99}
-	c, err := Matrix(t.Context(), []*correlate.Pairs{a, b}, correlate.Measure{Statistic: correlate.StatKendall}, 0.05, Options{Resamples: 200, Seed: 1})
+	c, err := Matrix(t.Context(), MethodPermBoth, []*correlate.Pairs{a, b}, correlate.Measure{Statistic: correlate.StatKendall}, 0.05, Options{Resamples: 200, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range a.Metric { // a copy in which both have the same cells
 		b.MetricOK[i] = a.MetricOK[i]
 	}
-	want, err := Compare(t.Context(), a, b, correlate.Measure{Statistic: correlate.StatKendall}, Options{Resamples: 200, Seed: 1})
+	want, err := Compare(t.Context(), MethodPermBoth, a, b, correlate.Measure{Statistic: correlate.StatKendall}, Options{Resamples: 200, Seed: 1})
 	if err != nil || want.Delta <= 0 {
 		t.Fatal(want, err)
 	}

@@ -47,7 +47,7 @@ an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
 		Example: `  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
   refract compare jsonl:judged.jsonl -m chrf -a single,max,mean --group segment
   refract compare jsonl:judged.jsonl -m chrf --scores mine=mine.tsv
-  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --test perm-both --table pairs
+  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --test perm-pairs --table pairs
   refract compare jsonl:judged.jsonl -m chrf -a max,mean --curve order,random -k 0,1,2,4,8 --plot curve.svg`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
@@ -136,6 +136,11 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 		return nil, usagef("--table %s needs a test: choose one by --test, such as perm-both", c.table)
 	case !c.tested:
 		return p, nil
+	}
+	for _, st := range p.Statistics {
+		if err := c.method.Takes(st.Measure); err != nil {
+			return nil, usagef("--test: %w (--statistic says which are tested)", err)
+		}
 	}
 	// A test that ends early has a p-value that no correction for many pairs leaves significant.
 	if p.Pairing = experiment.EveryPair; c.table != pairsTable {

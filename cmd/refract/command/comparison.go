@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
@@ -33,6 +34,7 @@ type comparison struct {
 	groupings  []correlate.Grouping
 	resampling
 
+	method significance.Method
 	tested bool
 
 	curves []selection.Method
@@ -68,11 +70,13 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
 		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
 	c.resampling.register(cmd, 1000, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
-	parse := func(name string) (bool, error) {
-		i, err := english.Index("significance test", name, []string{listNone, "perm-both"})
-		return i > 0, err
+	parse := func(name string) (m significance.Method, err error) {
+		if c.tested = name != listNone; c.tested {
+			m, err = significance.ParseMethod(name)
+		}
+		return m, err
 	}
-	parsedFlag(cmd, &c.tested, "test", def.test, parse, "perm-both or none: "+def.tests, "perm-both", listNone)
+	parsedFlag(cmd, &c.method, "test", def.test, parse, strings.Join(significance.MethodNames(), ", ")+" or none: "+def.tests, append(significance.MethodNames(), listNone)...)
 	methods := append(selection.MethodNames(), listNone)
 	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", ")+" (repeatable or comma-separated)", methods...)
@@ -94,7 +98,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		if c.resamples == 0 {
 			return nil, usagef("--test draws resamples: take --resamples of 1 or more, or --test none")
 		}
-		p.Test = experiment.Test{Resamples: c.resamples, Seed: c.seed}
+		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
 	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {

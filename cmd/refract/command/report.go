@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/evidence"
@@ -48,7 +49,7 @@ write tables in other formats, and figures as files.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
 	r.comparison.register(e, cmd, comparisonDefaults{
-		groups: "none,segment", test: "perm-both", tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
+		groups: "none,segment", test: significance.MethodPermBoth.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
 	})
 	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)

@@ -1,0 +1,173 @@
+package significance
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+)
+
+// permPairs draws how many pairs of each kind are exchanged: pairs with the
+// same two outcomes are alike.
+func permPairs(ctx context.Context, t paired) (Result, error) {
+	x, y := t.Rows(t.a), t.Rows(t.b)
+	var epsilons [2]float64
+	if t.Statistic.Calibrated() {
+		epsilons = [2]float64{correlate.Calibrate(x).Epsilon, correlate.Calibrate(y).Epsilon}
+	}
+	outcomes := make([]outcomes, 0, len(x))
+	for i := range x {
+		if len(x[i].Gold) < 2 {
+			continue
+		}
+		row, err := countOutcomes(ctx, x[i].Gold, x[i].Metric, y[i].Metric, epsilons)
+		if err != nil {
+			return Result{}, err
+		}
+		outcomes = append(outcomes, row)
+	}
+	of := correlate.PairCounts.TauB
+	if t.Statistic != correlate.StatKendall {
+		of = correlate.PairCounts.Acc23
+	}
+	difference := func(exchanged func(kind, n int64) int64) float64 {
+		v, w := mean{zero: t.ZeroUndefined}, mean{zero: t.ZeroUndefined}
+		for i := range outcomes {
+			one, two := outcomes[i].exchange(exchanged)
+			v.add(of(one))
+			w.add(of(two))
+		}
+		return defined(v.value()) - defined(w.value())
+	}
+	res := Result{P: math.NaN()}
+	if len(outcomes) == 0 {
+		res.Delta = math.NaN()
+		return res, nil
+	}
+	res.Delta = difference(func(first, _ int64) int64 { return first })
+	err := res.resample(ctx, t.Options, 1, func() drawer {
+		return func(random []rand.PCG, differences []float64) {
+			for i := range random {
+				differences[i] = difference(func(_, n int64) int64 { return half(&random[i], n) })
+			}
+		}
+	})
+	return res, err
+}
+
+// half draws from the binomial distribution of n tosses of a coin.
+func half(random *rand.PCG, n int64) int64 {
+	var heads int
+	for ; n >= 64; n -= 64 {
+		heads += bits.OnesCount64(random.Uint64())
+	}
+	if n > 0 {
+		heads += bits.OnesCount64(random.Uint64() & (1<<n - 1))
+	}
+	return int64(heads)
+}
+
+// outcome is what a metric says of a pair, beside the gold scores.
+type outcome uint8
+
+const (
+	concordant outcome = iota
+	discordant
+	tied
+	numOutcomes
+)
+
+// outcomes counts the pairs of a vector by the outcomes of both metrics. Where
+// the gold scores are tied, concordant stands for scores that are apart.
+type outcomes struct {
+	apart [numOutcomes][numOutcomes]int64 // gold scores apart
+	equal [numOutcomes][numOutcomes]int64 // gold scores tied
+}
+
+func countOutcomes(ctx context.Context, gold, a, b []float64, epsilons [2]float64) (o outcomes, err error) {
+	for i := range gold {
+		if i%256 == 0 {
+			if err := ctx.Err(); err != nil {
+				return o, err
+			}
+		}
+		for j := range i {
+			order := cmp.Compare(gold[i], gold[j])
+			counts := &o.apart
+			if order == 0 {
+				counts = &o.equal
+				counts[against(0, a[i]-a[j], epsilons[0])][against(0, b[i]-b[j], epsilons[1])]++
+				continue
+			}
+			counts[against(order, a[i]-a[j], epsilons[0])][against(order, b[i]-b[j], epsilons[1])]++
+		}
+	}
+	return o, nil
+}
+
+// against sets a difference of metric scores against the order of the gold
+// scores, 0 for a tie.
+func against(order int, difference, epsilon float64) outcome {
+	switch {
+	case math.Abs(difference) <= epsilon:
+		return tied
+	case order == 0 || (difference > 0) == (order > 0):
+		return concordant
+	default:
+		return discordant
+	}
+}
+
+// exchange returns the counts of both metrics. first gives, of the n pairs
+// that have two given outcomes in either order, how many have them in this
+// order; as they are, or as a resample draws.
+func (o *outcomes) exchange(first func(now, n int64) int64) (a, b correlate.PairCounts) {
+	var one, two [2][numOutcomes]int64
+	for g, counts := range []*[numOutcomes][numOutcomes]int64{&o.apart, &o.equal} {
+		for x := range numOutcomes {
+			one[g][x] += counts[x][x]
+			two[g][x] += counts[x][x]
+			for y := x + 1; y < numOutcomes; y++ {
+				n := counts[x][y] + counts[y][x]
+				if n == 0 {
+					continue
+				}
+				k := first(counts[x][y], n)
+				one[g][x] += k
+				one[g][y] += n - k
+				two[g][x] += n - k
+				two[g][y] += k
+			}
+		}
+	}
+	return pairCounts(one), pairCounts(two)
+}
+
+func pairCounts(n [2][numOutcomes]int64) correlate.PairCounts {
+	return correlate.PairCounts{
+		Concordant: n[0][concordant], Discordant: n[0][discordant], TiedMetric: n[0][tied],
+		TiedGold: n[1][concordant], TiedBoth: n[1][tied],
+	}
+}
+
+// mean adds up values of vectors.
+type mean struct {
+	sum  float64
+	n    int
+	zero bool // NaN counts as 0
+}
+
+func (m *mean) add(v float64) {
+	switch {
+	case !math.IsNaN(v):
+		m.sum += v
+		m.n++
+	case m.zero:
+		m.n++
+	}
+}
+
+func (m *mean) value() float64 { return m.sum / float64(m.n) }

@@ -326,7 +326,7 @@ func (j *judging) done(ctx context.Context, err error) {
 			called += asked
 		}
 	}
-	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
+	if errors.Is(err, audit.ErrCoverage) {
 		err = nil // it would come to the same
 	}
 	j.ended(ctx, j.e, j.spend.Spent(), called, err)

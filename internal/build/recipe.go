@@ -3,9 +3,7 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -97,7 +95,7 @@ func LoadRecipe(name, dir string) (*Recipe, error) {
 			_, err = r.prompts.New(file).Parse(string(content))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; --write-recipe writes the files of a recipe", cmp.Or(dir, name), err)
+			return nil, fmt.Errorf("%s: %w; the folder recipe of a build has the files of its recipe", cmp.Or(dir, name), err)
 		}
 		r.files[file] = content
 	}
@@ -187,16 +185,6 @@ func (r *Recipe) resolve(options map[string]string) (*judge.Resolved, error) {
 		return nil, err
 	}
 	return d.Resolve(options)
-}
-
-// Hash is the SHA-256 of all files, in hex.
-func (r *Recipe) Hash() string {
-	h := sha256.New()
-	for _, name := range sortedKeys(r.files) {
-		fmt.Fprintf(h, "%s %d\n", name, len(r.files[name]))
-		h.Write(r.files[name])
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Write writes the recipe's files, for users to change and pass to LoadRecipe.

@@ -158,9 +158,7 @@ func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
 	p := &probe{question: x.question(&x.forms[1], formQuestion, 0, 0, 0)}
 	p.question.Client = x.cfg.Probe
 	if err = x.asker.Do(ctx, p); err == nil {
-		if err = p.result.Err; err == nil && p.result.Called {
-			x.probed = &p.result
-		}
+		err = p.result.Err
 	}
 	switch {
 	case errors.Is(err, ErrNotStored):
@@ -189,32 +187,22 @@ func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
 	return x.asJSON, nil
 }
 
-// countProbe counts the call that found the form, once.
-func (x *Expander) countProbe(t *tally) {
-	x.choosing.Lock()
-	defer x.choosing.Unlock()
-	if x.probed != nil {
-		t.update(func(p *Progress) { p.count(*x.probed) })
-		x.probed = nil
-	}
-}
-
 // unwrap takes the text out of an answer of a form. An answer that is not of
 // the form has a result, which rejects it.
 func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	if form == "" || !a.HasText || a.FinishReason == llm.FinishContentFilter || strings.TrimSpace(a.Text) == "" {
 		return a, nil
 	}
-	var text string
-	r := jsonline.NewReader([]byte(a.Text))
-	var there bool
-	err := r.Whole(jsonline.To("text", &text, r.String).Noted(&there))
-	if err == nil && !there {
-		err = r.Lacks("text")
+	var answer struct {
+		Text *string `json:"text"`
+	}
+	err := jsonline.Unmarshal([]byte(a.Text), &answer, "the value")
+	if err == nil && answer.Text == nil {
+		err = errors.New("the value has no text")
 	}
 	switch {
 	case err == nil:
-		if a.Text = text; a.FinishReason == llm.FinishLength {
+		if a.Text = *answer.Text; a.FinishReason == llm.FinishLength {
 			a.FinishReason = "" // the limit came after the object
 		}
 		return a, nil

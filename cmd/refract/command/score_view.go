@@ -71,7 +71,11 @@ func (v *scoreView) showSystems(ctx context.Context, acc *refract.Systems, setti
 			return err
 		}
 	}
-	return t.write(&v.output, out)
+	table := t.forPrograms
+	if v.format.ForPeople() {
+		table = t.forPeople
+	}
+	return v.whole(out, table())
 }
 
 // matrixInfos describe the metrics of an engine for its matrix.

@@ -70,26 +70,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A line without an end counts at the end of the input, and one that is too long does
-// not keep the next ones away.
-func TestLines(t *testing.T) {
-	l := &lines{in: bufio.NewReaderSize(strings.NewReader("ab\n\n"+strings.Repeat("x", 100)+"\n12345678901234567890\ncd"), 16), most: 20}
-	var got []string
-	for {
-		line, err := l.next()
-		if err == io.EOF {
-			break
-		}
-		got = append(got, string(line))
-		if err != nil {
-			got[len(got)-1] = "too long"
-		}
-	}
-	if s := strings.Join(got, "|"); s != "ab||too long|12345678901234567890|cd" {
-		t.Error(s)
-	}
-}
-
 // dial returns both ends of a connection to a server, and what the server returns.
 func dial(ctx context.Context, s *Server) (net.Conn, *bufio.Scanner, chan error) {
 	ours, theirs := net.Pipe()
@@ -268,20 +248,6 @@ func (zeros) Read(p []byte) (int, error) {
 		p[i] = '0'
 	}
 	return len(p), nil
-}
-
-// What is said of an error is cut between characters.
-func TestLongMessage(t *testing.T) {
-	for _, message := range []string{strings.Repeat("é", maxMessage), "x" + strings.Repeat("é", maxMessage)} {
-		var e struct{ Message string }
-		if err := json.Unmarshal(appendError(nil, codeFailed, message), &e); err != nil {
-			t.Fatal(err)
-		}
-		cut := strings.TrimSuffix(e.Message, "…")
-		if !strings.HasPrefix(message, cut) || len(cut) < maxMessage-1 || len(cut) > maxMessage {
-			t.Errorf("%d bytes: …%q", len(cut), cut[len(cut)-10:])
-		}
-	}
 }
 
 // FuzzLines holds a server to its promise: every line gets one answer, and the server

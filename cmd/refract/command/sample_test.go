@@ -1,4 +1,4 @@
-package demo_test
+package command
 
 import (
 	"bytes"
@@ -12,12 +12,11 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/demo"
 )
 
-func open(t *testing.T) refract.Dataset {
+func openSample(t *testing.T) refract.Dataset {
 	t.Helper()
-	ds, err := dataset.Open("jsonl:sample.jsonl", dataset.Options{})
+	ds, err := dataset.Open("jsonl:sample/sample.jsonl", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +28,7 @@ func TestSample(t *testing.T) {
 	ids := map[string]bool{}
 	total := map[string]float64{}
 	segments := 0
-	for s, err := range open(t).Segments(t.Context()) {
+	for s, err := range openSample(t).Segments(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +80,11 @@ func TestSample(t *testing.T) {
 // expanded is the sample with its recorded answers; no call is made.
 func expanded(t *testing.T) dataset.InMemory {
 	t.Helper()
-	out, sum, err := demo.Expand(t.Context())
+	out, sum, err := expandSample(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers, err := os.ReadFile("answers.jsonl")
+	answers, err := os.ReadFile("sample/answers.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,18 +146,6 @@ func (e *Engine) Metrics() []metrics.Metric {
 // Pools reports whether a setting's scores of systems are of pooled statistics.
 func (e *Engine) Pools(setting int) bool { return e.pooled[setting] }
 
-// Unstored names the metrics whose scores a store was to keep, but does not: native
-// scores and the statistics of a corpus are made of texts, and never of stored scores.
-func (e *Engine) Unstored() []string {
-	var out []string
-	for k := range e.needs {
-		if e.needs[k].unstored {
-			out = append(out, e.needs[k].info.Name)
-		}
-	}
-	return out
-}
-
 // SegmentScores holds all scores of one segment.
 type SegmentScores struct {
 	Segment *Segment

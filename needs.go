@@ -16,10 +16,9 @@ type metricNeeds struct {
 	cache      *scoreCache // what asks a metric that is no Preparer, or has its scores stored; else nil
 	workspaces *sync.Pool  // of a Preparer
 
-	all      bool // every cell
-	first    bool // the first column
-	native   bool // scores by the metric's own rule, if it has one
-	unstored bool // as the texts are needed
+	all    bool // every cell
+	first  bool // the first column
+	native bool // scores by the metric's own rule, if it has one
 
 	firstStatistics, nativeStatistics bool // of a corpus
 }
@@ -44,8 +43,8 @@ func (d *metricNeeds) keep(o *Options, damage func()) {
 		store = nil
 	}
 	p, prepares := d.metric.(metrics.Preparer)
-	if d.unstored = store != nil && (prepares && d.native || d.firstStatistics || d.nativeStatistics); d.unstored {
-		store = nil
+	if prepares && d.native || d.firstStatistics || d.nativeStatistics {
+		store = nil // native scores and statistics are made of the texts
 	}
 	if store != nil || !prepares {
 		d.cache = newScoreCache(store, damage, d.metric)

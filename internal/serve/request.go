@@ -21,8 +21,7 @@ const (
 	maxDigits = 19 // of one that is an integer
 )
 
-// parse reads a request. One that is at fault has its id all the same, where the line
-// is JSON.
+// parse reads a request. The id of a line that is none is null.
 func parse(line []byte) (request, error) {
 	r := reader{jsonline.NewReader(line)}
 	out := request{id: "null"}
@@ -33,7 +32,7 @@ func parse(line []byte) (request, error) {
 		jsonline.To("params", &out.params, r.RawObject),
 	)
 	if err != nil {
-		return request{id: idOf(line)}, err
+		return request{id: "null"}, err
 	}
 	switch {
 	case !id:
@@ -67,23 +66,6 @@ func isInteger(b []byte) bool {
 		b = b[1:]
 	}
 	return len(b) > 0 && len(b) <= maxDigits && !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
-}
-
-// idOf is the id of a line that is an object, but no request.
-func idOf(line []byte) string {
-	r := reader{jsonline.NewReader(line)}
-	id := "null"
-	err := r.Members("field", func(name []byte) (err error) {
-		if string(name) != "id" {
-			return r.Skip()
-		}
-		id, err = r.id()
-		return err
-	})
-	if err != nil || r.End() != nil {
-		return "null"
-	}
-	return id
 }
 
 // cancelled reads the parameters of cancel.

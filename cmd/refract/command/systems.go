@@ -106,7 +106,7 @@ const ofPairs = 10000
 
 // collect is the sink of scores that are tested at their end.
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
-	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}, numbers: map[[2]string]int{}}
+	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
 		d.look(s.Segment)
@@ -127,7 +127,6 @@ type testedSystems struct {
 	acc      *refract.Systems
 	settings []refract.Setting
 	ended    map[string]string
-	people   map[string][]bool // of references scored as systems: which references have their text so far
 	// documents are the numbers of those of segments, by domain and name. A segment
 	// without a document is one of its own.
 	documents []int
@@ -153,20 +152,6 @@ func (d *testedSystems) look(s *refract.Segment) {
 		d.numbers[[2]string{s.Domain, s.Document}] = number
 	}
 	d.documents = append(d.documents, number)
-	for h := range s.Hypotheses {
-		hyp := &s.Hypotheses[h]
-		if !hyp.Human || !hyp.Text.Valid {
-			continue
-		}
-		same := d.people[hyp.System]
-		for k, r := range s.References {
-			if k == len(same) {
-				same = append(same, true)
-			}
-			same[k] = same[k] && (!r.Valid || r == hyp.Text)
-		}
-		d.people[hyp.System] = same
-	}
 }
 
 // choose picks the systems that are compared, and the baseline.
@@ -177,7 +162,7 @@ func (d *testedSystems) choose() error {
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && (len(d.chosen().Systems) == 0 || slices.Contains(d.people[sc.System], true)) {
+		if sc.Human && len(d.chosen().Systems) == 0 {
 			if first {
 				d.leftOut = append(d.leftOut, sc.System)
 			}

@@ -75,7 +75,7 @@ they ask for another reference of the source.`,
 	oneOf(cmd, "form", string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON))
 	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
 	grouped(cmd, modelFlags, "model", "batch")
-	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain*10, ten@de, translation, file:FILE, … ('refract prompts' lists them)")
+	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, translation, file:FILE, … ('refract prompts' lists them)")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	f.IntVar(&c.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	f.Float64Var(&c.Temperature, "temperature", diversify.PaperTemperature, "sampling temperature")

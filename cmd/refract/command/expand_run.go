@@ -160,8 +160,8 @@ func (r *expansion) lacking(found *findings) error {
 		}
 		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
-	case most == 0 && found.Blocked+found.Empty > 0 && found.Blocked+found.Empty >= found.Rejected:
-		return fmt.Errorf("no answer has a text: %d withheld, %d empty; %s; look at an answer, or take another model", found.Blocked, found.Empty, done)
+	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
+		return fmt.Errorf("no answer has a text: %d are withheld or empty; %s; look at an answer, or take another model", found.NoText, done)
 	}
 	return nil
 }

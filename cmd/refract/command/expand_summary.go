@@ -34,7 +34,7 @@ func (w *watcher) observe(now diversify.Progress) {
 	p.Count("from cache", now.Cached-last.Cached)
 	p.Count("failed", now.Failed-last.Failed)
 	p.Count("at the token limit", now.Cut-last.Cut) // not all of which the verdict calls cut
-	p.Count("without text", now.Blocked+now.Empty-last.Blocked-last.Empty)
+	p.Count("without text", now.NoText-last.NoText)
 	p.Count("asked again", now.Resampled+now.Enlarged-last.Resampled-last.Enlarged)
 	p.Count("tokens", now.PromptTokens+now.CompletionTokens-last.PromptTokens-last.CompletionTokens)
 	showCost(p, w.spend)
@@ -83,7 +83,7 @@ func (f *findings) tell(e *env, checked bool, complete int) {
 	}
 	if !checked { // the verdicts say it
 		warn(f.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\"")
-		warn(f.Blocked+f.Empty, "answers without a text, withheld or empty")
+		warn(f.NoText, "answers without a text, withheld or empty")
 	}
-	warn(f.MissingReferences+f.EmptyReferences, "references without a text, not expanded")
+	warn(f.Textless, "references without a text, not expanded")
 }

@@ -122,7 +122,7 @@ func (u usedPath) info() os.FileInfo {
 
 // pathFlags are the flags that name files.
 var pathFlags = []string{
-	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions", "recipe",
+	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions",
 }
 
 // distinctPaths refuses one file for two purposes of a run where one of them

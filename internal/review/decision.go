@@ -161,16 +161,7 @@ func (d *Decisions) add(one Decision) {
 }
 
 func parse(line []byte) (d Decision, err error) {
-	r := jsonline.NewReader(line)
-	err = r.Whole(
-		jsonline.To("answer", &d.Answer, r.String),
-		jsonline.To("segment", &d.Segment, r.String),
-		jsonline.To("prompt", &d.Prompt, r.String),
-		jsonline.To("decision", &d.Choice, r.String),
-		jsonline.To("text", &d.Text, r.String),
-		jsonline.To("drawn", &d.Drawn, r.Bool),
-	)
-	if err == nil {
+	if err = jsonline.Unmarshal(line, &d, "a decision"); err == nil {
 		err = d.Check()
 	}
 	return d, err

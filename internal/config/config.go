@@ -26,7 +26,7 @@ const Name = "refract.yaml"
 
 // Keys are the flags that a configuration file or the environment may state.
 var Keys = []string{
-	"base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "max-wait", "wait",
+	"base-url", "concurrency", "timeout", "retries", "max-wait", "wait",
 	"model", "form", "judge-model", "embeddings", "embeddings-url", "cache", "prices", "max-cost", "max-calls", "max-time",
 }
 

@@ -413,7 +413,7 @@ func TestKeepsWhatCame(t *testing.T) {
 	}})
 	t.Cleanup(h.Close)
 	one := quick
-	one.Limits.MaxInFlight = 1
+	one.MaxInFlight = 1
 	m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1}, neural.Environment{Client: one})
 	if err != nil {
 		t.Fatal(err)

@@ -93,8 +93,8 @@ func New(ctx context.Context, spec Spec, env Environment) (*Metric, error) {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
 	cfg.Protocol = &llm.Protocol{Health: m.wire.ready(), Key: KeyVariable}
-	perServer := min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
-	cfg.Limits.MaxInFlight = perServer
+	perServer := min(inFlight, cmp.Or(cfg.MaxInFlight, inFlight))
+	cfg.MaxInFlight = perServer
 	m.most = perServer * len(spec.URLs)
 	m.calls = semaphore.NewWeighted(int64(m.most))
 	var err error

@@ -21,16 +21,14 @@ import (
 // serverFlags say which servers are called, how hard, and where their answers
 // are stored.
 type serverFlags struct {
-	cache             string
-	offline           bool
-	baseURLs          []string
-	concurrency       int
-	requestsPerMinute int
-	tokensPerMinute   int
-	timeout           time.Duration
-	retries           int
-	maxWait           time.Duration
-	wait              time.Duration
+	cache       string
+	offline     bool
+	baseURLs    []string
+	concurrency int
+	timeout     time.Duration
+	retries     int
+	maxWait     time.Duration
+	wait        time.Duration
 }
 
 // defaultConcurrency is what a small server can take; the client finds by
@@ -44,14 +42,12 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	f.BoolVar(&s.offline, "offline", false, "make no call: every "+answer+" must be in the cache")
 	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, up to and including /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
 	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
-	f.IntVar(&s.requestsPerMinute, "rpm", 0, "most requests a minute, to each server; 0 for no limit")
-	f.IntVar(&s.tokensPerMinute, "tpm", 0, "most tokens a minute, to each server, prompts and --max-tokens together; 0 for no limit")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
 	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
 	f.DurationVar(&s.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait that a server may ask for before an attempt")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 10m")
 	atLeast(cmd, 1, "concurrency")
-	atLeast(cmd, 0, "rpm", "tpm", "retries")
+	atLeast(cmd, 0, "retries")
 	grouped(cmd, modelFlags, "cache", "base-url")
 }
 
@@ -182,8 +178,8 @@ func (s serverFlags) at(url string) serverFlags {
 // config is that of a client, but for its servers.
 func (s *serverFlags) config() llm.Config {
 	cfg := llm.Config{
-		Limits:  llm.Limits{MaxInFlight: s.concurrency, RequestsPerMinute: s.requestsPerMinute, TokensPerMinute: s.tokensPerMinute},
-		Timeout: s.timeout, MaxRetries: s.retries, MaxRetryWait: s.maxWait,
+		MaxInFlight: s.concurrency,
+		Timeout:     s.timeout, MaxRetries: s.retries, MaxRetryWait: s.maxWait,
 		UserAgent: "refract/" + refract.Version,
 	}
 	if s.retries == 0 {

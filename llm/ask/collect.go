@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
 )
@@ -42,7 +44,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 		return err
 	}
 	switch {
-	case !llm.BatchEnded(got):
+	case !slices.Contains([]string{"completed", "failed", "expired", "cancelled"}, got.Status):
 		r.succeeded(&r.looks)
 		return nil
 	case got.Status == "failed":
@@ -75,7 +77,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 // refused is a batch that failed its validation, so that none of its rows was
 // asked. Where the server had enough for now, they wait until it has done some
 // others.
-func (r *batchRun) refused(b *batch, got llm.Batch) error {
+func (r *batchRun) refused(b *batch, got openai.Batch) error {
 	rows := b.rows
 	if err := r.drop(b); err != nil {
 		return err
@@ -95,10 +97,7 @@ func (r *batchRun) refused(b *batch, got llm.Batch) error {
 	if r.held = r.open(); full && r.held > 0 {
 		return nil
 	}
-	const most = 5 // problems that are quoted
-	if len(said) > most {
-		said = append(said[:most], fmt.Sprintf("and %d more", len(said)-most))
-	}
+	said = said[:min(len(said), 5)]
 	return fmt.Errorf("%w: the server refused batch %q of %d requests, and says: %s",
 		llm.ErrInvalidRequest, got.ID, len(rows), cmp.Or(strings.Join(said, "; "), "nothing"))
 }
@@ -136,9 +135,6 @@ func (r *batchRun) readRows(b *batch, from io.Reader) (map[string]outcome, error
 		if w := r.rows[l.CustomID]; w != nil && w.in == b {
 			keepBetter(out, w.id, r.read(&l, w.Wire))
 		}
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, errors.New("a line of more than 64 MiB")
 	}
 	return out, lines.Err()
 }

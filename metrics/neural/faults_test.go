@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/neural"
 )
@@ -385,16 +385,16 @@ func TestVersion(t *testing.T) {
 
 // TestBudget has requests after the probe count.
 func TestBudget(t *testing.T) {
-	for name, limits := range map[string]budget.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
+	for name, limits := range map[string]ask.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
 		s := &llmtest.OIP{}
 		h := httptest.NewServer(s)
 		t.Cleanup(h.Close)
-		b := budget.New(limits, nil)
+		b := ask.NewBudget(limits, nil)
 		m, err := neural.New(t.Context(), neural.Spec{URLs: []string{h.URL}, Model: "fake", Output: "score", Bytes: 1}, neural.Environment{Client: quick, Budget: b})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, budget.ErrSpent) {
+		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, ask.ErrSpent) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := b.Spent().Calls; got != limits.Calls {

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -29,7 +29,7 @@ type Environment struct {
 	Key    string        // bearer token of all servers; "" for none
 	Wait   time.Duration // for servers that are not ready at first
 	// Budget bounds the calls that score, without a cost; nil for no bound.
-	Budget *budget.Budget
+	Budget *ask.Budget
 	// LookAhead makes metrics that look ahead alone: they ask what the model is, and
 	// for no score.
 	LookAhead bool
@@ -60,7 +60,7 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 type Metric struct {
 	spec   Spec
 	client *llm.Client
-	budget *budget.Budget
+	budget *ask.Budget
 	wire   *rest
 	form   *form
 	info   metrics.Info

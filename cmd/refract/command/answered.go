@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // answered counts the answers of models that a run waits for.
@@ -23,7 +23,7 @@ type answered struct {
 }
 
 // add counts an answer, and shows that it has come.
-func (a *answered) add(p *report.Progress, spend *budget.Budget, called, failed bool, tokens int) {
+func (a *answered) add(p *report.Progress, spend *ask.Budget, called, failed bool, tokens int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.all++

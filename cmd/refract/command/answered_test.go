@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/budget"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // Answers are those that came. What failed is counted apart, with its most
@@ -12,7 +12,7 @@ import (
 func TestAnswered(t *testing.T) {
 	var out bytes.Buffer
 	e := &env{stderr: &out}
-	spend := budget.New(budget.Limits{}, nil)
+	spend := ask.NewBudget(ask.Limits{}, nil)
 	p := e.progress("ask", "answers")
 	a := &answered{}
 	a.add(p, spend, true, false, 3)

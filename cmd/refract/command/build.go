@@ -14,7 +14,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
@@ -52,8 +51,8 @@ type builder struct {
 	set                         build.Set
 	formats                     output // of tables on standard output
 
-	rates    budget.Prices
-	spend    *budget.Budget
+	rates    ask.Prices
+	spend    *ask.Budget
 	store    store              // nil until a model is asked
 	to       *atomicfile.Folder // nil for a dry run
 	progress *report.Progress
@@ -139,7 +138,7 @@ func (b *builder) open(ctx context.Context, e *env) (err error) {
 		}
 		b.progress = e.progress("ask", "answers")
 	}
-	b.spend = budget.New(b.limits(), b.rates)
+	b.spend = ask.NewBudget(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
 		client, err := b.client(e, llm.Chat)

@@ -13,9 +13,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // serverFlags say which servers are called, how hard, and where their answers
@@ -85,13 +85,13 @@ func (c *callFlags) registerDryRun(cmd *cobra.Command, makes string) {
 // calling reports whether the run may make calls.
 func (c *callFlags) calling() bool { return !c.offline && !c.dryRun }
 
-func (c *callFlags) limits() budget.Limits {
-	return budget.Limits{Calls: c.maxCalls, Cost: c.maxCost, Time: c.maxTime}
+func (c *callFlags) limits() ask.Limits {
+	return ask.Limits{Calls: c.maxCalls, Cost: c.maxCost, Time: c.maxTime}
 }
 
 // readPrices reads the table, if there is one, which must have the models
 // where the cost is bounded.
-func (c *callFlags) readPrices(models ...string) (budget.Prices, error) {
+func (c *callFlags) readPrices(models ...string) (ask.Prices, error) {
 	if c.prices == "" {
 		if c.maxCost > 0 {
 			return nil, usagef("--max-cost needs --prices: a file with the prices of the models")
@@ -107,7 +107,7 @@ func (c *callFlags) readPrices(models ...string) (budget.Prices, error) {
 		defer file.Close()
 		name, in = c.prices, file
 	}
-	prices, err := budget.ReadPrices(name, in)
+	prices, err := ask.ReadPrices(name, in)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error)
 }
 
 // tellCost says what the calls of a run cost.
-func (e *env) tellCost(s budget.Spent) {
+func (e *env) tellCost(s ask.Spent) {
 	if s.Priced && s.Calls > 0 {
 		e.note("the calls cost %.4f", s.Cost)
 	}

@@ -35,10 +35,7 @@ func (r *expansion) foresee(ctx context.Context) error {
 		most = fixed(price.Cost(o.Most.PromptTokens, o.Most.CompletionTokens) +
 			judge.Cost(o.MostQuestions.PromptTokens, o.MostQuestions.CompletionTokens))
 	}
-	estimate := "estimated by the length of the texts"
-	if o.Measured {
-		estimate = "estimated by the stored answers"
-	}
+	const estimate = "estimated by the length of the texts"
 	const bound = "if all is asked as often as it may be, each answer as long as it may be"
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{{Name: "what"}, {Name: "value"}, {Name: "how"}}}
 	t.Add("segments", strconv.Itoa(o.Segments), "")

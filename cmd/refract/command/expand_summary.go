@@ -13,10 +13,10 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // incompleteError says that the output lacks answers that failed.
@@ -34,7 +34,7 @@ func (e *incompleteError) Error() string {
 type watcher struct {
 	p        *report.Progress
 	segments int // of the dataset; 0 where that is not known
-	spend    *budget.Budget
+	spend    *ask.Budget
 	client   *llm.Client // nil where there is none to wait for
 	last     diversify.Progress
 }
@@ -151,7 +151,7 @@ func numbered(verdicts map[string]int) string {
 }
 
 // tell says what a run did; checked says that there were checks.
-func (f *findings) tell(e *env, spent budget.Spent, checked bool, complete int) {
+func (f *findings) tell(e *env, spent ask.Spent, checked bool, complete int) {
 	judged := ""
 	if f.Judged > 0 {
 		judged = fmt.Sprintf(" (%d of the judge)", f.Judged)

@@ -124,7 +124,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 }
 
 func TestOpenOddNames(t *testing.T) {
-	for _, name := range []string{"a b.db", "50%25?mode=memory#x.db", ":memory:", "file:x", "ß&=.db"} {
+	for _, name := range []string{"50%25?mode=memory#x.db", ":memory:", "file:x"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		s, err := cache.Open(t.Context(), file)

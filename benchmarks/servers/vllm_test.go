@@ -5,14 +5,12 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/refract-eval/refract/internal/likelihood"
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // expectation is what transformers says of a text and a model.
@@ -130,44 +128,4 @@ func tokensOf(t *testing.T, c *llm.Client, prompt string) []llm.TokenLogprob {
 		t.Fatalf("%q: %d tokens of %d, %v", prompt, len(tokens), r.PromptTokens, err)
 	}
 	return tokens
-}
-
-// The program's gptscore is that likelihood.
-func TestVLLMGPTScore(t *testing.T) {
-	url, c := vLLM(t), vLLMClient(t, llm.Completions)
-	dir := t.TempDir()
-	out, said, code := run(t, dir, program(t), "score", invented(t, dir), "-m", "gptscore:model="+model,
-		"--base-url", url, "--reports", "reports.jsonl", "-f", "jsonl")
-	if code != 0 {
-		t.Fatalf("exit code %d\n%s", code, said)
-	}
-	t.Logf("%s", out)
-	definition, err := judge.Find("gptscore")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resolved, err := definition.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]float64{}
-	for _, s := range inventions {
-		for system, hypothesis := range s.Hypotheses {
-			prefix, continuation := resolved.RenderLikelihood(judge.Fields{Source: s.Source, Hypothesis: hypothesis})
-			mean, _, err := likelihood.Score(tokensOf(t, c, prefix+continuation), len(prefix))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want[s.ID+system] = mean
-		}
-	}
-	got := readJudged(t, filepath.Join(dir, "reports.jsonl"))
-	if len(got) != len(want) {
-		t.Errorf("%d reports, want %d", len(got), len(want))
-	}
-	for _, j := range got {
-		if p := j.Score; j.Status != "scored" || p == nil || math.Abs(*p-want[j.ID+j.System]) > 1e-3 {
-			t.Errorf("%+v, want %v", j, want[j.ID+j.System])
-		}
-	}
 }

@@ -40,8 +40,8 @@ type postgresServer struct {
 // pool_max_conn_idle_time (2s). No session of the server is relied on, so that
 // a PgBouncer may stand between, in the mode of transactions.
 //
-// A record is as durable as the server is set to. The error is a
-// [*versionError] for tables of another version, or wraps [ErrUnavailable],
+// A record is as durable as the server is set to. The error wraps
+// [errVersion] for tables of another version, [ErrUnavailable],
 // [errForeign] for tables that are not of this program, [errLocked],
 // [ErrReadOnly] or [ErrCorrupt].
 func openPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Database, error) {

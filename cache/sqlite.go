@@ -32,8 +32,8 @@ type sqliteFile struct {
 }
 
 // openSQLite opens the cache in a file, which is created if it does not exist
-// and its folder does. The error is a [*versionError] for a file of another
-// version, or wraps [errForeign] for another program's database, [ErrCorrupt]
+// and its folder does. The error wraps [errVersion] for a file of another
+// version, [errForeign] for another program's database, [ErrCorrupt]
 // for a damaged file or one that is no database, [errLocked], [ErrReadOnly],
 // [errFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
 // missing file).

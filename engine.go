@@ -43,8 +43,7 @@ type Options struct {
 	// status MissingReference, in place of a *NoReferencesError.
 	AllowNoReferences bool
 	// EveryCell has every cell scored. Otherwise metrics that are no Preparer score
-	// the first column only where no setting needs more, and a metrics.NativeScorer no
-	// cell where its native scores are all that is needed: the scores are the same, but
+	// the first column only where no setting needs more: the scores are the same, but
 	// how many references have none is then not known. A policy other than Exclude
 	// needs every cell.
 	EveryCell bool
@@ -61,8 +60,8 @@ type Options struct {
 	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest
 	// those of all others, so that later runs of any settings and datasets ask
 	// for what is new; nil keeps nothing, nor is anything kept of metrics that
-	// are metrics.NeverKept. Where a setting pools statistics of its
-	// metric, that metric is computed all the same. Warn, if not nil, is told of stored
+	// are metrics.NeverKept. Where a setting pools statistics of its metric, or takes
+	// native scores, that metric is computed all the same. Warn, if not nil, is told of stored
 	// scores that are damaged, and in a run of segments without a source.
 	Store, StoreRest ScoreStore
 	Warn             func(message string)
@@ -106,8 +105,7 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		k := slices.IndexFunc(e.needs, func(d metricNeeds) bool { return d.metric == set.Metric })
 		if k < 0 {
 			k = len(e.needs)
-			e.needs = append(e.needs, metricNeeds{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell,
-				workspaces: new(sync.Pool)})
+			e.needs = append(e.needs, metricNeeds{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell})
 		}
 		e.needs[k].add(set.Aggregator, pooled)
 		e.metric = append(e.metric, k)
@@ -148,18 +146,6 @@ func (e *Engine) Metrics() []metrics.Metric {
 // Pools reports whether a setting's scores of systems are of pooled statistics.
 func (e *Engine) Pools(setting int) bool { return e.pooled[setting] }
 
-// Unstored names the metrics whose scores a store was to keep, but does not: the
-// statistics of a corpus are made of its texts, and never of stored scores.
-func (e *Engine) Unstored() []string {
-	var out []string
-	for k := range e.needs {
-		if e.needs[k].unstored {
-			out = append(out, e.needs[k].info.Name)
-		}
-	}
-	return out
-}
-
 // SegmentScores holds all scores of one segment.
 type SegmentScores struct {
 	Segment *Segment
@@ -180,8 +166,6 @@ type MetricScores struct {
 	// nothing of the segment could be scored.
 	Native       []float64
 	NativeStatus []metrics.Status
-	// NativeReports explain them; nil where the metric explains none.
-	NativeReports []*analysis.Report
 	// Stored is how many of the scores against single references a store had.
 	Stored int
 	// Reports explain the cells; nil where the metric explains nothing, of all
@@ -201,11 +185,7 @@ type NoReferencesError struct {
 
 // Error says where the segment is and what to do.
 func (e *NoReferencesError) Error() string {
-	at := ""
-	if p := e.Pos.String(); p != "" {
-		at = p + ": "
-	}
-	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or let its scores be missing (--missing exclude)", at, e.ID, e.Metric)
+	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or let its scores be missing (--missing exclude)", e.Pos.prefix(), e.ID, e.Metric)
 }
 
 // NoSourceError says that a metric needs sources and no segment has one.
@@ -228,12 +208,8 @@ type TooLongError struct {
 
 // Error says where the segment is and what to do.
 func (e *TooLongError) Error() string {
-	at := ""
-	if p := e.Pos.String(); p != "" {
-		at = p + ": "
-	}
 	return fmt.Sprintf("%ssegment %q has %.1f MiB of text, and %.1f are the most, as scoring takes some hundred times as much memory; take it out, or raise the bound (--max-text, Options.MaxText)",
-		at, e.ID, float64(e.Bytes)/(1<<20), float64(e.Max)/(1<<20))
+		e.Pos.prefix(), e.ID, float64(e.Bytes)/(1<<20), float64(e.Max)/(1<<20))
 }
 
 // Score scores a batch of segments: the stage that Run applies to a stream. It

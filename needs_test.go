@@ -51,7 +51,7 @@ func cost(hyp, ref string) (float64, metrics.Status) {
 
 func costlySegments(t *rapid.T) []*refract.Segment {
 	var out []*refract.Segment
-	for i := range rapid.IntRange(1, 60).Draw(t, "segments") {
+	for i := range rapid.IntRange(1, 9).Draw(t, "segments") {
 		s := &refract.Segment{ID: fmt.Sprint(i)}
 		for r := range rapid.IntRange(1, 6).Draw(t, "references") {
 			s.References = append(s.References, refract.Text{Value: fmt.Sprintf("r%d.%d", i, r), Valid: rapid.IntRange(0, 9).Draw(t, "there") > 0})
@@ -125,10 +125,10 @@ func TestSavingChangesNoScore(t *testing.T) {
 	})
 }
 
-// A matrix in which cells were left out for max has no mean.
-func TestUnneededCellsHaveNoMean(t *testing.T) {
+// A matrix of first columns only has no maximum.
+func TestUnneededCellsHaveNoMaximum(t *testing.T) {
 	ms := &refract.MetricScores{Columns: 2, Values: []float64{0, 0}, Status: []metrics.Status{metrics.Scored, metrics.Unneeded}}
-	for spec, ok := range map[string]bool{"max": true, "best": true, "single": true, "mean": false, "min": false, "median": false} {
+	for spec, ok := range map[string]bool{"single": true, "max": false} {
 		red, err := reduce(t, &costly{}, ms, spec, aggregate.Exclude, 0)
 		if (err == nil) != ok || err == nil && red.Value != 0 {
 			t.Errorf("%s: %v, %v", spec, red, err)

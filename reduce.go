@@ -67,7 +67,7 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 	if a.Native() {
 		return native(ms, info, policy, h, present+unneeded)
 	}
-	if unneeded > 0 && !suffices(row, status, info, a) {
+	if unneeded > 0 && (!a.Single() || status[0] == metrics.Unneeded) {
 		return Reduced{}, fmt.Errorf("%s was scored against some references only, as another aggregator allowed; score again for %s", info.Name, a.Name())
 	}
 	if a.Single() {
@@ -88,36 +88,11 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 	if err != nil {
 		return Reduced{}, err
 	}
-	if a.Single() {
-		unneeded = 0
-	}
-	// Cells that were left out count as if they had been scored: they cannot
-	// have changed the number.
-	out := Reduced{Value: res.Value, References: res.Used + unneeded, Missing: res.Missing - unneeded}
+	out := Reduced{Value: res.Value, References: res.Used, Missing: res.Missing}
 	if !res.OK {
 		out.Status = firstMissing(status)
 	}
 	return out, nil
-}
-
-// suffices reports whether the cells that were not left out tell the result.
-func suffices(row []float64, status []metrics.Status, info *metrics.Info, a aggregate.Aggregator) bool {
-	if a.Single() {
-		return status[0] != metrics.Unneeded
-	}
-	bound := info.Upper
-	switch a.Extreme(info.Direction == metrics.HigherIsBetter) {
-	case -1:
-		bound = info.Lower
-	case 0:
-		return false
-	}
-	for i, v := range row {
-		if status[i] == metrics.Scored && v == bound {
-			return true
-		}
-	}
-	return false
 }
 
 func native(ms *MetricScores, info *metrics.Info, policy aggregate.Policy, h, present int) (Reduced, error) {

@@ -86,10 +86,8 @@ func (e *Engine) Check(s *Segment) error {
 // has scores of all the same.
 func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
 	var w metrics.Workspace
-	if p, ok := d.metric.(metrics.Preparer); ok {
-		if w, ok = d.workspaces.Get().(metrics.Workspace); !ok {
-			w = p.NewWorkspace()
-		}
+	if d.cache == nil {
+		w = d.workspaces.Get().(metrics.Workspace)
 		defer d.workspaces.Put(w)
 	}
 	var todo []*segmentWork
@@ -106,7 +104,7 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []
 		ms := d.init(f, status)
 		switch {
 		case status != metrics.Scored || len(f.hyps) == 0:
-		case w == nil || d.cache != nil:
+		case w == nil:
 			todo = append(todo, f)
 		default:
 			b := d.block(f)
@@ -123,10 +121,7 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []
 			}
 		}
 	}
-	if len(todo) == 0 {
-		return nil, nil
-	}
-	return d.ask(ctx, w, todo)
+	return d.ask(ctx, todo)
 }
 
 // init makes the matrix with the statuses that follow from what is missing.
@@ -169,7 +164,7 @@ func (d *metricNeeds) block(f *segmentWork) metrics.Block {
 func (d *metricNeeds) place(f *segmentWork, scores metrics.Scores) error {
 	ms := &f.scores.Metrics[d.index]
 	columns := d.block(f).Columns()
-	if err := d.check(f, scores, "", columns); err != nil {
+	if err := d.check(f, scores, columns); err != nil {
 		return err
 	}
 	if scores.Reports != nil {
@@ -195,22 +190,15 @@ func (d *metricNeeds) place(f *segmentWork, scores metrics.Scores) error {
 
 // placeNative copies native scores to where the hypotheses stand.
 func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
-	if err := d.check(f, scores, "native ", 1); err != nil {
+	if err := d.check(f, scores, 1); err != nil {
 		return err
 	}
 	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
-	ms.Native = make([]float64, rows)
-	ms.NativeStatus = slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
-	if scores.Reports != nil {
-		ms.NativeReports = make([]*analysis.Report, rows)
-	}
+	ms.Native, ms.NativeStatus = make([]float64, rows), slices.Repeat([]metrics.Status{metrics.MissingHypothesis}, rows)
 	for b, h := range f.hyps {
 		ms.Native[h], ms.NativeStatus[h] = scores.Values[b], metrics.Scored
 		if scores.Status != nil {
 			ms.NativeStatus[h] = scores.Status[b]
-		}
-		if scores.Reports != nil {
-			ms.NativeReports[h] = scores.Reports[b]
 		}
 	}
 	return nil
@@ -219,15 +207,15 @@ func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
 // check returns an error where the metric breaks its promises: the scores of a
 // block have another shape, or there is one that is no number, which would poison
 // every mean that it enters, and for which no rank is defined.
-func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, kind string, columns int) error {
+func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, columns int) error {
 	seg := f.scores.Segment
 	if n := len(f.hyps) * columns; len(scores.Values) != n {
-		return fmt.Errorf("%s, segment %q: %d %svalues for %d cells", d.info.Name, seg.ID, len(scores.Values), kind, n)
+		return fmt.Errorf("%s, segment %q: %d values for %d cells", d.info.Name, seg.ID, len(scores.Values), n)
 	}
 	for i, v := range scores.Values {
 		if (math.IsNaN(v) || math.IsInf(v, 0)) && (scores.Status == nil || scores.Status[i] == metrics.Scored) {
-			return fmt.Errorf("%s, segment %q: system %q has the %sscore %v; a metric without a number must say so by a status",
-				d.info.Name, seg.ID, seg.Hypotheses[f.hyps[i/columns]].System, kind, v)
+			return fmt.Errorf("%s, segment %q: system %q has the score %v; a metric without a number must say so by a status",
+				d.info.Name, seg.ID, seg.Hypotheses[f.hyps[i/columns]].System, v)
 		}
 	}
 	return nil
@@ -269,62 +257,55 @@ func (d *metricNeeds) beside(w metrics.Workspace, f *segmentWork) error {
 }
 
 // ask scores segments with the metric's Score, or from the store.
-func (d *metricNeeds) ask(ctx context.Context, w metrics.Workspace, batch []*segmentWork) (whole []*segmentWork, err error) {
+func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
 	blocks := make([]metrics.Block, len(batch))
 	for i, f := range batch {
 		blocks[i] = d.block(f)
 	}
-	all, err := d.cache.score(ctx, d, w, blocks)
-	if start := (*metrics.StartError)(nil); errors.As(err, &start) {
-		return nil, err // of no segment
-	}
-	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
-		return whole, fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
-	}
-	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
-		for i, f := range batch {
-			if all[i].lacks {
-				continue
-			}
-			if err := d.placeCached(f, &all[i]); err != nil {
-				return nil, err
-			}
-			whole = append(whole, f)
+	all, err := d.cache.score(ctx, d, blocks)
+	var left []*segmentWork
+	for i := range all {
+		f, x := batch[i], &all[i]
+		if err != nil && (x.lacks || d.native) {
+			left = append(left, f)
+			continue
 		}
-		batch, err = batch[at.First:at.Last+1], at.Err
-	}
-	if err != nil {
-		first, last := batch[0].scores.Segment.ID, batch[len(batch)-1].scores.Segment.ID
-		if len(batch) == 1 {
-			return whole, fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
+		f.scores.Metrics[d.index].Stored = x.stored
+		err := d.place(f, x.scores)
+		if err == nil && d.native {
+			err = d.placeNative(f, x.native)
 		}
-		return whole, fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
-	}
-	for i, f := range batch {
-		if err := d.placeCached(f, &all[i]); err != nil {
+		if err != nil {
 			return nil, err
 		}
+		whole = append(whole, f)
 	}
-	return nil, nil
-}
-
-// placeCached places the scores that a block has, natively too.
-func (d *metricNeeds) placeCached(f *segmentWork, x *cachedBlock) error {
-	f.scores.Metrics[d.index].Stored = x.stored
-	if err := d.place(f, x.scores); err != nil || !d.native {
-		return err
+	if left != nil {
+		batch = left
 	}
-	return d.placeNative(f, x.native)
+	first, last := batch[0].scores.Segment.ID, batch[len(batch)-1].scores.Segment.ID
+	at := (*metrics.CellError)(nil)
+	switch {
+	case err == nil:
+	case errors.As(err, new(*metrics.StartError)): // of no segment
+	case errors.As(err, &at):
+		err = fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
+	case len(batch) == 1:
+		err = fmt.Errorf("%s, segment %q: %w", d.info.Name, first, err)
+	default:
+		err = fmt.Errorf("%s, segments %q to %q: %w", d.info.Name, first, last, err)
+	}
+	return whole, err
 }
 
 // cell names a cell of a block for people.
 func (d *metricNeeds) cell(f *segmentWork, at *metrics.CellError) string {
 	seg := f.scores.Segment
-	name := fmt.Sprintf("segment %q, system %q", seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)
-	if p := seg.Pos.String(); p != "" {
-		name = p + ": " + name
-	}
-	if d.info.NeedsReferences && at.Column >= 0 && at.Column < len(f.refs) && len(f.refs) > 1 {
+	name := fmt.Sprintf("%ssegment %q, system %q", seg.Pos.prefix(), seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)
+	if d.info.NeedsReferences && at.Column < len(f.refs) && len(f.refs) > 1 {
 		name += fmt.Sprintf(", reference %d", f.refs[at.Column]+1)
 	}
 	return name

@@ -63,6 +63,14 @@ func (p Position) String() string {
 	}
 }
 
+// prefix is String with a colon behind it, for errors.
+func (p Position) prefix() string {
+	if p.File == "" {
+		return ""
+	}
+	return p.String() + ": "
+}
+
 // Segment is one item of a test set: a sentence, a document to summarize, an
 // image to caption, with everything that is known of it.
 type Segment struct {

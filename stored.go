@@ -50,7 +50,7 @@ func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([
 		return m.Score
 	}
 	return func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-		all, err := d.cache.score(ctx, d, nil, blocks)
+		all, err := d.cache.score(ctx, d, blocks)
 		if err != nil {
 			return nil, err
 		}
@@ -79,39 +79,30 @@ type cachedBlock struct {
 	at     int        // its first hypothesis among the keys
 	scores metrics.Scores
 	known  []bool
-	fresh  [][]keptCell   // by hypothesis
-	stored int            // scores that the store had
-	list   textHash       // of all references
-	native metrics.Scores // by hypothesis, without Values unless asked for
-	have   []bool         // of them
-	lacks  bool           // some of what was asked for, as the metric failed
+	fresh  [][]keptCell // by hypothesis
+	stored int          // scores that the store had
+	native metrics.Scores
+	lacks  bool // some of what was asked for, as the metric failed
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
-// metric and stored.
-func (k *scoreCache) score(ctx context.Context, d *metricNeeds, w metrics.Workspace, blocks []metrics.Block) ([]cachedBlock, error) {
+// metric and stored. There are blocks beside an error where some of them have scores.
+func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics.Block) ([]cachedBlock, error) {
 	all := make([]cachedBlock, len(blocks))
 	var keys [][32]byte
 	var buf []byte
 	for i, b := range blocks {
-		x := &all[i]
 		n := len(b.Hypotheses) * b.Columns()
-		*x = cachedBlock{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n), scores: newScores(n)}
-		if d.native {
-			x.native, x.have = newScores(len(b.Hypotheses)), make([]bool, len(b.Hypotheses))
-		}
+		x := &all[i]
+		*x = cachedBlock{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n),
+			scores: metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}}
 		if k.store == nil {
 			continue
 		}
 		x.fresh = make([][]keptCell, len(b.Hypotheses))
 		for c, ref := range b.References {
-			x.refs[c], buf = hashOf(buf, 'r', ref)
+			x.refs[c], buf = hashOf(buf, ref)
 		}
-		var joined []byte
-		for _, h := range x.refs {
-			joined = append(joined, h[:]...)
-		}
-		x.list, buf = hashOf(buf, 'l', joined)
 		for _, hyp := range b.Hypotheses {
 			var key [32]byte
 			key, buf = k.key(buf, b.Source, hyp)
@@ -129,18 +120,26 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, w metrics.Worksp
 			}
 		}
 	}
-	err := d.askFor(ctx, w, all)
-	if err != nil && !errors.As(err, new(*metrics.BlocksError)) {
+	partly, err := d.askFor(ctx, all)
+	if err != nil && !partly {
 		return nil, err
 	}
-	if no := k.put(ctx, all, keys); no != nil { // what came is kept
+	if d.native && !partly { // which is not stored
+		natives, err := d.metric.(metrics.NativeScorer).ScoreNative(ctx, blocks)
+		if err == nil && len(natives) != len(blocks) {
+			err = fmt.Errorf("%d lists of native scores for %d blocks", len(natives), len(blocks))
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			all[i].native = natives[i]
+		}
+	}
+	if no := k.put(ctx, all, keys); no != nil {
 		return nil, errors.Join(err, fmt.Errorf("the store of scores: %w", no))
 	}
 	return all, err
-}
-
-func newScores(n int) metrics.Scores {
-	return metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 }
 
 // take reads what a value has of the row of a hypothesis.
@@ -154,26 +153,18 @@ func (k *scoreCache) take(x *cachedBlock, h int, value []byte) {
 		return
 	}
 	raw := reportsOf(cells, reports)
-	read := func(s *metrics.Scores, at int, of textHash) bool {
-		i := find(cells, of)
+	for c, ref := range x.refs {
+		i := find(cells, ref)
 		if i < 0 {
-			return false
+			continue
 		}
-		cell := keptCell{of: of}
+		cell, at := keptCell{of: ref}, h*len(x.refs)+c
 		if cell.status, cell.value, _ = cellAt(cells, i); raw != nil {
 			cell.report = raw[i]
 		}
-		return cell.put(s, at)
-	}
-	columns := x.block.Columns()
-	for c, ref := range x.refs {
-		at := h*columns + c
-		if x.known[at] = read(&x.scores, at, ref); x.known[at] && x.scores.Status[at] == metrics.Scored {
+		if x.known[at] = cell.put(&x.scores, at); x.known[at] && cell.status == metrics.Scored {
 			x.stored++
 		}
-	}
-	if x.have != nil {
-		x.have[h] = read(&x.native, h, x.list)
 	}
 }
 
@@ -183,13 +174,12 @@ type request struct {
 	of         *cachedBlock
 	block      int
 	hyps, cols []int
-	native     bool // a score a hypothesis, against all of the columns
 }
 
 // missing is what a block lacks in its first columns.
 func (x *cachedBlock) missing(block, first int) []request {
 	var out []request
-	columns := x.block.Columns()
+	columns := len(x.refs)
 	for h := range x.block.Hypotheses {
 		var cols []int
 		for c := range min(columns, first) {
@@ -223,157 +213,82 @@ func (p *request) texts() metrics.Block {
 	return b
 }
 
-// askFor asks the metric for what is not known.
-func (d *metricNeeds) askFor(ctx context.Context, w metrics.Workspace, all []cachedBlock) error {
+// askFor asks the metric for what is not known. Partly tells that an error is about
+// some of the blocks.
+func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) (partly bool, err error) {
 	var todo []request
 	var blocks []metrics.Block
-	first := d.columns()
+	first := 1
+	switch {
+	case d.all:
+		first = math.MaxInt
+	case d.native && !d.first:
+		first = 0
+	}
 	for i := range all {
 		x := &all[i]
 		for at := range x.known {
-			if !x.known[at] && at%x.block.Columns() >= first {
+			if !x.known[at] && at%len(x.refs) >= first {
 				x.scores.Status[at] = metrics.Unneeded
 			}
-		}
-		if w != nil && x.have != nil && !slices.Contains(x.known, true) {
-			w.Load(x.block) // for cells and native scores at a time
-			whole := x.missing(i, math.MaxInt)
-			if err := whole[0].fill(metrics.Scores{Values: w.Cells(nil)}); err != nil {
-				return err
-			}
-			if err := x.takeNative(w); err != nil {
-				return err
-			}
-			continue
 		}
 		for _, p := range x.missing(i, first) {
 			todo, blocks = append(todo, p), append(blocks, p.texts())
 		}
 	}
-	if err := sendRequests(ctx, d.metric.Score, todo, blocks); err != nil {
-		for i := range all {
-			all[i].lacks = all[i].lacks || slices.Contains(all[i].have, false)
-		}
-		return err
-	}
-	todo, blocks = todo[:0], blocks[:0]
-	for i := range all {
-		if x := &all[i]; slices.Contains(x.have, false) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if w == nil {
-				p := x.lacksNative(i)
-				todo, blocks = append(todo, p), append(blocks, p.texts())
-				continue
-			}
-			w.Load(x.block)
-			if err := x.takeNative(w); err != nil {
-				return err
-			}
-		}
-	}
-	if len(todo) == 0 {
-		return nil
-	}
-	return sendRequests(ctx, d.metric.(metrics.NativeScorer).ScoreNative, todo, blocks)
-}
-
-// lacksNative is the part of a block whose native scores are not known.
-func (x *cachedBlock) lacksNative(block int) request {
-	p := request{of: x, block: block, native: true}
-	for h, have := range x.have {
-		if !have {
-			p.hyps = append(p.hyps, h)
-		}
-	}
-	for c := range x.block.References {
-		p.cols = append(p.cols, c)
-	}
-	return p
-}
-
-// takeNative takes the native scores of a block that is loaded.
-func (x *cachedBlock) takeNative(w metrics.Workspace) error {
-	p := x.lacksNative(0)
-	got := w.(metrics.NativeWorkspace).Native(nil)
-	if len(got) != len(x.have) {
-		return fmt.Errorf("%d native scores for %d hypotheses", len(got), len(x.have))
-	}
-	for i, h := range p.hyps {
-		got[i] = got[h]
-	}
-	return p.fill(metrics.Scores{Values: got[:len(p.hyps)]})
-}
-
-// sendRequests asks a method of the metric for requests, whose texts are blocks.
-func sendRequests(ctx context.Context, score func(context.Context, []metrics.Block) ([]metrics.Scores, error), todo []request, blocks []metrics.Block) error {
 	if len(blocks) == 0 {
-		return nil
+		return false, nil
 	}
-	scores, err := score(ctx, blocks)
-	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
-		for i := range todo {
-			if at.Scores == nil || at.Scores[i].Values == nil {
-				todo[i].of.lacks = true
-			} else if err := todo[i].fill(at.Scores[i]); err != nil {
-				return err
-			}
-		}
-		return &metrics.BlocksError{First: todo[at.First].block, Last: todo[at.Last].block, Err: at.Err}
-	}
+	scores, err := d.metric.Score(ctx, blocks)
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		p := todo[at.Block]
-		out := &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: -1, Err: at.Err}
-		if at.Column >= 0 {
-			out.Column = p.cols[min(at.Column, len(p.cols)-1)]
-		}
-		return out
+		return false, &metrics.CellError{Block: p.block, Hypothesis: p.hyps[at.Hypothesis], Column: p.cols[min(at.Column, len(p.cols)-1)], Err: at.Err}
 	}
-	if err != nil {
-		return err
+	part := (*metrics.BlocksError)(nil)
+	if partly = errors.As(err, &part); partly {
+		scores, err = part.Scores, part.Err
+	} else if err != nil {
+		return false, err
 	}
 	if len(scores) != len(blocks) {
-		return fmt.Errorf("%d matrices for %d blocks", len(scores), len(blocks))
+		return false, fmt.Errorf("%d matrices for %d blocks", len(scores), len(blocks))
 	}
 	for i := range todo {
-		if err := todo[i].fill(scores[i]); err != nil {
-			return err
+		if partly && scores[i].Values == nil {
+			todo[i].of.lacks = true
+		} else if err := todo[i].fill(scores[i]); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return partly, err
 }
 
 // fill places the scores of a request in its block.
 func (p *request) fill(s metrics.Scores) error {
-	x, to, refs, columns, cols := p.of, &p.of.scores, p.of.refs, p.of.block.Columns(), p.cols
-	if p.native {
-		to, refs, columns, cols = &x.native, []textHash{x.list}, 1, []int{0}
-	}
-	n := len(p.hyps) * len(cols)
+	n := len(p.hyps) * len(p.cols)
 	if len(s.Values) != n || s.Status != nil && len(s.Status) != n || s.Reports != nil && len(s.Reports) != n {
 		return fmt.Errorf("%d values, %d statuses and %d reports for %d cells", len(s.Values), len(s.Status), len(s.Reports), n)
 	}
+	x := p.of
 	for i, h := range p.hyps {
-		for j, c := range cols {
-			from, at := i*len(cols)+j, h*columns+c
-			cell := keptCell{of: refs[c], value: s.Values[from]}
+		for j, c := range p.cols {
+			from, at := i*len(p.cols)+j, h*len(x.refs)+c
+			cell := keptCell{of: x.refs[c], value: s.Values[from]}
 			if s.Status != nil {
 				cell.status = s.Status[from]
 			}
-			to.Values[at], to.Status[at] = cell.value, cell.status
+			x.scores.Values[at], x.scores.Status[at] = cell.value, cell.status
 			if s.Reports != nil && s.Reports[from] != nil {
-				setReport(to, at, s.Reports[from])
+				setReport(&x.scores, at, s.Reports[from])
 			}
 			if x.fresh == nil {
 				continue
 			}
 			if s.Reports != nil && s.Reports[from] != nil {
-				text, err := json.Marshal(s.Reports[from])
-				if err != nil {
+				var err error
+				if cell.report, err = json.Marshal(s.Reports[from]); err != nil {
 					return err
 				}
-				cell.report = text
 			}
 			if keeps(cell.status) && !(cell.status == metrics.Scored && (math.IsNaN(cell.value) || math.IsInf(cell.value, 0))) {
 				x.fresh[h] = append(x.fresh[h], cell)

@@ -18,9 +18,9 @@ import (
 // cell of a metric without references.
 type textHash [16]byte
 
-// hashOf is the hash of a text of a kind: a reference, or a list of hashes.
-func hashOf[T string | []byte](buf []byte, kind byte, text T) (textHash, []byte) {
-	buf = append(append(buf[:0], kind), text...)
+// hashOf is the hash of a reference.
+func hashOf(buf []byte, text string) (textHash, []byte) {
+	buf = append(append(buf[:0], 'r'), text...)
 	sum := sha256.Sum256(buf)
 	return textHash(sum[:16]), buf
 }

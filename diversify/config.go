@@ -89,9 +89,8 @@ type Expander struct {
 	asker *ask.Asker
 
 	choosing       sync.Mutex
-	chosen, asJSON bool        // what FormAuto asks for
-	choiceErr      error       // why that cannot be found out
-	probed         *ask.Result // the call that found the form, not yet counted
+	chosen, asJSON bool  // what FormAuto asks for
+	choiceErr      error // why that cannot be found out
 
 	observing sync.Mutex
 }

@@ -67,14 +67,3 @@ func TestSettings(t *testing.T) {
 		})
 	}
 }
-
-// A change of prompts by the caller after New has no effect.
-func TestNewCopies(t *testing.T) {
-	cfg := config(completer(echo))
-	x := newExpander(t, cfg)
-	cfg.Prompts[0] = diversify.Prompt{Name: "x", Text: "x:"}
-	out, _ := mustRun(t, x, numbered(1))
-	if got := out[0].Variants[0].Prompt; got != "order" {
-		t.Errorf("prompt %q", got)
-	}
-}

@@ -1,15 +1,13 @@
 package diversify
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/diversity"
-	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -29,7 +27,7 @@ type Counts struct {
 	Others    []string // verdicts that no check gives
 	ByVerdict map[string]*Count
 	ByStep    map[string]*Count
-	Diversity *diversity.Tally // of accepted answers
+	Diversity *measure.Diversity // of accepted answers
 
 	checker *check.Checker // nil of what was stored
 }
@@ -49,16 +47,15 @@ func NewCounts(c *check.Checker) *Counts {
 		}
 	}
 	return &Counts{
-		checker: c, Signature: c.Signature(), Makes: makes, Cleans: c.Steps(),
-		ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{}, Diversity: diversity.New(),
+		checker: c, Signature: c.Signature(), Makes: makes, Cleans: check.Steps(),
+		ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{}, Diversity: measure.NewDiversity(),
 	}
 }
 
 // Add checks the variants of a segment and what was rejected before, and returns a
 // copy of the segment with the verdicts. A person's decision stays, and so does a
-// verdict that no check gives, such as a judge's. The error is that of the language
-// check.
-func (n *Counts) Add(s *refract.Segment) (*refract.Segment, error) {
+// verdict that no check gives, such as a judge's.
+func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 	n.Segments++
 	for _, r := range s.References {
 		if r.Valid {
@@ -84,9 +81,7 @@ func (n *Counts) Add(s *refract.Segment) (*refract.Segment, error) {
 			}
 			n.count(n.ByVerdict, v.Verdict)
 		default:
-			if err := n.judge(judge, s, &v); err != nil {
-				return nil, fmt.Errorf("segment %s, reference %d, prompt %q: %w", s.ID, v.Reference+1, v.Prompt, err)
-			}
+			n.judge(judge, s, &v)
 		}
 		if v.Verdict == check.Accepted {
 			out.Variants = append(out.Variants, v)
@@ -105,11 +100,11 @@ func (n *Counts) Add(s *refract.Segment) (*refract.Segment, error) {
 		accepted = append(accepted, out.Variants[i].Text.Value)
 	}
 	n.Diversity.Add(accepted)
-	return &out, nil
+	return &out
 }
 
 // judge gives a variant its verdict.
-func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Variant) error {
+func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Variant) {
 	origin := refract.Origin{}
 	if v.Origin != nil {
 		origin = *v.Origin
@@ -123,9 +118,6 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 		judged := judge.Judge(checked(v.Reference, &answer, origin.Form))
 		res = &judged
 	}
-	if res.Err != nil {
-		return res.Err
-	}
 	n.count(n.ByVerdict, res.Verdict)
 	for _, step := range res.Cleaned {
 		n.count(n.ByStep, step)
@@ -134,9 +126,8 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	v.Origin, v.Text = &origin, refract.Text{Value: res.Text, Valid: res.HasText}
 	v.Verdict, v.Detail, v.Doubt = res.Verdict, res.Detail, nil
 	if v.Verdict == check.Accepted {
-		v.Doubt = new(doubt.Of(s.References[v.Reference].Value, v.Text.Value))
+		v.Doubt = new(measure.Doubt(s.References[v.Reference].Value, v.Text.Value))
 	}
-	return nil
 }
 
 // texts are those of references, "" where one is missing.

@@ -3,7 +3,6 @@ package diversify
 import (
 	"cmp"
 	"fmt"
-	"maps"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/answer"
@@ -15,24 +14,11 @@ import (
 // model is asked whether a reference and an answer convey the same meaning.
 // It decodes greedily.
 type Equivalence struct {
-	Model     string
-	Revision  string
-	Endpoint  llm.Endpoint // the Client's; "" means llm.Chat
-	MaxTokens int          // bounds the judge's answer; 0 means 16
-	// From is the least doubt (see package doubt) about an answer that the judge
-	// is asked about: 0 for all answers, doubt.Limit for doubtful ones.
+	Model    string
+	Endpoint llm.Endpoint // the Client's; "" means llm.Chat
+	// From is the least doubt of a variant (see [refract.Variant]) that the judge
+	// is asked about: 0 for all answers.
 	From float64
-	// Extra holds further fields of the request's body; they are part of what
-	// determines an answer.
-	Extra map[string]any
-}
-
-func (e *Equivalence) maxTokens() int { return cmp.Or(e.MaxTokens, 16) }
-
-// prompt is the paper's.
-func (Equivalence) prompt(reference, variant string) string {
-	return "Sentence 1: " + reference + "\nSentence 2: " + variant +
-		"\nDo sentence 1 and sentence 2 convey the same meaning?\n\n"
 }
 
 // equivalence is an Equivalence that is ready for use.
@@ -41,12 +27,12 @@ type equivalence struct {
 	params cache.Params
 }
 
+// judgeTokens bound the judge's answer.
+const judgeTokens = 16
+
 func newEquivalence(e Equivalence) (*equivalence, error) {
-	e.Endpoint, e.MaxTokens = cmp.Or(e.Endpoint, llm.Chat), e.maxTokens()
-	values := map[string]any{}
-	maps.Copy(values, e.Extra)
-	values["temperature"], values["top_p"], values["max_tokens"] = 0.0, 1.0, e.MaxTokens
-	params, err := cache.NewParams(values)
+	e.Endpoint = cmp.Or(e.Endpoint, llm.Chat)
+	params, err := cache.NewParams(map[string]any{"temperature": 0.0, "top_p": 1.0, "max_tokens": judgeTokens})
 	j := &equivalence{e, params}
 	if err == nil {
 		err = j.question("a", "b").Wire.Check(e.Endpoint)
@@ -57,13 +43,14 @@ func newEquivalence(e Equivalence) (*equivalence, error) {
 	return j, nil
 }
 
-// question asks whether a variant means what its reference does.
+// question asks whether a variant means what its reference does, by the paper's prompt.
 func (e *equivalence) question(reference, variant string) ask.Question {
-	prompt := e.prompt(reference, variant)
-	request := cache.Request{Kind: kind(e.Endpoint), Model: e.Model, Revision: e.Revision, Prompt: prompt, Params: e.params}
+	prompt := "Sentence 1: " + reference + "\nSentence 2: " + variant +
+		"\nDo sentence 1 and sentence 2 convey the same meaning?\n\n"
+	request := cache.Request{Kind: kind(e.Endpoint), Model: e.Model, Prompt: prompt, Params: e.params}
 	return ask.Question{
 		Request: request, Key: request.Key(), Expected: 1,
-		Wire: llm.Request{Model: e.Model, Prompt: prompt, TopP: 1, MaxTokens: e.MaxTokens, Extra: e.Extra},
+		Wire: llm.Request{Model: e.Model, Prompt: prompt, TopP: 1, MaxTokens: judgeTokens},
 	}
 }
 

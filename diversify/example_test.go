@@ -66,8 +66,13 @@ func Example() {
 }
 
 func ExampleParsePrompts() {
-	_, err := diversify.ParsePrompts("order,formel")
+	prompts, err := diversify.ParsePrompts("order,plain@de")
+	for _, p := range prompts {
+		fmt.Println(p.Render("It rains.", ""))
+	}
 	fmt.Println(err)
 	// Output:
-	// unknown prompt "formel"; did you mean "formal"? (known: ten, order, structure, voice, tense, tone, style, rephrase, synonyms, formal, informal, plain, translation, summary, caption, data)
+	// Change the order of the sentences: It rains.
+	// Formuliere die Sätze um: It rains.
+	// <nil>
 }

@@ -27,7 +27,7 @@ import (
 // running Expand again goes on from there. Calls that are in flight when one
 // fails may end and are stored too.
 func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
-	t := newTally(x, x.cfg.Observe)
+	t := &tally{mu: &x.observing, observe: x.cfg.Observe}
 	jobs := func(ctx context.Context) iter.Seq2[ask.Job, error] {
 		return func(yield func(ask.Job, error) bool) {
 			for seg, err := range ds.Segments(ctx) {
@@ -47,7 +47,6 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 		t.update(func(p *Progress) { p.yielded(j, &expanded) })
 		return nil
 	})
-	x.countProbe(t)
 	s := t.summary()
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		err = fmt.Errorf("expansion interrupted after %d segments; the answers received are stored: %w", s.Segments, ended)

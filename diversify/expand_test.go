@@ -64,7 +64,7 @@ func TestExpand(t *testing.T) {
 		t.Error("the input was changed")
 	}
 	want2 := diversify.Summary{
-		Segments: 3, References: 3, MissingReferences: 1, EmptyReferences: 2, Variants: 12, Calls: 12,
+		Segments: 3, References: 3, Textless: 1 + 2, Variants: 12, Calls: 12,
 		PromptTokens: 4 * (7 + 7 + 7), CompletionTokens: s.CompletionTokens,
 	}
 	if s != want2 || s.CompletionTokens == 0 {
@@ -167,28 +167,6 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// Equal references are asked about once, in flight or not.
-func TestDuplicates(t *testing.T) {
-	server := llmtest.NewServer(t, &llmtest.Handler{CountSamples: true})
-	cfg := config(client(t, server))
-	ds := make(segments, 30)
-	for i := range ds {
-		same := refract.NewText(fmt.Sprintf("Reference %d.", i/10))
-		ds[i] = &refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{same, same}}
-	}
-	out, s := mustRun(t, newExpander(t, cfg), ds)
-	if server.Calls() != 30 || s.Calls != 30 || s.Cached != 570 || s.Variants != 600 {
-		t.Errorf("%d requests; %+v", server.Calls(), s)
-	}
-	for i, seg := range out {
-		for k, v := range seg.Variants {
-			if want := out[i/10*10].Variants[k%10].Text; v.Text != want {
-				t.Fatalf("segment %d, variant %d: %q, want %q", i, k, v.Text.Value, want.Value)
-			}
-		}
-	}
-}
-
 // What an answer is worth, and what the store keeps of it.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
@@ -201,11 +179,11 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"white space", llmtest.Finish("stop", "\n\n A text.\t"), refract.NewText("A text."), "stop", refract.NewText("\n\n A text.\t"), diversify.Summary{}},
 		{"cut", llmtest.Finish("length", "A te"), refract.NewText("A te"), "length", refract.NewText("A te"), diversify.Summary{Cut: 1}},
-		{"filtered", llmtest.Finish("content_filter", ""), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{Blocked: 1}},
-		{"prompt blocked", llmtest.PromptBlocked(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{Blocked: 1}},
-		{"null", llmtest.Apart(nil, "stop", nil), refract.Text{}, "stop", refract.Text{}, diversify.Summary{Blocked: 1}},
-		{"empty", llmtest.Finish("stop", ""), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{Empty: 1}},
-		{"blank", llmtest.Finish("length", " \n"), refract.Text{}, "length", refract.NewText(" \n"), diversify.Summary{Empty: 1}},
+		{"filtered", llmtest.Finish("content_filter", ""), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{NoText: 1}},
+		{"prompt blocked", llmtest.PromptBlocked(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{NoText: 1}},
+		{"null", llmtest.Apart(nil, "stop", nil), refract.Text{}, "stop", refract.Text{}, diversify.Summary{NoText: 1}},
+		{"empty", llmtest.Finish("stop", ""), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{NoText: 1}},
+		{"blank", llmtest.Finish("length", " \n"), refract.Text{}, "length", refract.NewText(" \n"), diversify.Summary{NoText: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := llmtest.NewServer(t, nil)
@@ -425,17 +403,6 @@ func TestObserve(t *testing.T) {
 	_, s := mustRun(t, newExpander(t, cfg), numbered(10))
 	if last.Summary != s || last.Failed != 0 || updates < 200 {
 		t.Errorf("%d updates, last %+v, summary %+v", updates, last, s)
-	}
-}
-
-// A filter's verdict counts, whatever text comes with it.
-func TestFilteredText(t *testing.T) {
-	x := newExpander(t, config(completer(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{HasText: true, Text: "The first wor", FinishReason: "content_filter"}, nil
-	})))
-	out, s := mustRun(t, x, numbered(1))
-	if v := out[0].Variants[0]; v.Text.Valid || v.Finish != "content_filter" || s.Blocked != 20 {
-		t.Errorf("%+v, %+v", v, s)
 	}
 }
 

@@ -158,9 +158,7 @@ func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
 	p := &probe{question: x.question(&x.forms[1], formQuestion, 0, 0, 0)}
 	p.question.Client = x.cfg.Probe
 	if err = x.asker.Do(ctx, p); err == nil {
-		if err = p.result.Err; err == nil && p.result.Called {
-			x.probed = &p.result
-		}
+		err = p.result.Err
 	}
 	switch {
 	case errors.Is(err, ErrNotStored):
@@ -187,16 +185,6 @@ func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
 		x.cfg.FormFound(why)
 	}
 	return x.asJSON, nil
-}
-
-// countProbe counts the call that found the form, once.
-func (x *Expander) countProbe(t *tally) {
-	x.choosing.Lock()
-	defer x.choosing.Unlock()
-	if x.probed != nil {
-		t.update(func(p *Progress) { p.count(*x.probed) })
-		x.probed = nil
-	}
 }
 
 // unwrap takes the text out of an answer of a form. An answer that is not of

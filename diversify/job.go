@@ -10,8 +10,7 @@ import (
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -28,8 +27,6 @@ type job struct {
 	from   int            // where the asks of the round begin
 	round  []ask.Question // theirs
 	rounds int            // of complete
-
-	takenBack int // variants of seg that a selection had left out
 }
 
 // cell is a reference under a prompt, which is to give some variants.
@@ -71,9 +68,7 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 		}
 	}
 	j.round = nil
-	if err := j.x.judgeAnswers(j); err != nil {
-		return nil, err
-	}
+	j.x.judgeAnswers(j)
 	j.x.settle(j)
 	return j.round, nil
 }
@@ -82,10 +77,8 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 func (j *job) Answered(i int, r ask.Result) {
 	a := &j.asks[j.from+i]
 	switch {
-	case r.Err == nil && r.Called:
-		j.tally.update(func(p *Progress) { p.add(j, a, r) })
 	case r.Err == nil:
-		j.tally.stored(j, a, r)
+		j.tally.update(func(p *Progress) { p.add(j, a, r) })
 	case r.Called && !errors.Is(r.Err, context.Canceled):
 		j.tally.update(func(p *Progress) { p.Failed++ })
 	}
@@ -100,21 +93,13 @@ func (j *job) At(i int, err error) error {
 
 // plan writes down the first round of a job.
 func (x *Expander) plan(j *job) error {
-	if taken := selection.TakeBack(j.seg, x.cfg.Complete); len(taken.Variants) > len(j.seg.Variants) {
-		j.takenBack = len(taken.Variants) - len(j.seg.Variants)
-		j.seg = taken
-	}
 	goesOn := x.goesOn(j.seg)
 	if err := x.expandedBefore(j.seg); err != nil && !goesOn {
 		return j.fail(0, "", 0, err)
 	}
-	cells := len(j.seg.References) * len(x.cfg.Prompts)
-	j.cells = make([]cell, 0, cells)
-	j.asks = make([]asked, 0, cells*x.cfg.Samples)
-	j.round = make([]ask.Question, 0, cap(j.asks))
 	sourced := false // the source is one of all references
 	for r, ref := range j.seg.References {
-		if stateOf(ref) != present {
+		if !hasText(ref) {
 			continue
 		}
 		if !utf8.ValidString(ref.Value) {
@@ -127,7 +112,7 @@ func (x *Expander) plan(j *job) error {
 			if x.cfg.Prompts[p].FromSource() && sourced {
 				continue
 			}
-			c := cell{reference: r, prompt: p, wanted: x.samples(p)}
+			c := cell{reference: r, prompt: p, wanted: x.cfg.Samples}
 			if goesOn {
 				j.recall(&c)
 			}
@@ -146,11 +131,7 @@ func (x *Expander) plan(j *job) error {
 		p.Wanted += j.wanted()
 	})
 	if x.cfg.Check != nil {
-		texts := make([]string, len(j.seg.References))
-		for i, r := range j.seg.References {
-			texts[i] = r.Value
-		}
-		j.checks = x.cfg.Check.Segment(j.seg.Source.Value, texts)
+		j.checks = x.cfg.Check.Segment(j.seg.Source.Value, texts(j.seg.References))
 		for _, v := range j.seg.Variants {
 			if v.Text.Valid {
 				j.checks.Accept(v.Text.Value)
@@ -162,32 +143,8 @@ func (x *Expander) plan(j *job) error {
 	return nil
 }
 
-// Originals are expanded where they have a text.
-type state uint8
-
-const (
-	present state = iota
-	missing
-	blank
-)
-
-func stateOf(ref refract.Text) state {
-	switch {
-	case !ref.Valid:
-		return missing
-	case strings.TrimSpace(ref.Value) == "":
-		return blank
-	}
-	return present
-}
-
-// samples is how many variants a prompt is to give.
-func (x *Expander) samples(prompt int) int {
-	if n := x.cfg.Prompts[prompt].Samples; n > 0 {
-		return n
-	}
-	return x.cfg.Samples
-}
+// hasText reports whether an original is expanded.
+func hasText(ref refract.Text) bool { return ref.Valid && strings.TrimSpace(ref.Value) != "" }
 
 // expandedBefore refuses a segment whose variants these answers would repeat.
 func (x *Expander) expandedBefore(seg *refract.Segment) error {
@@ -258,22 +215,18 @@ func (x *Expander) settle(j *job) {
 
 // judgeAnswers gives the answers of a round their results, and accepted ones their
 // doubt.
-func (x *Expander) judgeAnswers(j *job) error {
+func (x *Expander) judgeAnswers(j *job) {
 	for i := j.from; i < len(j.asks); i++ {
 		a := &j.asks[i]
 		if a.about >= 0 {
 			continue
 		}
 		x.judgeAnswer(j, a)
-		if a.result.Err != nil {
-			return j.At(i-j.from, a.result.Err)
-		}
 		if j.checks != nil && !rejects(a.result.Verdict) {
 			reference := j.seg.References[j.cells[a.cell].reference].Value
-			a.doubt = new(doubt.Of(reference, a.result.Text))
+			a.doubt = new(measure.Doubt(reference, a.result.Text))
 		}
 	}
-	return nil
 }
 
 func (x *Expander) judgeAnswer(j *job, a *asked) {

@@ -11,15 +11,13 @@ import (
 // done until then.
 type Summary struct {
 	// Of the segments that were yielded:
-	Segments          int
-	References        int // originals that were expanded
-	MissingReferences int // originals that are missing, and were not expanded
-	EmptyReferences   int // originals without any text, which were not sent
-	Variants          int // added by this run, those without a text included
-	TakenBack         int // variants that a selection had left out, and Config.Complete called for
-	Rejected          int // answers that are no references, and failures
-	Unanswered        int // of those Rejected, requests that failed
-	Lacking           int // variants that were wanted, and not found
+	Segments   int
+	References int // originals that were expanded
+	Textless   int // originals that are missing or blank, which were not sent
+	Variants   int // added by this run, those without a text included
+	Rejected   int // answers that are no references, and failures
+	Unanswered int // of those Rejected, requests that failed
+	Lacking    int // variants that were wanted, and not found
 
 	// Of all answers: Calls + Cached is their number.
 	Calls  int // answered by a call of this run
@@ -30,9 +28,8 @@ type Summary struct {
 	Judged    int // about the equivalence of an answer
 	// Of all but these last, an answer counts in one of these at most, as it
 	// is before any check:
-	Cut     int // with a text that the token limit ended early
-	Blocked int // without a text: withheld by a filter, or not given
-	Empty   int // nothing but white space
+	Cut    int // with a text that the token limit ended early
+	NoText int // withheld by a filter, not given, or nothing but white space
 
 	// Of the calls of this run, as the server counted them:
 	PromptTokens, CompletionTokens int
@@ -56,12 +53,6 @@ type tally struct {
 	mu      *sync.Mutex
 	now     Progress
 	observe func(Progress) // nil for none
-
-	most, mostQuestions Load // bounds of a Plan
-}
-
-func newTally(x *Expander, observe func(Progress)) *tally {
-	return &tally{mu: &x.observing, observe: observe}
 }
 
 func (t *tally) update(change func(*Progress)) {
@@ -73,22 +64,14 @@ func (t *tally) update(change func(*Progress)) {
 	}
 }
 
-// stored counts an answer that the store had: there are many of them at a
-// time, and the observer is told with the next update.
-func (t *tally) stored(j *job, a *asked, r ask.Result) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.now.add(j, a, r)
-}
-
 func (t *tally) summary() Summary {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.now.Summary
 }
 
-// count counts an answer of any kind.
-func (p *Progress) count(r ask.Result) {
+// add counts the answer to a request.
+func (p *Progress) add(j *job, a *asked, r ask.Result) {
 	if r.Called {
 		p.Calls++
 		p.PromptTokens += r.Answer.PromptTokens
@@ -96,11 +79,6 @@ func (p *Progress) count(r ask.Result) {
 	} else {
 		p.Cached++
 	}
-}
-
-// add counts the answer to a request.
-func (p *Progress) add(j *job, a *asked, r ask.Result) {
-	p.count(r)
 	switch {
 	case a.about >= 0:
 		p.Judged++
@@ -113,22 +91,18 @@ func (p *Progress) add(j *job, a *asked, r ask.Result) {
 	switch classify(&r.Answer) {
 	case cut:
 		p.Cut++
-	case blocked:
-		p.Blocked++
-	case empty:
-		p.Empty++
+	case blocked, empty:
+		p.NoText++
 	}
 }
 
 // yielded counts a segment that has left, expanded.
 func (p *Progress) yielded(j *job, out *refract.Segment) {
 	p.Segments++
-	expanded, missing, empty := countReferences(j.seg)
+	expanded := countReferences(j.seg)
 	p.References += expanded
-	p.MissingReferences += missing
-	p.EmptyReferences += empty
+	p.Textless += len(j.seg.References) - expanded
 	p.Variants += len(out.Variants) - len(j.seg.Variants)
-	p.TakenBack += j.takenBack
 	for _, v := range out.Rejected[len(j.seg.Rejected):] {
 		p.Rejected++
 		if v.Verdict == Failed {
@@ -144,17 +118,12 @@ func (p *Progress) yielded(j *job, out *refract.Segment) {
 	}
 }
 
-// countReferences counts the originals of a segment by what becomes of them.
-func countReferences(seg *refract.Segment) (expanded, absent, empty int) {
+// countReferences counts the originals of a segment that are expanded.
+func countReferences(seg *refract.Segment) (n int) {
 	for _, ref := range seg.References {
-		switch stateOf(ref) {
-		case missing:
-			absent++
-		case blank:
-			empty++
-		default:
-			expanded++
+		if hasText(ref) {
+			n++
 		}
 	}
-	return expanded, absent, empty
+	return n
 }

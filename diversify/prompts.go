@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -23,7 +22,6 @@ type Prompt struct {
 	// of the source; see [Prompt.FromSource].
 	Text     string
 	Language string // that Text is written in, such as "de"; "" where it is not stated
-	Samples  int    // answers per reference; 0 means Config.Samples
 }
 
 // The placeholders of a template.
@@ -61,36 +59,41 @@ func (p Prompt) NeedsSource() bool { return p.Template() && strings.Contains(p.T
 //go:embed prompts.yaml
 var builtinFile []byte
 
+// promptSet is what a word of ParsePrompts stands for.
+type promptSet struct {
+	Set      string        `yaml:"set"`
+	Language string        `yaml:"language"`
+	Prompts  []promptEntry `yaml:"prompts"`
+}
+
+func (s promptSet) prompts() (out []Prompt) {
+	for _, e := range s.Prompts {
+		out = append(out, Prompt{Name: e.Name.value, Text: e.Text.value, Language: s.Language})
+	}
+	return out
+}
+
 // builtins reads the built-in prompts once.
-var builtins = sync.OnceValue(func() []Prompt {
+var builtins = sync.OnceValue(func() []promptSet {
+	var file struct {
+		Sets []promptSet `yaml:"sets"`
+	}
 	f, err := yamlfile.Read("prompts.yaml", bytes.NewReader(builtinFile))
-	var file promptFile
 	if err == nil {
 		err = f.Decode(&file, "list prompts")
 	}
 	if err != nil { // the tests read it
 		panic(fmt.Sprintf("diversify: built-in prompts: %v", err))
 	}
-	out := make([]Prompt, len(file.Prompts))
-	for i, e := range file.Prompts {
-		out[i] = Prompt{Name: e.Name.value, Text: e.Text.value, Language: e.Language}
-	}
-	return out
+	return file.Sets
 })
 
-const (
-	tenName   = "ten" // stands for all of Ten in ParsePrompts
-	plainName = "plain"
-	inEnglish = "en"
-)
-
-// Prompts returns all built-in prompts: for each of [Languages] the ten and the
-// plain paraphrasing prompt, which Div-Ref compares the ten with (section
-// 3.2.1), and behind them those of [Tasks].
-func Prompts() []Prompt {
-	out := slices.Clone(builtins())
-	for _, task := range Tasks() {
-		out = append(out, sourcePrompts()[task]...)
+// Prompts returns all built-in prompts: for each language the ten and the plain
+// paraphrasing prompt, which Div-Ref compares the ten with (section 3.2.1), and
+// behind them those that make a reference of the source.
+func Prompts() (out []Prompt) {
+	for _, s := range builtins() {
+		out = append(out, s.prompts()...)
 	}
 	return out
 }
@@ -98,53 +101,37 @@ func Prompts() []Prompt {
 // Ten returns the ten diversifying prompts of Div-Ref (section 3.2.2), in the
 // paper's order. Their like in other languages, for references in these, are
 // the paper's multilingual setting (section 4.3), whose texts it does not give.
-func Ten() []Prompt { return in(inEnglish)[:10] }
-
-// in returns the ten and the plain one in a language.
-func in(language string) []Prompt {
-	return slices.DeleteFunc(slices.Clone(builtins()), func(p Prompt) bool { return p.Language != language })
-}
-
-// Languages returns the languages of the built-in prompts as ISO 639-1 codes,
-// English first.
-func Languages() []string {
-	var out []string
-	for _, p := range builtins() {
-		out = append(out, p.Language)
-	}
-	return slices.Compact(out)
-}
+func Ten() []Prompt { return builtins()[0].prompts() }
 
 // filePrefix begins a word of ParsePrompts that names a file of templates.
 const filePrefix = "file:"
-
-// maxSamples bounds what a *N may ask for; more is a slip of the hand.
-const maxSamples = 10_000
 
 // ParsePrompts reads a comma-separated list of
 //
 //	order, plain, …   one prompt
 //	ten               all of [Ten]
-//	order@de, ten@zh  the same in a language of [Languages]
-//	translation, …    the prompts of one of [Tasks]
+//	order@de, ten@zh  the same in another language
+//	translation, …    the prompts that make a translation of the source, …
 //	translate, …      one of them
 //	file:PATH         the templates in a file; see [ReadPrompts]
 //
-// each of which may end in *N for N samples of each prompt, in place of those
-// that the configuration or the file says. The prompts are returned in the
-// list's order. An unknown name, one that is given twice, an empty list and a
-// file that cannot be read are errors. A PATH cannot have a comma in it.
+// The prompts are returned in the list's order. An unknown name, one that is given
+// twice, an empty list and a file that cannot be read are errors. A PATH cannot
+// have a comma in it.
 func ParsePrompts(s string) ([]Prompt, error) {
 	if strings.TrimSpace(s) == "" {
-		return nil, fmt.Errorf("no prompt is named (known: %s)", strings.Join(knownNames(inEnglish), ", "))
+		return nil, fmt.Errorf("no prompt is named (known: %s)", strings.Join(PromptWords(), ", "))
 	}
 	var out []Prompt
 	for word := range strings.SplitSeq(s, ",") {
-		word = strings.TrimSpace(word)
-		if word == "" {
-			return nil, fmt.Errorf("prompts %q: a name is empty", s)
+		var found []Prompt
+		var err error
+		word = strings.TrimSuffix(strings.TrimSpace(word), "@en")
+		if path, ok := strings.CutPrefix(word, filePrefix); ok {
+			found, err = ReadPrompts(path)
+		} else if found = builtIn(word); found == nil {
+			err = errors.New(english.Unknown("prompt", word, PromptWords()))
 		}
-		found, err := parseWord(word)
 		if err != nil {
 			return nil, err
 		}
@@ -163,119 +150,47 @@ func PromptFiles(s string) []string {
 	var out []string
 	for word := range strings.SplitSeq(s, ",") {
 		if path, ok := strings.CutPrefix(strings.TrimSpace(word), filePrefix); ok {
-			if i := strings.LastIndexByte(path, '*'); i >= 0 && strings.Trim(path[i+1:], "0123456789") == "" {
-				path = path[:i]
-			}
 			out = append(out, path)
 		}
 	}
 	return out
 }
 
-func parseWord(word string) ([]Prompt, error) {
-	// A path may have a * before its end, so that only digits behind it count.
-	name, times := word, ""
-	i := strings.LastIndexByte(word, '*')
-	path, isFile := strings.CutPrefix(word, filePrefix)
-	if i >= 0 && (!isFile || strings.Trim(word[i+1:], "0123456789") == "") {
-		name, times = word[:i], word[i:]
-		path = strings.TrimSuffix(path, times)
-	}
-	var found []Prompt
-	var err error
-	if isFile {
-		found, err = ReadPrompts(path)
-	} else {
-		found, err = builtIn(name)
-	}
-	if err != nil || times == "" {
-		return found, err
-	}
-	n, err := strconv.Atoi(times[1:])
-	if err != nil || n < 1 || n > maxSamples {
-		return nil, fmt.Errorf("prompt %q: want a number from 1 to %d after the *", word, maxSamples)
-	}
-	for i := range found {
-		found[i].Samples = n
-	}
-	return found, nil
-}
-
 // builtIn finds the prompts of a name such as "ten", "order" or "order@de".
-func builtIn(name string) ([]Prompt, error) {
-	for task, prompts := range sourcePrompts() {
-		if name == task {
-			return slices.Clone(prompts), nil
+func builtIn(name string) []Prompt {
+	for _, s := range builtins() {
+		if s.Set == name {
+			return s.prompts()
 		}
-		for _, p := range prompts {
+		for _, p := range s.prompts() {
 			if p.Name == name {
-				return []Prompt{p}, nil
+				return []Prompt{p}
 			}
 		}
 	}
-	base, language, suffixed := strings.Cut(name, "@")
-	if !suffixed {
-		language = inEnglish
-	}
-	all := in(language)
-	if len(all) == 0 {
-		return nil, errors.New(english.Unknown("language of prompts", language, Languages()))
-	}
-	if base == tenName {
-		return all[:10], nil
-	}
-	i := slices.Index(knownNames(language), nameIn(base, language)) - 1
-	if i < 0 {
-		return nil, errors.New(english.Unknown("prompt", name, knownNames(language)))
-	}
-	return all[i : i+1], nil
-}
-
-func nameIn(name, language string) string {
-	if language == inEnglish {
-		return name
-	}
-	return name + "@" + language
-}
-
-// knownNames are the names of ParsePrompts in one language.
-func knownNames(language string) []string {
-	out := []string{nameIn(tenName, language)}
-	for _, p := range in(language) {
-		out = append(out, p.Name)
-	}
-	if language == inEnglish {
-		out = append(out, Tasks()...)
-	}
-	return out
+	return nil
 }
 
 // PromptWords returns the words of ParsePrompts: the sets, the prompts in English,
 // and what begins the name of a file.
 func PromptWords() []string {
 	var out []string
-	for _, language := range Languages() {
-		out = append(out, nameIn(tenName, language), nameIn(plainName, language))
+	for _, s := range builtins() {
+		out = append(out, s.Set)
 	}
 	for _, p := range Ten() {
 		out = append(out, p.Name)
 	}
-	return append(append(out, Tasks()...), filePrefix)
+	return append(out, filePrefix)
 }
 
 // SetOf returns the word of ParsePrompts that stands for a built-in prompt and
 // its like, such as "ten@de" for "order@de", and "file" for another prompt.
 func SetOf(p Prompt) string {
-	if !slices.ContainsFunc(Prompts(), func(q Prompt) bool { return q.Name == p.Name }) {
-		return "file"
-	}
-	for task, prompts := range sourcePrompts() {
-		if slices.ContainsFunc(prompts, func(q Prompt) bool { return q.Name == p.Name }) {
-			return task
+	for _, s := range builtins() {
+		if slices.ContainsFunc(s.Prompts, func(e promptEntry) bool { return e.Name.value == p.Name }) {
+			return s.Set
 		}
 	}
-	if base, _, _ := strings.Cut(p.Name, "@"); base == plainName {
-		return p.Name
-	}
-	return nameIn(tenName, p.Language)
+	return "file"
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -27,7 +26,6 @@ type promptEntry struct {
 	Name     placed `yaml:"name"`
 	Text     placed `yaml:"text"`
 	Language string `yaml:"language"`
-	Samples  placed `yaml:"samples"`
 }
 
 // placed is a scalar and the line that it stands on.
@@ -48,7 +46,6 @@ func (p *placed) UnmarshalYAML(node ast.Node) error {
 //	prompts:
 //	  - name: simple        # letters, digits, "-", "_" and "."
 //	    text: "Schreibe die Sätze einfacher: {reference}"
-//	    samples: 3          # may be left out
 //	  - name: faithful
 //	    text: |
 //	      Original: {source}
@@ -112,14 +109,8 @@ func (e promptEntry) prompt(language string) (Prompt, error) {
 	case strings.TrimSpace(p.Text) == "":
 		return p, fmt.Errorf("prompt %q has no text", p.Name)
 	}
-	if _, err := builtIn(p.Name); err == nil {
+	if builtIn(p.Name) != nil {
 		return p, fmt.Errorf("prompt %q has the name of a built-in prompt: variants of the two could not be told apart", p.Name)
-	}
-	if e.Samples.line > 0 {
-		var err error
-		if p.Samples, err = strconv.Atoi(e.Samples.value); err != nil || p.Samples < 1 || p.Samples > maxSamples {
-			return p, fmt.Errorf("prompt %q: samples is %q; want a number from 1 to %d", p.Name, e.Samples.value, maxSamples)
-		}
 	}
 	return p, p.checkTemplate()
 }

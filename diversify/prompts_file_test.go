@@ -25,7 +25,6 @@ language: de
 prompts:
   - name: simple
     text: "Einfacher: {reference}"
-    samples: 3
   - name: from-source_2.b
     language: en
     text: |
@@ -35,7 +34,7 @@ prompts:
       Write {} another.
 `)
 	want := []diversify.Prompt{
-		{Name: "simple", Text: "Einfacher: {reference}", Language: "de", Samples: 3},
+		{Name: "simple", Text: "Einfacher: {reference}", Language: "de"},
 		{Name: "from-source_2.b", Text: "Original: {source}\n{\"translation\": \"{reference}\"}\n\nWrite {} another.", Language: "en"},
 	}
 	got, err := diversify.ReadPrompts(path)
@@ -46,8 +45,8 @@ prompts:
 		t.Error("NeedsSource is wrong")
 	}
 
-	got, err = diversify.ParsePrompts("plain,file:" + path + "*2")
-	if err != nil || names(got) != "plain,simple,from-source_2.b" || got[0].Samples != 0 || got[1].Samples != 2 || got[2].Samples != 2 {
+	got, err = diversify.ParsePrompts("plain,file:" + path)
+	if err != nil || names(got) != "plain,simple,from-source_2.b" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if _, err = diversify.ParsePrompts("file:" + path + ",file:" + path); err == nil || !strings.Contains(err.Error(), `"simple" is named twice`) {
@@ -72,8 +71,6 @@ func TestReadPromptsErrors(t *testing.T) {
 		{"prompts:\n  - name: \"a\\e[2J\"\n    text: \"{reference}\"\n", `prompt "a\x1b[2J": a name is made of letters`},
 		{"prompts:\n  - name: order\n    text: \"{reference}\"\n", `prompt "order" has the name of a built-in prompt`},
 		{"prompts:\n  - name: ten\n    text: \"{reference}\"\n", `prompt "ten" has the name of a built-in prompt`},
-		{one + "    samples: many\n", `.yaml:3: prompt "a": samples is "many"; want a number from 1 to 10000`},
-		{one + "    samples: 0\n", `samples is "0"`},
 		{one + "  - name: a\n    text: \"y {reference}\"\n", `.yaml:5: two prompts are named "a"`},
 		{one + "  - name: b\n    text: \"x {reference}\"\n", `.yaml:5: prompts "a" and "b" have the same text`},
 		{one + "    tekst: x\n", `.yaml:4: unknown field "tekst"`},
@@ -98,7 +95,6 @@ func TestReadPromptsErrors(t *testing.T) {
 // What is read can be sent: names that --prompts can say, and the reference in
 // every prompt.
 func FuzzReadPrompts(f *testing.F) {
-	f.Add("prompts:\n  - name: a\n    text: \"x {reference}\"\n    samples: 2\n")
 	f.Add("language: de\nprompts:\n  - name: b\n    text: |\n      {source}\n      {reference}\n  - name: c\n    text: '{reference}'\n")
 	f.Add("prompts: [{name: &x a, text: '{reference}'}, {name: *x, text: '{reference}!'}]")
 	f.Add("\ufeffprompts: {}\n---\n")

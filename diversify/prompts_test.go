@@ -1,12 +1,9 @@
 package diversify_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
-
-	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/diversify"
 )
@@ -36,9 +33,6 @@ func TestTen(t *testing.T) {
 // What a user cannot see: two prompts that would share their answers, a text
 // in the alphabet of another language, white space that reaches the model.
 func TestBuiltInPrompts(t *testing.T) {
-	if got := strings.Join(diversify.Languages(), " "); got != "en de es fr ja ru zh" {
-		t.Errorf("languages %s", got)
-	}
 	scripts := map[string]*unicode.RangeTable{
 		"en": unicode.Latin, "de": unicode.Latin, "es": unicode.Latin, "fr": unicode.Latin, "ru": unicode.Cyrillic, "zh": unicode.Han,
 	}
@@ -52,12 +46,12 @@ func TestBuiltInPrompts(t *testing.T) {
 		}
 		byName[p.Name], byText[p.Text] = true, p.Name
 		if p.FromSource() {
-			if diversify.SetOf(p) == "file" || p.Language != "" || p.Samples != 0 {
+			if diversify.SetOf(p) == "file" || p.Language != "" {
 				t.Errorf("%+v", p)
 			}
 			continue
 		}
-		if p.Samples != 0 || p.NeedsSource() {
+		if p.NeedsSource() {
 			t.Errorf("%+v", p)
 		}
 		_, suffix, _ := strings.Cut(p.Name, "@")
@@ -91,26 +85,14 @@ func TestParsePrompts(t *testing.T) {
 		{in: "plain,ten", want: "plain," + names(diversify.Ten())},
 		{in: "ten@de", want: names(diversify.Prompts()[11:21])},
 		{in: "plain@zh,order,order@ru", want: "plain@zh,order,order@ru"},
-		{in: "", err: "no prompt is named (known: ten, order,"},
-		{in: " ", err: "no prompt is named"},
-		{in: "order,", err: `prompts "order,": a name is empty`},
-		{in: "order,order", err: `"order" is named twice`},
-		{in: "order*2,order*3", err: `"order" is named twice`},
+		{in: "", err: "no prompt is named (known: ten, plain, ten@de,"},
+		{in: "order,", err: `unknown prompt ""`},
 		{in: "order@en,order", err: `"order" is named twice`},
 		{in: "ten,voice", err: `"voice" is named twice`},
-		{in: "ordr", err: `unknown prompt "ordr"; did you mean "order"? (known: ten, order, structure,`},
-		{in: "ordr@de", err: `unknown prompt "ordr@de"; did you mean "order@de"? (known: ten@de, order@de,`},
-		{in: "Order", err: `did you mean "order"?`},
-		{in: "order@dee", err: `unknown language of prompts "dee"; did you mean "de"? (known: en, de,`},
-		{in: "order@", err: `unknown language of prompts ""`},
-		{in: "paraphrasing", err: `unknown prompt "paraphrasing" (known:`},
-		{in: "order*", err: `prompt "order*": want a number from 1 to 10000 after the *`},
-		{in: "order*0", err: "want a number from 1"},
-		{in: "order*-1", err: "want a number from 1"},
-		{in: "order*2*3", err: `unknown prompt "order*2"`},
-		{in: "order*1000000", err: "want a number from 1"},
+		{in: "ordr", err: `unknown prompt "ordr"; did you mean "order"? (known: ten, plain,`},
+		{in: "ten@dee", err: `unknown prompt "ten@dee"; did you mean "ten@de"?`},
+		{in: "order*2", err: `unknown prompt "order*2"`},
 		{in: "file:", err: "file of prompts: open : "},
-		{in: "file:no.yaml*2", err: "file of prompts: open no.yaml: "},
 		{in: "file:no*.yaml", err: "file of prompts: open no*.yaml: "},
 	} {
 		got, err := diversify.ParsePrompts(c.in)
@@ -121,37 +103,6 @@ func TestParsePrompts(t *testing.T) {
 			t.Errorf("%q: error %v; want one with %q", c.in, err, c.err)
 		}
 	}
-}
-
-func TestParsePromptsSamples(t *testing.T) {
-	got, err := diversify.ParsePrompts("plain*10,ten@de*3,voice")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range got {
-		want := 3
-		switch i {
-		case 0:
-			want = 10
-		case len(got) - 1:
-			want = 0
-		}
-		if p.Samples != want {
-			t.Errorf("%s: %d samples, want %d", p.Name, p.Samples, want)
-		}
-	}
-}
-
-// A list of distinct names is read back as it was written.
-func TestParsePromptsProperty(t *testing.T) {
-	all := diversify.Prompts()
-	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.Permutation(all).Draw(t, "order")[:rapid.IntRange(1, len(all)).Draw(t, "n")]
-		got, err := diversify.ParsePrompts(names(want))
-		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%v, %v; want %v", got, err, want)
-		}
-	})
 }
 
 func TestRender(t *testing.T) {
@@ -176,17 +127,4 @@ func TestRender(t *testing.T) {
 	if !template.NeedsSource() || (diversify.Prompt{Text: "Like {other}:"}).NeedsSource() {
 		t.Error("NeedsSource is wrong")
 	}
-}
-
-// Whatever the texts hold, they stand in the prompt as they are, between the
-// parts of the template.
-func TestRenderProperty(t *testing.T) {
-	text := rapid.StringMatching(`([a-z{} ]|\{reference\}|\{source\}){0,12}`)
-	rapid.Check(t, func(t *rapid.T) {
-		reference, source := text.Draw(t, "reference"), text.Draw(t, "source")
-		p := diversify.Prompt{Text: "A {source} B {reference} C {source}"}
-		if got, want := p.Render(reference, source), "A "+source+" B "+reference+" C "+source; got != want {
-			t.Fatalf("%q, want %q", got, want)
-		}
-	})
 }

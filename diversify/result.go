@@ -19,12 +19,10 @@ func (x *Expander) result(j *job) *refract.Segment {
 			order = append(order, i)
 		}
 	}
-	if len(order) > 0 && order[len(order)-1] >= x.firstRound(j) {
-		slices.SortStableFunc(order, func(a, b int) int {
-			p, q := &j.asks[a], &j.asks[b]
-			return cmp.Or(cmp.Compare(p.cell, q.cell), cmp.Compare(p.sample, q.sample), cmp.Compare(p.room, q.room))
-		})
-	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		p, q := &j.asks[a], &j.asks[b]
+		return cmp.Or(cmp.Compare(p.cell, q.cell), cmp.Compare(p.sample, q.sample), cmp.Compare(p.room, q.room))
+	})
 	for _, i := range order {
 		v := x.variant(j, &j.asks[i])
 		if rejects(v.Verdict) {
@@ -34,13 +32,4 @@ func (x *Expander) result(j *job) *refract.Segment {
 		}
 	}
 	return &out
-}
-
-// firstRound is the number of asks of the first round, which are in order.
-func (x *Expander) firstRound(j *job) int {
-	n := 0
-	for i := range j.cells {
-		n += j.cells[i].wanted
-	}
-	return n
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -336,28 +335,6 @@ func TestBudgetDrains(t *testing.T) {
 	})
 }
 
-// The end of the context cuts the waiting short.
-func TestCancelCutsDrain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		defer cancel()
-		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-			if strings.Contains(r.Prompt, "segment 0") {
-				time.Sleep(time.Second)
-				return llm.Response{}, &llm.Error{Kind: llm.ErrInvalidRequest}
-			}
-			<-ctx.Done()
-			return llm.Response{}, ctx.Err()
-		}))
-		cfg.Concurrency = 30 // there are 20 calls for segment 0
-		begin := time.Now()
-		_, _, err := run(ctx, newExpander(t, cfg), numbered(10))
-		if took := time.Since(begin); err == nil || took != 2*time.Second {
-			t.Errorf("%v after %v", err, took)
-		}
-	})
-}
-
 // fickle gives answers that the prompt decides, many of which do not pass.
 func fickle(_ context.Context, r llm.Request) (llm.Response, error) {
 	n := 0
@@ -376,84 +353,6 @@ func fickle(_ context.Context, r llm.Request) (llm.Response, error) {
 		resp.Text = " "
 	}
 	return resp, nil
-}
-
-// Planning what is needed, and storing the answers, until nothing is: then
-// Expand gives what it gives with a client. Every need is new.
-func TestPlanProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ds := drawDataset(t)
-		cfg := config(completer(fickle))
-		cfg.Prompts = rapid.SliceOfNDistinct(rapid.SampledFrom(diversify.Ten()), 1, 4, func(p diversify.Prompt) string { return p.Name }).Draw(t, "prompts")
-		cfg.Samples = rapid.IntRange(1, 2).Draw(t, "samples")
-		cfg.Resample = rapid.IntRange(0, 2).Draw(t, "resample")
-		cfg.Enlarge = rapid.IntRange(0, 2).Draw(t, "enlarge")
-		cfg.MaxTokens = 40
-		cfg.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
-		if rapid.Bool().Draw(t, "checks") {
-			c, err := check.New(check.Config{Checks: []string{check.ReasonCut, check.ReasonDuplicate}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.Check = c
-			if rapid.Bool().Draw(t, "judge") {
-				cfg.Equivalence = &diversify.Equivalence{Model: "judge"}
-			}
-		}
-		direct, err := diversify.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, sum, err := run(context.Background(), direct, ds)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		store := cache.NewMemory()
-		cfg.Store, cfg.Client = store, nil
-		x, err := diversify.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked := map[cache.Key]bool{}
-		for rounds := 0; ; rounds++ {
-			var needs []ask.Question
-			o, err := x.Plan(context.Background(), ds, func(n ask.Question) error {
-				needs = append(needs, n)
-				return nil
-			})
-			if err != nil || o.Needed != len(needs) || o.Segments != len(ds) {
-				t.Fatalf("%+v with %d needs: %v", o, len(needs), err)
-			}
-			if len(needs) == 0 {
-				break
-			}
-			for _, n := range needs {
-				if asked[n.Key] || n.Key != n.Request.Key() || n.Wire.Prompt != n.Request.Prompt {
-					t.Fatalf("need %+v", n)
-				}
-				asked[n.Key] = true
-				resp, _ := fickle(context.Background(), n.Wire)
-				if _, err := cache.NewAnswers(store).Put(context.Background(), ask.Entry(n.Request, resp)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if rounds > 20 {
-				t.Fatal("no end")
-			}
-		}
-		got, again, err := run(context.Background(), x, ds)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ignoreTime := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Created" }, cmp.Ignore())
-		if diff := cmp.Diff(want, got, ignoreTime); diff != "" {
-			t.Fatalf("output (-direct +planned):\n%s", diff)
-		}
-		if again.Cached != sum.Calls+sum.Cached || sum.Calls > len(asked) {
-			t.Fatalf("%d answers, then %d; %d calls, and %d needs", sum.Calls+sum.Cached, again.Cached, sum.Calls, len(asked))
-		}
-	})
 }
 
 // An answer that is no Unicode text is rejected and asked for again; what came

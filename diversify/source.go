@@ -1,46 +1,15 @@
 package diversify
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
 	"strings"
-	"sync"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
-
-	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
 // holdLanguage is the placeholder of a template for the name of a language.
 const holdLanguage = "{language}"
-
-//go:embed source.yaml
-var sourceFile []byte
-
-// sourcePrompts reads the built-in prompts of all tasks once.
-var sourcePrompts = sync.OnceValue(func() map[string][]Prompt {
-	f, err := yamlfile.Read("source.yaml", bytes.NewReader(sourceFile))
-	var tasks map[string][]promptEntry
-	if err == nil {
-		err = f.Decode(&tasks, "list prompts by task")
-	}
-	if err != nil { // the tests read it
-		panic(fmt.Sprintf("diversify: prompts of tasks: %v", err))
-	}
-	out := map[string][]Prompt{}
-	for task, entries := range tasks {
-		for _, e := range entries {
-			out[task] = append(out[task], Prompt{Name: e.Name.value, Text: e.Text.value})
-		}
-	}
-	return out
-})
-
-// Tasks returns the tasks of the built-in prompts that make a reference of the
-// source.
-func Tasks() []string { return []string{"translation", "summary", "caption", "data"} }
 
 // FromSource reports whether the prompt makes a reference of the source, and
 // does not show the model one.

@@ -100,28 +100,6 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// A failed call cancels the others, and its error is the one that is told.
-func TestFailureStopsOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		broken := errors.New("broken")
-		fail := diversify.Ten()[3].Render("Segment 2 has a second one.", "")
-		x := newExpander(t, func() diversify.Config {
-			cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-				if r.Prompt == fail {
-					return llm.Response{}, broken
-				}
-				return hang(ctx, r)
-			}))
-			cfg.Concurrency = 100
-			return cfg
-		}())
-		_, _, err := run(t.Context(), x, numbered(1000))
-		if want := `set.jsonl:3: segment "s3", reference 2, prompt "tense": broken`; !errors.Is(err, broken) || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
-		}
-	})
-}
-
 // slowStore takes its time to store, and gives up when it is told to.
 type slowStore struct {
 	cache.Store
@@ -246,66 +224,6 @@ func TestAbandonedCall(t *testing.T) {
 	})
 }
 
-// The same, where the call that was given up ends without an answer: then
-// another one is made.
-func TestAbandonedCallFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var calls atomic.Int64
-		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-			if calls.Add(1) > 1 {
-				return echo(ctx, r)
-			}
-			<-ctx.Done()
-			time.Sleep(100 * time.Millisecond)
-			return llm.Response{}, ctx.Err()
-		}))
-		cfg.Prompts = cfg.Prompts[:1]
-		x := newExpander(t, cfg)
-		seg := numbered(1)[0]
-		seg.References = seg.References[:1]
-		ctx, cancel := context.WithCancel(t.Context())
-		first := make(chan error)
-		go func() {
-			_, _, err := expandOne(ctx, x, seg)
-			first <- err
-		}()
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		if _, s, err := expandOne(t.Context(), x, seg); err != nil || s.Calls != 1 || calls.Load() != 2 {
-			t.Errorf("%v; %d calls; %+v", err, calls.Load(), s)
-		}
-		if err := <-first; !errors.Is(err, context.Canceled) {
-			t.Errorf("the one that left: %v", err)
-		}
-	})
-}
-
-// Who waits for an equal call does not count among the calls at once.
-func TestWaitingIsNoCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var calls atomic.Int64
-		cfg := config(completer(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-			calls.Add(1)
-			time.Sleep(time.Second)
-			return echo(ctx, r)
-		}))
-		cfg.Prompts = cfg.Prompts[:1]
-		cfg.Concurrency = 2
-		x := newExpander(t, cfg)
-		seg := &refract.Segment{ID: "a"}
-		for range 10 {
-			seg.References = append(seg.References, refract.NewText("One."))
-		}
-		seg.References = append(seg.References, refract.NewText("Two."), refract.NewText("Three."))
-		begin := time.Now()
-		_, s := mustRun(t, x, segments{seg})
-		if took := time.Since(begin); s.Calls != 3 || calls.Load() != 3 || s.Cached != 9 || took != 2*time.Second {
-			t.Errorf("%v for %+v", took, s)
-		}
-	})
-}
-
 // silent is a dataset that, after its segments, waits for a channel and ends
 // without a word.
 type silent struct {
@@ -322,40 +240,6 @@ func (s silent) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error]
 		}
 		<-s.until
 	}
-}
-
-// What is cut short by the context never looks complete.
-func TestCancelIsNoEnd(t *testing.T) {
-	check := func(t *testing.T, s diversify.Summary, err error) {
-		t.Helper()
-		const want = "expansion interrupted after 1 segments; the answers received are stored: context canceled"
-		if !errors.Is(err, context.Canceled) || s.Segments != 1 || err.Error() != want {
-			t.Errorf("%v after %d segments", err, s.Segments)
-		}
-	}
-	t.Run("yielding", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			s, err := newExpander(t, config(completer(echo))).Expand(ctx, numbered(3), func(*refract.Segment) error {
-				synctest.Wait() // all else has ended
-				cancel()
-				return nil
-			})
-			check(t, s, err)
-		})
-	})
-	t.Run("reading", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			ds := silent{numbered(1), ctx.Done()}
-			go func() {
-				synctest.Wait() // the segment has been yielded
-				cancel()
-			}()
-			_, s, err := run(ctx, newExpander(t, config(completer(echo))), ds)
-			check(t, s, err)
-		})
-	})
 }
 
 // Expand returns after its calls have ended, also where yield fails or panics.

@@ -50,18 +50,6 @@ type Model struct {
 	asked, stored atomic.Int64
 }
 
-// TextError says which text has no vector that can be compared.
-type TextError struct {
-	Text string
-	Err  error
-}
-
-// Error is the cause, which names the text.
-func (e *TextError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *TextError) Unwrap() error { return e.Err }
-
 var _ Embedder = (*Model)(nil)
 
 // Asked is the number of texts that the server was asked for so far, and
@@ -216,7 +204,7 @@ func (w *work) keep(ctx context.Context, part []cache.Request, got [][]float32) 
 			return fmt.Errorf("embeddings of model %q: the server gave %w", w.Name, err)
 		}
 		if _, err := norm(v); err != nil {
-			return &TextError{r.Prompt, fmt.Errorf("the server gave a vector of model %q for the text %.60q: %w", w.Name, r.Prompt, err)}
+			return fmt.Errorf("the server gave a vector of model %q for the text %.60q: %w", w.Name, r.Prompt, err)
 		}
 		if due := cmp.Or(w.size, w.Dimensions, len(got[0])); len(v) != due {
 			return fmt.Errorf("%w: the server gave a vector of %d dimensions of model %q where %d were due; use another cache, or name the model's revision",

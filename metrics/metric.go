@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,20 +99,22 @@ const (
 	KeepNever                 // the signature does not say all that changes a score
 )
 
-// Declared is the Info of a metric that states its direction, "higher" or "lower",
-// and its bounds, nil for none, in a message.
-func Declared(direction string, lower, upper *float64) Info {
-	info := Info{Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
-	if direction == LowerIsBetter.String() {
-		info.Direction = LowerIsBetter
-	}
+// Declared is the Info of a metric that states its direction, "higher" (also "") or
+// "lower", and its bounds, nil for none, in a message.
+func Declared(direction string, lower, upper *float64) (Info, error) {
+	info := Info{Lower: math.Inf(-1), Upper: math.Inf(1)}
 	if lower != nil {
 		info.Lower = *lower
 	}
 	if upper != nil {
 		info.Upper = *upper
 	}
-	return info
+	if info.Lower >= info.Upper {
+		return info, fmt.Errorf("the bounds %v and %v", info.Lower, info.Upper)
+	}
+	var err error
+	info.Direction, err = ParseDirection(cmp.Or(direction, HigherIsBetter.String()))
+	return info, err
 }
 
 // Level says what a number describes, where a metric's rules depend on it.
@@ -174,14 +177,13 @@ type NativeWorkspace interface {
 }
 
 // NativeScorer is a Metric, and no Preparer, that may have a rule of its own for
-// several references, such as one that a server or a program knows.
+// several references, such as a program's.
 type NativeScorer interface {
 	Metric
 	// HasNative reports whether it has, which needs references.
 	HasNative() bool
 	// ScoreNative returns for each block one score per hypothesis, against all
-	// of the references at once, of which there is at least one. Status, reports
-	// and error are as Score has them; a CellError has the column -1.
+	// of the references at once, of which there is at least one.
 	ScoreNative(ctx context.Context, blocks []Block) ([]Scores, error)
 }
 
@@ -265,9 +267,6 @@ type Outlook struct {
 	// Estimates of the calls: the tokens of their prompts, and the most that
 	// their answers can have.
 	PromptTokens, MostCompletionTokens int
-	// Texts are the distinct ones, and Bytes those of all requests, of a metric that
-	// is asked with texts and has no tokens.
-	Texts, Bytes int
 }
 
 // Close closes those of the metrics that are io.Closers.
@@ -281,20 +280,15 @@ func Close(ms ...Metric) error {
 	return errors.Join(errs...)
 }
 
-// BlocksError says in which of a call's blocks scoring failed, where a request of
-// the metric has several.
+// BlocksError says that some blocks of a call were not scored, where a request of the
+// metric has several: those that have no Values among the Scores.
 type BlocksError struct {
-	First, Last int
-	Err         error
-	// Scores, if not nil, are those of all blocks: of blocks that were not scored to
-	// their end before, without Values.
 	Scores []Scores
+	Err    error
 }
 
-// Error counts from 1.
-func (e *BlocksError) Error() string {
-	return fmt.Sprintf("blocks %d to %d: %v", e.First+1, e.Last+1, e.Err)
-}
+// Error is the cause.
+func (e *BlocksError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *BlocksError) Unwrap() error { return e.Err }
@@ -302,15 +296,12 @@ func (e *BlocksError) Unwrap() error { return e.Err }
 // CellError says at which cell of a call's blocks scoring failed.
 type CellError struct {
 	Block, Hypothesis int
-	Column            int // -1 for a score against all references
+	Column            int
 	Err               error
 }
 
 // Error counts from 1.
 func (e *CellError) Error() string {
-	if e.Column < 0 {
-		return fmt.Sprintf("block %d, hypothesis %d: %v", e.Block+1, e.Hypothesis+1, e.Err)
-	}
 	return fmt.Sprintf("block %d, hypothesis %d, reference %d: %v", e.Block+1, e.Hypothesis+1, e.Column+1, e.Err)
 }
 

@@ -45,19 +45,15 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		return err
 	}
 	judged, scored := x.judged()
-	resamples := differences(a.Resamples, b.Resamples)
 	*out = Difference{
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
-		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(resamples),
+		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
 	}
 	for i, ok := range x.GoldOK {
 		if ok && x.MetricOK[i] && x.Metric[i] == y.Metric[i] {
 			out.Equal++
 		}
-	}
-	if err := r.power(x, st, resamples, out); err != nil {
-		return err
 	}
 	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.Own != b.Own || r.p.Test.Method.Takes(st.Measure) != nil {
 		return nil
@@ -70,30 +66,6 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		return err
 	}
 	out.Test, out.P, out.Resamples = r.p.Test.Method.String(), Number(t.P), t.Resamples
-	return nil
-}
-
-// power fills in what a comparison of so many units sees, by the resamples of the
-// difference: the smallest difference that the interval tells from 0 with a
-// probability of 0.8, and how many units the one that was found needs.
-func (r *run) power(t *table, st Statistic, resamples []float64, out *Difference) error {
-	out.Error, out.Smallest = Number(significance.StandardError(resamples)), report.None()
-	if !out.Error.Defined() {
-		return nil
-	}
-	pairs, err := t.Pairs, error(nil)
-	if st.Preference {
-		pairs, err = t.decided()
-	}
-	if err != nil {
-		return err
-	}
-	if out.Units, err = t.data.units.Drawn(pairs); err != nil {
-		return err
-	}
-	p := significance.Power{Error: float64(out.Error), Units: out.Units, Critical: significance.OneSided((1 - r.p.Bootstrap.Confidence) / 2), Share: 0.8}
-	out.Smallest = Number(p.Smallest(out.Units))
-	out.Needed, _ = significance.Roughly(p.Needed(float64(out.Value)))
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/report"
@@ -84,41 +83,15 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 			return nil, err
 		}
 	}
-	if s.Preference {
-		est.Value = (1 + est.Value) / 2
-		est.N /= 2 // choices, of two texts each
-		for i, v := range est.Resamples {
-			est.Resamples[i] = (1 + v) / 2
-		}
-	}
 	return est, nil
 }
 
 // prepared returns the table that the measure of a statistic is taken of.
 func (t *table) prepared(s Statistic) (*correlate.Pairs, error) {
-	switch {
-	case s.Preference:
-		return t.decided()
-	case s.Measure.Statistic.OfSystems():
+	if s.Measure.Statistic.OfSystems() {
 		return t.Pairs, nil // it makes its own means
 	}
 	return t.At(s.Level, t.data.places)
-}
-
-// decided returns the table without the segments in which people have no
-// preference.
-func (t *table) decided() (*correlate.Pairs, error) {
-	if t.Systems != 2 {
-		return nil, fmt.Errorf("preference needs pairs of texts, and there are %d systems", t.Systems)
-	}
-	p := *t.Pairs
-	p.GoldOK = slices.Clone(p.GoldOK)
-	for i := 0; i < len(p.Gold); i += 2 {
-		if p.GoldOK[i] != p.GoldOK[i+1] || p.Gold[i] == p.Gold[i+1] {
-			p.GoldOK[i], p.GoldOK[i+1] = false, false
-		}
-	}
-	return &p, nil
 }
 
 // ties is the share of the pairs of cells that have the same score.

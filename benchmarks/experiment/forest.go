@@ -49,12 +49,8 @@ func (r *Result) Forests() []report.Forest {
 		if len(r.Datasets) > 1 {
 			f.Title += first.on(true)
 		}
-		type key struct {
-			metric string
-			b      SettingName
-		}
-		for _, group := range groupsOf(views[0], func(d *Difference) (key, bool) { return key{d.A.Metric, d.B}, true }) {
-			g := report.ForestGroup{Name: report.Display(group[0].A.Metric), Against: against(group[0])}
+		for _, group := range groupsOf(views[0], func(d *Difference) (string, bool) { return d.A.Metric, true }) {
+			g := report.ForestGroup{Name: report.Display(group[0].A.Metric), Against: base(group)}
 			for i, d := range group {
 				row := report.ForestRow{Name: d.short(all)}
 				for k, view := range views {
@@ -87,25 +83,13 @@ func base(all []*Difference) string {
 	first := all[0]
 	switch {
 	case slices.ContainsFunc(all, func(d *Difference) bool {
-		return d.B.Aggregator != first.B.Aggregator || d.B.References != first.B.References || d.A.Metric != d.B.Metric
+		return d.B.Aggregator != first.B.Aggregator || d.B.References != first.B.References
 	}):
 		return "what it is compared with"
 	case first.B.Aggregator == "single":
 		return "the single reference"
 	}
 	return first.BName
-}
-
-// against names what a difference is taken to.
-func against(d *Difference) string {
-	name := d.BName
-	if d.B.Aggregator == "single" {
-		name = "the single reference"
-	}
-	if d.A.Metric != d.B.Metric {
-		name = report.Display(d.B.Metric) + ", " + name
-	}
-	return name
 }
 
 // tested reports whether there is an interval or a test, and anything to test.
@@ -128,14 +112,11 @@ func (d *Difference) outcome() report.Outcome {
 }
 
 // short is the name of a setting without its set of references where there is one
-// set only, and with its metric where it is compared with another one.
+// set only.
 func (d *Difference) short(all []*Difference) string {
 	name := d.AName
 	if !slices.ContainsFunc(all, func(o *Difference) bool { return o.A.References != d.A.References }) {
 		name = strings.TrimSuffix(name, " ("+d.A.References+")")
-	}
-	if d.A.Metric != d.B.Metric {
-		name = report.Display(d.A.Metric) + ", " + name
 	}
 	return name
 }

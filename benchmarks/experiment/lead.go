@@ -11,16 +11,15 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Lead is the claim of a result in one sentence, "" where there are no numbers:
+// Lead is the claim of a result in one sentence, "" where nothing was compared:
 //
 //  1. Where settings were ranked over tasks: the one with the highest average.
 //  2. Where settings were compared, under the first statistic that has a
 //     difference: the setting with the most significant gains (less losses), what
 //     it gains, and what other settings lose. Where another statistic is
 //     significant the other way, that is said too.
-//  3. Else the setting with the highest value of the first statistic.
 func (r *Result) Lead() string {
-	text := r.highest()
+	text := ""
 	if all := r.leading(); len(r.Standings) > 0 {
 		top := slices.MaxFunc(r.Standings, func(a, b Standing) int { return cmp.Compare(a.Average, b.Average) })
 		text = fmt.Sprintf("%s has the highest average over %s, %s", report.Display(top.Setting.String()), english.Thousands(len(r.Tasks), "task"), fixed(float64(top.Average)))
@@ -46,13 +45,7 @@ func (r *Result) leading() []*Difference {
 
 // claim says what the differences under one statistic come to.
 func (r *Result) claim(all []*Difference) string {
-	settings := groupsOf(all, func(d *Difference) (SettingName, bool) {
-		name := d.A
-		if name.Metric == d.B.Metric {
-			name.Metric = ""
-		}
-		return name, true
-	})
+	settings := groupsOf(all, func(d *Difference) ([2]string, bool) { return [2]string{d.A.References, d.A.Aggregator}, true })
 	better := func(d *Difference) bool { return d.Significant && d.Value > 0 }
 	worse := func(d *Difference) bool { return d.Significant && d.Value < 0 }
 	best := slices.MaxFunc(settings, func(a, b []*Difference) int {
@@ -108,42 +101,19 @@ func gained(all []*Difference) (sum float64) {
 // several datasets from the least to the largest.
 func (r *Result) effects(all []*Difference) string {
 	var out []string
-	for _, of := range groupsOf(all, func(d *Difference) ([2]string, bool) { return [2]string{d.A.Metric, d.B.Metric}, true }) {
+	for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.A.Metric, true }) {
 		compare := func(a, b *Difference) int { return cmp.Compare(a.Value, b.Value) }
 		text := signed(float64(slices.MinFunc(of, compare).Value))
 		if len(of) > 1 {
 			text += " to " + signed(float64(slices.MaxFunc(of, compare).Value))
 		}
 		text += " " + report.Display(of[0].A.Metric)
-		if of[0].A.Metric != of[0].B.Metric {
-			text += " over " + report.Display(of[0].B.String())
-		}
 		if len(r.Datasets) > 1 {
 			text += fmt.Sprintf(" on %d of %d datasets", len(of), len(r.Datasets))
 		}
 		out = append(out, text)
 	}
 	return strings.Join(out, ", ")
-}
-
-// highest names the setting with the highest value of the first statistic, among
-// those that lack the fewest scores.
-func (r *Result) highest() string {
-	var top *Row
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		if row.Statistic != r.Statistics[0] || !row.Value.Defined() || top != nil && (row.Dataset != top.Dataset || row.Missing > top.Missing) {
-			continue
-		}
-		if top == nil || row.Missing < top.Missing || row.Value > top.Value {
-			top = row
-		}
-	}
-	if top == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s has the highest %s%s, %s", report.Display(top.Setting.String()), report.Display(top.Statistic), top.on(len(r.Datasets) > 1),
-		report.TrueMinus(strings.TrimPrefix(change(top.Value, top.Interval), "+")))
 }
 
 // Basis says in one line what the claim rests on.

@@ -30,7 +30,6 @@ type file struct {
 	Statistics   []statistic  `yaml:"statistics"`
 	Bootstrap    Bootstrap    `yaml:"bootstrap"`
 	Significance testEntry    `yaml:"significance"`
-	Comparisons  []Comparison `yaml:"comparisons"`
 	Curves       []curveEntry `yaml:"curves"`
 	Tasks        []taskEntry  `yaml:"tasks"`
 	Analyses     []string     `yaml:"analyses"`
@@ -87,8 +86,6 @@ type setEntry struct {
 	Use     string `yaml:"use"`
 	First   int    `yaml:"first"`
 	Prompts names  `yaml:"prompts"`
-	Without names  `yaml:"without"`
-	Alone   names  `yaml:"alone"`
 }
 
 // UnmarshalYAML reads either form.
@@ -135,7 +132,7 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
-	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.tasks, f.analyses} {
+	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.curves, f.tasks, f.analyses} {
 		if err := step(e); err != nil {
 			return nil, text.At(err)
 		}
@@ -213,7 +210,7 @@ func (f *file) datasets(e *Plan) error {
 	if len(e.Datasets) == 0 {
 		return yamlfile.Wrong("datasets", "there is none; name one with a dataset such as jsonl:FILE")
 	}
-	seen := map[string]bool{pooledName: true}
+	seen := map[string]bool{}
 	for i := range e.Datasets {
 		d, field := &e.Datasets[i], at("datasets", i)
 		d.Name = cmp.Or(d.Name, d.Spec)
@@ -221,7 +218,7 @@ func (f *file) datasets(e *Plan) error {
 		case d.Spec == "":
 			return yamlfile.Wrong(field, "no dataset; write such as dataset: jsonl:FILE")
 		case seen[d.Name]:
-			return yamlfile.Wrong(field+".name", "two datasets are named %q, or it is the name of their sum; give each a name", d.Name)
+			return yamlfile.Wrong(field+".name", "two datasets are named %q; give each a name", d.Name)
 		case len(d.References) > 0 && !strings.HasPrefix(d.Spec, "mtme:"):
 			return yamlfile.Wrong(field+".reference", "chooses among the named references of an mtme: dataset; %s has none", d.Spec)
 		}
@@ -250,7 +247,7 @@ func (f *file) sets(e *Plan) error {
 
 func (s *setEntry) set(field string) (Set, error) {
 	given := 0
-	out := Set{K: s.First, Prompts: slices.Concat(s.Prompts, s.Without, s.Alone)}
+	out := Set{K: s.First, Prompts: s.Prompts}
 	take := func(kind Kind, is bool, name string) {
 		if is {
 			given++
@@ -260,9 +257,7 @@ func (s *setEntry) set(field string) (Set, error) {
 	take(Kind(s.Use), s.Use != "", s.Use)
 	take(KindFirst, s.First != 0, fmt.Sprintf("first %d", s.First))
 	take(KindPrompts, len(s.Prompts) > 0, "with "+strings.Join(s.Prompts, "+"))
-	take(KindWithout, len(s.Without) > 0, "without "+strings.Join(s.Without, "+"))
-	take(KindAlone, len(s.Alone) > 0, "only "+strings.Join(s.Alone, "+"))
-	const forms = "write original, all, first: N, prompts: […], without: […] or alone: […]"
+	const forms = "write original, all, first: N or prompts: […]"
 	switch {
 	case given != 1:
 		return out, yamlfile.Wrong(field, "a set of references is of one form, and this has %d; %s", given, forms)
@@ -292,17 +287,9 @@ func (f *file) statistics(e *Plan) error {
 
 func (s *statistic) parse(field string) (Statistic, error) {
 	out := Statistic{Measure: correlate.Measure{ZeroUndefined: s.ZeroUndefined}}
-	if s.Statistic == preferenceName {
-		if s.Group != "" || s.Level != "" && s.Level != correlate.SegmentLevel.String() {
-			return out, yamlfile.Wrong(field, "preference is of the pairs of a segment, and has no other group or level")
-		}
-		out.Preference = true
-		out.Measure = correlate.Measure{Statistic: correlate.StatKendall, Grouping: correlate.BySegment, ZeroUndefined: true}
-		return out, nil
-	}
 	var err error
-	if out.Measure.Statistic, err = correlate.ParseStatistic(s.Statistic); err != nil {
-		return out, yamlfile.Wrong(field, "%w, or %s", err, preferenceName)
+	if out.Measure.Statistic, err = parsed(field, s.Statistic, correlate.ParseStatistic); err != nil {
+		return out, err
 	}
 	if out.Grouping, err = parsed(field+".group", cmp.Or(s.Group, correlate.None.String()), correlate.ParseGrouping); err != nil {
 		return out, err
@@ -339,41 +326,6 @@ func (f *file) tests(e *Plan) error {
 	for i, s := range e.Statistics {
 		if err := m.Takes(s.Measure); err != nil && t.Method != "" {
 			return yamlfile.Wrong(at("statistics", i), "%w", err)
-		}
-	}
-	return nil
-}
-
-func (f *file) comparisons(e *Plan) error {
-	if len(f.Comparisons) > 0 {
-		e.Pairing, e.Comparisons = Listed, f.Comparisons
-	}
-	var sets []string
-	for _, s := range e.Sets {
-		sets = append(sets, s.Name)
-	}
-	for i := range e.Comparisons {
-		c, field := &e.Comparisons[i], at("comparisons", i)
-		for k, s := range []*SettingName{&c.A, &c.B} {
-			field := fmt.Sprintf("%s.%c", field, 'a'+k)
-			a, err := parsed(field+".aggregator", s.Aggregator, aggregate.Parse)
-			switch {
-			case !slices.Contains(sets, s.References):
-				return yamlfile.Wrong(field+".references", "%s", english.Unknown("set of references", s.References, sets))
-			case err != nil:
-				return err
-			case !hasAggregator(e.Aggregators, a):
-				return yamlfile.Wrong(field+".aggregator", "%s is not among the aggregators of the experiment", a.Name())
-			case s.Metric != "" && !slices.Contains(e.Metrics, s.Metric):
-				return yamlfile.Wrong(field+".metric", "%s", english.Unknown("metric", s.Metric, e.Metrics))
-			}
-			s.Aggregator = a.Name()
-		}
-		if (c.A.Metric == "") != (c.B.Metric == "") {
-			return yamlfile.Wrong(field, "one setting has a metric and the other has none; name both or neither")
-		}
-		if c.A == c.B {
-			return yamlfile.Wrong(field, "a setting is compared with itself")
 		}
 	}
 	return nil

@@ -56,7 +56,6 @@ func TestErrorsNameTheKey(t *testing.T) {
 	for _, c := range []struct{ references, plan, want string }{
 		{`null`, "", "write allow_no_reference: true at the dataset"},
 		{`"a ferry"`, "references: [original, {prompts: [nope]}]\n", `references, prompts: dataset d has no variants, so there is no prompt "nope"`},
-		{`"a ferry"`, "references: [original, {without: [nope]}]\n", `references, without:`},
 	} {
 		p := sixSegments(t, c.references, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3`, c.plan)
 		_, _, err := runner(t, p, t.TempDir()).Run(t.Context(), p)

@@ -37,10 +37,8 @@ type Plan struct {
 	Bootstrap Bootstrap
 	Test      Test
 	Pairing   Pairing
-	// Comparisons are the pairs of settings that Listed compares.
-	Comparisons []Comparison
-	Curves      []Curve
-	Tasks       []Task
+	Curves    []Curve
+	Tasks     []Task
 	// Analyses say what else to look at.
 	Prompts, Ranking, Worth bool
 }
@@ -51,7 +49,6 @@ type Pairing uint8
 // The ways to pair settings.
 const (
 	WithSingle Pairing = iota // every setting with the single reference of its metric
-	Listed                    // those of Plan.Comparisons
 	EveryPair                 // all of a statistic, see [Ranks]
 	NoPair
 )
@@ -89,14 +86,12 @@ type ScoreFile struct {
 // Kind says how a Set chooses references.
 type Kind string
 
-// The kinds of sets. All but KindFirst and KindAlone hold the originals.
+// The kinds of sets. All but KindFirst hold the originals.
 const (
 	KindOriginal Kind = "original" // the originals
 	KindAll      Kind = "all"      // the originals and all variants
 	KindFirst    Kind = "first"    // the first K references in their order
 	KindPrompts  Kind = "prompts"  // the variants of some prompts
-	KindWithout  Kind = "without"  // all but the variants of some prompts
-	KindAlone    Kind = "alone"    // the variants of some prompts, without the originals
 )
 
 // Set is a choice of references.
@@ -113,34 +108,22 @@ type Set struct {
 type Statistic struct {
 	correlate.Measure
 	Level correlate.Level // what the scores are of
-	// Preference is the share of the decided pairs of texts in which the
-	// metric prefers the text that people prefer; a tie is half right. It is
-	// Kendall's tau by segment, of which the Measure is, in other words.
-	Preference bool
 }
-
-// preferenceName is the statistic of pairs of texts.
-const preferenceName = "preference"
 
 // Name is that of the statistic, such as "kendall".
-func (s Statistic) Name() string {
-	if s.Preference {
-		return preferenceName
-	}
-	return s.Measure.Statistic.String()
-}
+func (s Statistic) Name() string { return s.Measure.Statistic.String() }
 
 // Label tells statistics of an experiment apart, such as "kendall by segment"
 // or "pearson, system level".
 func (s Statistic) Label() string {
 	label := s.Name()
-	if s.Grouping != correlate.None && !s.Preference {
+	if s.Grouping != correlate.None {
 		label += " by " + s.Grouping.String()
 	}
 	if s.Level != correlate.SegmentLevel && !s.Measure.Statistic.OfSystems() {
 		label += ", " + s.Level.String() + " level"
 	}
-	if s.ZeroUndefined && !s.Preference {
+	if s.ZeroUndefined {
 		label += ", undefined as 0"
 	}
 	return label
@@ -190,18 +173,11 @@ type Test struct {
 	Seed      uint64
 }
 
-// Comparison is a pair of settings. A setting without a metric is meant for
-// each metric.
-type Comparison struct {
-	A SettingName `yaml:"a"`
-	B SettingName `yaml:"b"`
-}
-
 // SettingName names a setting within a dataset.
 type SettingName struct {
-	Metric     string `json:"metric" yaml:"metric"`
-	References string `json:"references" yaml:"references"` // name of the Set
-	Aggregator string `json:"aggregator" yaml:"aggregator"` // "" for a metric without references
+	Metric     string `json:"metric"`
+	References string `json:"references"` // name of the Set
+	Aggregator string `json:"aggregator"` // "" for a metric without references
 }
 
 // Curve asks for the agreement by the number of references.

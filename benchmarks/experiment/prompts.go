@@ -34,33 +34,29 @@ type promptTables struct {
 	alone, added, without *table
 }
 
-func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate.Aggregator, res *Result) error {
-	over := func(s Set) (*table, error) {
-		set, err := d.columns(s)
-		if err != nil {
-			return nil, err
+func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate.Aggregator, res *Result) (err error) {
+	over := func(set columnsOf) *table {
+		var t *table
+		if err == nil {
+			t, err = r.values(d, &setting{series: of, aggregator: best, set: set})
 		}
-		return r.values(d, &setting{series: of, aggregator: best, set: set})
+		return t
 	}
-	single, err := over(Set{Kind: KindFirst, K: 1})
-	if err != nil {
-		return err
-	}
-	all, err := over(Set{Kind: KindAll})
-	if err != nil {
-		return err
-	}
+	every := d.each(func(s *refract.Segment, _ int) []int { return everything(s) })
+	single, all := over(every.first()), over(every)
 	var tables []promptTables
-	for _, p := range append([]string{originalName}, d.prompts...) {
+	for i, p := range append([]string{originalName}, d.prompts...) {
 		t := promptTables{name: p}
-		sets := []Set{{Kind: KindAlone, Prompts: []string{p}}, {Kind: KindPrompts, Prompts: []string{p}}, {Kind: KindWithout, Prompts: []string{p}}}
-		if len(tables) == 0 { // the originals
-			sets = []Set{{Kind: KindOriginal}, {Kind: KindOriginal}, {Kind: KindAlone, Prompts: d.prompts}}
+		if i == 0 {
+			originals := over(d.withPrompts(nil))
+			t.alone, t.added, t.without = originals, originals, over(d.variantsOnly(every))
+		} else {
+			with := d.withPrompts([]string{p})
+			others := slices.DeleteFunc(slices.Clone(d.prompts), func(o string) bool { return o == p })
+			t.alone, t.added, t.without = over(d.variantsOnly(with)), over(with), over(d.withPrompts(others))
 		}
-		for i, to := range []**table{&t.alone, &t.added, &t.without} {
-			if *to, err = over(sets[i]); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		for _, s := range d.segments {
 			if len(tables) == 0 {
@@ -84,11 +80,11 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 		if err != nil {
 			return err
 		}
-		every, err := r.estimate(ctx, all, st, r.p.Bootstrap.Resamples)
+		whole, err := r.estimate(ctx, all, st, r.p.Bootstrap.Resamples)
 		if err != nil {
 			return err
 		}
-		out.Single, out.All = first.Value, every.Value
+		out.Single, out.All = first.Value, whole.Value
 		for i := range tables {
 			t := &tables[i]
 			effect := PromptEffect{Prompt: t.name, References: t.texts, Decides: decided[i].share, Only: decided[i].only}

@@ -1,18 +1,13 @@
 package experiment_test
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
@@ -129,69 +124,8 @@ func TestPascalRecipe(t *testing.T) {
 		t.Error("no rows")
 	}
 	for _, r := range res.Rows {
-		if r.Statistic != "preference" || r.Value < 0 || r.Value > 1 {
+		if r.Statistic != "acc23-uncalibrated by segment" || r.Value < 0 || r.Value > 1 {
 			t.Errorf("%s: %s %v", r.Setting, r.Statistic, r.Value)
 		}
 	}
-}
-
-// The statistic is what package correlate counts.
-func TestPreference(t *testing.T) {
-	const file = `
-datasets: [{name: d, dataset: "jsonl:none"}]
-references: [original]
-metrics: [chrf]
-aggregators: [single]
-statistics: [preference]
-bootstrap: {resamples: 5}
-analyses: []
-`
-	e := parseText(t, file)
-	rapid.Check(t, func(rt *rapid.T) {
-		var data list
-		var right float64
-		decided := 0
-		m, err := registry().Parse(t.Context(), "chrf")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		words := rapid.SampledFrom([]string{"a boat", "a red boat", "the sea", "boats at sea"})
-		for i := range rapid.IntRange(1, 12).Draw(rt, "pairs") {
-			s := &refract.Segment{ID: string(rune('a' + i)), References: []refract.Text{refract.NewText("a red boat at sea")}}
-			for _, sys := range []string{"a", "b"} {
-				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: sys, Text: refract.NewText(words.Draw(rt, "text"))})
-				s.Judgements = append(s.Judgements, refract.Judgement{Name: "preference", System: sys, Score: float64(rapid.IntRange(0, 2).Draw(rt, "votes")), Valid: true})
-			}
-			data = append(data, s)
-			engine, err := refract.NewEngine([]refract.Setting{{Metric: m}}, refract.Options{})
-			if err != nil {
-				rt.Fatal(err)
-			}
-			scores, err := engine.Score(t.Context(), []*refract.Segment{s})
-			if err != nil {
-				rt.Fatal(err)
-			}
-			v := scores[0].Metrics[0].Values
-			switch human := cmp.Compare(s.Judgements[0].Score, s.Judgements[1].Score); {
-			case human == 0: // people are undecided
-			case v[0] == v[1]:
-				decided++
-				right += 0.5
-			default:
-				decided++
-				if cmp.Compare(v[0], v[1]) == human {
-					right++
-				}
-			}
-		}
-		r := &experiment.Runner{Metric: registry().Parse, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
-		res, _, err := r.Run(t.Context(), e)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		got := float64(res.Rows[0].Value)
-		if decided == 0 && !math.IsNaN(got) || decided > 0 && (math.Abs(got-right/float64(decided)) > 1e-12 || res.Rows[0].N != decided) {
-			rt.Fatalf("%v over %d, want %v of %d", got, res.Rows[0].N, right, decided)
-		}
-	})
 }

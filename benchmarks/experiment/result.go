@@ -134,9 +134,6 @@ type Row struct {
 	Epsilon   Number `json:"epsilon"`        // chosen threshold of ties; undefined but for calibrated statistics
 	Rank      int    `json:"rank,omitempty"` // where every pair was tested
 	Signature string `json:"signature"`
-
-	pools     bool // it is a share of pairs of systems, which pooling adds up
-	resamples []float64
 }
 
 // Ranks are the settings of a dataset in their order, each tested against every
@@ -172,14 +169,6 @@ type Difference struct {
 	// Undecided is set where the interval is off 0 and the test has too few
 	// resamples to tell.
 	Undecided bool `json:"undecided,omitempty"`
-	// Error is the standard error of Value, by the resamples of Interval, and Units of
-	// how many segments, documents or systems these are. Smallest is the smallest true
-	// difference that a test sees in so many, and Needed how many like these it takes to
-	// see Value, or the difference that the plan names, to two digits; 0 for unknown.
-	Error    Number `json:"standard_error"`
-	Units    int    `json:"units"`
-	Smallest Number `json:"smallest_seen"`
-	Needed   int    `json:"units_needed"`
 }
 
 // CurveResult is the agreement by the number of references.

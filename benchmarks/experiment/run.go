@@ -48,8 +48,7 @@ type Runner struct {
 type run struct {
 	*Runner
 	p         *Plan
-	metrics   []metrics.Metric // that score, with their specs
-	specs     []string
+	metrics   []metrics.Metric // that score
 	estimates keeping[estimate]
 	tests     keeping[significance.Result]
 	matrices  keeping[significance.Comparison]
@@ -151,7 +150,6 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 		}
 	}
 	r.standings(res)
-	r.pooled(res)
 	r.correct(res)
 	r.method(res)
 	res.Notes = r.notes
@@ -199,7 +197,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 		if len(r.p.Sets) == 0 && !info.NeedsReferences && len(metrics.StartErrors([]metrics.Metric{m})) == 0 {
 			return planErrorf("metric %s uses no references, so there is no curve", info.Name)
 		}
-		r.metrics, r.specs = append(r.metrics, m), append(r.specs, spec)
+		r.metrics = append(r.metrics, m)
 		if s := (&series{metric: m, info: info}); r.p.Strict && info.NeedsReferences && !s.hasNative() && slices.ContainsFunc(r.p.Aggregators, isNative) {
 			return s.noNative()
 		}
@@ -310,10 +308,6 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}
-	pairs, err := r.pairs(d, settings)
-	if err != nil {
-		return err
-	}
 	settings = slices.DeleteFunc(settings, func(s *setting) bool { return s.as != nil })
 	if err := r.ranks(ctx, d, settings, res); err != nil {
 		return err
@@ -324,7 +318,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
 	}
-	if err := r.differences(ctx, d, pairs, res); err != nil {
+	if err := r.differences(ctx, d, r.pairs(settings), res); err != nil {
 		return err
 	}
 	if err := r.curves(ctx, d, res); err != nil {
@@ -385,7 +379,6 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
 			Value: est.Value, Interval: r.interval(est.Resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
 			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
-			pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
 		}
 		switch {
 		case est.Own:

@@ -18,7 +18,6 @@ import (
 type series struct {
 	metric metrics.Metric
 	info   metrics.Info
-	spec   string
 	own    bool   // the scores were made elsewhere
 	shared string // name of the metric in other datasets, where it is another one; "" for the same
 	// stated is how many references own scores of segments are said to be of.
@@ -32,12 +31,12 @@ type series struct {
 // scored, then its own.
 func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	var out []*series
-	for i, m := range r.metrics {
+	for _, m := range r.metrics {
 		fitted, err := refract.Fit(ctx, dataset.InMemory(d.segments), []refract.Setting{{Metric: m}})
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &series{metric: fitted[0].Metric, info: m.Info(), spec: r.specs[i]})
+		out = append(out, &series{metric: fitted[0].Metric, info: m.Info()})
 	}
 	// Scores made elsewhere are of the whole dataset.
 	whole := *d

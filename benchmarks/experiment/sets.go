@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 )
@@ -20,53 +19,36 @@ func (d *data) columns(s Set) (columnsOf, error) {
 		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg) }), nil
 	case KindFirst:
 		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg)[:min(s.K, seg.NumReferences())] }), nil
-	case KindPrompts, KindWithout, KindAlone:
-		var prompts []string
+	case KindPrompts:
 		for _, p := range s.Prompts {
-			of := d.promptsOf(p)
-			prompts = append(prompts, of...)
-			if len(of) == 0 {
-				known := slices.Clone(d.prompts)
-				if len(known) == 0 {
-					return nil, fmt.Errorf("references, %s: dataset %s has no variants, so there is no prompt %q", s.Kind, d.Name, p)
-				}
-				return nil, fmt.Errorf("references, %s: %s", s.Kind, english.Unknown("prompt", p, known))
+			switch {
+			case len(d.prompts) == 0:
+				return nil, fmt.Errorf("references, prompts: dataset %s has no variants, so there is no prompt %q", d.Name, p)
+			case !slices.Contains(d.prompts, p):
+				return nil, fmt.Errorf("references, prompts: %s", english.Unknown("prompt", p, d.prompts))
 			}
 		}
-		return d.each(func(seg *refract.Segment, _ int) []int {
-			var chosen []int
-			for v := range seg.Variants {
-				if slices.Contains(prompts, seg.Variants[v].Prompt) == (s.Kind != KindWithout) {
-					chosen = append(chosen, v)
-				}
-			}
-			columns := withVariants(seg, chosen)
-			if s.Kind == KindAlone {
-				columns = columns[len(seg.References):]
-			}
-			return columns
-		}), nil
+		return d.withPrompts(s.Prompts), nil
 	}
 	return nil, fmt.Errorf("references %q: unknown kind %q", s.Name, s.Kind)
 }
 
-// promptsOf returns the prompts of the dataset that a name stands for: one of
-// them, or a word such as ten or translation, as 'refract expand' takes it.
-func (d *data) promptsOf(name string) []string {
-	if slices.Contains(d.prompts, name) {
-		return []string{name}
-	}
-	if len(diversify.PromptFiles(name)) > 0 {
-		return nil
-	}
-	prompts, _ := diversify.ParsePrompts(name) // an unknown word stands for none
-	var out []string
-	for _, p := range prompts {
-		if slices.Contains(d.prompts, p.Name) {
-			out = append(out, p.Name)
+// withPrompts are the originals and the variants of some prompts.
+func (d *data) withPrompts(prompts []string) columnsOf {
+	return d.each(func(s *refract.Segment, _ int) []int {
+		var chosen []int
+		for v := range s.Variants {
+			if slices.Contains(prompts, s.Variants[v].Prompt) {
+				chosen = append(chosen, v)
+			}
 		}
-	}
-	return out
+		return withVariants(s, chosen)
+	})
+}
+
+// variantsOnly leaves the originals out of a choice.
+func (d *data) variantsOnly(c columnsOf) columnsOf {
+	return d.each(func(s *refract.Segment, i int) []int { return c[i][len(s.References):] })
 }
 
 func (d *data) each(of func(s *refract.Segment, i int) []int) columnsOf {

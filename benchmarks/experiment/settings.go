@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -174,65 +173,26 @@ func (n SettingName) label(t *table) string {
 	return fmt.Sprintf("%s over %s (%s)", n.Aggregator, count, n.References)
 }
 
-// pair is two settings to compare.
+// pair is two settings of a metric to compare.
 type pair struct{ a, b *setting }
 
-// pairs finds the settings to compare.
-func (r *run) pairs(d *data, settings []*setting) ([]pair, error) {
-	var out []pair
-	switch r.p.Pairing {
-	case NoPair, EveryPair:
-		return nil, nil
-	case WithSingle:
-		bases := map[*series]*setting{}
-		settings = slices.DeleteFunc(slices.Clone(settings), func(s *setting) bool { return s.as != nil })
-		for _, s := range settings {
-			if b := bases[s.series]; b == nil || s.single && !b.single {
-				bases[s.series] = s
-			}
-		}
-		for _, s := range settings {
-			if b := bases[s.series]; b != s {
-				out = append(out, pair{s, b})
-			}
-		}
-		return out, nil
-	}
-	find := func(n SettingName, of *series) *setting {
-		if i := slices.IndexFunc(r.p.Aggregators, func(a aggregate.Aggregator) bool { return a.Name() == n.Aggregator }); i >= 0 {
-			n.Aggregator = r.p.Aggregators[i].For(of.higher()).Name()
-		}
-		for _, s := range settings {
-			if s.series == of && (s.name.Aggregator == n.Aggregator || s.name.Aggregator == "") && (s.name.References == n.References || s.single) {
-				return cmp.Or(s.as, s)
-			}
-		}
+// pairs sets every setting against the single reference of its metric.
+func (r *run) pairs(settings []*setting) (out []pair) {
+	if r.p.Pairing != WithSingle {
 		return nil
 	}
-	for _, c := range r.p.Comparisons {
-		found := 0
-		for _, of := range d.series {
-			other := of
-			if c.A.Metric != "" {
-				at := slices.IndexFunc(d.series, func(s *series) bool { return s.goesBy(c.B.Metric) })
-				if !of.goesBy(c.A.Metric) || at < 0 {
-					continue
-				}
-				other = d.series[at]
-			}
-			a, b := find(c.A, of), find(c.B, other)
-			if a == nil || b == nil {
-				continue
-			}
-			if found++; a != b { // else they are said to be the same
-				out = append(out, pair{a, b})
-			}
-		}
-		if found == 0 {
-			return nil, fmt.Errorf("no such settings to compare: %s and %s; a setting with one reference a segment is single, and native needs a metric that defines it", c.A, c.B)
+	bases := map[*series]*setting{}
+	for _, s := range settings {
+		if b := bases[s.series]; b == nil || s.single && !b.single {
+			bases[s.series] = s
 		}
 	}
-	return out, nil
+	for _, s := range settings {
+		if b := bases[s.series]; b != s {
+			out = append(out, pair{s, b})
+		}
+	}
+	return out
 }
 
 func (s *series) higher() bool { return s.info.Direction == metrics.HigherIsBetter }
@@ -243,11 +203,6 @@ func (r *run) tellWorst(s *series, a aggregate.Aggregator) {
 		r.note("%s", text)
 		r.warn("%s", text)
 	}
-}
-
-// goesBy reports whether a spec or a name is that of the series.
-func (s *series) goesBy(name string) bool {
-	return name == s.info.Name || name == s.spec || name == storedSpec+":"+s.info.Name
 }
 
 // String is such as "bleu max all".

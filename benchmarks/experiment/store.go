@@ -26,8 +26,8 @@ type Store struct {
 	path string
 	warn func(message string)
 
-	mu       sync.RWMutex
-	database *cache.Database
+	mu       sync.Mutex
+	database *cache.Database // nil once it was set aside
 }
 
 // storeName is the name of the file in the folder of a store.
@@ -43,22 +43,16 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 		return nil, fmt.Errorf("store of scores: %w", err)
 	}
 	s := &Store{path: StoreFile(dir), warn: warn}
-	if err := s.open(ctx); err != nil {
-		return nil, fmt.Errorf("store of scores: %w", err)
-	}
-	return s, nil
-}
-
-// open opens the file, or a new one in place of one that is damaged or no
-// database.
-func (s *Store) open(ctx context.Context) (err error) {
-	s.database, err = cache.Open(ctx, s.path)
-	if errors.Is(err, cache.ErrCorrupt) {
+	var err error
+	if s.database, err = cache.Open(ctx, s.path); errors.Is(err, cache.ErrCorrupt) {
 		if err = s.setAside(); err == nil {
 			s.database, err = cache.Open(ctx, s.path)
 		}
 	}
-	return err
+	if err != nil {
+		return nil, fmt.Errorf("store of scores: %w", err)
+	}
+	return s, nil
 }
 
 // setAside gives the file, and SQLite's two beside it, a name that no file has.
@@ -82,42 +76,29 @@ func (s *Store) setAside() error {
 	return nil
 }
 
-// do uses the store, once more with a new file where this one is damaged.
-func (s *Store) do(ctx context.Context, use func(*cache.Scores) error) error {
-	try := func() (*cache.Database, error) {
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-		return s.database, use(cache.NewScores(s.database))
+// do uses the store. A file that proves damaged is set aside, and the rest of the run
+// goes on without one.
+func (s *Store) do(use func(*cache.Scores) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.database == nil {
+		return nil
 	}
-	used, err := try()
+	err := use(cache.NewScores(s.database))
 	if !errors.Is(err, cache.ErrCorrupt) {
 		return err
 	}
-	if err := s.renew(ctx, used); err != nil {
-		return err
-	}
-	_, err = try()
-	return err
-}
-
-// renew sets a damaged file aside, unless another call has done it.
-func (s *Store) renew(ctx context.Context, damaged *cache.Database) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.database != damaged {
-		return nil
-	}
-	_ = damaged.Close() // it is damaged
-	if err := s.setAside(); err != nil {
-		return err
-	}
-	return s.open(ctx)
+	_ = s.database.Close() // it is damaged
+	s.database = nil
+	return s.setAside()
 }
 
 // Get returns the values of keys, as [cache.Scores.Get] does.
-func (s *Store) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err error) {
-	err = s.do(ctx, func(c *cache.Scores) (err error) {
-		values, err = c.Get(ctx, keys)
+func (s *Store) Get(ctx context.Context, keys [][32]byte) ([][]byte, error) {
+	values := make([][]byte, len(keys))
+	err := s.do(func(c *cache.Scores) error {
+		found, err := c.Get(ctx, keys)
+		copy(values, found)
 		return err
 	})
 	return values, err
@@ -125,12 +106,15 @@ func (s *Store) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err 
 
 // Put stores values under keys, as [cache.Scores.Put] does.
 func (s *Store) Put(ctx context.Context, keys [][32]byte, values [][]byte) error {
-	return s.do(ctx, func(c *cache.Scores) error { return c.Put(ctx, keys, values) })
+	return s.do(func(c *cache.Scores) error { return c.Put(ctx, keys, values) })
 }
 
 // Close ends the use of the store. Damage that shows only then is no error: the
 // next use sets the file aside.
 func (s *Store) Close() error {
+	if s.database == nil {
+		return nil
+	}
 	if err := s.database.Close(); !errors.Is(err, cache.ErrCorrupt) {
 		return err
 	}

@@ -232,28 +232,21 @@ func (r *Result) differenceTable() *report.NamedTable {
 		datasetColumn, []report.Column{{Name: "a"}, {Name: "b"}}, statisticColumn, minor(value("a_value", 3)), minor(value("b_value", 3)),
 		value("difference", 4), interval("ci"), report.Column{Name: "p", Secondary: true}, report.Column{Name: "corrected"},
 		hidden(value("p_value", 4)), hidden(value("corrected_value", 4)), report.Column{Name: "significant"},
-		count("n", ""), minor(count("cells", "")), minor(count("missing", "")), minor(count("equal", "")), hidden(report.Column{Name: "test"}),
-		hidden(value("standard_error", 4)), minor(count("units", "")), minor(value("smallest_seen", 4)), minor(count("needed", "")))}
+		count("n", ""), minor(count("cells", "")), minor(count("missing", "")), minor(count("equal", "")), hidden(report.Column{Name: "test"}))}
 	for i := range r.Differences {
 		d := &r.Differences[i]
-		significant, needed := "no", report.Null()
+		significant := "no"
 		switch {
 		case d.Significant:
 			significant = "yes"
 		case d.Undecided:
 			significant = "undecided"
 		}
-		if d.Needed > 0 {
-			needed = report.Int(d.Needed)
-		}
 		t.Add(d.Dataset, d.A.String(), d.B.String(), d.Statistic, d.AValue, d.BValue, d.Value, d.Interval,
 			report.StringOrNull(shortP(d.P)), report.StringOrNull(shortP(d.Corrected)), d.P, d.Corrected, significant,
-			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test), d.Error, d.Units, d.Smallest, needed)
+			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test))
 	}
-	t.Notes = []string{
-		"equal: cells in which both settings have the same score; corrected: by Holm's method over all differences",
-		"units: what resamples draw; smallest seen: true difference that an interval over so many units tells from 0 with a probability of 0.8; needed: units that the difference found takes",
-	}
+	t.Note("equal: cells in which both settings have the same score; corrected: by Holm's method over all differences")
 	return t
 }
 

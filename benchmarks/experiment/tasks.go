@@ -102,9 +102,6 @@ func (f *file) task(field string, s *statistic, test string) (t Task, err error)
 	if t.Statistic, err = s.parse(field); err != nil {
 		return t, err
 	}
-	if t.Preference {
-		return t, yamlfile.Wrong(field+".statistic", "%s is no statistic of tasks; kendall by segment is the same in other words", preferenceName)
-	}
 	usual := significance.MethodPermBoth
 	if t.Measure.Statistic.Calibrated() {
 		usual = significance.MethodPermPairs

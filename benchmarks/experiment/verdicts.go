@@ -63,11 +63,8 @@ func (r *run) ofCells(label string) bool {
 
 // on names the dataset where there are several.
 func (a *About) on(several bool) string {
-	switch {
-	case !several:
+	if !several {
 		return ""
-	case a.Dataset == pooledName:
-		return " over all datasets together"
 	}
 	return " on " + a.Dataset
 }
@@ -117,9 +114,6 @@ func pText(p Number) string {
 func (d *Difference) verdict(several bool, confidence float64) Verdict {
 	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval, Outcome: d.outcome()}
 	a, b, of := d.AName, d.BName, " for "+d.A.Metric
-	if d.A.Metric != d.B.Metric {
-		a, b, of = d.A.Metric+", "+a, d.B.Metric+", "+b, ""
-	}
 	of += d.on(several) + ", " + d.Statistic
 	if !d.Value.Defined() {
 		v.Text = fmt.Sprintf("%s and %s cannot be compared%s: the statistic is undefined", a, b, of)

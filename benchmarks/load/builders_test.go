@@ -50,16 +50,19 @@ func buildings(t *testing.T, dir string, items int) []building {
 	t.Helper()
 	const systems, samples = 4, 4
 	writeOutputs(t, filepath.Join(dir, "outputs.jsonl"), items, systems)
-	mix := fmt.Sprintf("mix:\n  - {dataset: 'jsonl:outputs.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: %d, shares: [1, 1, 2], synthetic: %d}\n",
-		items*3/4, items/4)
-	if err := os.WriteFile(filepath.Join(dir, "mix.yaml"), []byte(mix), 0o600); err != nil {
-		t.Fatal(err)
+	var all []building
+	for name, plan := range map[string]string{
+		"instructscore": fmt.Sprintf("{dataset: 'jsonl:outputs.jsonl', task: mt_zh-en, items: %d,", items),
+		"metricinstruct": fmt.Sprintf("{mix: [{dataset: 'jsonl:outputs.jsonl', task: translation, options: {sl: German, tl: English}, metric: chrf, real: %d, shares: [1, 1, 2], synthetic: %d}],",
+			items*3/4, items/4),
+		"refine": fmt.Sprintf("{dataset: 'jsonl:outputs.jsonl', judge: 'instructscore:task=mt_zh-en', samples: %d, items: %d,", samples, items/samples),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(plan+" recipe: "+name+", validation: 0.1}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, building{name, []string{"build", name + ".yaml"}})
 	}
-	return []building{
-		{"instructscore", []string{"build", "instructscore", "jsonl:outputs.jsonl", "--task", "mt_zh-en", "--items", strconv.Itoa(items), "--validation", "0.1"}},
-		{"metricinstruct", []string{"build", "metricinstruct", "mix.yaml", "--validation", "0.1"}},
-		{"refine", []string{"build", "refine", "jsonl:outputs.jsonl", "-m", "instructscore:task=mt_zh-en", "--samples", strconv.Itoa(samples), "--items", strconv.Itoa(items / samples), "--validation", "0.1"}},
-	}
+	return all
 }
 
 // writeOutputs writes segments with outputs of systems, all of them different.

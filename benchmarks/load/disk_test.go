@@ -61,7 +61,6 @@ func TestFullDisk(t *testing.T) {
 		{"import", "", []string{"cache", "import", "disk/i.sqlite", "sample/answers.jsonl"}},
 		{"export", "out.jsonl", []string{"cache", "export", "sample/cache.sqlite", "-o", "disk/out.jsonl"}},
 		{"expansion", "x.jsonl", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "x.sqlite", "-o", "disk/x.jsonl"}},
-		{"batches", "", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "b.sqlite", "-o", "b.jsonl", "--batch", "--batch-interval", "10ms", "--batch-state", "disk/state"}},
 		{"matrix", "m.jsonl", []string{"score", set, "-m", "chrf", "--per", "cell", "-f", "jsonl", "-o", "disk/m.jsonl"}},
 		{"page", "page.html", []string{"report", set, "-m", "chrf", "--resamples", "20", "-o", "disk/page.html"}},
 		{"published", "set", []string{"publish", set, "--to", "jsonl", "-o", "disk/set"}},

@@ -25,7 +25,7 @@ def test_rouge_score_and_stems(tmp_path, seed, maybe_data):
     vectors, stems = tmp_path / "rouge.jsonl", tmp_path / "stems.tsv"
     script("rouge_vectors.py", vectors, stems, "--seed", seed, *maybe_data)
     go_test("./metrics", "TestSacreBLEU", REFRACT_SACREBLEU_VECTORS=vectors)
-    go_test("./metrics/internal/porter", "TestPeer", REFRACT_STEMS=stems)
+    go_test("./metrics/rouge", "TestStemPeer", REFRACT_STEMS=stems)
 
 
 def test_sentencepiece(tmp_path, seed, maybe_data):
@@ -43,7 +43,7 @@ def test_cider_and_penn_treebank(tmp_path, seed, maybe_data):
     vectors, words = tmp_path / "cider.jsonl", tmp_path / "words.tsv"
     script("cider_vectors.py", vectors, words, "--seed", seed, *maybe_data)
     go_test("./metrics/cider", "TestPeer", REFRACT_CIDER_VECTORS=vectors)
-    go_test("./metrics/internal/ptb", "TestPeer", REFRACT_PTB=words)
+    go_test("./metrics/cider", "TestWordsPeer", REFRACT_PTB=words)
 
 
 @needs_java

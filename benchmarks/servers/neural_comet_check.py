@@ -22,9 +22,8 @@ def main():
     model = load_from_checkpoint(tiny + "/comet/checkpoints/model.ckpt", local_files_only=True)
     official = model.predict(samples, batch_size=8, gpus=0, num_workers=0, progress_bar=False).scores
     common = f"model={minilm},layer=6,threads=1"
-    specs = [f"bertscore:{common}", f"bertscore:{common},layout=flat,name=flat",
-             f"comet:model={tiny}/comet,threads=1", f"xcomet:model={tiny}/xcomet,threads=1"]
-    with Serving([sys.executable, run], "mlserver", specs, ["bertscore", "flat", "comet", "xcomet"], port) as serving:
+    specs = [f"bertscore:{common}", f"comet:model={tiny}/comet,threads=1", f"xcomet:model={tiny}/xcomet,threads=1"]
+    with Serving([sys.executable, run], "mlserver", specs, ["bertscore", "comet", "xcomet"], port) as serving:
         texts = {k: list(dict.fromkeys(p[k] for p in samples)) for k in ("src", "mt", "ref")}
         rows = [[texts[k].index(p[k]) for k in ("src", "mt", "ref")] for p in samples]
         got = infer(serving.url, "comet", source=texts["src"], hypothesis=texts["mt"], reference=texts["ref"], pairs=rows)
@@ -32,10 +31,12 @@ def main():
 
         with open(data + "/neural/bertscore_minilm.json", encoding="utf-8") as f:
             pairs = json.load(f)["pairs"]
-        got = infer(serving.url, "flat", hypothesis=[p["hyp"] for p in pairs], reference=[p["ref"] for p in pairs])
+        h, r = (list(dict.fromkeys(p[k] for p in pairs)) for k in ("hyp", "ref"))
+        rows = [[-1, h.index(p["hyp"]), r.index(p["ref"])] for p in pairs]
+        got = infer(serving.url, "bertscore", hypothesis=h, reference=r, pairs=rows)
         for short, name in (("P", "precision"), ("R", "recall"), ("F", "score")):
             close(f"bertscore on MLServer, {name}", got[name], [p[short] for p in pairs])
-        refusals(serving.url, "bertscore", "flat")
+        refusals(serving.url, "bertscore")
         status, text = refused(serving.url, "bertscore", tensor("pairs", [0] * 4, shape=[1, 3]), hypothesis=["a"], reference=["a"])
         assert status == 400 and "cannot be read" in text, (status, text)
         through_refract(refract, serving, NEEDS, data, work, 12)

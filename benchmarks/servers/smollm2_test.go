@@ -147,7 +147,7 @@ func TestSmolLM2Expand(t *testing.T) {
 				t.Errorf("%s: %d variants of segment %d", form, len(s.Variants), i+1)
 			}
 		}
-		refract("publish", "jsonl:two.jsonl", "--to", "parquet", "--name", form, "-o", form)
+		refract("publish", "jsonl:two.jsonl", "--to", "parquet", "-o", form)
 		refract("check", form)
 		refract("expand", "published:"+form, "--model", "another", "--dry-run", "--cache", cache)
 		if chosen == 0 {
@@ -156,7 +156,7 @@ func TestSmolLM2Expand(t *testing.T) {
 	}
 
 	// The judge of equivalence: yes, no, or neither, and each is told.
-	expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2, "--judge-on", "all")
+	expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2)
 	verdicts := map[string]int{}
 	for _, s := range expandedLines(t, filepath.Join(dir, "judged.jsonl")) {
 		for _, v := range slices.Concat(s.Variants, s.Rejected) {

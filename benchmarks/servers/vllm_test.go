@@ -1,15 +1,16 @@
 package servers_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
-	"slices"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/likelihood"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -17,8 +18,6 @@ import (
 type expectation struct {
 	Prefix, Continuation string
 	Mean                 float64
-	Tokens               int
-	Straddles            bool
 }
 
 // vllmContext is the --max-model-len of benchmarks/servers/vllm.sh.
@@ -101,31 +100,39 @@ func TestVLLMLongPrompt(t *testing.T) {
 	}
 }
 
-// The likelihood of a text is the same by vLLM, read by this client, and by
+// The likelihood of a text is the same by vLLM, read by the program, and by
 // transformers, whose tokenizer says itself where tokens stand.
 func TestVLLMLikelihood(t *testing.T) {
-	c := vLLMClient(t, llm.Completions)
-	for _, e := range vLLMModel(t).Texts {
-		tokens := tokensOf(t, c, e.Prefix+e.Continuation)
-		mean, n, err := likelihood.Score(tokens, len(e.Prefix))
-		straddles := slices.ContainsFunc(tokens, func(at llm.TokenLogprob) bool { return at.Offset < len(e.Prefix) && at.End > len(e.Prefix) })
-		t.Logf("%q after %q: %.6f of %d tokens, straddling %v; transformers: %.6f", e.Continuation, e.Prefix, mean, n, straddles, e.Mean)
-		if err != nil || n != e.Tokens || straddles != e.Straddles || math.Abs(mean-e.Mean) > 1e-3 {
-			t.Errorf("want %.6f of %d tokens, straddling %v; %v\n%+v", e.Mean, e.Tokens, e.Straddles, err, tokens)
+	url, dir := vLLM(t), t.TempDir()
+	var rows bytes.Buffer
+	texts := vLLMModel(t).Texts
+	for i, e := range texts {
+		row := map[string]any{"id": strconv.Itoa(i), "source": e.Prefix, "hypotheses": map[string]string{"a": e.Continuation}}
+		if err := json.NewEncoder(&rows).Encode(row); err != nil {
+			t.Fatal(err)
 		}
 	}
-}
-
-// tokensOf are a prompt's tokens as the server gives them.
-func tokensOf(t *testing.T, c *llm.Client, prompt string) []llm.TokenLogprob {
-	t.Helper()
-	r, err := c.Complete(t.Context(), llm.Request{Model: model, Prompt: prompt, TopP: 1, MaxTokens: 1, PromptLogprobs: true})
-	if err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"data.jsonl": rows.String(),
+		"plain.yaml": "name: plain\nendpoint: completions\nlikelihood: {prompt: '{src}', continuation: '{out}'}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	tokens, err := llm.ParseTokens(r.Text)
-	if err != nil || len(tokens) != r.PromptTokens {
-		t.Fatalf("%q: %d tokens of %d, %v", prompt, len(tokens), r.PromptTokens, err)
+	_, said, code := run(t, dir, program(t), "score", "jsonl:data.jsonl", "-m", "judge-file:plain.yaml,model="+model,
+		"--base-url", url, "--reports", "reports.jsonl", "-f", "jsonl")
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s", code, said)
 	}
-	return tokens
+	got := readJudged(t, filepath.Join(dir, "reports.jsonl"))
+	if len(got) != len(texts) {
+		t.Errorf("%d reports, want %d", len(got), len(texts))
+	}
+	for _, j := range got {
+		i, err := strconv.Atoi(j.ID)
+		if err != nil || j.Score == nil || math.Abs(*j.Score-texts[i].Mean) > 1e-3 {
+			t.Errorf("%+v, want %v, %v", j, texts[i].Mean, err)
+		}
+	}
 }

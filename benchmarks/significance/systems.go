@@ -262,7 +262,7 @@ func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, s
 		for i := range a {
 			differences[i] = a[i] - b[i]
 		}
-		p.Error, p.Interval = StandardError(differences), interval(differences, 1-c.o.Alpha)
+		p.Error, p.Interval = standardError(differences), interval(differences, 1-c.o.Alpha)
 		if c.o.Test == PairedBootstrap {
 			p.P = bootstrapP(differences, math.Abs(p.Delta))
 			p.Decisive = max(p.P, p.Least())
@@ -272,6 +272,20 @@ func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, s
 		return nil
 	}
 	return t.exchange(ctx, pairs, c.o.Resamples, c.o.Seed)
+}
+
+// standardError is that of a value, by its resamples. Those in which it is
+// undefined are left out; NaN of fewer than two others.
+func standardError(resamples []float64) float64 {
+	values := slices.DeleteFunc(slices.Clone(resamples), math.IsNaN)
+	if len(values) < 2 {
+		return math.NaN()
+	}
+	mean := exact.Mean(values)
+	for i, v := range values {
+		values[i] = (v - mean) * (v - mean)
+	}
+	return math.Sqrt(exact.Quotient(values, len(values)-1))
 }
 
 // bootstrapP is sacreBLEU's p-value of the differences of resamples.

@@ -293,24 +293,3 @@ func BenchmarkSystems(b *testing.B) {
 		})
 	}
 }
-
-// Where the true difference is the smallest that a test sees with a probability of
-// 0.8, so many units are needed for it.
-func TestPower(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it does sums alone, for seconds")
-	}
-	power := Power{Error: 1. / 20, Units: 400, Critical: OneSided(0.025), Share: 0.8}
-	smallest := power.Smallest(100)
-	if n := power.Needed(-smallest); math.Abs(n-100) > 1 || math.Abs(smallest-0.28) > 0.001 {
-		t.Errorf("%v units needed for %v, want 100 for 0.28", n, smallest)
-	}
-	if least := (Power{Units: 10}).Smallest(10); !math.IsNaN(least) {
-		t.Errorf("equal settings show a difference of %v", least)
-	}
-	for needed, want := range map[float64]int{1: 1, 7: 7, 99: 99, 101: 110, 12345: 13000, math.Inf(1): 0, math.NaN(): 0, 1e12: 0} {
-		if n, ok := Roughly(needed); ok != (want > 0) || ok && n != want {
-			t.Errorf("roughly %v: %d, %v; want %d", needed, n, ok, want)
-		}
-	}
-}

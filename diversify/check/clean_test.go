@@ -31,10 +31,8 @@ var cleanings = []struct {
 	{"space", "The cat sat.", "  A cat was sitting.\n", "A cat was sitting."},
 
 	{"number", "The cat sat.", "1. A cat was sitting.", "A cat was sitting."},
-	{"number with bracket", "The cat sat.", "2) A cat was sitting.", "A cat was sitting."},
 	{"number in brackets", "The cat sat.", "(3) A cat was sitting.", "A cat was sitting."},
 	{"Chinese number", "猫坐着。", "1、猫在坐着。", "猫在坐着。"},
-	{"circled number", "The cat sat.", "① A cat was sitting.", "A cat was sitting."},
 	{"number in brackets that the reference has", "The 3 cats sat.", "(3) Three cats were sitting.", "Three cats were sitting."},
 	{"ligature", "The first cat sat.", "A cat was ﬁrst to sit.", "A cat was first to sit."},
 	{"translation in brackets", "Die Katze saß auf der Matte.", "Auf der Matte saß eine Katze. (The cat was on the mat.)", "Auf der Matte saß eine Katze."},
@@ -48,7 +46,6 @@ var cleanings = []struct {
 	{"nothing else", "The cat sat.", "1.", "1."},
 
 	{"quotes", "The cat sat.", `"A cat was sitting."`, "A cat was sitting."},
-	{"German quotes", "Die Katze saß.", "„Eine Katze saß da.“", "Eine Katze saß da."},
 	{"Russian quotes", "Кот сидел.", "«Сидел кот.»", "Сидел кот."},
 	{"Chinese quotes", "猫坐着。", "「猫在坐着。」", "猫在坐着。"},
 	{"reference is quoted", "“The cat sat.”", `"A cat was sitting."`, `"A cat was sitting."`},
@@ -61,13 +58,8 @@ var cleanings = []struct {
 
 	{"lead-in", "The cat sat.", "Sure, here is a paraphrase: A cat was sitting.", "A cat was sitting."},
 	{"lead-in on a line", "The cat sat.", "Sure! Here's the rephrased sentence:\n\nA cat was sitting.", "A cat was sitting."},
-	{"lead-in without a colon", "The cat sat.", "Here is the rewritten version\nA cat was sitting.", "A cat was sitting."},
 	{"a word to the one who asks", "The mayor of the town opened the bridge on Monday.", "Gladly. On Monday the bridge was opened by the town's mayor.", "On Monday the bridge was opened by the town's mayor."},
-	{"another, with a word of the reference", "The mayor of the town opened the bridge on Monday.", "Of course. On Monday the bridge was opened by the town's mayor.", "On Monday the bridge was opened by the town's mayor."},
 	{"a short sentence where the reference has one", "Good news! The bridge is open.", "Splendid! The bridge has been opened.", "Splendid! The bridge has been opened."},
-	{"opener alone", "The cat sat.", "Of course! Here it is: A cat was sitting.", "A cat was sitting."},
-	{"tense", "The cat sat.", "Past tense: A cat was sitting.", "A cat was sitting."},
-	{"list and lead-in", "The cat sat.", "1. Passive voice: A seat was taken.", "A seat was taken."},
 	{"German lead-in", "Die Katze saß.", "Gerne, hier ist eine Umformulierung: Eine Katze saß da.", "Eine Katze saß da."},
 	{"Russian lead-in", "Кот сидел.", "Конечно, вот перефразированное предложение: Сидел кот.", "Сидел кот."},
 	{"Chinese lead-in", "猫坐着。", "以下是改写后的句子：猫在坐着。", "猫在坐着。"},
@@ -80,21 +72,15 @@ var cleanings = []struct {
 	{"reference and arrow", "The cat sat.", "The cat sat. -> A cat was sitting.", "A cat was sitting."},
 
 	{"fence", "The cat sat.", "```\nA cat was sitting.\n```", "A cat was sitting."},
-	{"fence with a language", "The cat sat.", "```text\nA cat was sitting.\n```", "A cat was sitting."},
 	{"bold", "The cat sat.", "**A cat was sitting.**", "A cat was sitting."},
 	{"bold in the reference", "**The cat sat.**", "**A cat was sitting.**", "**A cat was sitting.**"},
 	{"bold words", "The cat sat.", "**A cat** was **sitting.**", "A cat was sitting."},
-	{"paragraph", "The cat sat.", "<p>A cat was sitting.</p>", "A cat was sitting."},
 	{"heading", "The cat sat.", "## A cat was sitting.", "A cat was sitting."},
 
 	{"note", "The cat sat.", "A cat was sitting. (past tense)", "A cat was sitting."},
-	{"note before the stop", "The cat sat.", "A cat was sitting (past tense).", "A cat was sitting."},
-	{"note of more words", "Кот сидел.", "Сидел кот. (Passive voice: by the cat)", "Сидел кот."},
 	{"cut note", "Кот сидел.", "Сидел кот. (Passive voice: сид", "Сидел кот."},
 	{"translation", "Кот сидел.", "Сидел кот. (The cat was sitting.)", "Сидел кот."},
 	{"note line", "The cat sat.", "A cat was sitting.\n\nNote: I changed the tense.", "A cat was sitting."},
-	{"German note line", "Die Katze saß.", "Eine Katze saß da.\n(Hinweis: Die Zeitform blieb.)", "Eine Katze saß da."},
-	{"Chinese note line", "猫坐着。", "猫在坐着。\n注：语气不变。", "猫在坐着。"},
 	{"closing line", "The cat sat.", "A cat was sitting.\nLet me know if you need more!", "A cat was sitting."},
 	{"brackets of the reference", "The cat sat (past tense).", "A cat was sitting (past tense).", "A cat was sitting (past tense)."},
 	{"remark of the reference", "The cat sat (just for fun).", "A cat was sitting (Note: it was fun).", "A cat was sitting (Note: it was fun)."},
@@ -111,17 +97,11 @@ var cleanings = []struct {
 
 	{"Japanese talk", "昨日、猫が庭に座っていた。", "承知しました。言い換えた文がこちらです。\n\n庭には昨日、猫が腰を下ろしていた。", "庭には昨日、猫が腰を下ろしていた。"},
 	{"Korean talk", "어제 고양이가 마당에 앉아 있었다.", "물론이죠! 이렇게 바꿔 봤습니다.\n\n고양이는 어제 마당에 자리를 잡았다.", "고양이는 어제 마당에 자리를 잡았다."},
-	{"French head of a quotation", "Le chat dort sur le canapé.", "On pourrait écrire : « Sur le canapé, le chat est endormi. »", "Sur le canapé, le chat est endormi."},
 	{"speaker behind a quotation", "Der Koch rief, dass die Suppe fertig ist.", `"Die Suppe ist jetzt fertig!" – so der Koch.`, `"Die Suppe ist jetzt fertig!" – so der Koch.`},
-	{"words that are weighed", "El gato duerme en el sofá.", "«Duerme» pasa a «descansa» y el orden lo cambio a «en el sofá».\n\nEn el sofá descansa el gato.", "En el sofá descansa el gato."},
 	{"draft and final", "De kat slaapt op de bank.", "Eerste poging: Op de bank slaapt de kat.\n\nDefinitieve versie: De kat ligt te slapen op de bank.", "De kat ligt te slapen op de bank."},
-	{"role in Spanish", "El gato duerme.", "Asistente: Duerme el gato.", "Duerme el gato."},
 	{"role in Japanese", "猫が庭に座っていた。", "<アシスタント> 庭に猫が腰を下ろしていた。", "庭に猫が腰を下ろしていた。"},
 	{"Chinese dash behind talk", "猫昨天坐在院子里。", "改写后的版本——昨天猫在院子里坐着。", "昨天猫在院子里坐着。"},
 	{"Chinese dash", "猫昨天坐在院子里，它很高兴。", "昨天猫在院子里坐着——它很高兴。", "昨天猫在院子里坐着——它很高兴。"},
-	{"Korean letter", "고양이가 앉았다.", "가. 고양이가 앉아 있었다.", "고양이가 앉아 있었다."},
-	{"short items", "我的猫怎么还没来？", "1. 为什么我的猫到现在都没有来？\n2. 猫到底什么时候才来呢？\n3. 都这么久了，猫怎么不来？", "为什么我的猫到现在都没有来？"},
-	{"bold label in a quoted line", "O gato dorme.", "> **Reescrita:** O gato adormeceu.", "O gato adormeceu."},
 	{"half-width kana", "猫はソファーで寝た。", "ｿﾌｧｰで猫が寝ていた。", "ソファーで猫が寝ていた。"},
 }
 
@@ -134,24 +114,6 @@ func TestClean(t *testing.T) {
 				t.Errorf("Clean(%q) = %q %v, want %q", x.raw, got, steps, x.want)
 			}
 		})
-	}
-}
-
-// A step that is switched off leaves its part of the text.
-func TestCleaningSteps(t *testing.T) {
-	raw := "1. \"A cat was sitting.\" (past tense)"
-	for _, x := range []struct {
-		steps []string
-		want  string
-	}{
-		{[]string{}, raw},
-		{[]string{"list"}, "\"A cat was sitting.\" (past tense)"},
-		{[]string{"talk", "list"}, "A cat was sitting."},
-		{nil, "A cat was sitting."},
-	} {
-		if got, _ := newChecker(t, check.Config{Cleaning: x.steps}).Clean(raw, "The cat sat."); got != x.want {
-			t.Errorf("steps %v: %q, want %q", x.steps, got, x.want)
-		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/words"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Finish reasons of the OpenAI protocol that decide about an answer.
@@ -36,9 +36,6 @@ type Result struct {
 	Cleaned []string
 	Verdict string // Accepted or one of Reasons
 	Detail  string // what was found, in a sentence; "" for accepted answers
-	// Err is why there is no verdict: the Detector failed. What is not judged is
-	// neither accepted nor rejected, so that a run ends there.
-	Err error
 }
 
 // Segment judges the answers to the references of one segment. It is not safe
@@ -92,25 +89,18 @@ func (s *Segment) Judge(a Answer) Result {
 	r := Result{HasText: true, Text: a.Raw}
 	if !a.Field {
 		r.Text, r.Cleaned = s.c.clean(a.Raw, ref)
-	} else if slices.Contains(s.c.Steps(), StepSpace) {
-		if r.Text = strings.TrimSpace(a.Raw); r.Text != a.Raw {
-			r.Cleaned = []string{StepSpace}
-		}
+	} else if r.Text = strings.TrimSpace(a.Raw); r.Text != a.Raw {
+		r.Cleaned = []string{stepSpace}
 	}
 	r.Verdict = Accepted
 	j := &judged{Answer: a, Result: &r, ref: ref, words: wordsOf(r.Text)}
 	j.e = ref.evidenceOf(r.Text, j.words)
 	j.norm = sync.OnceValue(func() string { return normalize(r.Text) })
-	for _, k := range s.c.checks {
-		if a.Field && k.talk || k.compares && ref.text == "" {
+	for _, k := range checkSteps() {
+		if !s.c.Makes(k.reason) || a.Field && k.talk || k.compares && ref.text == "" {
 			continue
 		}
-		found, err := k.find(s, j)
-		if err != nil {
-			r.Verdict, r.Err = "", fmt.Errorf("the %s check: %w", k.reason, err)
-			return r
-		}
-		if found != "" {
+		if found := k.find(s, j); found != "" {
 			r.Verdict, r.Detail = k.reason, found
 			return r
 		}
@@ -138,27 +128,24 @@ type checkStep struct {
 	reason   string
 	compares bool // it needs a reference that is not blank
 	talk     bool // it looks for what stands around a text, which a field of JSON has not
-	find     func(s *Segment, j *judged) (string, error)
+	find     func(s *Segment, j *judged) string
 }
 
 func checkSteps() []checkStep {
-	found := func(f func(s *Segment, j *judged) string) func(*Segment, *judged) (string, error) {
-		return func(s *Segment, j *judged) (string, error) { return f(s, j), nil }
-	}
 	return []checkStep{
-		{ReasonCut, false, false, found((*Segment).stopped)},
-		{ReasonCut, false, true, found((*Segment).thinking)},
-		{ReasonEmpty, false, false, found((*Segment).empty)},
-		{ReasonGarbled, false, true, found((*Segment).garbled)},
-		{ReasonRefusal, true, false, found((*Segment).refusal)},
-		{ReasonCut, true, true, found((*Segment).missingEnd)},
-		{ReasonCopy, false, false, found((*Segment).copied)},
-		{ReasonDuplicate, false, false, found(func(s *Segment, j *judged) string { return s.same(j, s.accepted) })},
-		{ReasonGarbled, true, true, found((*Segment).within)},
+		{ReasonCut, false, false, (*Segment).stopped},
+		{ReasonCut, false, true, (*Segment).thinking},
+		{ReasonEmpty, false, false, (*Segment).empty},
+		{ReasonGarbled, false, true, (*Segment).garbled},
+		{ReasonRefusal, true, false, (*Segment).refusal},
+		{ReasonCut, true, true, (*Segment).missingEnd},
+		{ReasonCopy, false, false, (*Segment).copied},
+		{ReasonDuplicate, false, false, func(s *Segment, j *judged) string { return s.same(j, s.accepted) }},
+		{ReasonGarbled, true, true, (*Segment).within},
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
-		{ReasonLength, true, false, found((*Segment).badLength)},
-		{ReasonNumbers, true, false, found(func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) })},
-		{ReasonUnclear, true, true, found((*Segment).unclear)},
+		{ReasonLength, true, false, (*Segment).badLength},
+		{ReasonNumbers, true, false, func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) }},
+		{ReasonUnclear, true, true, (*Segment).unclear},
 	}
 }
 
@@ -210,7 +197,7 @@ func (s *Segment) copied(j *judged) string {
 		case r.text == "":
 		case j.Text == r.text:
 			return "the same as " + name
-		case !s.c.cfg.Exact && j.norm() != "" && j.norm() == r.norm():
+		case j.norm() != "" && j.norm() == r.norm():
 			return but + name
 		case r == j.ref && s.restates(j):
 			return "it says nothing beside " + name
@@ -241,7 +228,7 @@ func (s *Segment) same(j *judged, texts []known) string {
 		switch {
 		case k.text == j.Text:
 			return "the same as " + of
-		case !s.c.cfg.Exact && j.norm() != "" && k.norm == j.norm():
+		case j.norm() != "" && k.norm == j.norm():
 			return but + of
 		}
 	}
@@ -250,9 +237,9 @@ func (s *Segment) same(j *judged, texts []known) string {
 
 // otherLanguage asks the Detector about words that the reference has not. Where the two
 // share many, and not all are names, the language is the same.
-func (s *Segment) otherLanguage(j *judged) (string, error) {
+func (s *Segment) otherLanguage(j *judged) string {
 	var rest []string
-	all, shared, names := words.OfLetters(strings.ToLower(j.Text)), 0, 0
+	all, shared, names := text.LetterRuns(strings.ToLower(j.Text)), 0, 0
 	for _, w := range all {
 		switch {
 		case !j.ref.plain[w]:
@@ -263,8 +250,8 @@ func (s *Segment) otherLanguage(j *judged) (string, error) {
 		}
 		shared++
 	}
-	if least := s.c.cfg.Overlap * float64(len(all)); least < float64(len(all)) && float64(shared) >= least && float64(shared-names) >= least/2 {
-		return "", nil
+	if 5*shared >= 2*len(all) && 5*(shared-names) >= len(all) {
+		return ""
 	}
 	if j.ref.other == nil {
 		j.ref.other = s.c.cfg.Detector.Beside(j.ref.text)
@@ -274,9 +261,9 @@ func (s *Segment) otherLanguage(j *judged) (string, error) {
 
 // badLength compares lengths in characters.
 func (s *Segment) badLength(j *judged) string {
-	n, of, slack := chars(j.Text), j.ref.chars, max(s.c.cfg.Slack, 0)
+	n, of, slack := chars(j.Text), j.ref.chars, 50
 	if j.ref.dense {
-		slack /= 3
+		slack = 16
 	}
 	ratio := float64(n) / float64(of)
 	if ratio < s.c.cfg.MinRatio && of-n > slack || ratio > s.c.cfg.MaxRatio && n-of > slack {
@@ -285,13 +272,13 @@ func (s *Segment) badLength(j *judged) string {
 	return ""
 }
 
-// garbled finds what is no text: code, tokens or wrong characters that are left, loops.
+// garbled finds what is no text: code, tokens or wrong characters that are left.
 func (s *Segment) garbled(j *judged) string {
 	t := j.Text
 	if i := strings.IndexFunc(t, func(r rune) bool { return isMark(r) && !strings.ContainsRune(j.ref.text, r) }); i >= 0 {
 		return fmt.Sprintf("it has %q, and the reference has not: %s", firstRune(t[i:]), quote(t))
 	}
-	if q := unpaired(t); q != "" && unpaired(j.ref.text) == "" {
+	if strings.Count(t, `"`)%2 > strings.Count(j.ref.text, `"`)%2 {
 		return fmt.Sprintf("a quotation mark has no partner: %s", quote(t))
 	}
 	for _, script := range [...]*unicode.RangeTable{unicode.Han, unicode.Cyrillic, unicode.Hangul} {
@@ -301,11 +288,11 @@ func (s *Segment) garbled(j *judged) string {
 			return fmt.Sprintf("it mixes scripts: %s", quote(t))
 		}
 	}
-	if j.ref.unordered(j.words) {
-		return fmt.Sprintf("it has the reference's words in no order: %s", quote(t))
-	}
-	if loop := loops(t); loop != "" && loops(j.ref.text) == "" {
-		return fmt.Sprintf("it repeats %q", loop)
+	w := strings.Fields(strings.ToLower(t))
+	for i := range max(0, len(w)-3) {
+		if w[i] == w[i+1] && w[i] == w[i+2] && w[i] == w[i+3] {
+			return fmt.Sprintf("it repeats %q", w[i])
+		}
 	}
 	return ""
 }
@@ -319,14 +306,6 @@ func isMark(r rune) bool {
 	return r != '°' && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Co) || strings.ContainsRune("•‣◦†‡‟‹›【】\ufffd", r)
 }
 
-// unpaired returns a quotation mark that has no partner, or "".
-func unpaired(t string) string {
-	if strings.Count(t, `"`)%2 == 1 {
-		return `"`
-	}
-	return ""
-}
-
 // within finds a text that begins within a sentence.
 func (s *Segment) within(j *judged) string {
 	if unicode.IsLower(firstRune(j.Text)) && unicode.IsUpper(firstRune(j.ref.text)) {
@@ -335,22 +314,8 @@ func (s *Segment) within(j *judged) string {
 	return ""
 }
 
-// loops returns words that stand three times in a row, or "".
-func loops(t string) string {
-	const most = 12
-	w := strings.Fields(strings.ToLower(t))
-	for size := 1; size <= most; size++ {
-		for i := 0; i+3*size <= len(w); i++ {
-			if slices.Equal(w[i:i+size], w[i+size:i+2*size]) && slices.Equal(w[i:i+size], w[i+2*size:i+3*size]) {
-				return strings.Join(w[i:i+size], " ")
-			}
-		}
-	}
-	return ""
-}
-
-// ending is how a text ends: "." for a stop, maybe with marks behind it, ":" or ",", ")"
-// for a closing mark alone, "w" for a word, "" for none.
+// ending is how a text ends: "." for a stop, maybe with marks behind it, ":" for a colon,
+// a comma or an open bracket, ")" for a closing mark alone, "w" for a word.
 func ending(t string) string {
 	closed := false
 	for t = strings.TrimRight(t, "*_` "); t != ""; {
@@ -362,11 +327,9 @@ func ending(t string) string {
 			closed = true
 		case closed:
 			return ")"
-		case strings.ContainsRune(":：", r):
+		case strings.ContainsRune(":：,;，；、", r), unicode.In(r, unicode.Pd, unicode.Ps):
 			return ":"
-		case strings.ContainsRune(",;，；、", r), unicode.In(r, unicode.Pd, unicode.Ps):
-			return ","
-		case isWord(r), r == '%', unicode.Is(unicode.Sc, r):
+		case isWord(r):
 			return "w"
 		default:
 			return "."
@@ -378,30 +341,22 @@ func ending(t string) string {
 
 // lastWord returns the last word of a text in lower case.
 func lastWord(t string) string {
-	words := strings.FieldsFunc(strings.ToLower(t), func(r rune) bool { return !isWord(r) })
-	if len(words) == 0 {
-		return ""
-	}
-	return words[len(words)-1]
+	words := strings.FieldsFunc(" "+strings.ToLower(t), func(r rune) bool { return !isWord(r) })
+	return append([]string{""}, words...)[len(words)]
 }
 
 // missingEnd says how the end of an answer shows that it was cut, or "".
 func (s *Segment) missingEnd(j *judged) string {
-	t, got, want := j.Text, ending(j.Text), ending(j.ref.text)
-	word := lastWord(t)
+	got, want := ending(j.Text), ending(j.ref.text)
 	switch {
-	case slices.Contains(j.Cleaned, StepList) && s.c.cfg.MinListShare > 0 && float64(chars(t)) < s.c.cfg.MinListShare*float64(j.ref.chars):
-		return fmt.Sprintf("it is the first item of a list: %d characters for the reference's %d", chars(t), j.ref.chars)
-	case (strings.HasSuffix(t, "…") || strings.HasSuffix(t, "...")) && !strings.Contains(j.ref.text, "..") && !j.ref.has("…⋯"):
+	case (strings.HasSuffix(j.Text, "…") || strings.HasSuffix(j.Text, "...")) && !strings.Contains(j.ref.text, "..") && !j.ref.has("…⋯"):
 		return "it breaks off, and the reference does not"
 	case got == ":" && want != ":":
-		return "it ends in a colon, and the reference does not"
-	case got == "," && want != "," && want != ":":
-		return fmt.Sprintf("it ends in %q, and the reference does not", lastRune(t))
-	case got != "w" || word == lastWord(j.ref.text), ending(j.Raw) != "w" && j.Raw != t && strings.ContainsFunc(j.Raw, isEmoji):
-		return ""
-	case want == "." && isStop(lastRune(strings.TrimRightFunc(j.ref.text, func(r rune) bool { return isQuote(r) || unicode.In(r, unicode.Pe) }))):
-		return fmt.Sprintf("it ends in %q without a full stop, and the reference has one", word)
+		return fmt.Sprintf("it ends in %q, and the reference does not", lastRune(j.Text))
+	case got == "w" && want == "." && lastWord(j.Text) != lastWord(j.ref.text) && isStop(lastRune(strings.TrimRightFunc(j.ref.text, isClosing))):
+		return fmt.Sprintf("it ends in %q without a full stop, and the reference has one", lastWord(j.Text))
 	}
 	return ""
 }
+
+func isClosing(r rune) bool { return isQuote(r) || unicode.In(r, unicode.Pe) }

@@ -22,7 +22,6 @@ func (o *original) fits(e evidence) bool { return 5*e.chars >= 2*o.chars && e.ch
 type line struct {
 	text  string // what may be of the rewriting
 	label string // what stood before a colon in front
-	item  bool   // it had a list number or bullet
 	talk  bool   // it is about the task altogether
 	echo  bool   // it is the reference
 	whole string // as it stood
@@ -30,22 +29,16 @@ type line struct {
 	e     evidence
 }
 
-// view is an answer as lines. The last one is kept, as two steps ask for it.
+// view is an answer as lines.
 func (o *original) view(t string) (out []line) {
-	if o.viewed != "" && o.viewed == t {
-		return slices.Clone(o.lastView)
-	}
-	defer func() { o.viewed, o.lastView = t, slices.Clone(out) }()
 	for l := range strings.Lines(t) {
 		cells := []string{l}
 		if strings.Contains(l, "|") && !o.has("|") {
 			cells = strings.Split(l, "|")
 		}
 		for _, l := range cells {
-			for _, l := range o.listed(strings.TrimSpace(l)) {
-				if l = strings.TrimSpace(l); l != "" {
-					out = append(out, o.line(l))
-				}
+			if l = strings.TrimSpace(l); l != "" {
+				out = append(out, o.line(l))
 			}
 		}
 	}
@@ -53,15 +46,9 @@ func (o *original) view(t string) (out []line) {
 }
 
 // announced marks as talk what other lines show to be none of the rewriting: a line that
-// ends in a colon before another one, and one in another script, or without a word of the
-// reference, beside one that has two. A line behind a colon is no talk by its words only.
+// ends in a colon before another one. A line behind a colon is no talk by its words only.
 func (o *original) announced(lines []line) []line {
 	announces := func(l line) bool { return ending(l.whole) == ":" && ending(o.text) != ":" }
-	better := func(than line) bool {
-		return slices.ContainsFunc(lines, func(l line) bool {
-			return !l.talk && !l.echo && !announces(l) && o.fits(l.e) && (l.e.shared > 1 && than.e.shared == 0 || o.foreign(than.text) && !o.foreign(l.text))
-		})
-	}
 	for i := range lines {
 		l := &lines[i]
 		told := l.label != "" || i > 0 && announces(lines[i-1])
@@ -75,52 +62,13 @@ func (o *original) announced(lines []line) []line {
 			l.talk = false
 		}
 	}
-	if !o.lines() {
-		for i := range lines {
-			lines[i].talk = lines[i].talk || better(lines[i])
-		}
-	}
 	return lines
-}
-
-// numbered are the numbers of a list on one line.
-var numbered = regexp.MustCompile(`(?:^|\s)(?:\(?([1-9a-eA-E])[).:]|\pL+ ([1-9A-E]):)\s`)
-
-// firstNumber reports whether a line may have the first number of a list.
-func firstNumber(t string) bool {
-	for i := 1; i < len(t); i++ {
-		if c, n := t[i], t[i-1]; (c == ')' || c == '.' || c == ':') && (n == '1' || n|0x20 == 'a') {
-			return true
-		}
-	}
-	return false
-}
-
-// listed cuts a line before the numbers of a list from 1 or A on.
-func (o *original) listed(t string) (out []string) {
-	begin, n := 0, 0
-	if !firstNumber(t) {
-		return []string{t}
-	}
-	for _, at := range numbered.FindAllStringSubmatchIndex(t, -1) {
-		k := max(at[2], at[4])
-		if v := t[k]; v == '1'+byte(n) || v|0x20 == 'a'+byte(n) {
-			if n++; n > 1 {
-				out = append(out, t[begin:at[0]])
-				begin = at[0]
-			}
-		}
-	}
-	if n < 2 || numbered.MatchString(o.text) {
-		return []string{t}
-	}
-	return append(out, t[begin:])
 }
 
 func (o *original) line(t string) (l line) {
 	l.whole = t
 	if n := marker(t); n > 0 && marker(o.text) == 0 && !o.startsWithNumber(t) {
-		l.item, t = true, strings.TrimSpace(t[n:])
+		t = strings.TrimSpace(t[n:])
 	}
 	l.label, t = o.cutLabel(t)
 	parts := o.sentences(t)
@@ -142,12 +90,6 @@ func (o *original) line(t string) (l line) {
 	switch {
 	case len(parts) > 0:
 		l.text = strings.TrimSpace(strings.Join(parts, ""))
-		if end := lastRune(l.whole); isStop(end) && ending(l.text) == "w" && isStop(lastRune(o.text)) {
-			l.text += string(end) // it stood behind a note
-		}
-		if label, rest := o.cutLabel(l.text); label != "" && l.label == "" {
-			l.label, l.text = label, rest
-		}
 	default:
 		l.talk, l.text = true, t
 	}
@@ -157,21 +99,15 @@ func (o *original) line(t string) (l line) {
 	}
 	l.e = o.evidence(l.text)
 	l.echo = o.echoes(l.text)
-	if !says(l.text) || l.text == "" {
-		l.talk = true
-	}
 	return l
 }
 
 // muses reports whether a line looks at words of the reference or weighs several texts, as
 // a thought does before an answer.
 func (o *original) muses(t string) bool {
-	e := o.evidence(t)
-	equates := strings.ContainsAny(t, "=→") && !o.has("=→")
-	if label, rest := o.cutLabel(t); label != "" {
-		e = o.evidence(rest)
-	}
-	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations.FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || equates)
+	_, rest := o.cutLabel(t)
+	e := o.evidence(rest)
+	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations.FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || strings.ContainsAny(t, "=→") && !o.has("=→"))
 }
 
 // opens reports whether the first of some sentences is a word or two before a rewriting
@@ -236,15 +172,8 @@ func (o *original) cutLabel(t string) (label, rest string) {
 	}
 	e, r := o.evidence(label), o.evidence(rest)
 	switch {
-	case unicode.IsLower(firstRune(rest)) && unicode.IsUpper(firstRune(o.text)) && !e.isTalk():
-		return "", t
-	case (!colon || o.has(":：")) && e.shared > 0, !colon && strings.ContainsAny(o.text, t[i:i+n]) && !e.isTalk():
-		return "", t
-	case e.isTalk(), o.quoted(label) != "" && e.talk > 0:
-	case e.shared > 0 || e.words > 4 && (e.talk < 0.7 || e.own > 3) || o.has(":："):
-		return "", t
-	case e.talk > 0 && e.own <= 1:
-	case !colon && e.talk == 0, !o.fits(r) || r.shared == 0:
+	case e.isTalk():
+	case unicode.IsLower(firstRune(rest)) && unicode.IsUpper(firstRune(o.text)), e.shared > 0 || e.words > 4 && (e.talk < 0.7 || e.own > 3) || o.has(":："), !colon && e.talk == 0, !o.fits(r) || r.shared == 0:
 		return "", t
 	}
 	return label, rest
@@ -269,28 +198,17 @@ func (o *original) sentences(t string) (out []string) {
 			if rest == "" || !isDense(firstRune(rest)) && !unicode.IsSpace(firstRune(rest)) && r < 0x80 {
 				continue
 			}
-			if r == '.' && abbreviated(t[:i]) || r == '.' && unicode.IsLower(firstRune(strings.TrimSpace(rest))) {
-				continue
+			if r != '.' || !unicode.IsLower(firstRune(strings.TrimSpace(rest))) {
+				cut(end)
 			}
-			cut(end)
 		case (r == '(' || r == '（' || r == '[') && i > begin && !o.has("(（["):
 			cut(i)
-		case unicode.Is(unicode.Pd, r) && i > 0 && t[i-1] == ' ' && strings.HasPrefix(t[n:], " "), r == '|', r == '•':
+		case unicode.Is(unicode.Pd, r) && i > 0 && t[i-1] == ' ' && strings.HasPrefix(t[n:], " "):
 			cut(i)
 		}
 	}
 	cut(len(t))
 	return out
-}
-
-// abbreviated reports whether the point behind a text is that of an abbreviation, an
-// initial or a number.
-func abbreviated(t string) bool {
-	w := t[strings.LastIndexAny(t, " \u00a0(.")+1:]
-	if w == "" || strings.Trim(w, "0123456789") == "" || chars(w) == 1 && unicode.IsUpper(firstRune(w)) {
-		return true
-	}
-	return slices.Contains([]string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "hr", "fr", "bzw", "ca", "ул", "г", "тыс", "etc"}, strings.ToLower(w))
 }
 
 func isQuote(r rune) bool {
@@ -301,9 +219,6 @@ var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“
 
 // quoted returns the quotation in a text that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
-	if first := strings.IndexFunc(t, isQuote); first < 0 || strings.LastIndexFunc(t, isQuote) == first {
-		return "" // a quotation has two marks
-	}
 	most := 0.0
 	for _, m := range quotations.FindAllStringSubmatch(t, -1) {
 		s := strings.TrimSpace(strings.Join(m[1:], ""))
@@ -385,22 +300,20 @@ func first(_ *Checker, t string, ref *original) string {
 	if len(all) < 2 {
 		return inline(t, ref)
 	}
-	most, firm, plain := 0.0, false, false // plain: one of them is no thought
+	most, firm := 0.0, false
 	for _, l := range all {
 		if ref.fits(l.e) {
-			most, firm, plain = max(most, ref.quality(l.e)), firm || !l.quote, plain || !ref.muses(l.whole)
+			most, firm = max(most, ref.quality(l.e)), firm || !l.quote
 		}
 	}
-	thinks := thought.MatchString(firstLine(t)) || slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
-	least := 0.4
-	if thinks {
-		least = 0.6
-	} else if whole := ref.whole(all); whole != "" {
+	if whole := ref.whole(all); whole != "" {
 		return whole
 	}
+	begin, _, _ := strings.Cut(t, "\n")
+	thinks := thought.MatchString(begin) || slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
 	var pick *line
 	for i, l := range all {
-		if firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < least*most || thinks && plain && ref.muses(l.whole) {
+		if firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < 0.4*most || thinks && ref.muses(l.whole) {
 			continue
 		}
 		if pick == nil || thinks && !finals.MatchString(pick.label) || finals.MatchString(l.label) && !finals.MatchString(pick.label) || drafts.MatchString(pick.label) {
@@ -425,18 +338,17 @@ func (o *original) whole(all []line) string {
 		}
 	}
 	t := strings.Join(texts, "\n")
-	if e := o.evidence(t); len(texts) < 2 || 2*e.chars > 3*o.chars || 5*e.shared < 7*most {
+	if e := o.evidence(t); 2*e.chars > 3*o.chars || 5*e.shared < 7*most {
 		return ""
 	}
 	return t
 }
 
-var (
-	// thought is a heading of a thought whose tokens are lost.
-	thought = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
-	// picks are in a sentence that says that another text than the first is the best.
-	picks = regexp.MustCompile(`(?i)(?:best|better|prefer|recommend|final|favou?rite|go with|choose|pick|since|use).*\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b|\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b.*(?:best|better|prefer|recommend|final|favou?rite|choice|pick)|(?:2|3|втор|трет|zweit|dritt).*(?:besser|beste|empfehl|лучш|рекоменд)|推荐|最好`)
-)
+// thought is a heading of a thought whose tokens are lost.
+var thought = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
+
+// picks are in a sentence that says that another text than the first is the best.
+var picks = regexp.MustCompile(`(?i)(?:best|better|prefer|recommend|final|favou?rite|go with|choose|pick|since|use).*\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b|\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b.*(?:best|better|prefer|recommend|final|favou?rite|choice|pick)|(?:2|3|втор|трет|zweit|dritt).*(?:besser|beste|empfehl|лучш|рекоменд)|推荐|最好`)
 
 var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
 
@@ -512,10 +424,7 @@ func joinLines(_ *Checker, t string, ref *original) string {
 	var out []string
 	for l := range strings.Lines(t) {
 		if l = strings.TrimSpace(l); l != "" {
-			if marker(ref.text) == 0 {
-				l = l[marker(l):]
-			}
-			out = append(out, strings.TrimSpace(l))
+			out = append(out, strings.TrimSpace(l[marker(l):]))
 		}
 	}
 	return strings.Join(out, " ")

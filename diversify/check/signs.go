@@ -70,7 +70,7 @@ func (s *Segment) unexplained(j *judged) string {
 	if first, rest := firstWord(j.Text); asks(ref.text) && answers[first] && strings.ContainsAny(rest[:min(1, len(rest))], ",.!;") {
 		return fmt.Sprintf("it answers the reference's question: %s", quote(j.Text))
 	}
-	if i := strings.Index(j.Raw, j.Text); i >= 0 && slices.Contains(j.Cleaned, StepAlternatives) {
+	if i := strings.Index(j.Raw, j.Text); i >= 0 && slices.Contains(j.Cleaned, stepAlternatives) {
 		if after := j.Raw[i+len(j.Text):]; picks.MatchString(after) && !strings.Contains(after, j.Text) && !finals.MatchString(j.Raw[:i]) {
 			return "it is one of several, and another may be called the best"
 		}
@@ -107,36 +107,3 @@ func around(raw, text string) (before, after string) {
 func asks(t string) bool { return strings.ContainsAny(t, "?？") }
 
 func abs(n int) int { return max(n, -n) }
-
-// pairsOf returns the keys of words that stand next to each other.
-func pairsOf(words []word) map[string]bool {
-	pairs := map[string]bool{}
-	for i := range len(words) - 1 {
-		pairs[words[i].key+" "+words[i+1].key] = true
-	}
-	return pairs
-}
-
-// unordered reports whether a text has the words of the reference, and hardly two of them
-// in its order.
-func (o *original) unordered(words []word) bool {
-	const least = 8 // words
-	if len(words) < least || o.dense {
-		return false
-	}
-	known, shared := 0, 0
-	for _, w := range words {
-		if o.words[w.key] {
-			known++
-		}
-	}
-	if 4*known < 3*len(words) {
-		return false
-	}
-	for p := range pairsOf(words) {
-		if o.pairs()[p] {
-			shared++
-		}
-	}
-	return shared <= len(words)/12
-}

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/refract-eval/refract/internal/text"
-	"github.com/refract-eval/refract/internal/words"
 )
 
 //go:embed talk.txt
@@ -41,19 +40,10 @@ var classNames = [classes]string{stop: "stop", task: "task", texts: "text", do: 
 var weight = [classes]float64{task: 3, sorry: 2, texts: 1.5, open: 1, reader: 1, do: 0.7, self: 0.7}
 
 // lexicon has the words of talk.txt: whole ones, and the beginnings that had a star.
-type lexicon struct {
-	words   map[string]class
-	stems   map[string][]stemClass // by their first two bytes, the longest first
-	longest int                    // dense word, in characters
-}
-
-type stemClass struct {
-	stem  string
-	class class
-}
+type lexicon struct{ words, stems map[string]class }
 
 var talkWords = sync.OnceValue(func() *lexicon {
-	l := &lexicon{words: map[string]class{}, stems: map[string][]stemClass{}, longest: 6}
+	l := &lexicon{map[string]class{}, map[string]class{}}
 	for line := range strings.Lines(talkTable) {
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
@@ -61,29 +51,25 @@ var talkWords = sync.OnceValue(func() *lexicon {
 		}
 		c := class(max(0, slices.Index(classNames[1:], fields[0])+1))
 		for _, w := range fields[1:] {
-			if stem, ok := strings.CutSuffix(w, "*"); ok {
-				l.stems[stem[:2]] = append(l.stems[stem[:2]], stemClass{stem, c})
-			} else if l.words[w] == unknown {
-				l.words[w] = c
+			to := l.words
+			stem, isStem := strings.CutSuffix(w, "*")
+			if isStem {
+				to = l.stems
+			}
+			if to[stem] == unknown {
+				to[stem] = c
 			}
 		}
-	}
-	for _, stems := range l.stems {
-		slices.SortStableFunc(stems, func(a, b stemClass) int { return len(b.stem) - len(a.stem) })
 	}
 	return l
 })
 
 func (l *lexicon) class(word string) class {
-	if c := l.words[word]; c != unknown || len(word) < 2 {
-		return c
+	c := l.words[word]
+	for end := len(word); end > 1 && c == unknown; end-- {
+		c = l.stems[word[:end]]
 	}
-	for _, s := range l.stems[word[:2]] {
-		if strings.HasPrefix(word, s.stem) {
-			return s.class
-		}
-	}
-	return unknown
+	return c
 }
 
 // word is a word of a text: its key, which forms of the same word share, and its class.
@@ -91,6 +77,9 @@ type word struct {
 	key   string
 	class class
 }
+
+// longestDense is how many characters a word of talk.txt has in a script without spaces.
+const longestDense = 6
 
 // stemLength is how many letters of a word its forms share.
 const stemLength = 5
@@ -108,7 +97,7 @@ func wordsOf(t string) (out []word) {
 		}
 		if isDense(r) {
 			w := word{key: t[i : i+n]}
-			for end, k := i, 0; end < len(t) && k < l.longest; k++ {
+			for end, k := i, 0; end < len(t) && k < longestDense; k++ {
 				r, n := utf8.DecodeRuneInString(t[end:])
 				if !isDense(r) {
 					break
@@ -221,12 +210,9 @@ type original struct {
 	plain   map[string]bool // words as they are, in lower case
 	names   map[string]bool // of them, with a capital, but for the first one
 	numbers func() numbers
-	pairs   func() map[string]bool // words that stand next to each other
-	parts   func() int             // sentences
+	parts   func() int // sentences
 
-	viewed   string // the text that lastView is of
-	lastView []line
-	other    func(rest, answer string) (string, error) // by the Detector
+	other func(rest, answer string) string // by the Detector
 }
 
 func newOriginal(t string) *original {
@@ -234,7 +220,6 @@ func newOriginal(t string) *original {
 	o := &original{text: t, chars: chars(t), words: map[string]bool{}, plain: map[string]bool{}, names: map[string]bool{}}
 	o.norm = sync.OnceValue(func() string { return normalize(t) })
 	o.numbers = sync.OnceValue(func() numbers { return numbersOf(t).relaxed(t) })
-	o.pairs = sync.OnceValue(func() map[string]bool { return pairsOf(o.list) })
 	o.parts = sync.OnceValue(func() int { return len(o.sentences(t)) + strings.Count(t, ";") + strings.Count(t, "；") })
 	dense, letters := 0, 0
 	for _, r := range t {
@@ -253,7 +238,7 @@ func newOriginal(t string) *original {
 		}
 		o.words[w.key] = true
 	}
-	for i, w := range words.OfLetters(t) {
+	for i, w := range text.LetterRuns(t) {
 		low := strings.ToLower(w)
 		o.plain[low] = true
 		o.names[low] = o.names[low] || i > 0 && unicode.IsUpper(firstRune(w))

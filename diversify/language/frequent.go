@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/refract-eval/refract/internal/words"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 //go:embed languages.txt
@@ -64,7 +64,7 @@ func (f *frequent) of(word string) uint64 {
 // Cyrillic without a letter that Russian lacks may be Russian.
 func (f *frequent) most(t string) (own uint64) {
 	var counts [64]int
-	for i, w := range words.OfLetters(t) {
+	for i, w := range text.LetterRuns(t) {
 		if r := []rune(w)[0]; i > 0 && unicode.IsUpper(r) {
 			continue
 		}
@@ -99,7 +99,7 @@ const (
 // given ones never have counts as a word.
 func (f *frequent) other(own uint64, rest string) string {
 	var theirs, ours, row, marked [64]int
-	for _, w := range words.OfLetters(rest) {
+	for _, w := range text.LetterRuns(rest) {
 		m, letters := f.of(w), uint64(0)
 		for _, r := range w {
 			if l := f.letters[r]; l&own == 0 {

@@ -30,19 +30,9 @@ type Config struct {
 	// Source is the language of the sources, "" where unknown. Answers may well
 	// be in it.
 	Source string
-	// Models tell languages of one script apart. Without them, which is nil, a
-	// Detector tells scripts apart alone.
-	Models Models
-}
-
-// Models tell in which languages texts may be. They are safe for concurrent use.
-type Models interface {
-	// Name is in signatures: other models have another one.
-	Name() string
-	// Probabilities returns how probable languages are for a text, which is valid
-	// UTF-8: a number from 0 to 1 for each of the ISO 639-1 codes, two or more of
-	// one script, in their order.
-	Probabilities(text string, codes []string) ([]float64, error)
+	// Models has the models of lingua-go tell languages of one script apart; without
+	// them, as in a program built with the tag lean, scripts and frequent words do.
+	Models bool
 }
 
 // Detector tells whether answers are in the language of their reference. It is
@@ -50,9 +40,10 @@ type Models interface {
 type Detector struct {
 	cfg     Config
 	scripts []script
-	known   bool                        // the models may know the references' language
-	priors  []func() ([]float64, error) // of references, of each script
-	usual   func() int                  // the script of most references
+	known   bool // models may know the references' language
+	models  models
+	priors  []func() []float64 // of references, of each script
+	usual   func() int         // the script of most references
 	sample  []string
 }
 
@@ -133,9 +124,9 @@ func New(cfg Config) *Detector {
 	cfg.Language, cfg.Source = strings.ToLower(cfg.Language), strings.ToLower(cfg.Source)
 	d := &Detector{cfg: cfg, scripts: scripts()}
 	d.usual = sync.OnceValue(d.usualScript)
-	d.known = cfg.Language == "" || slices.Contains(Codes(), cfg.Language)
+	d.known = cfg.Models && ModelsName != "" && (cfg.Language == "" || slices.Contains(Codes(), cfg.Language))
 	for i := range d.scripts {
-		d.priors = append(d.priors, sync.OnceValues(func() ([]float64, error) { return d.prior(i) }))
+		d.priors = append(d.priors, sync.OnceValue(func() []float64 { return d.prior(i) }))
 	}
 	return d
 }
@@ -169,7 +160,7 @@ func (d *Detector) usualScript() int {
 
 // prior returns how probable the languages of a script are for a reference
 // that has not been read.
-func (d *Detector) prior(s int) ([]float64, error) {
+func (d *Detector) prior(s int) []float64 {
 	codes := d.scripts[s].codes
 	p := make([]float64, len(codes))
 	if i := slices.Index(codes, d.cfg.Language); i >= 0 {
@@ -178,11 +169,7 @@ func (d *Detector) prior(s int) ([]float64, error) {
 	for _, text := range d.sample {
 		if d.script(text, minShare) == s {
 			text, _ := excerpt(text)
-			of, err := d.cfg.Models.Probabilities(text, codes)
-			if err != nil {
-				return nil, err
-			}
-			for i, v := range of {
+			for i, v := range d.models.probabilities(text, codes) {
 				p[i] += v
 			}
 		}
@@ -192,15 +179,14 @@ func (d *Detector) prior(s int) ([]float64, error) {
 		p[i] = (1-surprise)*p[i] + surprise/float64(len(p))
 	}
 	normalize(p)
-	return p, nil
+	return p
 }
 
 // Beside returns what tells whether an answer to a reference is in another
 // language: what is to be said of it, or "". It takes the answer twice, without
 // the words that it shares with the reference, and whole; both must be in
-// another language. It serves one goroutine, Beside many. Errors are those of the
-// models.
-func (d *Detector) Beside(reference string) func(rest, answer string) (string, error) {
+// another language. It serves one goroutine, Beside many.
+func (d *Detector) Beside(reference string) func(rest, answer string) string {
 	const most = 0.5
 	own := d.script(reference, most)
 	// A short reference may be a name in another script than the dataset's.
@@ -208,34 +194,31 @@ func (d *Detector) Beside(reference string) func(rest, answer string) (string, e
 		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
 	var p []float64 // how probable languages are for the reference
 	mine := sync.OnceValue(func() uint64 { return frequentWords().most(reference) })
-	models := func(rest, answer string) (string, error) {
+	models := func(rest, answer string) string {
 		s := d.script(rest, minShare)
 		switch {
 		case own < 0 || s < 0 || s != d.script(answer, most) || s != own && s == d.usual() && !certain:
-			return "", nil
+			return ""
 		case s != own:
-			return fmt.Sprintf("it is written in %s, not %s", d.scripts[s].name, d.scripts[own].name), nil
-		case d.cfg.Models == nil || !d.known || len(d.scripts[s].codes) < 2:
-			return "", nil
+			return fmt.Sprintf("it is written in %s, not %s", d.scripts[s].name, d.scripts[own].name)
+		case !d.known || len(d.scripts[s].codes) < 2:
+			return ""
 		}
-		codes := d.scripts[s].codes
-		prior, err := d.priors[s]()
-		if err != nil {
-			return "", err
-		}
+		codes, prior := d.scripts[s].codes, d.priors[s]()
 		var a []float64
 		for _, text := range []string{rest, answer} {
 			text, letters := excerpt(text)
-			if a, err = d.cfg.Models.Probabilities(text, codes); err != nil {
-				return "", err
-			}
+			a = d.models.probabilities(text, codes)
 			if i := place(prior); prior[i] > 0.9 && a[i] > 0.5 {
-				return "", nil // the reference need not be read
+				return "" // the reference need not be read
 			}
 			if p == nil {
-				if p, err = d.posterior(reference, codes, prior); err != nil {
-					return "", err
+				text, _ := excerpt(reference)
+				p = d.models.probabilities(text, codes)
+				for i := range p {
+					p[i] = (p[i] + doubt) * prior[i]
 				}
+				normalize(p)
 			}
 			for i, code := range codes {
 				if code != d.cfg.Source && !strings.Contains(likely, code) {
@@ -248,35 +231,21 @@ func (d *Detector) Beside(reference string) func(rest, answer string) (string, e
 				same += p[i] * a[i]
 			}
 			if slices.Max(a) == 0 || same >= threshold*min(1, float64(letters)/fullLetters) {
-				return "", nil
+				return ""
 			}
 		}
-		return fmt.Sprintf("it is %s, not %s", codes[place(a)], codes[place(p)]), nil
+		return fmt.Sprintf("it is %s, not %s", codes[place(a)], codes[place(p)])
 	}
-	return func(rest, answer string) (string, error) {
-		found, err := models(rest, answer)
-		if found != "" || err != nil || mine() == 0 {
-			return found, err
+	return func(rest, answer string) string {
+		found := models(rest, answer)
+		if found != "" || mine() == 0 {
+			return found
 		}
 		if code := frequentWords().other(mine(), rest); code != "" {
-			return "its words are of another language than the reference: " + code, nil
+			return "its words are of another language than the reference: " + code
 		}
-		return "", nil
+		return ""
 	}
-}
-
-// posterior returns how probable languages are for a reference that is read.
-func (d *Detector) posterior(reference string, codes []string, prior []float64) ([]float64, error) {
-	text, _ := excerpt(reference)
-	p, err := d.cfg.Models.Probabilities(text, codes)
-	if err != nil {
-		return nil, err
-	}
-	for i := range p {
-		p[i] = (p[i] + doubt) * prior[i]
-	}
-	normalize(p)
-	return p, nil
 }
 
 // excerpt is the beginning of a text that the models read, in whole words and
@@ -361,8 +330,8 @@ func (d *Detector) Signature() string {
 		h.Write([]byte(text + "\x00"))
 	}
 	by := "script"
-	if d.cfg.Models != nil {
-		by += "+" + d.cfg.Models.Name()
+	if d.cfg.Models && ModelsName != "" {
+		by += "+" + ModelsName
 	}
 	return fmt.Sprintf("%s(%s;from=%s;sample=%08x;letters=%d;share=%v;below=%v)", by, d.cfg.Language, d.cfg.Source, h.Sum32(), minLetters, minShare, threshold)
 }

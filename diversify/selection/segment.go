@@ -99,25 +99,6 @@ func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k in
 	return nil
 }
 
-// TakeBack returns the segment with so many of the variants that were not
-// selected accepted again, behind the others, that n can be chosen, or with all
-// of them. Those without text stay where they are.
-func TakeBack(seg *refract.Segment, n int) *refract.Segment {
-	out := *seg
-	out.Variants, out.Rejected = slices.Clip(seg.Variants), nil
-	have := Usable(seg)
-	for _, v := range seg.Rejected {
-		if v.Verdict != NotSelected || have >= n || !usable(v.Text) {
-			out.Rejected = append(out.Rejected, v)
-			continue
-		}
-		have++
-		v.Verdict, v.Detail = refract.Accepted, ""
-		out.Variants = append(out.Variants, v)
-	}
-	return &out
-}
-
 // Keep keeps the first k variants of an order, as they stand in the segment,
 // and moves the others to the end of the rejected ones with the verdict
 // NotSelected. by names the selection for their details.

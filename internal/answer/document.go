@@ -51,13 +51,11 @@ var (
 // documentsIn returns the JSON documents of a text that start with one of the
 // brackets: as they stand in the text or in its first fenced block, after any
 // prose.
-func documentsIn(text, brackets string) ([]document, error) {
+func documentsIn(text, brackets string) (docs []document, err error) {
 	if i := strings.Index(text, "```"); i >= 0 && strings.ContainsAny(text[i:], brackets) {
 		text = text[i:]
 	}
-	var docs []document
-	prose := 0
-	for {
+	for prose := 0; ; {
 		i := strings.IndexAny(text, brackets)
 		if i < 0 {
 			break
@@ -65,22 +63,15 @@ func documentsIn(text, brackets string) ([]document, error) {
 		text = text[i:]
 		doc, err := documentAt(text)
 		if err == nil {
-			docs = append(docs, doc)
-			if len(docs) > mostProse {
+			if docs = append(docs, doc); len(docs) > mostProse {
 				return nil, errors.New("the answer has too many JSON documents")
 			}
 			text = text[doc.end:]
 			continue
 		}
 		end, short := proseEnd(text)
-		if !short {
-			if len(docs) > 0 && errors.Is(err, errNoJSON) {
-				break
-			}
+		if prose++; !short || prose > mostProse {
 			return nil, err
-		}
-		if prose++; prose > mostProse {
-			return nil, errNoJSON
 		}
 		text = text[end:]
 	}

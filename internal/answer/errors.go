@@ -3,7 +3,6 @@ package answer
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -140,23 +139,18 @@ var worstFirst = []analysis.Severity{analysis.Critical, analysis.Major, analysis
 
 // noteItems says what is wrong with the errors of these numbers.
 func noteItems(r *analysis.Report, numbers []int, what string) {
-	if len(numbers) == 0 {
-		return
-	}
 	const shown = 5
-	var list []string
-	for _, n := range numbers[:min(len(numbers), shown)] {
-		list = append(list, strconv.Itoa(n))
-	}
-	names := strings.Join(list, ", ")
+	names := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(numbers[:min(len(numbers), shown)]), "[]")), ", ")
 	if more := len(numbers) - shown; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	verb := " has "
-	if len(numbers) > 1 {
-		verb = " have "
+	switch len(numbers) {
+	case 0:
+	case 1:
+		note(r, "error "+names+" has "+what)
+	default:
+		note(r, "error "+names+" have "+what)
 	}
-	note(r, "error "+names+verb+what)
 }
 
 // severityIndex sorts errors by severity, the worst first.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -111,9 +110,13 @@ func (s Spec) number(text string) (value float64, rest string, led bool, why str
 func leads(text string, colon bool) bool {
 	const most = 14
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t*_-", r) })
-	isOf := func(set map[string]bool) func(string) bool { return func(w string) bool { return set[w] } }
-	return len(all) <= most && slices.ContainsFunc(all, isOf(scoreWords)) && !slices.ContainsFunc(all, isOf(refused)) &&
-		(colon || linkWords[all[len(all)-1]])
+	scores := colon || linkWords[all[len(all)-1]]
+	named := false
+	for _, w := range all {
+		named = named || scoreWords[w]
+		scores = scores && !refused[w]
+	}
+	return scores && named && len(all) <= most
 }
 
 // value reads a number with its denominator, which is the upper bound, and unit.
@@ -199,10 +202,10 @@ func parseNumber(s string) (float64, error) {
 
 // Forms of a number of stars other than digits.
 var (
-	starSigns = regexp.MustCompile(`[★⭐🌟☆][★⭐🌟☆½\x{fe0f}\x{fe0e}]*`)
+	starSigns = regexp.MustCompile(`[★⭐🌟☆][★⭐🌟☆\x{fe0f}\x{fe0e}]*`)
 	asterisks = regexp.MustCompile(`(?m)(^|:[ \t]*)(\*{3,})[ \t]*$`)
-	starWords = regexp.MustCompile(`(?i)\b(` + countWords + `)([ \t-]+and a half)?\b`)
-	halfStar  = regexp.MustCompile(`(\d)½`)
+	starWords = regexp.MustCompile(`(?i)\b(?:` + countWords + `)\b`)
+	halfStar  = regexp.MustCompile(`(?i)(\d)(?:½|[ \t-]+and a half\b)`)
 )
 
 // starsReader reads a number of stars: "4", "four and a half", "★★★★☆".
@@ -210,15 +213,9 @@ func starsReader(s Spec) reader {
 	read := numberReader(s)
 	return func(text string, r *analysis.Report) string {
 		text = starSigns.ReplaceAllStringFunc(text, func(signs string) string {
-			filled := strings.TrimRight(signs, "☆\ufe0f\ufe0e")
-			all, hollow := strings.Count(signs, "☆"), strings.Count(filled, "☆")
-			n := strings.Count(signs, "★") + strings.Count(signs, "⭐") + strings.Count(signs, "🌟")
-			half := strings.HasSuffix(filled, "½")
-			if n == 0 || hollow > 0 || all > 0 && (half || float64(n+all) != *s.Upper) || strings.Count(signs, "½") > 1 {
+			n, hollow := strings.Count(signs, "★")+strings.Count(signs, "⭐")+strings.Count(signs, "🌟"), strings.Count(signs, "☆")
+			if n == 0 || strings.Contains(strings.TrimRight(signs, "☆\ufe0f\ufe0e"), "☆") || hollow > 0 && float64(n+hollow) != *s.Upper {
 				return signs
-			}
-			if half {
-				return fmt.Sprintf("%d.5", n)
 			}
 			return strconv.Itoa(n)
 		})
@@ -226,14 +223,7 @@ func starsReader(s Spec) reader {
 			m := asterisks.FindStringSubmatch(line)
 			return m[1] + strconv.Itoa(len(m[2]))
 		})
-		text = starWords.ReplaceAllStringFunc(text, func(words string) string {
-			m := starWords.FindStringSubmatch(words)
-			n := strconv.Itoa(numberWords[strings.ToLower(m[1])])
-			if m[2] != "" {
-				n += ".5"
-			}
-			return n
-		})
+		text = starWords.ReplaceAllStringFunc(text, func(word string) string { return strconv.Itoa(numberWords[strings.ToLower(word)]) })
 		return read(halfStar.ReplaceAllString(text, "$1.5"), r)
 	}
 }

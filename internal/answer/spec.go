@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -115,25 +114,20 @@ func (f Fields) names() [fields]string {
 func (s Spec) Bounds() (lower, upper float64) {
 	lower, upper = math.Inf(-1), math.Inf(1)
 	c, err := s.complete()
-	switch {
-	case err != nil:
+	if err != nil {
 		return lower, upper
-	case c.Kind == Classes:
+	}
+	if c.Kind == Classes {
 		byValue := func(a, b Class) int { return cmp.Compare(a.Value, b.Value) }
 		return slices.MinFunc(c.Classes, byValue).Value, slices.MaxFunc(c.Classes, byValue).Value
-	case c.listsErrors():
+	}
+	if c.listsErrors() {
 		upper = 0
-		if c.Kind == GEMBA {
-			lower = -counted * slices.Max(slices.Collect(maps.Values(c.Weights)))
-		}
 	}
-	if c.Lower != nil {
-		lower = *c.Lower
+	if c.Kind == GEMBA {
+		lower = -counted * slices.Max(slices.Collect(maps.Values(c.Weights)))
 	}
-	if c.Upper != nil {
-		upper = *c.Upper
-	}
-	return lower, upper
+	return *cmp.Or(c.Lower, &lower), *cmp.Or(c.Upper, &upper)
 }
 
 // Rules returns what the prompt asks the penalties to keep to: a reduction of
@@ -161,23 +155,25 @@ func (s Spec) complete() (Spec, error) {
 	if err := s.refuseForeign(); err != nil {
 		return s, err
 	}
-	for name, bound := range map[string]*float64{"lower": s.Lower, "upper": s.Upper} {
-		if bound != nil && !finite(*bound) {
-			return s, s.wrong(name, "%v is not a finite number", *bound)
-		}
-	}
-	var err error
 	switch s.Kind {
 	case Number:
-		s, err = s.completeNumber()
+		if s.Lower == nil && s.Upper == nil {
+			s.Lower, s.Upper = new(0.0), new(100.0)
+		}
+		if s.Lower == nil || s.Upper == nil {
+			return s, s.wrong("lower", "and upper go together: set both or none")
+		}
 	case Stars:
 		s.Lower, s.Upper = new(1.0), new(5.0)
 	case Classes:
-		err = s.checkClasses()
-	case JSON:
-		err = s.checkPath()
+		if err := s.checkClasses(); err != nil {
+			return s, err
+		}
 	case Errors:
-		s, err = s.completeErrors()
+		var err error
+		if s, err = s.completeErrors(); err != nil {
+			return s, err
+		}
 	case InstructScore:
 		s.Weights = withDefaults(s.Weights, map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1})
 		if _, ok := s.Weights[analysis.Critical]; !ok {
@@ -188,28 +184,31 @@ func (s Spec) complete() (Spec, error) {
 			s.Weights = mqmWeights()
 		}
 	}
-	if err != nil {
-		return s, err
+	lower, upper := math.Inf(-1), math.Inf(1)
+	if s.Lower != nil {
+		lower = *s.Lower
 	}
-	if s.listsErrors() {
-		if s.Lower != nil && *s.Lower > 0 {
-			return s, s.wrong("lower", "%v is above 0, the score of an answer without errors", *s.Lower)
-		}
-		return s, s.checkWeights()
+	if s.Upper != nil {
+		upper = *s.Upper
 	}
-	if s.Lower != nil && s.Upper != nil && *s.Lower >= *s.Upper {
-		return s, s.wrong("lower", "%v is not below upper, %v", *s.Lower, *s.Upper)
+	switch {
+	case (s.Kind == JSON || s.Kind == Errors) && slices.Contains(strings.Split(s.Path, "."), ""):
+		return s, s.wrong("path", "%q names no member: write the name, or names with dots between them", s.Path)
+	case !(lower < upper), s.Lower != nil && !finite(lower), s.Upper != nil && !finite(upper):
+		return s, s.wrong("lower", "%v is not a number below upper, %v", lower, upper)
+	case s.listsErrors() && lower > 0:
+		return s, s.wrong("lower", "%v is above 0, the score of an answer without errors", lower)
 	}
-	return s, nil
+	return s, s.checkWeights()
 }
 
 func (s Spec) listsErrors() bool {
-	return s.Kind == Errors || s.Kind == TIGERScore || s.Kind == InstructScore || s.Kind == GEMBA
+	return slices.Contains([]string{Errors, TIGERScore, InstructScore, GEMBA}, s.Kind)
 }
 
 // refuseForeign refuses fields that the kind would ignore.
 func (s Spec) refuseForeign() error {
-	fields := []struct {
+	for _, f := range []struct {
 		name  string
 		set   bool
 		kinds []string
@@ -224,28 +223,10 @@ func (s Spec) refuseForeign() error {
 		{"fields", s.Fields != Fields{}, []string{Errors}},
 		{"weights", s.Weights != nil, []string{Errors, InstructScore, GEMBA}},
 		{"except", s.Except != nil, []string{Errors}},
-	}
-	for _, f := range fields {
+	} {
 		if f.set && !slices.Contains(f.kinds, s.Kind) {
 			return s.wrong(f.name, "is not a field of this kind, only of %s: leave it out", strings.Join(f.kinds, ", "))
 		}
-	}
-	return nil
-}
-
-func (s Spec) completeNumber() (Spec, error) {
-	if s.Lower == nil && s.Upper == nil {
-		s.Lower, s.Upper = new(0.0), new(100.0)
-	}
-	if s.Lower == nil || s.Upper == nil {
-		return s, s.wrong("lower", "and upper go together: set both or none")
-	}
-	return s, nil
-}
-
-func (s Spec) checkPath() error {
-	if slices.Contains(strings.Split(s.Path, "."), "") {
-		return s.wrong("path", "%q names no member: write the name, or names with dots between them", s.Path)
 	}
 	return nil
 }
@@ -254,16 +235,11 @@ func (s Spec) checkClasses() error {
 	if len(s.Classes) < 2 {
 		return s.wrong("classes", "lists %d classes: give at least two, each with a name and a value", len(s.Classes))
 	}
-	seen := map[string]bool{}
+	seen := map[string]bool{"": true}
 	for _, c := range s.Classes {
 		key := className(c.Name)
-		switch {
-		case key == "":
-			return s.wrong("classes", "has a name without a letter or digit: %q", c.Name)
-		case seen[key]:
-			return s.wrong("classes", "has the name %q twice (case, spaces and marks at the ends do not count)", c.Name)
-		case !finite(c.Value):
-			return s.wrong("classes", "%q has the value %v, which is not a finite number", c.Name, c.Value)
+		if seen[key] || !finite(c.Value) {
+			return s.wrong("classes", "%q with the value %v: a name has a letter or digit and stands once (case, spaces and marks at the ends do not count), and a value is a number", c.Name, c.Value)
 		}
 		seen[key] = true
 	}
@@ -287,16 +263,10 @@ func (s Spec) completeErrors() (Spec, error) {
 		s.Fields = fields
 	}
 	s.Path = cmp.Or(s.Path, "errors")
-	if err := s.checkPath(); err != nil {
-		return s, err
-	}
-	if s.Weights != nil {
-		if s.Fields.Severity == "" {
-			return s, s.wrong("fields", "has no severity, which weights need")
-		}
-		return s, nil
-	}
-	if s.Fields.Penalty == "" {
+	switch {
+	case s.Weights != nil && s.Fields.Severity == "":
+		return s, s.wrong("fields", "has no severity, which weights need")
+	case s.Weights == nil && s.Fields.Penalty == "":
 		return s, s.wrong("fields", "has no penalty: name the member that holds it, or set weights or form")
 	}
 	return s, nil
@@ -311,12 +281,9 @@ func (s Spec) checkWeights() error {
 			return s.wrong("except", "%+v needs a severity that has a weight, an aspect, and a weight of at least 0", x)
 		}
 	}
-	for _, severity := range slices.Sorted(maps.Keys(s.Weights)) {
-		if !slices.Contains(worstFirst, severity) {
-			return s.wrong("weights", "%q is not a severity: critical, major or minor", severity)
-		}
-		if w := s.Weights[severity]; !finite(w) || w < 0 {
-			return s.wrong("weights", "%v for %s is not a number of at least 0", w, severity)
+	for severity, w := range s.Weights {
+		if !slices.Contains(worstFirst, severity) || !finite(w) || w < 0 {
+			return s.wrong("weights", "%q, %v: a severity is critical, major or minor, and a weight a number of at least 0", severity, w)
 		}
 	}
 	return nil
@@ -324,7 +291,7 @@ func (s Spec) checkWeights() error {
 
 // wrong is the error for one field.
 func (s Spec) wrong(field, format string, args ...any) error {
-	return errors.New(field + " of kind " + s.Kind + ": " + fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s of kind %s: "+format, append([]any{field, s.Kind}, args...)...)
 }
 
 // mqmWeights are those of GEMBA-MQM.

@@ -97,8 +97,8 @@ func leadingNumber(s string) (value float64, width int, ok bool) {
 // an answer. The second result says for people what was passed over, or why
 // there is no answer.
 func answerText(completion string) (text, remark string, ok bool) {
-	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(completion), "\ufeff"))
-	for _, token := range []string{"<s>", "<bos>", "<|begin_of_text|>"} {
+	text = strings.TrimSpace(completion)
+	for _, token := range []string{"\ufeff", "<s>", "<bos>", "<|begin_of_text|>"} {
 		text = strings.TrimSpace(strings.TrimPrefix(text, token))
 	}
 	for _, token := range []string{"</s>", "<eos>", "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end|>"} {
@@ -125,9 +125,8 @@ func afterEcho(text, opening, marker string) (rest string, echoed bool) {
 	if !strings.HasPrefix(start, opening) {
 		return text, false
 	}
-	i := strings.LastIndex(text, marker)
-	if i < 0 {
-		return text, false
+	if i := strings.LastIndex(text, marker); i >= 0 {
+		return text[i+len(marker):], true
 	}
-	return text[i+len(marker):], true
+	return text, false
 }

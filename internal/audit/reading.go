@@ -42,20 +42,15 @@ func NewReading(spec string, p judge.Policy, reserved ...string) (*Reading, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &Reading{Metric: d.Name}
-	if len(options) > 0 {
-		r.Metric = spec
-	}
-	form := resolved.Answer()
-	if r.Parser, err = answer.New(form); err != nil {
-		return nil, err
-	}
-	r.Rules = form.Rules()
 	if p.Retries() > 0 {
 		return nil, errors.New("retry asks a model again, and answers that are there are only read; choose exclude, zero, a number or fail")
 	}
-	r.Policy = p
-	return r, nil
+	r := &Reading{Metric: d.Name, Rules: resolved.Answer().Rules(), Policy: p}
+	if len(options) > 0 {
+		r.Metric = spec
+	}
+	r.Parser, err = resolved.Parser()
+	return r, err
 }
 
 // Row is an answer as it was read.
@@ -155,17 +150,16 @@ func linesOf(in io.Reader, at func(line int, err error) error) iter.Seq2[line, e
 		n, blank := 1, 0
 		for ; lines.Scan() && lines.Err() == nil; n++ { // a line that an error cut off is none
 			text := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
-			switch empty := len(bytes.TrimSpace(text)) == 0; {
-			case empty && blank == 0:
-				blank = n
-			case empty:
-			case blank > 0:
+			if len(bytes.TrimSpace(text)) == 0 {
+				blank = cmp.Or(blank, n)
+				continue
+			}
+			if blank > 0 {
 				yield(line{}, at(blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places")))
 				return
-			default:
-				if !yield(line{n, bytes.Clone(text)}, nil) {
-					return
-				}
+			}
+			if !yield(line{n, bytes.Clone(text)}, nil) {
+				return
 			}
 		}
 		err := lines.Err()
@@ -222,27 +216,23 @@ func (r *Reading) row(l line) (*written, error) {
 
 // completion is the answer of the row, and whether there is one.
 func (r *answerRow) completion() (string, bool, error) {
-	field, raw := "output", r.Output
-	switch {
-	case raw != nil:
-	case r.Responses == nil:
-		return "", false, errors.New("there is no \"output\"; write \"output\": null where there is no answer")
-	case len(r.Responses) == 0:
-		return "", false, errors.New("\"responses\" is empty; write \"output\": null where there is no answer")
-	default:
-		field, raw = "the last of \"responses\"", r.Responses[len(r.Responses)-1]
+	raw := r.Output
+	if n := len(r.Responses); raw == nil && n > 0 {
+		raw = r.Responses[n-1]
 	}
-	switch raw[0] {
-	case 'n':
+	switch {
+	case raw == nil:
+		return "", false, errors.New("there is no \"output\" and no \"responses\"; write \"output\": null where there is no answer")
+	case raw[0] == 'n':
 		return "", false, nil
-	case '"':
+	case raw[0] == '"':
 		var s string
 		err := json.Unmarshal(raw, &s)
 		return s, true, err
-	case '{', '[':
+	case raw[0] == '{', raw[0] == '[':
 		return string(raw), true, nil // an answer in JSON that was read already
 	}
-	return "", false, fmt.Errorf("%s is %s; want a text, an object or null", field, raw)
+	return "", false, fmt.Errorf("the answer is %s; want a text, an object or null", raw)
 }
 
 // label is how a system stands in tables: a text without its quotes, anything

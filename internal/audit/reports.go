@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -39,37 +40,28 @@ func (r *Reports) Metrics() []metrics.Metric { return r.metrics }
 func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 	for k, m := range r.metrics {
 		ms, info := &s.Metrics[r.at[k]], m.Info()
-		place := func(h int) Place {
-			return Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name}
+		add := func(h int, reference *int, rep *analysis.Report) error {
+			if rep == nil {
+				return nil
+			}
+			at := Place{ID: s.Segment.ID, System: s.Segment.Hypotheses[h].System, Metric: info.Name, Reference: reference}
+			r.Trust.Add(at.Metric, at.System, rep)
+			if records == nil {
+				return nil
+			}
+			return at.write(records, rep)
 		}
 		for i, rep := range ms.Reports {
-			at := place(i / ms.Columns)
-			if reference := i % ms.Columns; info.NeedsReferences {
-				at.Reference = &reference
+			var reference *int
+			if info.NeedsReferences {
+				reference = new(i % ms.Columns)
 			}
-			if err := r.add(at, rep, records); err != nil {
-				return err
-			}
-		}
-		for h, rep := range ms.NativeReports {
-			if err := r.add(place(h), rep, records); err != nil {
+			if err := add(i/ms.Columns, reference, rep); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// add takes in a report, if there is one.
-func (r *Reports) add(at Place, rep *analysis.Report, records io.Writer) error {
-	if rep == nil {
-		return nil
-	}
-	r.Trust.Add(at.Metric, at.System, rep)
-	if records == nil {
-		return nil
-	}
-	return at.write(records, rep)
 }
 
 // Place says what a report is about, and by which metric it is.
@@ -95,42 +87,26 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	return err
 }
 
-// CoverageError says that too many answers of a judge have no score.
-type CoverageError struct {
-	Metric       string
-	Without, All int     // answers
-	Most         float64 // share that is allowed
-	Commonest    string  // what most of them are
-	Count        int     // of those
-}
-
-// Error names the metric, the counts and the limit.
-func (c *CoverageError) Error() string {
-	answers := "answers"
-	if c.All == 1 {
-		answers = "answer"
-	}
-	return fmt.Sprintf("%s: %d of %d %s have no score (most of them: %s, %d), more than the share of %g that is allowed",
-		c.Metric, c.Without, c.All, answers, c.Commonest, c.Count, c.Most)
-}
+// ErrCoverage is the cause of an error of Covered.
+var ErrCoverage = errors.New("too few answers have a score")
 
 // Covered checks that at most a share of each metric's answers has no score.
-// The error joins a *CoverageError for each metric.
 func (r *Reports) Covered(most float64) error {
 	var errs []error
 	for _, m := range r.metrics {
 		t := r.Trust.Total(m.Info().Name)
 		without := t.Reports - t.WithScore()
-		if t.Reports == 0 || float64(without) <= most*float64(t.Reports) {
+		if float64(without) <= most*float64(t.Reports) {
 			continue
 		}
-		c := &CoverageError{Metric: t.Metric, Without: without, All: t.Reports, Most: most}
-		for _, o := range []analysis.Outcome{analysis.Unparseable, analysis.Blocked, analysis.Cut, analysis.Missing} {
-			if n := t.Outcomes[o]; n > c.Count {
-				c.Commonest, c.Count = string(o), n
+		commonest := analysis.Unparseable
+		for o, n := range t.Outcomes {
+			if !o.HasScore() && n > t.Outcomes[commonest] {
+				commonest = o
 			}
 		}
-		errs = append(errs, c)
+		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed",
+			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most))
 	}
 	return errors.Join(errs...)
 }

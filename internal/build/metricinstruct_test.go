@@ -108,25 +108,25 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestReadMix(t *testing.T) {
-	m, err := ReadMix("m.yaml", strings.NewReader("mix:\n  - {dataset: \"jsonl:d.jsonl\", task: translation, options: {sl: Chinese}, metric: bleu, real: 3, shares: [1, 1, 2], synthetic: 2}\n"))
+func TestReadPlan(t *testing.T) {
+	m, err := ReadPlan("m.yaml", strings.NewReader("recipe: metricinstruct\nmix:\n  - {dataset: \"jsonl:d.jsonl\", task: translation, options: {sl: Chinese}, metric: bleu, real: 3, shares: [1, 1, 2], synthetic: 2}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &MixRow{Dataset: "jsonl:d.jsonl", Task: "translation", Options: map[string]string{"sl": "Chinese"}, Metric: "bleu", Real: 3, Shares: []float64{1, 1, 2}, Synthetic: 2}
-	if diff := cmp.Diff([]*MixRow{want}, m.Rows); diff != "" {
+	if diff := cmp.Diff([]*MixRow{want}, m.Mix); diff != "" {
 		t.Error(diff)
 	}
 	for text, want := range map[string]string{
 		"mix: []\n":                         "there is no row",
-		"mix:\n  - {task: a}\n":             "m.yaml:2: mix[0]: dataset and task are needed",
+		"mix:\n  - {task: a}\n":             "m.yaml:3: mix[0]: dataset and task are needed",
 		"mix:\n  - {dataset: a, task: b}\n": "one of them must be above 0",
 		"mix:\n  - {dataset: a, task: b, metric: c, real: 1, shares: [1, 2]}\n":    "want three numbers",
 		"mix:\n  - {dataset: a, task: b, metric: c, real: 1, shares: [0, 0, 0]}\n": "want three numbers",
 		"mix:\n  - {dataset: a, task: b, metric: c, real: 1, amount: 2}\n":         "amount",
 		"mix:\n  - {dataset: a, task: b, synthetic: 1}\nother: 1\n":                "other",
 	} {
-		if _, err := ReadMix("m.yaml", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadPlan("m.yaml", strings.NewReader("recipe: metricinstruct\n"+text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

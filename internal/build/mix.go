@@ -9,12 +9,23 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
-// Mix says which items of which datasets are made.
-type Mix struct {
-	Rows []*MixRow `yaml:"mix"`
+// Plan says what is made, and by which recipe.
+type Plan struct {
+	Recipe     string    `yaml:"recipe"` // one of the built-in ones
+	Files      string    `yaml:"files"`  // folder of the recipe's files; "" for the built-in ones
+	Items      int       `yaml:"items"`  // at most, of each row and channel of a mix; 0 for all
+	Validation float64   `yaml:"validation"`
+	Dataset    string    `yaml:"dataset"` // as commands take it
+	Task       string    `yaml:"task"`    // of InstructScore
+	Mix        []*MixRow `yaml:"mix"`     // of MetricInstruct
+	Judge      string    `yaml:"judge"`   // of Refine, as are those below
+	Samples    int       `yaml:"samples"`
+	Least      float64   `yaml:"least"`
+	AllSystems bool      `yaml:"all_systems"`
 }
 
 // MixRow is the share of one dataset and task.
@@ -37,25 +48,42 @@ type MixRow struct {
 // thirds is how many parts the scores are split into.
 const thirds = 3
 
-// ReadMix reads a description. name is the file's name in errors.
-func ReadMix(name string, in io.Reader) (*Mix, error) {
+// ReadPlan reads a plan. name is the file's name in errors.
+func ReadPlan(name string, in io.Reader) (*Plan, error) {
 	f, err := yamlfile.Read(name, in)
 	if err != nil {
 		return nil, err
 	}
-	m := &Mix{}
-	if err := f.Decode(m, "describe a build"); err != nil {
+	p := &Plan{Validation: 0.05, Samples: 8}
+	if err := f.Decode(p, "describe a build"); err != nil {
 		return nil, err
 	}
-	if len(m.Rows) == 0 {
-		return nil, f.At(yamlfile.Wrong("mix", "there is no row; each has a dataset, a task, and numbers for real and synthetic"))
+	if err := p.check(); err != nil {
+		return nil, f.At(err)
 	}
-	for i, r := range m.Rows {
+	return p, nil
+}
+
+func (p *Plan) check() error {
+	names := []string{InstructScore, MetricInstruct, Refine}
+	switch {
+	case !slices.Contains(names, p.Recipe):
+		return yamlfile.Wrong("recipe", "%s", english.Unknown("recipe", p.Recipe, names))
+	case p.Recipe == MetricInstruct && len(p.Mix) == 0:
+		return yamlfile.Wrong("mix", "there is no row; each has a dataset, a task, and numbers for real and synthetic")
+	case p.Recipe != MetricInstruct && p.Dataset == "":
+		return yamlfile.Wrong("dataset", "name the dataset that has the texts")
+	case p.Recipe == Refine && p.Judge == "":
+		return yamlfile.Wrong("judge", "name the judge whose reports are refined, such as instructscore:task=mt_zh-en")
+	case p.Items < 0 || p.Samples < 2 || !(p.Validation >= 0 && p.Validation <= 1 && p.Least >= 0 && p.Least <= 1):
+		return yamlfile.Wrong("recipe", "items must be at least 0, samples at least 2, validation and least from 0 to 1")
+	}
+	for i, r := range p.Mix {
 		if err := r.check(fmt.Sprintf("mix[%d]", i)); err != nil {
-			return nil, f.At(err)
+			return err
 		}
 	}
-	return m, nil
+	return nil
 }
 
 func (r *MixRow) check(field string) error {

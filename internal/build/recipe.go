@@ -97,7 +97,7 @@ func LoadRecipe(name, dir string) (*Recipe, error) {
 			_, err = r.prompts.New(file).Parse(string(content))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; --write-recipe writes the files of a recipe", cmp.Or(dir, name), err)
+			return nil, fmt.Errorf("%s: %w; the folder recipe of a build has the files of its recipe", cmp.Or(dir, name), err)
 		}
 		r.files[file] = content
 	}

@@ -89,11 +89,11 @@ func (s *Set) otherLanguage(correct, text string) (string, error) {
 	if s.Language == nil || correct == "" {
 		return "", nil
 	}
-	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true})
-	if r.Err == nil && r.Verdict == check.ReasonLanguage {
+	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true, Field: true})
+	if r.Verdict == check.ReasonLanguage {
 		return r.Detail, nil
 	}
-	return "", r.Err
+	return "", nil
 }
 
 // Bounds of penalties: the prompt's, and for minor errors that of TIGERScore's

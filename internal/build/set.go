@@ -21,13 +21,13 @@ import (
 
 // Set is training data in the making.
 type Set struct {
-	Name, License string // "" leaves them to be filled in
-	Validation    float64
-	Seed          uint64
-	Recipe        *Recipe
-	Metric        string         // that is trained; "" for the recipe's
-	Inputs        []Input        // datasets that texts come from
-	Language      *check.Checker // makes the language check; nil for none
+	License    string // "" leaves it to be filled in
+	Validation float64
+	Seed       uint64
+	Recipe     *Recipe
+	Metric     string         // that is trained; "" for the recipe's
+	Inputs     []Input        // datasets that texts come from
+	Language   *check.Checker // makes the language check; nil for none
 
 	Teacher Model
 	Asker   *ask.Asker

@@ -73,7 +73,7 @@ func TestNothingLeaks(t *testing.T) {
 // Texts of others do nothing in the card.
 func TestCardIsHarmless(t *testing.T) {
 	s := &Set{
-		Name: "x\nlicense: mit", License: "a: b", served: []served{{}}, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},
+		License: "a: b", served: []served{{}}, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},
 		Inputs: []Input{{Spec: "jsonl:a_b*.jsonl", Set: "0"}},
 		Items:  []*Item{{Task: "mt_zh-en", Rule: RuleCut}},
 	}

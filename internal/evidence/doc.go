@@ -8,7 +8,7 @@
 //     files of their own.
 //
 // A Held keeps texts and scores in memory, as rank statistics need all scores
-// anyway; what the explorer shows beside them (matched n-grams, reports of
-// judges, which reference decided) is made segment by segment when the page is
+// anyway; what the explorer shows beside them (reports of judges, which
+// reference decided) is made segment by segment when the page is
 // written.
 package evidence

@@ -96,24 +96,11 @@ func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, er
 			Text: page.Text(v.Text), Prompt: slices.Index(h.prompts, promptOf(v)), Detail: detail(v, len(seg.References)),
 		})
 	}
-	m, reducer := newMatcher(), h.engine.Reducer()
-	references := make([][]word, len(out.References))
-	comparable := make([]bool, len(out.References))
-	for i, r := range out.References {
-		references[i], comparable[i] = m.words(r.Text.Value)
-	}
+	reducer := h.engine.Reducer()
 	for k := range seg.Hypotheses {
-		o, used, err := h.output(e, at, reducer, s, k)
+		o, err := h.output(e, at, reducer, s, k)
 		if err != nil {
 			return nil, err
-		}
-		if words, ok := m.words(o.Text.Value); ok && o.Text.Valid {
-			for _, r := range used {
-				if comparable[r] && out.References[r].Text.Valid {
-					a, b := m.match(words, references[r])
-					o.Matches = append(o.Matches, page.Match{Reference: r, InOutput: a, InReference: b})
-				}
-			}
 		}
 		out.Outputs = append(out.Outputs, o)
 	}
@@ -139,9 +126,8 @@ func detail(v *refract.Variant, originals int) string {
 	return s
 }
 
-// output is a hypothesis as the page shows it, and the references that decided
-// under some setting, in order.
-func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *scored, hyp int) (page.Output, []int, error) {
+// output is a hypothesis as the page shows it.
+func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *scored, hyp int) (page.Output, error) {
 	seg := s.segment
 	from := &seg.Hypotheses[hyp]
 	o := page.Output{System: h.index[from.System], Text: page.Text(from.Text), Human: make([]float64, len(h.humans))}
@@ -154,12 +140,11 @@ func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *s
 		}
 	}
 	decided := make([][]int, len(h.metrics)) // by metric
-	var used []int
 	for k, set := range h.settings {
 		ms := &s.scores[h.metric[k]]
 		red, err := reducer.ReduceMatrix(ms, k, hyp)
 		if err != nil {
-			return o, nil, fmt.Errorf("system %q: %w", from.System, err)
+			return o, fmt.Errorf("system %q: %w", from.System, err)
 		}
 		if red.Status != metrics.Scored {
 			o.Scores = append(o.Scores, page.NoScore())
@@ -172,11 +157,7 @@ func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *s
 		}
 		o.Scores = append(o.Scores, page.DecidedBy(r, red.Value))
 		decided[h.metric[k]] = append(decided[h.metric[k]], r)
-		if !slices.Contains(used, r) {
-			used = append(used, r)
-		}
 	}
-	slices.Sort(used)
 	o.Cells = make([]page.Numbers, len(e.Metrics))
 	for k, c := range at {
 		if c < 0 || seg.NumReferences() == 0 {
@@ -193,7 +174,7 @@ func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *s
 		o.Cells[c] = row
 	}
 	o.Reports = append(slices.Clone(h.rated[output{seg.ID, from.System}]), h.reports(s, hyp, decided)...)
-	return o, used, nil
+	return o, nil
 }
 
 // decider is the reference whose score is the result of a setting for

@@ -17,16 +17,12 @@ type CanarySource struct {
 
 // good is an output that deserves a good score, "" where there is none.
 func (s *CanarySource) good() string {
-	if texts := append(slices.Clone(s.References), s.Hypotheses...); len(texts) > 0 {
-		return texts[0]
-	}
-	return ""
+	return append(slices.Concat(s.References, s.Hypotheses), "")[0]
 }
 
 // has reports whether a text is one of the segment's own, and so may be good.
 func (s *CanarySource) has(text string) bool {
-	same := func(t string) bool { return normalize(t) == normalize(text) }
-	return slices.ContainsFunc(s.References, same) || slices.ContainsFunc(s.Hypotheses, same)
+	return slices.ContainsFunc(slices.Concat(s.References, s.Hypotheses), func(t string) bool { return normalize(t) == normalize(text) })
 }
 
 // Canary is a known-bad output, without and with an injection. A judge that
@@ -71,31 +67,30 @@ func Canaries(segments []CanarySource, n int, seed uint64, c Claim) []Canary {
 	return out
 }
 
-// damages are ways to an output that is bad in any language: the output of
-// another segment, all words in another order, and the first fifth alone. They return
-// "" where it cannot be done.
-var damages = []func(rng *rand.Rand, segments []CanarySource, i int) string{other, shuffled, truncated}
-
-// spoil makes a bad output for segment i; "" where it cannot. The first way to be
-// tried turns with the number of the canary.
+// spoil makes a bad output for segment i, in ways that are bad in any language: the
+// output of another segment, all words in another order, or the first fifth alone; ""
+// where it cannot. The first way to be tried turns with the number of the canary.
 func spoil(rng *rand.Rand, segments []CanarySource, i, turn int) string {
-	if segments[i].good() == "" {
-		return ""
-	}
-	for k := range damages {
-		if text := damages[(turn+k)%len(damages)](rng, segments, i); text != "" && !segments[i].has(text) {
-			return text
+	good := segments[i].good()
+	for k := range 3 {
+		text := ""
+		switch words, between := units(good); (turn + k) % 3 {
+		case 0:
+			start := rng.IntN(len(segments))
+			for k := range segments {
+				j := (start + k) % len(segments)
+				if other := segments[j].good(); j != i && other != "" && !segments[i].has(other) {
+					text = other
+					break
+				}
+			}
+		case 1:
+			rng.Shuffle(len(words), func(a, b int) { words[a], words[b] = words[b], words[a] })
+			text = strings.Join(words, between)
+		case 2:
+			text = strings.Join(words[:len(words)/5], between)
 		}
-	}
-	return ""
-}
-
-// other takes the good output of another segment.
-func other(rng *rand.Rand, segments []CanarySource, i int) string {
-	start := rng.IntN(len(segments))
-	for k := range segments {
-		j := (start + k) % len(segments)
-		if text := segments[j].good(); j != i && text != "" && !segments[i].has(text) {
+		if good != "" && text != "" && !segments[i].has(text) {
 			return text
 		}
 	}
@@ -242,11 +237,10 @@ func inject(form, bad string, c Claim) string {
 // tags writes the printable ASCII characters of a text as tag characters, and
 // leaves out others.
 func tags(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r >= ' ' && r <= '~' {
-			b.WriteRune(0xe0000 + r)
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
 		}
-	}
-	return b.String()
+		return 0xe0000 + r
+	}, text)
 }

@@ -45,17 +45,9 @@ func normalize(text string) string {
 	return b.String()
 }
 
-func isLineBreak(r rune) bool {
-	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
-}
+func isLineBreak(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
 
-func isDoubleQuote(r rune) bool {
-	switch r {
-	case '"', '“', '”', '„', '‟', '＂', '″', '〝', '〞':
-		return true
-	}
-	return false
-}
+func isDoubleQuote(r rune) bool { return strings.ContainsRune("\"“”„‟＂″〝〞", r) }
 
 // unseen reports whether a character has neither shape nor width.
 func unseen(r rune) bool {
@@ -72,52 +64,25 @@ func unseen(r rune) bool {
 
 // hasControl looks for characters that are not seen and that no script needs
 // where they stand. What is needed: tabs and line breaks; a joiner beside a
-// letter that is not Latin, Greek or Cyrillic, or in an emoji; a direction mark
-// in a text with letters from right to left; the tags of a flag; a selector
-// behind a Han character or for the style of an emoji; soft hyphens.
+// letter that is not Latin, Greek or Cyrillic, or in an emoji; a direction mark in
+// a text with letters from right to left; selectors; soft hyphens.
 func hasControl(text string) bool {
-	rightToLeft := false
-	mark := false // LRM or RLM
-	flag := false // within the tags of an emoji flag
-	var last rune
+	rightToLeft, mark := false, false
+	var before rune
 	for i, r := range text {
-		before := last
-		last = r
-		if r < 0x7f {
-			if r < ' ' && r != '\t' && r != '\n' && (r != '\r' || !strings.HasPrefix(text[i+1:], "\n")) {
-				return true
-			}
-			flag = false
-			continue
-		}
+		rest := text[i+utf8.RuneLen(r):]
 		switch {
-		case r == 0x1f3f4:
-			flag = true
-			continue
-		case r >= 0xe0000 && r <= 0xe007f:
-			if !flag {
-				return true
-			}
-			continue
-		}
-		flag = false
-		switch {
-		case r == 0xad || r == 0xfe0e || r == 0xfe0f:
-		case isJoiner(r):
-			if !joined(before, text[i+utf8.RuneLen(r):]) {
-				return true
-			}
-		case r == 0x200e || r == 0x200f || r == 0x61c:
+		case r == '\t', r == '\n', r == '\r' && strings.HasPrefix(rest, "\n"), r == 0x85, r == 0xad, mongolianOrHangul(r):
+		case isJoiner(r) && joined(before, rest):
+		case r == 0xfe0e, r == 0xfe0f, unicode.Is(unicode.Variation_Selector, r) && unicode.Is(unicode.Han, before):
+		case r == 0x200e, r == 0x200f, r == 0x61c:
 			mark = true
-		case r >= 0xe0100 && r <= 0xe01ef:
-			if !unicode.Is(unicode.Han, before) {
-				return true
-			}
+		case r == 0x2028, r == 0x2029, unseen(r):
+			return true
 		case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
 			rightToLeft = true
-		case r == 0x2028 || r == 0x2029 || unseen(r) && r != 0x85 && !mongolianOrHangul(r):
-			return true
 		}
+		before = r
 	}
 	return mark && !rightToLeft
 }
@@ -133,10 +98,7 @@ func joined(before rune, rest string) bool {
 
 // joins reports whether a joiner can be at home beside r.
 func joins(r rune) bool {
-	switch {
-	case r < 0x250 || r == utf8.RuneError:
-		return false
-	case unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic):
+	if r < 0x250 || r == utf8.RuneError || unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
 		return false
 	}
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r)

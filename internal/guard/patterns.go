@@ -3,6 +3,7 @@ package guard
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -16,18 +17,10 @@ type pattern struct {
 	re      *regexp.Regexp
 }
 
-// in reports whether the pattern is found in a text, of which ascii tells
+// matches reports whether the pattern is found in a text, of which ascii tells
 // whether it has no other characters.
-func (p *pattern) in(plain string, ascii bool) bool {
-	if p.foreign && ascii {
-		return false
-	}
-	for _, s := range p.has {
-		if strings.Contains(plain, s) {
-			return p.re.MatchString(plain)
-		}
-	}
-	return false
+func (p *pattern) matches(plain string, ascii bool) bool {
+	return !(p.foreign && ascii) && slices.ContainsFunc(p.has, func(s string) bool { return strings.Contains(plain, s) }) && p.re.MatchString(plain)
 }
 
 // patternTable says in its first lines what it holds.
@@ -65,10 +58,5 @@ var patterns = sync.OnceValue(func() []pattern {
 })
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

@@ -12,24 +12,17 @@ import (
 // Pool keeps a random few of the segments that go by, to make canaries of them.
 // Which ones depends only on the seed and on the order of the segments.
 type Pool struct {
-	judges                      []metrics.Metric
-	n                           int
-	seed                        uint64
-	needsSource, needsReference bool // of any judge
-	rng                         *rand.Rand
-	seen                        int
-	segments                    []CanarySource
+	judges   []metrics.Metric
+	n        int
+	seed     uint64
+	rng      *rand.Rand
+	seen     int
+	segments []CanarySource
 }
 
 // NewPool prepares n canaries for the judges.
 func NewPool(judges []metrics.Metric, n int, seed uint64) *Pool {
-	p := &Pool{judges: judges, n: n, seed: seed, rng: rand.New(rand.NewPCG(seed, 0x706f6f6c))}
-	for _, m := range judges {
-		info := m.Info()
-		p.needsSource = p.needsSource || info.NeedsSource
-		p.needsReference = p.needsReference || info.NeedsReferences
-	}
-	return p
+	return &Pool{judges: judges, n: n, seed: seed, rng: rand.New(rand.NewPCG(seed, 0x706f6f6c))}
 }
 
 // spareSegments are kept beyond one for each canary, so that even a single one
@@ -38,8 +31,10 @@ const spareSegments = 8
 
 // Add draws from the next segment, unless a judge could not score it.
 func (p *Pool) Add(s CanarySource) {
-	if p.needsSource && s.Source == nil || p.needsReference && len(s.References) == 0 {
-		return
+	for _, m := range p.judges {
+		if info := m.Info(); info.NeedsSource && s.Source == nil || info.NeedsReferences && len(s.References) == 0 {
+			return
+		}
 	}
 	p.seen++
 	if size := p.n + spareSegments; len(p.segments) < size {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 )
 
@@ -16,11 +15,10 @@ import (
 // serves.
 type OIP struct {
 	Model             string // "" means "fake"
-	Flat, Counts      bool   // the form of requests: else by segment
+	Flat              bool   // each row has its own texts: else by segment
 	NoSource, NoFacts bool
 	Spans             bool
 	Key               string // the bearer token that it wants
-	Delay             time.Duration
 	MaxRows           int    // more are refused with 413
 	Facts             string // stated in place of OIPFacts
 	// Change, if not nil, changes a good answer. n counts inferences from 1; the first
@@ -45,8 +43,7 @@ type OIPRequest struct {
 
 // Row is what has one score.
 type Row struct {
-	Source, Hypothesis string
-	References         []string
+	Source, Hypothesis, Reference string
 }
 
 // Tensor is a tensor of a request or an answer.
@@ -110,7 +107,6 @@ func (s *OIP) metadata() map[string]any {
 	add(&inputs, !s.NoSource, "source", "BYTES", -1)
 	add(&inputs, true, "reference", "BYTES", -1)
 	add(&inputs, !s.Flat, "pairs", "INT32", -1, 3)
-	add(&inputs, s.Counts, "nrefs", "INT32", -1)
 	add(&outputs, true, "score", "FP32", -1)
 	add(&outputs, s.Spans, "error_spans", "BYTES", -1)
 	add(&outputs, !s.NoFacts, "facts", "BYTES", 1)
@@ -129,7 +125,6 @@ func (s *OIP) infer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.rows.Add(int64(len(q.Rows)))
-	time.Sleep(s.Delay)
 	switch {
 	case s.Fault != nil && s.Fault(n, w, &q):
 	case s.MaxRows > 0 && len(q.Rows) > s.MaxRows:
@@ -172,17 +167,11 @@ func (s *OIP) read(q *OIPRequest) error {
 		return texts[name][i]
 	}
 	for p := ints["pairs"]; len(p) >= 3; p = p[3:] {
-		q.Rows = append(q.Rows, Row{text("source", p[0]), text("hypothesis", p[1]), []string{text("reference", p[2])}})
+		q.Rows = append(q.Rows, Row{text("source", p[0]), text("hypothesis", p[1]), text("reference", p[2])})
 	}
 	if s.Flat {
-		refs := texts["reference"]
 		for i, hypothesis := range texts["hypothesis"] {
-			n := 1
-			if s.Counts {
-				n = ints["nrefs"][i]
-			}
-			q.Rows = append(q.Rows, Row{text("source", i), hypothesis, refs[:n]})
-			refs = refs[n:]
+			q.Rows = append(q.Rows, Row{text("source", i), hypothesis, text("reference", i)})
 		}
 	}
 	return nil
@@ -205,22 +194,16 @@ func (s *OIP) answer(q *OIPRequest) *OIPAnswer {
 }
 
 // Score is what the model gives: the share of the hypothesis's runes that the source
-// or the reference have, of several references the greatest. It is between 0 and 1.
+// or the reference have. It is between 0 and 1.
 func (r Row) Score() float32 {
-	best := float32(0)
-	for _, ref := range append([]string{""}, r.References...)[min(1, len(r.References)):] {
-		n, shared := 0, 0
-		for _, c := range r.Hypothesis {
-			n++
-			if strings.ContainsRune(r.Source+ref, c) {
-				shared++
-			}
-		}
-		if n > 0 {
-			best = max(best, float32(shared)/float32(n))
+	n, shared := 0, 0
+	for _, c := range r.Hypothesis {
+		n++
+		if strings.ContainsRune(r.Source+r.Reference, c) {
+			shared++
 		}
 	}
-	return best
+	return float32(shared) / float32(max(1, n))
 }
 
 // spansOf are the errors that the model finds: a first word "bad".

@@ -91,12 +91,3 @@ func (t Text) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes start and end.
 func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{s.Start, s.End}) }
-
-// MarshalJSON writes one list of starts, ends and orders.
-func (grams Grams) MarshalJSON() ([]byte, error) {
-	out := make([]int, 0, 3*len(grams))
-	for _, g := range grams {
-		out = append(out, g.Start, g.End, g.N)
-	}
-	return json.Marshal(out)
-}

@@ -69,7 +69,6 @@ type Output struct {
 	// Cells holds a row per Explorer.Metrics with a score per reference, NaN
 	// where there is none. A row, or all of it, may be nil.
 	Cells   []Numbers `json:"cells,omitempty"`
-	Matches []Match   `json:"matches,omitempty"`
 	Reports []Report  `json:"reports,omitempty"`
 }
 
@@ -91,25 +90,6 @@ func NoScore() Score { return Score{Value: math.NaN()} }
 
 // Span is a half-open range of runes (not bytes) of a text.
 type Span struct{ Start, End int }
-
-// Gram is a matched stretch of a text: N is the order of the longest n-gram
-// that covers it, at least 1.
-type Gram struct {
-	Span
-	N int
-}
-
-// Grams are stretches of a text.
-type Grams []Gram
-
-// Match holds the n-grams that an output shares with one reference, each at
-// most as often as both have it. For pairs that have no Match, the page compares the
-// words itself, and says so.
-type Match struct {
-	Reference   int   `json:"reference"` // index into Segment.References
-	InOutput    Grams `json:"output"`
-	InReference Grams `json:"in"`
-}
 
 // Report is what a judge, or a person, says of an output.
 type Report struct {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/diversity"
+	"github.com/refract-eval/refract/internal/measure"
 )
 
 // Stats counts what is in a set.
@@ -31,7 +31,7 @@ type Stats struct {
 	Hypotheses, Judgements         int       // that were left out
 
 	kept      Tally
-	diversity *diversity.Tally      // nil where it is not measured
+	diversity *measure.Diversity    // nil where it is not measured
 	counts    map[string]*keyCounts // by what is counted
 	seen      map[string]bool
 }
@@ -125,7 +125,7 @@ func (s *Stats) add(seg *refract.Segment) {
 // measure measures how different the variants of a segment are.
 func (s *Stats) measure(seg *refract.Segment) {
 	if s.diversity == nil {
-		s.diversity = diversity.New()
+		s.diversity = measure.NewDiversity()
 	}
 	var texts []string
 	for i := range seg.Variants {

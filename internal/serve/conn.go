@@ -46,7 +46,9 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 	case err = <-read:
 	case <-c.ctx.Done(): // the reader may wait for input for ever, and begins nothing more
 	}
-	c.closing()
+	c.mu.Lock()
+	c.pending = nil // no further request begins
+	c.mu.Unlock()
 	c.work.Wait()
 	told := make(chan struct{})
 	go func() {
@@ -68,13 +70,6 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 		err = context.Cause(c.ctx) // of an answer that nobody took
 	}
 	return err
-}
-
-// closing lets no further request begin.
-func (c *conn) closing() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.pending = nil
 }
 
 // read takes requests until the input ends.

@@ -28,7 +28,7 @@ func (s *Server) withRoom(ctx context.Context) (_ context.Context, release func(
 // that is too long is the request's fault.
 func Expect(ctx context.Context, bytes int64) error {
 	if bytes > maxBytes {
-		return &Usage{fmt.Errorf("the answer would have about %d MiB, and at most %d are written: part the request", bytes>>20, maxBytes>>20)}
+		return &Usage{fmt.Errorf("the request takes about %d MiB for scores and its answer, and at most %d are taken: part it", bytes>>20, maxBytes>>20)}
 	}
 	r, ok := ctx.Value(roomKey{}).(*room)
 	if !ok {

@@ -12,8 +12,8 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/semaphore"
@@ -67,27 +67,19 @@ func (s *Server) Handle(name string, m Method) {
 // cancelMethod is the one that each connection answers by itself.
 const cancelMethod = "cancel"
 
-// Hello is the first line: who the server is. More are members that follow, each a
-// name and a text.
-func (s *Server) Hello(more ...string) []byte {
-	b := []byte(`{"refract":` + strconv.Itoa(Protocol) + `,"version":`)
-	b = jsonline.AppendString(b, s.Version)
-	b = append(b, `,"methods":[`...)
-	for i, name := range append(s.Names[:len(s.Names):len(s.Names)], cancelMethod) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jsonline.AppendString(b, name)
-	}
-	b = append(b, `],"line":`...)
-	b = strconv.AppendInt(b, MaxLine, 10)
-	b = append(b, `,"pending":`...)
-	b = strconv.AppendInt(b, MaxPending, 10)
-	for i := 0; i+1 < len(more); i += 2 {
-		b = jsonline.AppendString(append(b, ','), more[i])
-		b = jsonline.AppendString(append(b, ':'), more[i+1])
-	}
-	return append(b, "}\n"...)
+// Hello is the first line: who the server is, and over HTTP where, and the token that
+// requests bear unless the client knows it.
+func (s *Server) Hello(url, token string) []byte {
+	b, _ := json.Marshal(struct { // which cannot fail
+		Refract int      `json:"refract"`
+		Version string   `json:"version"`
+		Methods []string `json:"methods"`
+		Line    int      `json:"line"`
+		Pending int      `json:"pending"`
+		URL     string   `json:"url,omitempty"`
+		Token   string   `json:"token,omitempty"`
+	}{Protocol, s.Version, append(s.Names[:len(s.Names):len(s.Names)], cancelMethod), MaxLine, MaxPending, url, token})
+	return append(b, '\n')
 }
 
 // Usage is an error in a request.
@@ -112,14 +104,13 @@ func (s *Server) fault(ctx context.Context, err error) (code, message string) {
 		return codeCancelled, "the request was cancelled"
 	}
 	var usage *Usage
-	var json *jsonline.Error
-	if errors.As(err, &usage) || errors.As(err, &json) {
+	if errors.As(err, &usage) || errors.As(err, new(*jsonline.Error)) {
 		return codeUsage, err.Error()
 	}
-	if wrong, message := s.Explain(err); wrong {
+	wrong, message := s.Explain(err)
+	if wrong {
 		return codeUsage, message
 	}
-	_, message = s.Explain(err)
 	return codeFailed, message
 }
 

@@ -34,7 +34,7 @@ func echo() *Server {
 func answers(t testing.TB, input string) []string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := echo().Serve(t.Context(), strings.NewReader(input), &out, echo().Hello()); err != nil {
+	if err := echo().Serve(t.Context(), strings.NewReader(input), &out, echo().Hello("", "")); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -94,7 +94,7 @@ func TestLines(t *testing.T) {
 func dial(ctx context.Context, s *Server) (net.Conn, *bufio.Scanner, chan error) {
 	ours, theirs := net.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx, theirs, theirs, s.Hello()) }()
+	go func() { done <- s.Serve(ctx, theirs, theirs, s.Hello("", "")) }()
 	lines := bufio.NewScanner(ours)
 	lines.Scan() // the hello
 	return ours, lines, done
@@ -154,7 +154,7 @@ func TestBackPressure(t *testing.T) {
 		}()
 		var out bytes.Buffer
 		done := make(chan error, 1)
-		go func() { done <- s.Serve(ctx, in, &out, s.Hello()) }()
+		go func() { done <- s.Serve(ctx, in, &out, s.Hello("", "")) }()
 		synctest.Wait()
 		stop()
 		<-done
@@ -234,7 +234,7 @@ func TestExpect(t *testing.T) {
 			lines.Scan()
 		}
 		fmt.Fprintf(conn, `{"id":4,"method":"%d"}`+"\n", maxBytes+1)
-		if lines.Scan(); lines.Text() != `{"id":4,"error":{"code":"usage","message":"the answer would have about 256 MiB, and at most 256 are written: part the request"}}` {
+		if lines.Scan(); lines.Text() != `{"id":4,"error":{"code":"usage","message":"the request takes about 256 MiB for scores and its answer, and at most 256 are taken: part it"}}` {
 			t.Error(lines.Text())
 		}
 		conn.Close()

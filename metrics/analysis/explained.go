@@ -86,8 +86,7 @@ func claims(explanation string) []claim {
 // what an explanation quotes as the output's, and whether it has the correction
 // already where the error is.
 func (r *Report) checkTexts(t Texts) {
-	work := maxWork
-	l := newLocator(t, &work)
+	l := newLocator(t)
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		if e.Place == Unlocated {
@@ -98,6 +97,9 @@ func (r *Report) checkTexts(t Texts) {
 		}
 		old, quotes, corrects := e.Location, false, false
 		said := claims(e.Explanation)
+		if !l.spend(e.Explanation, 2*len(said)) {
+			return
+		}
 		for k, c := range said {
 			if c.text == "" {
 				continue
@@ -105,7 +107,7 @@ func (r *Report) checkTexts(t Texts) {
 			switch c.role {
 			case shown:
 				old = c.text
-				if _, m := l.hypothesis.find(c.text); m == nowhere && work >= 0 && !quotes {
+				if _, m := l.hypothesis.find(c.text); m == nowhere && !quotes {
 					quotes = true
 					r.problem(CodeExplanation, i, "the explanation quotes %s as the output's, where it does not stand%s", shorten(c.text), l.elsewhere(c.text))
 				}
@@ -142,7 +144,7 @@ func (l *locator) stands(old, correction string) bool {
 	}
 	at, m := l.hypothesis.find(old)
 	if m == nowhere {
-		return isDistinctive(correction) && *l.hypothesis.work >= 0
+		return isDistinctive(correction)
 	}
 	// The output reads as the correction around what it is to replace.
 	return span.Start <= at.Start && at.End <= span.End && span.End-span.Start > at.End-at.Start

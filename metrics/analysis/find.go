@@ -21,26 +21,15 @@ const (
 type haystack struct {
 	text   string
 	folded *folded // made when it is needed
-	work   *int    // bytes that may still be looked at, shared by the texts of a report
 }
 
 const (
-	// maxWork bounds the bytes that are looked at for one report: some ten
-	// thousand phrases in a long document.
-	maxWork = 1 << 27
 	// maxTries bounds the occurrences of a phrase that are tried for one that
 	// begins and ends with a word.
 	maxTries = 32
 	// maxParts bounds the parts of a phrase with elisions.
 	maxParts = 8
 )
-
-// spend takes n bytes from the work that is left, and reports whether there
-// was enough.
-func (h *haystack) spend(n int) bool {
-	*h.work -= n
-	return *h.work >= 0
-}
 
 // find looks for a phrase, and returns the best match with the first span of
 // it.
@@ -61,33 +50,26 @@ func (h *haystack) has(phrase string) bool {
 
 // exact looks for a phrase word for word. An occurrence that begins and ends
 // with a word goes before one that does not.
-func (h *haystack) exact(phrase string) (Span, match) {
-	if phrase == "" || len(phrase) > len(h.text) || !h.spend(len(h.text)) {
+func (h *haystack) exact(phrase string) (found Span, m match) {
+	if phrase == "" {
 		return Span{}, nowhere
 	}
-	first := -1
-	for from, tries := 0, 0; tries < maxTries; tries++ {
-		i := strings.Index(h.text[from:], phrase)
+	for at, tries := 0, 0; tries < maxTries && m != wordForWord; tries++ {
+		i := strings.Index(h.text[at:], phrase)
 		if i < 0 {
 			break
 		}
-		i += from
+		from, to := at+i, at+i+len(phrase)
 		switch {
-		case !h.onRune(i) || !h.onRune(i+len(phrase)):
-		case h.wholeWords(i, i+len(phrase)):
-			return h.span(i, i+len(phrase)), wordForWord
-		case first < 0:
-			first = i
+		case !h.onRune(from) || !h.onRune(to):
+		case h.wholeWords(from, to):
+			found, m = h.span(from, to), wordForWord
+		case m == nowhere:
+			found, m = h.span(from, to), insideWords
 		}
-		from = i + 1
-		if tries > 0 && !h.spend(len(phrase)) {
-			break
-		}
+		at = from + 1
 	}
-	if first < 0 {
-		return Span{}, nowhere
-	}
-	return h.span(first, first+len(phrase)), insideWords
+	return found, m
 }
 
 // onRune reports whether a rune begins, or the text ends, at byte i.
@@ -108,25 +90,18 @@ func (h *haystack) span(from, to int) Span {
 }
 
 // similar looks for what resembles a phrase: the same but for what fold takes
-// away, then without the punctuation at its ends, then with an ellipsis
-// standing for anything. Only whole words count.
+// away, then without the punctuation at its ends and with an ellipsis standing for
+// anything. Only whole words count.
 func (h *haystack) similar(phrase string) (Span, match) {
 	if h.folded == nil {
-		if !h.spend(4 * len(h.text)) {
-			return Span{}, nowhere
-		}
 		h.folded = fold(h.text)
 	}
 	needle := foldPhrase(phrase)
-	if s, ok := h.sequence([][]byte{needle}); ok {
-		return s, resembling
+	parts := bytes.SplitN(needle, []byte("..."), maxParts)
+	for i := range parts {
+		parts[i] = bytes.TrimFunc(parts[i], unicode.IsPunct)
 	}
-	if bare := bytes.TrimFunc(needle, unicode.IsPunct); len(bare) < len(needle) {
-		if s, ok := h.sequence([][]byte{bare}); ok {
-			return s, resembling
-		}
-	}
-	if parts := elided(needle); len(parts) > 0 {
+	for _, parts := range [][][]byte{{needle}, {bytes.TrimFunc(needle, unicode.IsPunct)}, parts} {
 		if s, ok := h.sequence(parts); ok {
 			return s, resembling
 		}
@@ -134,83 +109,44 @@ func (h *haystack) similar(phrase string) (Span, match) {
 	return Span{}, nowhere
 }
 
-// elided returns what stands around the ellipses of a folded phrase.
-func elided(needle []byte) [][]byte {
-	if !bytes.Contains(needle, []byte("...")) {
-		return nil
-	}
-	var parts [][]byte
-	for part := range bytes.SplitSeq(needle, []byte("...")) {
-		if part = bytes.TrimFunc(part, unicode.IsPunct); len(part) > 0 {
-			if len(parts) == maxParts {
-				return nil
-			}
-			parts = append(parts, part)
-		}
-	}
-	return parts
-}
-
 // sequence looks for folded parts, one after the other, and returns the span
 // from the first to the last.
 func (h *haystack) sequence(parts [][]byte) (Span, bool) {
-	var out Span
-	from := 0
-	for i, part := range parts {
-		at, ok := h.words(part, from)
+	first, next := -1, 0
+	for _, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		at, ok := h.words(part, next)
 		if !ok {
 			return Span{}, false
 		}
-		if i == 0 {
-			out.Start = int(h.folded.from[at])
+		if next = at + len(part); first < 0 {
+			first = at
 		}
-		from = at + len(part)
-		out.End = int(h.folded.to[from-1])
 	}
-	return out, true
+	if first < 0 {
+		return Span{}, false
+	}
+	return h.span(int(h.folded.from[first]), int(h.folded.to[next-1])), true
 }
 
-// words looks for a folded part that begins and ends with a word, and returns
-// its offset in the folded text.
-func (h *haystack) words(part []byte, from int) (int, bool) {
+// words looks for a folded part that begins and ends with a word of the original, and
+// returns its offset in the folded text.
+func (h *haystack) words(part []byte, at int) (int, bool) {
 	f := h.folded
-	if len(part) == 0 || len(part) > len(f.text) || !h.spend(len(f.text)-from) {
-		return 0, false
-	}
 	for range maxTries {
-		i := bytes.Index(f.text[from:], part)
+		i := bytes.Index(f.text[at:], part)
 		if i < 0 {
-			return 0, false
+			break
 		}
-		i += from
-		if f.wholeWords(i, i+len(part)) {
-			return i, true
+		from, to := at+i, at+i+len(part)
+		// A range within one character of the original is no match.
+		if (from == 0 || f.from[from-1] != f.from[from]) && (to == len(f.text) || f.from[to-1] != f.from[to]) &&
+			h.wholeWords(int(f.from[from]), int(f.to[to-1])) {
+			return from, true
 		}
-		if from = i + 1; !h.spend(len(part)) {
-			return 0, false
-		}
+		at = from + 1
 	}
 	return 0, false
-}
-
-// wholeWords reports whether a range of the folded text begins and ends with a
-// word in the original, where white space or a quotation mark may stand that
-// the folded text lacks.
-func (f *folded) wholeWords(from, to int) bool {
-	if from > 0 && f.to[from-1] == f.from[from] {
-		before, _ := utf8.DecodeLastRune(f.text[:from])
-		first, _ := utf8.DecodeRune(f.text[from:])
-		if glued(before, first) {
-			return false
-		}
-	}
-	if to < len(f.text) && f.to[to-1] == f.from[to] {
-		last, _ := utf8.DecodeLastRune(f.text[:to])
-		after, _ := utf8.DecodeRune(f.text[to:])
-		if glued(last, after) {
-			return false
-		}
-	}
-	// A range within one rune of the original is no match.
-	return (from == 0 || f.from[from-1] != f.from[from]) && (to == len(f.text) || f.from[to-1] != f.from[to])
 }

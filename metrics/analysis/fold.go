@@ -12,7 +12,7 @@ import (
 // full-width letters.
 type folded struct {
 	text []byte
-	// from and to are the range of runes of the original that each byte of
+	// from and to are the range of bytes of the original that each byte of
 	// text comes from.
 	from, to []int32
 }
@@ -20,20 +20,18 @@ type folded struct {
 // fold makes the folded form of s.
 func fold(s string) *folded {
 	f := &folded{text: make([]byte, 0, len(s)), from: make([]int32, 0, len(s)), to: make([]int32, 0, len(s))}
-	left := []byte(s)
-	for at := int32(0); len(left) > 0; {
+	for at := 0; at < len(s); {
 		n := 1 // most bytes are characters of ASCII that nothing combines with
-		segment := left[:n]
-		if left[0] >= utf8.RuneSelf || len(left) > 1 && left[1] >= utf8.RuneSelf {
-			n = norm.NFKC.NextBoundary(left, true)
-			segment = norm.NFKC.Bytes(left[:n])
+		segment := []byte(s[at : at+1])
+		if s[at] >= utf8.RuneSelf || at+1 < len(s) && s[at+1] >= utf8.RuneSelf {
+			n = norm.NFKC.NextBoundaryInString(s[at:], true)
+			segment = norm.NFKC.Bytes([]byte(s[at : at+n]))
 		}
-		next := at + int32(utf8.RuneCount(left[:n]))
 		f.text = appendFolded(f.text, segment)
 		for len(f.from) < len(f.text) {
-			f.from, f.to = append(f.from, at), append(f.to, next)
+			f.from, f.to = append(f.from, int32(at)), append(f.to, int32(at+n))
 		}
-		at, left = next, left[n:]
+		at += n
 	}
 	return f
 }

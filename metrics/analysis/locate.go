@@ -29,90 +29,86 @@ type Texts struct{ Hypothesis, Source, Reference string }
 // quotes. Time is linear in the texts for each error, and bounded: of a report
 // that is out of all proportion, the last errors stay Unlocated.
 func (r *Report) Locate(t Texts) {
-	work := maxWork
-	l := newLocator(t, &work)
-	seen := make(map[string]located, min(len(r.Errors), 64))
+	l := newLocator(t)
 	for i := range r.Errors {
 		e := &r.Errors[i]
-		at, ok := seen[e.Location]
-		if !ok {
-			at = l.locate(e.Location)
-			if work < 0 {
-				at = located{}
-			}
-			seen[e.Location] = at
-		}
-		e.Place, e.Span = at.place, at.span
+		e.Place, e.Span = l.locate(e.Location)
 	}
 }
 
-// located is where a location was found.
-type located struct {
-	place Place
-	span  Span
-}
+// maxWork bounds the bytes that are looked at for one report: some ten thousand
+// phrases in a long document.
+const maxWork = 1 << 27
 
 // locator looks for locations in the texts of one report.
 type locator struct {
 	hypothesis, source, reference haystack
+	work, each                    int // bytes that may still be looked at, and those that a phrase takes
 }
 
-func newLocator(t Texts, work *int) *locator {
-	return &locator{haystack{text: t.Hypothesis, work: work}, haystack{text: t.Source, work: work}, haystack{text: t.Reference, work: work}}
+func newLocator(t Texts) *locator {
+	return &locator{
+		hypothesis: haystack{text: t.Hypothesis}, source: haystack{text: t.Source}, reference: haystack{text: t.Reference},
+		work: maxWork, each: len(t.Hypothesis) + len(t.Source) + len(t.Reference) + 1,
+	}
 }
 
-func (l *locator) locate(location string) located {
+// spend takes what a text with phrases costs from the work that is left, and reports
+// whether there was any.
+func (l *locator) spend(text string, phrases int) bool {
+	enough := l.work > 0
+	l.work -= len(text) + phrases*l.each
+	return enough
+}
+
+func (l *locator) locate(location string) (Place, Span) {
 	stated := strings.TrimSpace(location)
 	whole := Unquote(stated)
 	if isNone(whole) {
-		return located{place: NotStated}
+		return NotStated, Span{}
 	}
-	if !l.hypothesis.spend(len(location)) {
-		return located{}
+	said, lacking := phrases(requote(stated))
+	if !l.spend(location, 2+len(said)+len(lacking)) {
+		return Unlocated, Span{}
 	}
 	for _, s := range slices.Compact([]string{location, stated, whole}) {
 		if span, m := l.hypothesis.exact(s); m != nowhere {
-			return located{InHypothesis, span}
+			return InHypothesis, span
 		}
 	}
 	if span, m := l.hypothesis.similar(whole); m != nowhere {
-		return located{Approximate, span}
+		return Approximate, span
 	}
-	said, lacking := phrases(requote(stated))
-	if at, ok := l.first(said); ok {
-		return at
-	}
-	if at, ok := l.first(distinctive(lacking)); ok {
-		return at
-	}
-	for _, s := range append(append([]string{whole}, said...), lacking...) {
-		if l.source.has(s) {
-			return located{place: InSource}
+	for _, phrases := range [][]string{said, distinctive(lacking)} {
+		if place, span := l.first(phrases); place != Unlocated {
+			return place, span
 		}
 	}
-	if len(said) == 0 && (len(lacking) > 0 || describes(whole)) {
-		return located{place: NotStated}
+	switch {
+	case slices.ContainsFunc(slices.Concat([]string{whole}, said, lacking), l.source.has):
+		return InSource, Span{}
+	case len(said) == 0 && (len(lacking) > 0 || describes(whole)):
+		return NotStated, Span{}
 	}
-	return located{place: Absent}
+	return Absent, Span{}
 }
 
 // first takes the first phrase that stands in the hypothesis word for word, or
 // else the first that resembles something in it.
-func (l *locator) first(phrases []string) (located, bool) {
-	var second located
+func (l *locator) first(phrases []string) (place Place, at Span) {
 	for _, p := range phrases {
 		span, m := l.hypothesis.find(p)
 		switch {
 		case m == wordForWord:
-			return located{InHypothesis, span}, true
-		case m == nowhere || second.place != "":
+			return InHypothesis, span
+		case m == nowhere || place != Unlocated:
 		case m == insideWords:
-			second = located{InHypothesis, span}
+			place, at = InHypothesis, span
 		default:
-			second = located{Approximate, span}
+			place, at = Approximate, span
 		}
 	}
-	return second, second.place != ""
+	return place, at
 }
 
 // phrases returns the phrases that a location consists of, in order: those

@@ -60,7 +60,6 @@ type Metric struct {
 	opt  Options
 	info metrics.Info
 
-	tables *tables
 	pieces *sentencepiece.Model // nil where texts are split by rules
 	model  string               // the beginning of its SHA-256
 }
@@ -76,7 +75,7 @@ func New(o Options) (*Metric, error) {
 	if o.Tokenize == "" {
 		o.Tokenize = "13a"
 	}
-	m := &Metric{tables: newTables()}
+	m := &Metric{}
 	switch {
 	case byPieces(o.Tokenize):
 		if err := m.readModel(o); err != nil {
@@ -337,71 +336,12 @@ func (m *Metric) CorpusDetail(sum []float64) string {
 		strings.Join(precisions, "/"), brevity(hypLen, refLen), ratio, hypLen, refLen)
 }
 
-// sentence is compute for one hypothesis, whose totals follow from its
-// length. It is the same sum in the same order, by way of the tables.
+// sentence is compute for one hypothesis, whose totals follow from its length.
 func (m *Metric) sentence(matches []int32, hypLen, refLen int) float64 {
-	if hypLen >= small || refLen >= small || m.opt.Smooth == AddK {
-		return m.sentenceOfFloats(matches, hypLen, refLen)
-	}
-	if matches[0] == 0 {
-		return 0 // no longer n-gram matches then
-	}
-	orders := min(hypLen, len(matches))
-	if orders < len(matches) && !m.effective(metrics.Sentence) {
-		return 0
-	}
-	logs := 0.0
-	halvings := 0
-	for i, match := range matches[:orders] {
-		total := hypLen - i
-		switch {
-		case match > 0:
-			logs += m.tables.logs[total][match]
-		case m.opt.Smooth == Exp && halvings < len(m.tables.halved):
-			logs += m.tables.halved[halvings][total]
-			halvings++
-		case m.opt.Smooth == None:
-			return 0
-		default:
-			return m.sentenceOfFloats(matches, hypLen, refLen)
-		}
-	}
-	score := math.Exp(logs / float64(orders))
-	if hypLen < refLen {
-		return m.tables.penalty[hypLen][refLen] * score
-	}
-	return score
-}
-
-func (m *Metric) sentenceOfFloats(matches []int32, hypLen, refLen int) float64 {
 	var c, t [ngram.MaxOrder]float64
 	for i, n := range matches {
 		c[i], t[i] = float64(n), float64(ngram.Total(hypLen, i+1))
 	}
 	n := len(matches)
 	return m.compute(c[:n], t[:n], float64(hypLen), float64(refLen), m.effective(metrics.Sentence))
-}
-
-// small is below which counts have their functions in a table.
-const small = 64
-
-// tables hold what the formula needs of small counts.
-type tables struct {
-	logs    [small][small]float64 // of the precision in percent, by total and matches
-	halved  [4][small]float64     // of the smoothed precision, by earlier orders without a match and by total
-	penalty [small][small]float64 // for brevity, by lengths of hypothesis and reference
-}
-
-func newTables() *tables {
-	t := new(tables)
-	for a := 1; a < small; a++ {
-		for k := range t.halved {
-			t.halved[k][a] = math.Log(100 / (float64(int(2)<<k) * float64(a)))
-		}
-		for b := 1; b < small; b++ {
-			t.logs[a][b] = math.Log(100 * float64(b) / float64(a))
-			t.penalty[a][b] = math.Exp(1 - float64(b)/float64(a))
-		}
-	}
-	return t
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
@@ -40,11 +41,30 @@ func byPiecesNames() (names []string) {
 
 func byPieces(tokenizer string) bool { return slices.Contains(byPiecesNames(), tokenizer) }
 
-func (m *Metric) tokenizer() *token.Tokenizer {
+// splitter calls yield with each token of a text, whose bytes are valid during the call
+// only.
+type splitter interface {
+	Split(s string, yield func(token []byte))
+}
+
+func (m *Metric) tokenizer() splitter {
 	if m.pieces != nil {
-		return token.OfPieces(m.pieces)
+		return &pieceSplitter{encoder: m.pieces.NewEncoder()}
 	}
 	return token.New(m.opt.Tokenize)
+}
+
+// pieceSplitter splits by a model. sacreBLEU joins the pieces by spaces and splits at
+// white space, which an unknown piece can have.
+type pieceSplitter struct {
+	encoder *sentencepiece.Encoder
+	joined  []byte
+}
+
+func (p *pieceSplitter) Split(s string, yield func(token []byte)) {
+	p.joined = p.joined[:0]
+	p.encoder.Encode(text.TrimRight(s), func(piece []byte) { p.joined = append(append(p.joined, piece...), ' ') })
+	token.Fields(p.joined, yield)
 }
 
 // readModel reads the model of a tokenizer.

@@ -4,13 +4,12 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
-	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
 // workspace holds one segment: its words interned, its n-grams indexed.
 type workspace struct {
 	m       *Metric
-	tok     *token.Tokenizer
+	tok     splitter
 	intern  *ngram.Interner
 	index   *ngram.Index
 	tokens  []uint32

@@ -18,7 +18,6 @@ import (
 	"strconv"
 
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/internal/ptb"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -180,7 +179,7 @@ type splitter interface {
 // newSplitter returns the tokenizer of a name; BLEU's get lower case.
 func newSplitter(name string) splitter {
 	if name == penn {
-		return ptb.New()
+		return newPenn()
 	}
 	return &lowering{Tokenizer: token.New(name)}
 }

@@ -43,13 +43,6 @@ func TestPublishedPrompts(t *testing.T) {
 		if r.Model() != p.model {
 			t.Errorf("%s %v: model %q, want %q", p.judge, p.options, r.Model(), p.model)
 		}
-		// A text goes out byte for byte, whatever it looks like.
-		texts := Fields{"{ref} \"</s>\" {{\n", "{out}}", " {src} ${tl} \n"}
-		_, got := r.Render(0, texts)
-		want := fillPublished(t, p.judge, p.options, p.prompt, texts)
-		if got != want {
-			t.Errorf("%s %v with braces in the texts:\n%s", p.judge, p.options, cmp.Diff(want, got))
-		}
 	}
 }
 
@@ -78,32 +71,6 @@ func TestPublishedMessages(t *testing.T) {
 		}
 	}
 }
-
-// fillPublished puts texts in place of the one-letter ones, which stand
-// between other characters than letters.
-func fillPublished(t *testing.T, judge string, options map[string]string, prompt string, f Fields) string {
-	t.Helper()
-	var b strings.Builder
-	for i := range len(prompt) {
-		alone := (i == 0 || !isLetter(prompt[i-1])) && (i+1 == len(prompt) || !isLetter(prompt[i+1]))
-		switch {
-		case alone && prompt[i] == 'S':
-			b.WriteString(f.Source)
-		case alone && prompt[i] == 'R':
-			b.WriteString(f.Reference)
-		case alone && prompt[i] == 'O':
-			b.WriteString(f.Hypothesis)
-		default:
-			b.WriteByte(prompt[i])
-		}
-	}
-	if b.String() == prompt {
-		t.Fatalf("%s %v: no text found", judge, options)
-	}
-	return b.String()
-}
-
-func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // TestBuiltinFiles wants that the list names every file, under its name.
 func TestBuiltinFiles(t *testing.T) {
@@ -261,24 +228,24 @@ func TestBuiltinFacts(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []fact{
 		{"tigerscore:task=mathqa", "source", llm.Completions, 1, -inf, 0},
-		{"instructscore:task=mt_zh-en", "reference", llm.Completions, 1, -inf, 0},
-		{"instructscore:task=d2t,weights=equal", "source reference", llm.Completions, 1, -inf, 0},
-		{"gemba-da:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 0, 100},
+		{"instructscore:task=mt_zh-en", "references", llm.Completions, 1, -inf, 0},
+		{"instructscore:task=d2t,weights=equal", "source references", llm.Completions, 1, -inf, 0},
+		{"gemba-da:sl=Chinese,tl=English", "source references", llm.Chat, 1, 0, 100},
 		{"gemba-da:sl=Chinese,tl=English,reference=no", "source", llm.Chat, 1, 0, 100},
-		{"gemba-sqm:sl=Chinese,tl=English,endpoint=completions", "source reference", llm.Completions, 1, 0, 100},
-		{"gemba-stars:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5},
-		{"gemba-classes:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5},
-		{"chatgpt-eval:aspect=fluency", "source reference", llm.Chat, 1, 1, 5},
+		{"gemba-sqm:sl=Chinese,tl=English,endpoint=completions", "source references", llm.Completions, 1, 0, 100},
+		{"gemba-stars:sl=Chinese,tl=English", "source references", llm.Chat, 1, 1, 5},
+		{"gemba-classes:sl=Chinese,tl=English", "source references", llm.Chat, 1, 1, 5},
+		{"chatgpt-eval:aspect=fluency", "source references", llm.Chat, 1, 1, 5},
 		{"zero-shot:task=mathqa", "source", llm.Chat, 1, 0, 10},
-		{"zero-shot:task=mathqa,reference=yes", "source reference", llm.Chat, 1, 0, 10},
-		{"xgptscore:task=summarization", "source reference", llm.Chat, 2, -inf, 0},
+		{"zero-shot:task=mathqa,reference=yes", "source references", llm.Chat, 1, 0, 10},
+		{"xgptscore:task=summarization", "source references", llm.Chat, 2, -inf, 0},
 		{"mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0},
 		{"gemba-mqm:sl=Chinese,tl=English", "source", llm.Chat, 1, -25, 0},
 		{"gemba-mqm-v2:sl=Chinese,tl=English", "source", llm.Chat, 1, -inf, 0},
 		{"gemba-esa:sl=Chinese,tl=English", "source", llm.Chat, 2, 0, 100},
-		{"m-prometheus:sl=Chinese,tl=English", "source reference", llm.Chat, 1, 1, 5},
+		{"m-prometheus:sl=Chinese,tl=English", "source references", llm.Chat, 1, 1, 5},
 		{"gptscore", "source", llm.Completions, 0, -inf, 0},
-		{"gptscore:direction=hyp-ref", "reference", llm.Completions, 0, -inf, 0},
+		{"gptscore:direction=hyp-ref", "references", llm.Completions, 0, -inf, 0},
 	} {
 		name, rest, _ := strings.Cut(c.spec, ":")
 		options := map[string]string{}
@@ -287,19 +254,12 @@ func TestBuiltinFacts(t *testing.T) {
 			options[key] = value
 		}
 		r := find(t, name, options)
-		var needs []string
-		if r.NeedsSource() {
-			needs = append(needs, "source")
-		}
-		if r.NeedsReference() {
-			needs = append(needs, "reference")
-		}
-		lower, upper := r.Bounds()
-		got := fact{r.Spec(), strings.Join(needs, " "), r.Endpoint(), r.Turns(), lower, upper}
+		info := r.Info()
+		got := fact{r.Spec(), info.Needs(), r.Endpoint(), r.Turns(), info.Lower, info.Upper}
 		if got != c {
 			t.Errorf("got  %+v\nwant %+v", got, c)
 		}
-		if r.Direction() != metrics.HigherIsBetter {
+		if info.Direction != metrics.HigherIsBetter {
 			t.Errorf("%s: lower is better", c.spec)
 		}
 	}

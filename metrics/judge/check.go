@@ -78,42 +78,36 @@ func (d *Definition) checkOptions() error {
 // text, or an option by its value or its choices.
 func (d *Definition) checkNames() error {
 	setters := map[string]string{}
-	set := func(name, field, setter string) error {
+	var failed error
+	set := func(name, field, setter string) {
 		switch {
+		case failed != nil:
 		case !nameForm.MatchString(name):
-			return yamlfile.Wrong(field, "%q is no name: a lower-case letter, then lower-case letters, digits and \"_\"", name)
+			failed = yamlfile.Wrong(field, "%q is no name: a lower-case letter, then lower-case letters, digits and \"_\"", name)
 		case isField(name):
-			return yamlfile.Wrong(field, "{%s} is a text of the segment", name)
+			failed = yamlfile.Wrong(field, "{%s} is a text of the segment", name)
 		case setters[name] != "" && setters[name] != setter:
-			return yamlfile.Wrong(field, "{%s} is set by %s already", name, setters[name])
+			failed = yamlfile.Wrong(field, "{%s} is set by %s already", name, setters[name])
 		}
 		setters[name] = setter
-		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Texts)) {
-		if err := set(name, "texts."+name, "texts."+name); err != nil {
-			return err
-		}
+		set(name, "texts."+name, "texts."+name)
 	}
 	for i, o := range d.Options {
 		field := fmt.Sprintf("options[%d]", i)
-		if err := set(o.Name, field+".name", field+".name"); err != nil {
-			return err
-		}
+		set(o.Name, field+".name", field+".name")
 		for j, c := range o.Choices {
 			for _, name := range slices.Sorted(maps.Keys(c.Set)) {
-				if err := set(name, fmt.Sprintf("%s.choices[%d].set.%s", field, j, name), field); err != nil {
-					return err
-				}
+				set(name, fmt.Sprintf("%s.choices[%d].set.%s", field, j, name), field)
 			}
 		}
 	}
-	return nil
+	return failed
 }
 
 func checkEndpoint(field string, e llm.Endpoint) error {
-	switch e {
-	case "", llm.Chat, llm.Completions:
+	if e == "" || e == llm.Chat || e == llm.Completions {
 		return nil
 	}
 	return yamlfile.Wrong(field, "%q is neither %q nor %q", e, llm.Chat, llm.Completions)
@@ -160,7 +154,7 @@ func (d *Definition) checkTurns() error {
 	}
 	completions := d.Endpoint == llm.Completions
 	for _, o := range d.Options {
-		completions = completions || slices.ContainsFunc(o.Choices, func(c Choice) bool { return c.Endpoint == llm.Completions })
+		completions = completions || slices.ContainsFunc(o.Choices, func(c choice) bool { return c.Endpoint == llm.Completions })
 	}
 	if d.Likelihood != nil {
 		return d.checkLikelihood()
@@ -168,15 +162,14 @@ func (d *Definition) checkTurns() error {
 	if len(d.Turns) == 0 {
 		return yamlfile.Wrong("turns", "are missing: a judge asks at least once")
 	}
+	if completions && (len(d.Turns) > 1 || d.Turns[0].System != "" || len(d.Examples) > 0) {
+		return yamlfile.Wrong("turns", "the judge may use completions, which have one turn, no system message and no examples")
+	}
 	for i, t := range d.Turns {
 		field := fmt.Sprintf("turns[%d]", i)
 		switch {
 		case t.Prompt == "":
 			return yamlfile.Wrong(field+".prompt", "is missing")
-		case i > 0 && completions:
-			return yamlfile.Wrong(field, "is a second turn, which completions do not have")
-		case t.System != "" && completions:
-			return yamlfile.Wrong(field+".system", "is a message of chat, and the judge may use completions")
 		case t.System != "" && i > 0 && !t.Fresh:
 			return yamlfile.Wrong(field+".system", "belongs to the first turn of a conversation")
 		case t.Fresh && i == 0:
@@ -190,29 +183,19 @@ func (d *Definition) checkTurns() error {
 			return yamlfile.Wrong(fmt.Sprintf("examples[%d]", i), "needs a hypothesis and an answer")
 		}
 	}
-	if len(d.Examples) > 0 && completions {
-		return yamlfile.Wrong("examples", "are messages of a chat, and the judge may use completions")
-	}
 	return nil
 }
 
 func (d *Definition) checkLikelihood() error {
-	const none = "stands beside likelihood, which reads no answer"
 	switch {
-	case len(d.Turns) > 0:
-		return yamlfile.Wrong("likelihood", "stands beside turns; a judge has one of the two")
+	case len(d.Turns) > 0 || len(d.Examples) > 0 || d.Trim || d.Structured || !reflect.ValueOf(d.Answer).IsZero():
+		return yamlfile.Wrong("likelihood", "reads no answer: it has no turns, examples, trim, structured or answer")
 	case d.Endpoint != llm.Completions:
 		return yamlfile.Wrong("endpoint", "must be completions: only there do servers return the prompt's log-probabilities")
-	case d.Trim || len(d.Examples) > 0:
-		return yamlfile.Wrong("likelihood", "has neither trim nor examples")
-	case !reflect.ValueOf(d.Answer).IsZero():
-		return yamlfile.Wrong("answer", none)
-	case d.Structured:
-		return yamlfile.Wrong("structured", none)
 	}
 	for i, o := range d.Options {
-		if j := slices.IndexFunc(o.Choices, func(c Choice) bool { return c.Answer != nil || c.Endpoint != "" }); j >= 0 {
-			return yamlfile.Wrong(fmt.Sprintf("options[%d].choices[%d]", i, j), "a likelihood has one endpoint, and no answer")
+		if slices.ContainsFunc(o.Choices, func(c choice) bool { return c.Answer != nil || c.Endpoint != "" }) {
+			return yamlfile.Wrong(fmt.Sprintf("options[%d].choices", i), "a likelihood has one endpoint, and no answer")
 		}
 	}
 	return nil
@@ -222,9 +205,19 @@ func (d *Definition) checkAnswers() error {
 	if d.Likelihood != nil {
 		return nil
 	}
-	check := func(field string, spec *answer.Spec) error {
+	specs := map[string]*answer.Spec{"answer": &d.Answer}
+	for i, t := range d.Turns {
+		specs[fmt.Sprintf("turns[%d].errors", i)] = t.Errors
+	}
+	for i, o := range d.Options {
+		for j, c := range o.Choices {
+			specs[fmt.Sprintf("options[%d].choices[%d].answer", i, j)] = c.Answer
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(specs)) {
+		spec := specs[field]
 		if spec == nil {
-			return nil
+			continue
 		}
 		if _, err := answer.New(*spec); err != nil {
 			return yamlfile.Wrong(field, "%w", err)
@@ -232,22 +225,8 @@ func (d *Definition) checkAnswers() error {
 		if d.Structured && !strings.HasPrefix(field, "turns") && spec.Schema() == nil {
 			return yamlfile.Wrong("structured", "the kind %q has no JSON schema", spec.Kind)
 		}
-		return nil
 	}
-	err := check("answer", &d.Answer)
-	for i, t := range d.Turns {
-		if err == nil {
-			err = check(fmt.Sprintf("turns[%d].errors", i), t.Errors)
-		}
-	}
-	for i, o := range d.Options {
-		for j, c := range o.Choices {
-			if err == nil {
-				err = check(fmt.Sprintf("options[%d].choices[%d].answer", i, j), c.Answer)
-			}
-		}
-	}
-	return err
+	return nil
 }
 
 // checkTemplates checks that every choice of an option gives prompts: that all

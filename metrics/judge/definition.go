@@ -27,16 +27,16 @@ type Definition struct {
 	// Model is a template for the checkpoint that was tuned for this judge,
 	// "" where any model will do. It holds no texts of a segment.
 	Model   string   `yaml:"model"`
-	Options []Option `yaml:"options"`
+	Options []option `yaml:"options"`
 	// Texts are templates that others name.
 	Texts    map[string]string `yaml:"texts"`
-	Sampling Sampling          `yaml:"sampling"`
+	Sampling sampling          `yaml:"sampling"`
 	// Turns make one conversation, but for those that are Fresh: a turn follows
 	// the answer to the one before. The answer to the last is read. Completions
 	// have one turn.
-	Turns []Turn `yaml:"turns"`
+	Turns []turn `yaml:"turns"`
 	// Examples stand before the first turn, as turns of their own.
-	Examples []Example `yaml:"examples"`
+	Examples []example `yaml:"examples"`
 	// Trim strips newlines and spaces off both ends of a filled prompt.
 	Trim bool `yaml:"trim"`
 	// Structured asks the server to keep to the answer's JSON schema in the
@@ -44,7 +44,7 @@ type Definition struct {
 	Structured bool        `yaml:"structured"`
 	Answer     answer.Spec `yaml:"answer"`
 	// Likelihood stands in place of Turns and Answer.
-	Likelihood *Likelihood `yaml:"likelihood"`
+	Likelihood *likelihood `yaml:"likelihood"`
 	// Direction is "higher" (or "") where higher scores are better, else
 	// "lower".
 	Direction string `yaml:"direction"`
@@ -55,20 +55,20 @@ type Definition struct {
 // YAML is the file that the definition was read from.
 func (d *Definition) YAML() string { return d.yaml }
 
-// Option is what a spec such as "gemba-da:sl=Chinese" may set. Its value is
+// option is what a spec such as "gemba-da:sl=Chinese" may set. Its value is
 // literal text wherever a template names it.
-type Option struct {
+type option struct {
 	Name     string `yaml:"name"`
 	Doc      string `yaml:"doc"`
 	Default  string `yaml:"default"`
 	Required bool   `yaml:"required"`
 	// Choices are all that the option may be, and say what follows from each; any
 	// text where there are none.
-	Choices []Choice `yaml:"choices"`
+	Choices []choice `yaml:"choices"`
 }
 
-// Choice is one value of an Option and what follows from it.
-type Choice struct {
+// choice is one value of an Option and what follows from it.
+type choice struct {
 	Value string            `yaml:"value"` // anyValue, "*": any that has no choice of its own
 	Set   map[string]string `yaml:"set"`   // templates
 	Extra map[string]any    `yaml:"extra"` // further fields of the request
@@ -84,8 +84,8 @@ const anyValue = "*"
 // HardenedSuffix ends the name of a hardened judge.
 const HardenedSuffix = "-hardened"
 
-// Sampling says how a model is to answer.
-type Sampling struct {
+// sampling says how a model is to answer.
+type sampling struct {
 	Temperature float64 `yaml:"temperature"` // 0 is greedy
 	// TopP is in (0, 1], 1 where the file states none.
 	TopP float64 `yaml:"top_p"`
@@ -100,9 +100,9 @@ type Sampling struct {
 	Extra map[string]any `yaml:"extra"`
 }
 
-// Turn is what is said to the model at once. System and Prompt are templates;
+// turn is what is said to the model at once. System and Prompt are templates;
 // System is of chat, and of the first turn of a conversation.
-type Turn struct {
+type turn struct {
 	System string `yaml:"system"`
 	Prompt string `yaml:"prompt"`
 	// Fresh begins a new conversation: the model sees of the earlier turns what
@@ -113,9 +113,9 @@ type Turn struct {
 	Errors *answer.Spec `yaml:"errors"`
 }
 
-// Example is one judgement that a model is shown before it is asked: texts
+// example is one judgement that a model is shown before it is asked: texts
 // and the answer that it should have given.
-type Example struct {
+type example struct {
 	Source     string `yaml:"source"`
 	Reference  string `yaml:"reference"`
 	Hypothesis string `yaml:"hypothesis"`
@@ -124,9 +124,9 @@ type Example struct {
 	Set map[string]string `yaml:"set" json:",omitempty"`
 }
 
-// Likelihood scores a text by the mean log-probability of the tokens of
+// likelihood scores a text by the mean log-probability of the tokens of
 // Continuation after Prompt. Both are templates.
-type Likelihood struct {
+type likelihood struct {
 	Prompt       string `yaml:"prompt"`
 	Continuation string `yaml:"continuation"`
 }

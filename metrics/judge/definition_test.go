@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract/llm"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // small is a definition with as little as can be, and lines to change.
@@ -100,11 +99,11 @@ func TestParseDefinitionErrors(t *testing.T) {
 		{"answer: {kind: number, lower: 1, upper: 10}", "answer: {kind: nmuber}", "judge.yaml:20: answer: kind \"nmuber\""},
 		{"answer: {kind: number, lower: 1, upper: 10}", "answer: {kind: number, colour: 1}", `judge.yaml:20: unknown field "colour"`},
 		{"answer:", "structured: true\nanswer:", "judge.yaml:20: structured: the kind \"number\" has no JSON schema"},
-		{"turns:", "endpoint: completions\nturns:", "judge.yaml:19: turns[0].system: is a message of chat"},
+		{"turns:", "endpoint: completions\nturns:", "turns: the judge may use completions, which have one turn, no system message and no examples"},
 		{"turns:", "endpoint: completion\nturns:", "judge.yaml:17: endpoint: \"completion\" is neither"},
 		{"turns:", "direction: up\nturns:", "judge.yaml:17: direction: "},
 		{"turns:", "model: 'm-{out}'\nturns:", "judge.yaml:17: model: depends on {out}"},
-		{"turns:", "likelihood: {prompt: '{src}', continuation: '{out}'}\nturns:", "judge.yaml:17: likelihood: stands beside turns"},
+		{"turns:", "likelihood: {prompt: '{src}', continuation: '{out}'}\nturns:", "judge.yaml:17: likelihood: reads no answer"},
 		{"turns:", "examples: [{hypothesis: x}]\nturns:", "judge.yaml:17: examples[0]: needs a hypothesis and an answer"},
 		{"turns:", "examples: [{hypothesis: x, answer: '1', set: {topik: x}}]\nturns:", "judge.yaml:17: examples[0].set: unknown option \"topik\""},
 		{"=> {out}", "=> {out}{answer}", "turns[0]: {answer} is the answer to the turn before, and this is the first"},
@@ -150,40 +149,20 @@ answer: {kind: number}
 	for _, c := range []struct{ text, old, new, want string }{
 		{likelihood, "completions", "chat", "judge.yaml:2: endpoint: must be completions"},
 		{likelihood, "{out}", "out", "judge.yaml:3: likelihood: has no {out}"},
-		{likelihood, "name: fluency", "name: fluency\ntrim: true", "judge.yaml:4: likelihood: has neither trim nor examples"},
-		{likelihood, "name: fluency", "name: fluency\nstructured: true", "judge.yaml:2: structured: stands beside likelihood"},
-		{likelihood, "name: fluency", "name: fluency\nanswer: {kind: number}", "judge.yaml:2: answer: stands beside likelihood"},
+		{likelihood, "name: fluency", "name: fluency\ntrim: true", "likelihood: reads no answer"},
+		{likelihood, "name: fluency", "name: fluency\nstructured: true", "likelihood: reads no answer"},
+		{likelihood, "name: fluency", "name: fluency\nanswer: {kind: number}", "likelihood: reads no answer"},
 		{likelihood, "name: fluency", "name: fluency\nsampling: {max_tokens: 3}", "judge.yaml:2: sampling: a likelihood samples nothing"},
 		{completions, "turns: ", "x: ", "judge.yaml:4: unknown field"},
 		{completions, `turns: [{prompt: "{out}"}]`, "", "judge.yaml: turns: are missing"},
-		{completions, `{prompt: "{out}"}`, `{prompt: "{out}"}, {prompt: "{out}"}`, "judge.yaml:4: turns[1]: is a second turn"},
+		{completions, `{prompt: "{out}"}`, `{prompt: "{out}"}, {prompt: "{out}"}`, "judge.yaml:4: turns: the judge may use completions"},
 		{completions, `{prompt: "{out}"}`, `{prompt: ""}`, "judge.yaml:4: turns[0].prompt: is missing"},
-		{completions, "name: fluency", "name: fluency\nexamples: [{hypothesis: a, answer: b}]", "judge.yaml:2: examples: are messages of a chat"},
+		{completions, "name: fluency", "name: fluency\nexamples: [{hypothesis: a, answer: b}]", "turns: the judge may use completions"},
 		{small, "answer:", "  - {system: again, prompt: again}\nanswer:", "judge.yaml:20: turns[1].system: belongs to the first turn"},
 	} {
 		text := strings.Replace(c.text, c.old, c.new, 1)
 		if _, err := parse(text); text == c.text || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q in place of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
-		}
-	}
-}
-
-func TestValuesHelp(t *testing.T) {
-	got := map[string]string{}
-	for _, name := range []string{"instructscore", "mqm", "tigerscore"} {
-		d, err := Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range d.Options {
-			got[o.Name] = o.ValuesHelp()
-		}
-	}
-	for name, want := range map[string]string{
-		"bos": "default|none|TEXT", "sl": "TEXT", "instruction": "TEXT", "size": "7B|13B", "reference": "no|yes",
-	} {
-		if got[name] != want {
-			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
 }
@@ -264,53 +243,4 @@ func TestHash(t *testing.T) {
 	if hash(small, map[string]string{"topic": "sport"}) == first {
 		t.Error("an option in the prompt does not change the hash")
 	}
-}
-
-func TestLowerIsBetter(t *testing.T) {
-	d, err := parse(strings.Replace(small, "turns:", "direction: lower\nturns:", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := d.Resolve(nil)
-	if err != nil || r.Direction() != metrics.LowerIsBetter {
-		t.Errorf("%v, %v", r, err)
-	}
-}
-
-// FuzzParseDefinition wants that what is accepted can be resolved with its
-// defaults and asked.
-func FuzzParseDefinition(f *testing.F) {
-	f.Add(small)
-	for _, d := range Builtin() {
-		f.Add(d.YAML())
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		d, err := parse(text)
-		if err != nil {
-			return
-		}
-		options := map[string]string{}
-		for _, o := range d.Options {
-			if o.Required {
-				options[o.Name] = "x"
-				if values := o.values(); len(values) > 0 && values[0] != anyValue {
-					options[o.Name] = values[0]
-				}
-			}
-		}
-		r, err := d.Resolve(options)
-		if err != nil {
-			if !strings.Contains(err.Error(), "comes back") && !strings.Contains(err.Error(), "{out}") && !strings.Contains(err.Error(), "deep") && !strings.Contains(err.Error(), "grows") {
-				t.Fatalf("%q is accepted, but: %v", text, err)
-			}
-			return
-		}
-		r.Request("m", 0, placeholders, nil)
-		r.Hash()
-		if !r.IsLikelihood() {
-			if _, err := r.Parser(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
 }

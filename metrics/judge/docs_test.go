@@ -94,7 +94,7 @@ func TestDocumentedFields(t *testing.T) {
 		t.Fatal("no section on the form")
 	}
 	var want []string
-	for _, v := range []any{Definition{}, Option{}, Choice{}, Sampling{}, Turn{}, Example{}, Likelihood{}, answer.Spec{}, answer.Class{}, answer.Fields{}} {
+	for _, v := range []any{Definition{}, option{}, choice{}, sampling{}, turn{}, example{}, likelihood{}, answer.Spec{}, answer.Class{}, answer.Fields{}} {
 		for field := range reflect.TypeOf(v).Fields() {
 			if tag := field.Tag.Get("yaml"); tag != "" {
 				want = append(want, tag)

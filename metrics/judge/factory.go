@@ -170,7 +170,7 @@ func (d *Definition) Factory(env Environment) metrics.Factory {
 		if o.Required {
 			def = "required"
 		}
-		f.Options = append(f.Options, metrics.Option{Key: o.Name, Default: def, Values: o.ValuesHelp(), Doc: o.Doc})
+		f.Options = append(f.Options, metrics.Option{Key: o.Name, Default: def, Values: o.valuesHelp(), Doc: o.Doc})
 	}
 	f.Options = append(f.Options, commonOptions(d)...)
 	f.New = func(_ context.Context, v *metrics.Values) (metrics.Metric, error) { return d.metric(v, env) }

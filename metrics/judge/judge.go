@@ -33,13 +33,11 @@ type Judge struct {
 	info   metrics.Info
 }
 
-var (
-	_ metrics.Foreseeing = (*Judge)(nil)
-)
+var _ metrics.Foreseeing = (*Judge)(nil)
 
 func newJudge(cfg config) (*Judge, error) {
 	r := cfg.judge
-	j := &Judge{cfg: cfg, rules: r.Rules()}
+	j := &Judge{cfg: cfg, rules: r.answer.Rules()}
 	if !r.IsLikelihood() {
 		var err error
 		if j.parser, err = r.Parser(); err != nil {
@@ -72,31 +70,26 @@ func newJudge(cfg config) (*Judge, error) {
 // name is the definition's spec with what else tells two metrics apart.
 func (j *Judge) name() string {
 	var more []string
-	if j.cfg.model != j.cfg.judge.Model() {
-		more = append(more, "model="+j.cfg.model)
-	}
-	if j.cfg.revision != "" {
-		more = append(more, "revision="+j.cfg.revision)
-	}
-	s := j.cfg.judge.definition.Sampling
-	if j.cfg.samples != s.Samples {
-		more = append(more, optionSamples+"="+strconv.Itoa(j.cfg.samples))
-	}
-	if j.cfg.samples > 1 && j.cfg.combine != s.Combine {
-		more = append(more, optionCombine+"="+string(j.cfg.combine))
-	}
-	if p := j.cfg.policy.String(); p != (Policy{}).String() {
-		more = append(more, "unparseable="+p)
-	}
-	name := j.cfg.judge.Spec()
-	for _, m := range more {
-		if strings.Contains(name, ":") {
-			name += "," + m
-		} else {
-			name += ":" + m
+	add := func(differs bool, option, value string) {
+		if differs {
+			more = append(more, option+"="+value)
 		}
 	}
-	return name
+	c, s := j.cfg, j.cfg.judge.definition.Sampling
+	add(c.model != c.judge.Model(), optionModel, c.model)
+	add(c.revision != "", optionRevision, c.revision)
+	add(c.samples != s.Samples, optionSamples, strconv.Itoa(c.samples))
+	add(c.samples > 1 && c.combine != s.Combine, optionCombine, string(c.combine))
+	add(c.policy.String() != (Policy{}).String(), optionUnparseable, c.policy.String())
+	name := c.judge.Spec()
+	if more == nil {
+		return name
+	}
+	separator := ":"
+	if strings.Contains(name, ":") {
+		separator = ","
+	}
+	return name + separator + strings.Join(more, ",")
 }
 
 // Info implements metrics.Metric.
@@ -110,7 +103,7 @@ func (j *Judge) Signature(metrics.Level) metrics.Signature {
 		sig = sig.With("revision", j.cfg.revision)
 	}
 	mode := "faithful"
-	if j.cfg.judge.IsHardened() {
+	if j.cfg.judge.hardened {
 		mode = "hardened"
 	}
 	sig = sig.With("prompt", j.cfg.judge.Hash()[:12]).With("mode", mode).With("unparseable", j.cfg.policy.String())

@@ -127,10 +127,10 @@ func (r *Resolved) Hash() string {
 	content, err := json.Marshal(struct {
 		Name       string
 		Endpoint   llm.Endpoint
-		Sampling   Sampling
+		Sampling   sampling
 		Extra      map[string]any
 		Turns      []resolvedTurn
-		Examples   []Example
+		Examples   []example
 		Trim       bool
 		Schema     json.RawMessage
 		Answer     answer.Spec
@@ -139,7 +139,7 @@ func (r *Resolved) Hash() string {
 		Fence      []string
 	}{
 		r.Name(), r.endpoint, d.Sampling, r.extra, r.turns, r.examples, d.Trim, r.schema(),
-		r.answer, r.likelihood, r.Direction(), fence,
+		r.answer, r.likelihood, r.Info().Direction, fence,
 	})
 	if err != nil { // Extra comes from YAML, and the parser refuses what JSON cannot say
 		panic(fmt.Sprintf("judge: definition %s: %v", d.Name, err))

@@ -12,25 +12,6 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// TestBeginningOfSequence wants the server's own token left out where the spec
-// names another.
-func TestBeginningOfSequence(t *testing.T) {
-	for bos, want := range map[string]map[string]any{
-		"default": nil,
-		"none":    {"add_special_tokens": false},
-		"</s>":    {"add_special_tokens": false},
-	} {
-		r := find(t, "instructscore", map[string]string{"task": "mt_zh-en", "bos": bos})
-		req := r.Request("m", 0, placeholders, nil)
-		if !cmp.Equal(req.Extra, want) {
-			t.Errorf("bos=%s: extra %v, want %v", bos, req.Extra, want)
-		}
-		if req.MaxTokens != 512 || req.Temperature != 0 || req.TopP != 1 {
-			t.Errorf("bos=%s: %+v", bos, req)
-		}
-	}
-}
-
 func TestTwoTurns(t *testing.T) {
 	r := find(t, "xgptscore", map[string]string{"task": "translation", "sl": "Chinese", "tl": "English"})
 	req := r.Request("m", 1, placeholders, []string{"Major errors: {out} none."})
@@ -59,21 +40,6 @@ func TestTwoTurns(t *testing.T) {
 	}
 	if got := h.Request("m", 1, placeholders, []string{"x"}).Extra["response_format"]; got == nil {
 		t.Error("the hardened form asks for no structured output")
-	}
-}
-
-// TestFormattingTurn compares table 15 of the paper, whose braces are many.
-func TestFormattingTurn(t *testing.T) {
-	_, prompt := find(t, "xgptscore", map[string]string{"task": "mathqa"}).Render(1, placeholders)
-	for _, want := range []string{
-		"Choose only one from Problem Understanding, Problem Formulation, Computing Accuracy, Solution Interpretation.\n",
-		"- If there are no errors:\n```\n{\"errors\": {}}\n```\n",
-		"{\"errors\": {\n  \"error_1\": {\n    \"error_location\": \"...\",\n",
-		"    \"score_reduction\": ...\n  },\n  ...\n}}\n```",
-	} {
-		if !strings.Contains(prompt, want) {
-			t.Errorf("no %q in:\n%s", want, prompt)
-		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Resolved is a Definition whose options are filled in: only the texts of a
@@ -28,7 +26,7 @@ type Resolved struct {
 	answer     answer.Spec
 	turns      []resolvedTurn
 	likelihood *resolvedLikelihood
-	examples   []Example
+	examples   []example
 	shown      []resolvedTurn // the prompt of each example
 	hardened   bool
 }
@@ -129,7 +127,7 @@ func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error
 	}
 	for _, o := range d.Options {
 		_, given := options[o.Name]
-		if !given && o.Required && slices.ContainsFunc(o.Choices, func(c Choice) bool { return c.Answer != nil }) {
+		if !given && o.Required && slices.ContainsFunc(o.Choices, func(c choice) bool { return c.Answer != nil }) {
 			return nil, fmt.Errorf("option %q says how answers are read: give one of %s", o.Name, strings.Join(o.values(), ", "))
 		}
 	}
@@ -137,49 +135,42 @@ func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error
 }
 
 // wants says what an option may be.
-func (o Option) wants() string {
-	if values := o.values(); len(values) > 0 {
-		return "one of " + strings.Join(values, ", ")
+func (o option) wants() string {
+	if len(o.Choices) > 0 {
+		return "one of " + strings.Join(o.values(), ", ")
 	}
 	return o.Doc
 }
 
 // values lists what the option may be, in the order of the file, with "*" for any
 // other text; nil means any text.
-func (o Option) values() []string {
-	var values []string
+func (o option) values() (values []string) {
 	for _, c := range o.Choices {
 		values = append(values, c.Value)
 	}
 	return values
 }
 
-// ValuesHelp writes what the option may be for people: "yes|no", "chat|TEXT",
+// valuesHelp writes what the option may be for people: "yes|no", "chat|TEXT",
 // and "TEXT" for any text.
-func (o Option) ValuesHelp() string {
-	var words []string
-	for _, v := range o.values() {
-		switch v {
-		case "":
-		case anyValue:
-			words = append(words, "TEXT")
-		default:
-			words = append(words, v)
-		}
+func (o option) valuesHelp() string {
+	words := slices.DeleteFunc(o.values(), func(v string) bool { return v == "" })
+	if i := slices.Index(words, anyValue); i >= 0 {
+		words[i] = "TEXT"
 	}
 	return cmp.Or(strings.Join(words, "|"), "TEXT")
 }
 
-func (o Option) choose(value string) (Choice, error) {
+func (o option) choose(value string) (choice, error) {
 	for _, c := range o.Choices {
 		if c.Value == value || c.Value == anyValue && !slices.Contains(o.values(), value) {
 			return c, nil
 		}
 	}
 	if len(o.Choices) == 0 {
-		return Choice{}, nil
+		return choice{}, nil
 	}
-	return Choice{}, errors.New(english.Unknown("value for "+o.Name, value, o.values()))
+	return choice{}, errors.New(english.Unknown("value for "+o.Name, value, o.values()))
 }
 
 // compile fills the variables into the templates.
@@ -243,9 +234,6 @@ func (r *Resolved) Spec() string {
 	return metrics.Canonical(r.Name(), pairs...)
 }
 
-// Definition returns what was resolved.
-func (r *Resolved) Definition() *Definition { return r.definition }
-
 // Option returns the value of an option, given or by default.
 func (r *Resolved) Option(name string) string { return r.options[name] }
 
@@ -270,29 +258,8 @@ func (r *Resolved) NeedsSource() bool { return r.names(sourceVar) }
 func (r *Resolved) NeedsReference() bool { return r.names(referenceVar) }
 
 func (r *Resolved) names(field string) bool {
-	for _, t := range r.turns {
-		if t.System.names(field) || t.Prompt.names(field) {
-			return true
-		}
-	}
-	return r.likelihood != nil && (r.likelihood.Prompt.names(field) || r.likelihood.Continuation.names(field))
-}
-
-// Direction says which scores are better.
-func (r *Resolved) Direction() metrics.Direction {
-	if r.definition.Direction == "lower" {
-		return metrics.LowerIsBetter
-	}
-	return metrics.HigherIsBetter
-}
-
-// Bounds returns the least and the greatest score that the judge can give,
-// infinite where there is none. Likelihoods are below 0.
-func (r *Resolved) Bounds() (lower, upper float64) {
-	if r.likelihood != nil {
-		return math.Inf(-1), 0
-	}
-	return r.answer.Bounds()
+	return r.likelihood != nil && (r.likelihood.Prompt.names(field) || r.likelihood.Continuation.names(field)) ||
+		slices.ContainsFunc(r.turns, func(t resolvedTurn) bool { return t.System.names(field) || t.Prompt.names(field) })
 }
 
 // Answer says how the answer to the last turn is read.
@@ -300,9 +267,6 @@ func (r *Resolved) Answer() answer.Spec { return r.answer }
 
 // Parser returns the parser of answers to the last turn.
 func (r *Resolved) Parser() (answer.Parser, error) { return answer.New(r.answer) }
-
-// Rules returns what the prompt asks the penalties to keep to.
-func (r *Resolved) Rules() analysis.Rules { return r.answer.Rules() }
 
 // Hardened returns the hardened form: another metric, with another name and
 // Hash, whose texts are fenced. It is an error for a Likelihood,
@@ -315,6 +279,3 @@ func (r *Resolved) Hardened() (*Resolved, error) {
 	h.hardened = true
 	return &h, nil
 }
-
-// IsHardened reports whether Hardened made r.
-func (r *Resolved) IsHardened() bool { return r.hardened }

@@ -33,7 +33,9 @@ type scoring struct {
 func newScoring(j *Judge, blocks []metrics.Block) *scoring {
 	s := &scoring{j: j, blocks: blocks, flags: make([][][]string, len(blocks)), scores: make([]metrics.Scores, len(blocks))}
 	for b, block := range blocks {
-		s.flags[b] = guard.FlagAll(block.Hypotheses)
+		for _, text := range block.Hypotheses {
+			s.flags[b] = append(s.flags[b], guard.Flags(text))
+		}
 		n := len(block.Hypotheses) * block.Columns()
 		s.scores[b] = metrics.Scores{
 			Values: make([]float64, n), Status: make([]metrics.Status, n), Reports: make([]*analysis.Report, n),

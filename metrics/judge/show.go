@@ -7,20 +7,25 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Info declares of the judge what every metric does.
+// Info declares of the judge what every metric does. Likelihoods are below 0.
 func (r *Resolved) Info() metrics.Info {
-	lower, upper := r.Bounds()
-	return metrics.Info{
+	info := metrics.Info{
 		Name: r.Name(), NeedsSource: r.NeedsSource(), NeedsReferences: r.NeedsReference(),
-		Direction: r.Direction(), Lower: lower, Upper: upper,
+		Direction: metrics.HigherIsBetter, Lower: math.Inf(-1),
 	}
+	if r.definition.Direction == "lower" {
+		info.Direction = metrics.LowerIsBetter
+	}
+	if r.likelihood == nil {
+		info.Lower, info.Upper = r.answer.Bounds()
+	}
+	return info
 }
 
 // The words that stand in prompts for what is not known.
@@ -39,7 +44,11 @@ func (j *Judge) Show(w io.Writer) error {
 	fields := Fields{Source: placeSource, Reference: placeReference, Hypothesis: placeOutput}
 	answers := slices.Repeat([]string{placeAnswer}, max(0, r.Turns()-1))
 	req := r.Request(cmp.Or(r.Model(), PlaceModel), max(0, r.Turns()-1), fields, answers)
-	lower, upper := r.Bounds()
+	info := r.Info()
+	samples := ""
+	if j.cfg.samples > 1 {
+		samples = fmt.Sprintf("%d answers, combined by %s", j.cfg.samples, j.cfg.combine)
+	}
 	facts := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range [][2]string{
 		{"metric", r.Spec()},
@@ -47,9 +56,9 @@ func (j *Judge) Show(w io.Writer) error {
 		{"model", cmp.Or(r.Model(), "any")},
 		{"endpoint", string(r.Endpoint())},
 		{"request", requestFields(req)},
-		{"needs", cmp.Or(r.Info().Needs(), "nothing but the hypothesis")},
-		{"samples", j.samples()},
-		{"scores", fmt.Sprintf("%s to %s, %s is better", showBound(lower), showBound(upper), r.Direction())},
+		{"needs", cmp.Or(info.Needs(), "nothing but the hypothesis")},
+		{"samples", samples},
+		{"scores", fmt.Sprintf("%s to %s, %s is better", showBound(info.Lower), showBound(info.Upper), info.Direction)},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(facts, "%s\t%s\n", f[0], f[1])
@@ -77,23 +86,21 @@ func (j *Judge) Show(w io.Writer) error {
 
 // requestFields are the parameters of a request, sorted but for the first.
 func requestFields(req llm.Request) string {
-	fields := []string{
-		fmt.Sprintf("temperature=%v", req.Temperature), fmt.Sprintf("top_p=%v", req.TopP), fmt.Sprintf("max_tokens=%d", req.MaxTokens),
-	}
+	fields := fmt.Sprintf("temperature=%v top_p=%v max_tokens=%d", req.Temperature, req.TopP, req.MaxTokens)
 	if len(req.Stop) > 0 {
-		fields = append(fields, fmt.Sprintf("stop=%q", req.Stop))
+		fields += fmt.Sprintf(" stop=%q", req.Stop)
 	}
 	if req.PromptLogprobs {
-		fields = append(fields, "log-probabilities of the prompt")
+		fields += " log-probabilities of the prompt"
 	}
 	for _, name := range slices.Sorted(maps.Keys(req.Extra)) {
+		value := req.Extra[name]
 		if name == "response_format" {
-			fields = append(fields, "response_format=json_schema")
-			continue
+			value = "json_schema"
 		}
-		fields = append(fields, fmt.Sprintf("%s=%v", name, req.Extra[name]))
+		fields += fmt.Sprintf(" %s=%v", name, value)
 	}
-	return strings.Join(fields, " ")
+	return fields
 }
 
 func showBound(b float64) string {
@@ -105,11 +112,3 @@ func showBound(b float64) string {
 
 // Samples is how many answers a score is made of.
 func (j *Judge) Samples() int { return j.cfg.samples }
-
-// samples says of how many answers a score is, "" of one.
-func (j *Judge) samples() string {
-	if j.cfg.samples < 2 {
-		return ""
-	}
-	return fmt.Sprintf("%d answers, combined by %s", j.cfg.samples, j.cfg.combine)
-}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/answer"
-	"github.com/refract-eval/refract/internal/likelihood"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -229,7 +228,7 @@ func (t *task) again(change func(*task)) *task {
 // a number, and not the beginning of one, before it explains itself. A list of
 // errors is whole only at its end.
 func (j *Judge) whole(text string, r *analysis.Report) bool {
-	switch j.cfg.judge.Answer().Kind {
+	switch j.cfg.judge.answer.Kind {
 	case answer.Number, answer.Stars, answer.Classes:
 	default:
 		return false
@@ -248,7 +247,7 @@ func readLikelihood(text string, prefix int) *analysis.Report {
 	if err == nil {
 		var mean float64
 		var n int
-		if mean, n, err = likelihood.Score(tokens, prefix); err == nil {
+		if mean, n, err = meanLogprob(tokens, prefix); err == nil {
 			return &analysis.Report{Outcome: analysis.Scored, Score: &mean, Detail: fmt.Sprintf("mean of %d tokens", n), Raw: &text}
 		}
 	}

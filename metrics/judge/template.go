@@ -76,12 +76,9 @@ type variable struct {
 	literal bool
 }
 
-// The limits of a template with its variables filled in: how deep these name
-// each other, and how long it grows, in bytes and variables together.
-const (
-	maxDepth    = 64
-	maxTemplate = 1 << 20
-)
+// maxTemplate bounds a template with its variables filled in, in bytes and variables
+// together.
+const maxTemplate = 1 << 20
 
 // compile fills in all variables but those of the segment.
 func compile(text string, variables map[string]variable) (template, error) {
@@ -131,8 +128,6 @@ func (c *compiler) add(text string) error {
 			c.pending.WriteString(v.text)
 		case slices.Contains(c.path, p.Field):
 			return fmt.Errorf("{%s} comes back to itself through what it names", p.Field)
-		case len(c.path) == maxDepth:
-			return fmt.Errorf("texts name each other more than %d deep", maxDepth)
 		default:
 			c.path = append(c.path, p.Field)
 			if err := c.add(v.text); err != nil {
@@ -149,36 +144,27 @@ func (c *compiler) add(text string) error {
 
 // names reports whether the template has a field.
 func (t template) names(field string) bool {
-	for _, p := range t {
-		if p.Field == field {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t, func(p piece) bool { return p.Field == field })
 }
 
 // render fills the template, with fences around the texts or without. answer is
 // that to the turn before.
 func (t template) render(f Fields, answer string, fenced bool) string {
+	texts := map[string][2]string{
+		sourceVar: {guard.Source, f.Source}, referenceVar: {guard.Reference, f.Reference},
+		outputVar: {guard.Hypothesis, f.Hypothesis}, answerVar: {guard.Answer, answer},
+	}
 	var b strings.Builder
 	for _, p := range t {
-		if p.Field == "" {
+		text := texts[p.Field]
+		switch {
+		case p.Field == "":
 			b.WriteString(p.Text)
-			continue
+		case fenced:
+			b.WriteString(guard.Fence(text[0], text[1]))
+		default:
+			b.WriteString(text[1])
 		}
-		name, text := guard.Source, f.Source
-		switch p.Field {
-		case referenceVar:
-			name, text = guard.Reference, f.Reference
-		case outputVar:
-			name, text = guard.Hypothesis, f.Hypothesis
-		case answerVar:
-			name, text = guard.Answer, answer
-		}
-		if fenced {
-			text = guard.Fence(name, text)
-		}
-		b.WriteString(text)
 	}
 	return b.String()
 }

@@ -100,45 +100,6 @@ func TestRenderIsOnePass(t *testing.T) {
 	})
 }
 
-// TestLiteralText wants that a text with its braces doubled renders as it was.
-func TestLiteralText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := anyText.Draw(t, "text")
-		tmpl, err := compile(strings.NewReplacer("{", "{{", "}", "}}").Replace(text), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := tmpl.render(Fields{"s", "r", "h"}, "", false); got != text {
-			t.Fatalf("render = %q, want %q", got, text)
-		}
-	})
-}
-
-func FuzzScan(f *testing.F) {
-	for _, seed := range []string{"{src}", "{{", "a } b", "{a{b}}", "}}{{", "{", strings.Repeat("{", 99)} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		parts, err := scan(text)
-		if err != nil {
-			return
-		}
-		// Writing the parts as a template again gives the same parts.
-		var b strings.Builder
-		for _, p := range parts {
-			if p.Field != "" {
-				b.WriteString("{" + p.Field + "}")
-			} else {
-				b.WriteString(strings.NewReplacer("{", "{{", "}", "}}").Replace(p.Text))
-			}
-		}
-		again, err := scan(b.String())
-		if err != nil || !cmp.Equal(joined(parts), joined(again)) {
-			t.Fatalf("%q: %v, then %v, %v", text, parts, again, err)
-		}
-	})
-}
-
 func TestCompileLimits(t *testing.T) {
 	circle := map[string]variable{"a": {text: "{b}"}, "b": {text: "{a}"}}
 	if _, err := compile("{a}", circle); err == nil || !strings.Contains(err.Error(), "{a} comes back to itself") {

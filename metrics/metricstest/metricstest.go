@@ -51,9 +51,6 @@ func Promises(t *testing.T, m metrics.Metric, b metrics.Block) {
 	}
 	out := promised(m.Score, len(b.Hypotheses)*b.Columns())
 	if n, ok := m.(metrics.NativeScorer); ok && n.HasNative() {
-		if _, both := m.(metrics.Preparer); both || !info.NeedsReferences {
-			t.Errorf("%s: a NativeScorer is no Preparer, and needs references", info.Name)
-		}
 		promised(n.ScoreNative, len(b.Hypotheses))
 	}
 	if p, ok := m.(metrics.Preparer); ok {

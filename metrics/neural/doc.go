@@ -2,15 +2,13 @@
 // Protocol, version 2: Triton, MLServer, KServe and others. "-m oip:URL/MODEL"
 // is such a metric.
 //
-//  1. New asks every server whether it is ready, and what the model's tensors
-//     are. From their names it knows the form of requests (see form), and what
-//     texts the metric needs. It scores one pair, which shows the model's facts:
-//     its signature, direction and bounds.
+//  1. The server is asked whether it is ready, and what the model's tensors are, which
+//     tell what texts the metric needs. It scores one pair, which shows the model's
+//     facts: its signature, direction and bounds.
 //  2. Score makes rows of the cells that it is given, equal ones once, and cuts
-//     them into requests by the bytes of their texts. How many that are follows
-//     from how long the server takes.
-//  3. A request goes over REST, with tensors in JSON. Package llm carries
-//     it to one of the servers, and tries again.
+//     them into requests by the bytes of their texts.
+//  3. A request goes over REST, with tensors in JSON. Package llm carries it, and
+//     tries again.
 //  4. An answer is checked against its request, and against the model as it was
 //     at first: there is a number for every row, or an error.
 //

@@ -22,7 +22,8 @@ type facts struct {
 	Lower     *float64                   `json:"lower"`
 	Upper     *float64                   `json:"upper"`
 
-	text string // compact JSON, to compare
+	info metrics.Info // direction and bounds
+	text string       // compact JSON, to compare
 }
 
 func parseFacts(text string) (*facts, error) {
@@ -30,13 +31,12 @@ func parseFacts(text string) (*facts, error) {
 	if err := json.Unmarshal([]byte(text), &f); err != nil {
 		return nil, errors.New("gave facts that are no JSON, or of another form")
 	}
-	switch {
-	case f.Name == "" || f.Version == "":
+	if f.Name == "" || f.Version == "" {
 		return nil, errors.New("gave facts without a name and a version")
-	case f.Direction != metrics.HigherIsBetter.String() && f.Direction != metrics.LowerIsBetter.String():
-		return nil, fmt.Errorf("gave facts with the direction %q in place of higher or lower", f.Direction)
-	case f.Lower != nil && f.Upper != nil && *f.Lower > *f.Upper:
-		return nil, fmt.Errorf("gave facts with the bounds %v and %v", *f.Lower, *f.Upper)
+	}
+	var err error
+	if f.info, err = metrics.Declared(f.Direction, f.Lower, f.Upper); err != nil {
+		return nil, fmt.Errorf("gave facts with %w", err)
 	}
 	for key := range f.Signature {
 		if !plain.MatchString(key) {
@@ -49,10 +49,6 @@ func parseFacts(text string) (*facts, error) {
 	}
 	f.text = b.String()
 	return &f, nil
-}
-
-func (f *facts) info() metrics.Info {
-	return metrics.Declared(f.Direction, f.Lower, f.Upper)
 }
 
 // plain are keys of a signature.

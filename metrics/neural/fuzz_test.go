@@ -18,9 +18,9 @@ func FuzzAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 
-	all := []row{{"s", "a b", []string{"r"}}, {"s", "c", []string{"r"}}}
+	all := []row{{"s", "a b", "r"}, {"s", "c", "r"}}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		a, err := readREST(body)
+		a, err := readAnswer(body)
 		for _, form := range []*form{{}, {spans: true, facts: true}} {
 			if err != nil {
 				break

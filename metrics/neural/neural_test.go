@@ -2,6 +2,7 @@ package neural_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -14,36 +15,25 @@ import (
 	"github.com/refract-eval/refract/metrics/neural"
 )
 
-var quick = llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}
+var quick = neural.Environment{Client: llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}}
 
-// serve starts servers.
-func serve(t *testing.T, servers ...*llmtest.OIP) (urls []string) {
+// open makes the metric of a server, or of several.
+func open(t *testing.T, options string, s http.Handler, env neural.Environment, also ...http.Handler) (metrics.Metric, error) {
 	t.Helper()
-	for _, s := range servers {
-		h := httptest.NewServer(s)
-		t.Cleanup(h.Close)
-		urls = append(urls, h.URL)
+	h := httptest.NewServer(s)
+	t.Cleanup(h.Close)
+	for _, s := range also {
+		second := httptest.NewServer(s)
+		t.Cleanup(second.Close)
+		options += ",also=" + second.URL + "/fake"
 	}
-	return urls
+	f := neural.Factory(func(context.Context) (neural.Environment, error) { return env, nil })
+	return metrics.Registry{f}.Parse(t.Context(), "oip:"+h.URL+"/fake"+options)
 }
 
-// open makes the metric of servers.
-func open(t *testing.T, options string, servers ...*llmtest.OIP) (metrics.Metric, error) {
+func must(t *testing.T, options string, s http.Handler) metrics.Metric {
 	t.Helper()
-	spec := "oip:"
-	for i, u := range serve(t, servers...) {
-		if i > 0 {
-			spec += ",also="
-		}
-		spec += u + "/fake"
-	}
-	f := neural.Factory(func(context.Context) (neural.Environment, error) { return neural.Environment{Client: quick}, nil })
-	return metrics.Registry{f}.Parse(t.Context(), spec+options)
-}
-
-func must(t *testing.T, options string, servers ...*llmtest.OIP) metrics.Metric {
-	t.Helper()
-	m, err := open(t, options, servers...)
+	m, err := open(t, options, s, quick)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,25 +46,18 @@ var block = metrics.Block{
 	References: []string{"It is raining.", "Rain.", "中文"},
 }
 
-// forms are servers of one model, in all forms of requests.
-func forms() map[string]*llmtest.OIP {
-	return map[string]*llmtest.OIP{
-		"by segment": {}, "flat": {Flat: true}, "counts": {Flat: true, Counts: true},
-		"no facts": {NoFacts: true}, "spans": {Spans: true},
-		"columns": {Change: func(_ int, a *llmtest.OIPAnswer) { // as MLServer writes them
-			for i := range a.Outputs {
-				a.Outputs[i].Shape = append(a.Outputs[i].Shape, 1)
-			}
-		}},
-	}
-}
-
 func TestForms(t *testing.T) {
 	want, err := must(t, "", &llmtest.OIP{}).Score(t.Context(), []metrics.Block{block})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range forms() {
+	for name, s := range map[string]*llmtest.OIP{"plain": {}, "no facts": {NoFacts: true}, "spans": {Spans: true}, "flat": {Flat: true},
+		"columns": {Change: func(_ int, a *llmtest.OIPAnswer) { // as MLServer writes them
+			for i := range a.Outputs {
+				a.Outputs[i].Shape = append(a.Outputs[i].Shape, 1)
+			}
+		}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			m := must(t, "", s)
 			metricstest.Promises(t, m, block)

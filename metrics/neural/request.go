@@ -1,73 +1,61 @@
 package neural
 
 import (
-	"slices"
-	"strconv"
+	"fmt"
+	"unicode/utf8"
 
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// row is what has one score.
-type row struct {
-	source, hypothesis string
-	references         []string // one, or those of a native score; none where the metric needs none
-}
+// row is what has one score: texts by column. What the metric does not need is "".
+type row [3]string
 
-// key tells rows apart.
-func (r row) key() string {
-	var key []byte
-	for t := range r.texts {
-		key = append(strconv.AppendInt(key, int64(len(t.text)), 10), ' ')
-		key = append(key, t.text...)
-	}
-	return string(key)
-}
-
-// texts yields the texts of the row.
-func (r row) texts(yield func(text) bool) {
-	if !yield(text{inSource, r.source}) || !yield(text{inHypothesis, r.hypothesis}) {
-		return
-	}
-	for _, ref := range r.references {
-		if !yield(text{inReference, ref}) {
-			return
-		}
-	}
-}
-
-// text is one of a kind: an input's name.
-type text struct{ kind, text string }
+// The columns of rows, and of pairs.
+const (
+	source = iota
+	hypothesis
+	reference
+)
 
 // rows are the cells of a call of Score, equal ones once.
 type rows struct {
-	all   []row
-	block []int   // of each row: the first that has it
-	at    [][]int // of each block: the row of each cell
+	all []row
+	at  [][]int // of each block: the row of each cell
 }
 
-// rowsOf makes rows of blocks, by segment, then system, then reference; native takes
-// all references of a hypothesis together.
-func rowsOf(blocks []metrics.Block, native bool) rows {
+// rowsOf makes rows of blocks, by segment, then system, then reference.
+func rowsOf(blocks []metrics.Block) rows {
 	out := rows{at: make([][]int, len(blocks))}
-	index := map[string]int{}
-	add := func(b int, r row) {
-		key := r.key()
-		i, ok := index[key]
-		if !ok {
-			i = len(out.all)
-			index[key] = i
-			out.all, out.block = append(out.all, r), append(out.block, b)
-		}
-		out.at[b] = append(out.at[b], i)
-	}
+	index := map[row]int{}
 	for b, block := range blocks {
 		for _, h := range block.Hypotheses {
-			if native || len(block.References) == 0 {
-				add(b, row{block.Source, h, block.References})
-				continue
+			for c := range block.Columns() {
+				r := row{block.Source, h}
+				if len(block.References) > 0 {
+					r[reference] = block.References[c]
+				}
+				i, ok := index[r]
+				if !ok {
+					i = len(out.all)
+					index[r] = i
+					out.all = append(out.all, r)
+				}
+				out.at[b] = append(out.at[b], i)
 			}
-			for c := range block.References {
-				add(b, row{block.Source, h, block.References[c : c+1]})
+		}
+	}
+	return out
+}
+
+// place puts scores into cells.
+func (r *rows) place(values []float64, reports []*analysis.Report, explains bool) []metrics.Scores {
+	out := make([]metrics.Scores, len(r.at))
+	for b, at := range r.at {
+		for _, i := range at {
+			out[b].Values = append(out[b].Values, values[i])
+			if explains {
+				out[b].Reports = append(out[b].Reports, reports[i])
 			}
 		}
 	}
@@ -77,129 +65,86 @@ func rowsOf(blocks []metrics.Block, native bool) rows {
 // rowBytes is what a row counts beside its texts.
 const rowBytes = 12
 
-// parts cuts rows into requests of about as many bytes of text.
-func parts(all []row, f *form, most int) (out [][]row) {
-	total := weight(all, f)
-	each := total
-	if n := (total + most - 1) / most; n > 1 {
-		each = (total + n - 1) / n
+// parts cuts rows into requests of up to a number of bytes of text, each text counted
+// once unless they are flat. A request has at least one row.
+func parts(all []row, most int, flat bool) (out [][]row) {
+	start, size := 0, 0
+	seen := map[string]bool{}
+	for i, r := range all {
+		more := rowBytes
+		for _, text := range r {
+			if flat || !seen[text] {
+				more += len(text)
+			}
+		}
+		if i > start && size+more > most {
+			out = append(out, all[start:i])
+			start, size = i, 0
+			clear(seen)
+			more = rowBytes + len(r[source]) + len(r[hypothesis]) + len(r[reference])
+		}
+		size += more
+		for _, text := range r {
+			seen[text] = true
+		}
 	}
-	for len(all) > 0 {
-		n := fill(all, f, each)
-		out, all = append(out, all[:n]), all[n:]
+	if len(all) > start {
+		out = append(out, all[start:])
 	}
 	return out
 }
 
-// weight is the number of bytes of a request.
-func weight(all []row, f *form) int {
-	w := weigher{form: f, seen: map[text]bool{}}
-	for _, r := range all {
-		w.add(r)
-	}
-	return w.bytes
+// tensor is one of a request or an answer.
+type tensor struct {
+	Name     string `json:"name"`
+	Datatype string `json:"datatype,omitempty"`
+	Shape    []int  `json:"shape,omitempty"`
+	Data     any    `json:"data,omitempty"`
 }
 
-// fill is how many rows fit into a number of bytes, at least one.
-func fill(all []row, f *form, most int) int {
-	w := weigher{form: f, seen: map[text]bool{}}
-	for i, r := range all {
-		if w.add(r); i > 0 && w.bytes > most {
-			return i
-		}
-	}
-	return len(all)
-}
-
-// weigher adds up the bytes of the texts that a request has.
-type weigher struct {
-	*form
-	seen  map[text]bool // by segment
-	bytes int
-}
-
-func (w *weigher) add(r row) {
-	w.bytes += rowBytes
-	for t := range r.texts {
-		if w.bySegment {
-			if w.seen[t] {
+// inputs are the tensors of a request. By segment it has each text once, and pairs with the indices of a
+// row's source, hypothesis and reference, -1 where the metric needs none; flat, each row
+// has its own texts. A text that is
+// not UTF-8 is an error, as servers refuse or change it.
+func (f *form) inputs(all []row) ([]tensor, error) {
+	var out []tensor
+	pairs := make([]int32, 3*len(all))
+	for column, name := range [3]string{inSource, inHypothesis, inReference} {
+		index, texts := map[string]int32{}, []string{}
+		for i, r := range all {
+			at := &pairs[3*i+column]
+			if *at = -1; !f.reads[column] {
 				continue
 			}
-			w.seen[t] = true
-		}
-		w.bytes += len(t.text)
-	}
-}
-
-// tensor is an input of a request. One of its data is set.
-type tensor struct {
-	name, datatype string
-	shape          []int
-	texts          []string
-	ints           []int32
-}
-
-// inputs are the tensors of a request.
-func (f *form) inputs(all []row) []tensor {
-	lists := map[string]*tensor{}
-	out := []tensor{{name: inHypothesis, datatype: bytesType}, {name: inSource, datatype: bytesType}, {name: inReference, datatype: bytesType}}
-	for i := range out {
-		lists[out[i].name] = &out[i]
-	}
-	if !f.bySegment {
-		counts := tensor{name: inCounts, datatype: int32Type, shape: []int{len(all)}}
-		for _, r := range all {
-			for t := range r.texts {
-				lists[t.kind].texts = append(lists[t.kind].texts, t.text)
-			}
-			counts.ints = append(counts.ints, int32(len(r.references)))
-		}
-		if f.counts {
-			out = append(out, counts)
-		}
-	} else {
-		index := map[text]int32{}
-		pairs := tensor{name: inPairs, datatype: int32Type, shape: []int{len(all), 3}}
-		for _, r := range all {
-			triple := map[string]int32{inSource: -1, inReference: -1}
-			for t := range r.texts {
-				if !f.wants(t.kind) {
-					continue
+			text := r[column]
+			k, ok := index[text]
+			if !ok || f.flat {
+				if !utf8.ValidString(text) {
+					return nil, fmt.Errorf("the %s %.60q is not valid UTF-8, which servers refuse or change", name, text)
 				}
-				i, ok := index[t]
-				if !ok {
-					i = int32(len(lists[t.kind].texts))
-					index[t] = i
-					lists[t.kind].texts = append(lists[t.kind].texts, t.text)
-				}
-				triple[t.kind] = i
+				k = int32(len(texts))
+				index[text], texts = k, append(texts, text)
 			}
-			pairs.ints = append(pairs.ints, triple[inSource], triple[inHypothesis], triple[inReference])
+			*at = k
 		}
-		out = append(out, pairs)
-	}
-	out = slices.DeleteFunc(out, func(t tensor) bool { return t.datatype == bytesType && !f.wants(t.name) })
-	for i := range out {
-		if out[i].shape == nil {
-			out[i].shape = []int{len(out[i].texts)}
+		if f.reads[column] {
+			out = append(out, tensor{name, bytesType, []int{len(texts)}, texts})
 		}
 	}
-	return out
-}
-
-// wants reports whether the model has an input of texts.
-func (f *form) wants(name string) bool {
-	return name == inHypothesis || name == inSource && f.source || name == inReference && f.reference
+	if f.flat {
+		return out, nil
+	}
+	return append(out, tensor{inPairs, int32Type, []int{len(all), 3}, pairs}), nil
 }
 
 // outputs are the tensors of an answer.
-func (f *form) outputs(score string) []string {
-	out := []string{score}
+func (f *form) outputs(score string) []tensor {
+	out := []tensor{{Name: score}}
 	if f.spans {
-		out = append(out, outSpans)
+		out = append(out, tensor{Name: outSpans})
 	}
 	if f.facts {
-		out = append(out, outFacts)
+		out = append(out, tensor{Name: outFacts})
 	}
 	return out
 }

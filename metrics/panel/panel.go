@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -23,20 +22,11 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Scales make scores of members comparable.
-const (
-	same   = "same"   // as they are, of members with the same bounds
-	bounds = "bounds" // from 0, the lower bound of the member, to 1, the upper one
-	none   = "none"   // as they are, whatever the bounds
-)
-
-var scales = []string{same, bounds, none}
-
 // config says of what a Panel is made.
 type config struct {
 	Members []metrics.Metric     // at least two
 	Combine analysis.Combination // "" means the mean
-	Scale   string               // "" means same
+	Bounds  bool                 // scores are from 0, the lower bound of a member, to 1, the upper one
 	// Keep gives the way in which a member is asked, such as refract.Keep; nil
 	// stands for its Score.
 	Keep func(metrics.Metric) Score
@@ -52,10 +42,7 @@ type Panel struct {
 	info  metrics.Info
 }
 
-var (
-	_ metrics.Composite = (*Panel)(nil)
-	_ metrics.Fitter    = (*Panel)(nil)
-)
+var _ metrics.Composite = (*Panel)(nil)
 
 // Factory makes panels of specs, whose members parse makes.
 func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error), keep func(metrics.Metric) Score) metrics.Factory {
@@ -96,10 +83,9 @@ func (c *config) set(key, value string, _ bool) (err error) {
 	case "combine":
 		c.Combine, err = analysis.ParseCombination(value)
 	case "scale":
-		if !slices.Contains(scales, value) {
-			return errors.New(english.Unknown("scale", value, scales))
+		if c.Bounds = value == "bounds"; !c.Bounds {
+			return fmt.Errorf("option scale=%q: want bounds", value)
 		}
-		c.Scale = value
 	default:
 		return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
 			english.Unknown("option of a panel", key, []string{"combine", "scale"}))
@@ -112,7 +98,7 @@ func newPanel(cfg config) (*Panel, error) {
 	if len(cfg.Members) < 2 {
 		return nil, errors.New("a panel has at least two members")
 	}
-	cfg.Combine, cfg.Scale = cmp.Or(cfg.Combine, analysis.Mean), cmp.Or(cfg.Scale, same)
+	cfg.Combine = cmp.Or(cfg.Combine, analysis.Mean)
 	p := &Panel{cfg: cfg, info: cfg.Members[0].Info()}
 	p.info.Keep = metrics.KeepOnRequest // the members' own scores are kept
 	var names []string
@@ -123,20 +109,19 @@ func newPanel(cfg config) (*Panel, error) {
 			return nil, fmt.Errorf("%s is a member twice", info.Name)
 		case info.Direction != p.info.Direction:
 			return nil, fmt.Errorf("of %s lower scores are better, and of %s higher ones: a panel's members agree", lowerFirst(info, cfg.Members[0].Info())...)
-		case cfg.Scale == same && (info.Lower != p.info.Lower || info.Upper != p.info.Upper):
-			return nil, fmt.Errorf("%s is from %g to %g, and %s from %g to %g: add scale=bounds for scores from 0 to 1, or scale=none",
+		case cfg.Bounds && math.IsInf(info.Upper-info.Lower, 0):
+			return nil, fmt.Errorf("%s has no bounds on both sides, so that scale=bounds has nothing to go by", info.Name)
+		case !cfg.Bounds && (info.Lower != p.info.Lower || info.Upper != p.info.Upper):
+			return nil, fmt.Errorf("%s is from %g to %g, and %s from %g to %g: add scale=bounds for scores from 0 to 1",
 				names[0], p.info.Lower, p.info.Upper, info.Name, info.Lower, info.Upper)
-		case cfg.Scale == bounds && (math.IsInf(info.Lower, 0) || math.IsInf(info.Upper, 0)):
-			return nil, fmt.Errorf("%s has no bounds on both sides, so that scale=bounds has nothing to go by: scale=none takes scores as they are", info.Name)
+		case unfitted(m):
+			return nil, fmt.Errorf("%s weighs words by all references, and cannot be a member of a panel", info.Name)
 		}
 		names = append(names, info.Name)
 		p.info.NeedsSource = p.info.NeedsSource || info.NeedsSource
 		p.info.NeedsReferences = p.info.NeedsReferences || info.NeedsReferences
 		p.info.Explains = p.info.Explains || info.Explains
 		p.info.Pace.Batch, p.info.Pace.Calls = max(p.info.Pace.Batch, info.Pace.Batch), max(p.info.Pace.Calls, info.Pace.Calls)
-		if cfg.Scale == none {
-			p.info.Lower, p.info.Upper = min(p.info.Lower, info.Lower), max(p.info.Upper, info.Upper)
-		}
 		score := m.Score
 		if cfg.Keep != nil {
 			score = cfg.Keep(m)
@@ -147,10 +132,8 @@ func newPanel(cfg config) (*Panel, error) {
 	if cfg.Combine != analysis.Mean {
 		options = append(options, "combine="+string(cfg.Combine))
 	}
-	if cfg.Scale != same {
-		options = append(options, "scale="+cfg.Scale)
-	}
-	if cfg.Scale == bounds {
+	if cfg.Bounds {
+		options = append(options, "scale=bounds")
 		p.info.Lower, p.info.Upper = 0, 1
 	}
 	p.info.Name = metricName + ":" + join(names, options...)
@@ -174,44 +157,23 @@ func (p *Panel) Signature(metrics.Level) metrics.Signature {
 	for i, m := range p.cfg.Members {
 		sig = sig.With(fmt.Sprintf("member%d", i+1), m.Info().Name+" "+m.Signature(metrics.Sentence).String())
 	}
-	return sig.With("combine", string(p.cfg.Combine)).With("scale", p.cfg.Scale)
+	scale := "same"
+	if p.cfg.Bounds {
+		scale = "bounds"
+	}
+	return sig.With("combine", string(p.cfg.Combine)).With("scale", scale)
 }
 
 // Members implements metrics.Composite.
 func (p *Panel) Members() []metrics.Metric { return slices.Clone(p.cfg.Members) }
-
-// Fitted implements metrics.Fitter.
-func (p *Panel) Fitted() bool { return !slices.ContainsFunc(p.cfg.Members, unfitted) }
 
 func unfitted(m metrics.Metric) bool {
 	f, ok := m.(metrics.Fitter)
 	return ok && !f.Fitted()
 }
 
-// Fit implements metrics.Fitter: it fits the members that are not fitted.
-func (p *Panel) Fit(ctx context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
-	cfg := p.cfg
-	cfg.Members = p.Members()
-	for i, m := range cfg.Members {
-		if !unfitted(m) {
-			continue
-		}
-		var err error
-		if cfg.Members[i], err = m.(metrics.Fitter).Fit(ctx, references); err != nil {
-			return nil, err
-		}
-	}
-	return newPanel(cfg)
-}
-
 // Close closes the members.
 func (p *Panel) Close() error { return metrics.Close(p.cfg.Members...) }
-
-// room has the cells of a block.
-func room(b metrics.Block) metrics.Scores {
-	n := len(b.Hypotheses) * b.Columns()
-	return metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n), Reports: make([]*analysis.Report, n)}
-}
 
 // Score implements metrics.Metric. All members are asked at a time.
 func (p *Panel) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
@@ -232,7 +194,8 @@ func (p *Panel) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sc
 	}
 	out := make([]metrics.Scores, len(blocks))
 	for i, b := range blocks {
-		out[i] = room(b)
+		n := len(b.Hypotheses) * b.Columns()
+		out[i] = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n), Reports: make([]*analysis.Report, n)}
 		for cell := range out[i].Values {
 			p.place(&out[i], cell, i, b.Columns(), said)
 		}
@@ -248,8 +211,8 @@ func named(name string, err error) error {
 	if at := (*metrics.CellError)(nil); errors.As(err, &at) {
 		return &metrics.CellError{Block: at.Block, Hypothesis: at.Hypothesis, Column: at.Column, Err: fmt.Errorf("%s: %w", name, at.Err)}
 	}
-	if at := (*metrics.BlocksError)(nil); errors.As(err, &at) {
-		return &metrics.BlocksError{First: at.First, Last: at.Last, Err: fmt.Errorf("%s: %w", name, at.Err)}
+	if part := (*metrics.BlocksError)(nil); errors.As(err, &part) {
+		err = part.Err // what a member has of other blocks is no score of the panel
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
@@ -287,11 +250,14 @@ func (p *Panel) place(out *metrics.Scores, cell, block, columns int, said [][]me
 		}
 		part.By = m.Info().Name
 		if status == metrics.Scored {
-			outcome := analysis.Scored
+			outcome, v, info := analysis.Scored, s.Values[at], m.Info()
+			if p.cfg.Bounds {
+				v = (v - info.Lower) / (info.Upper - info.Lower)
+			}
 			if part.Outcome == analysis.NoError {
 				outcome = analysis.NoError
 			}
-			part.SetScore(outcome, p.scaled(m.Info(), s.Values[at]))
+			part.SetScore(outcome, v)
 		} else {
 			if part.Outcome.HasScore() {
 				part.Outcome, part.Score = analysis.Missing, nil
@@ -307,11 +273,4 @@ func (p *Panel) place(out *metrics.Scores, cell, block, columns int, said [][]me
 	if r.Score != nil {
 		out.Values[cell] = *r.Score
 	}
-}
-
-func (p *Panel) scaled(info metrics.Info, v float64) float64 {
-	if p.cfg.Scale == bounds {
-		return (v - info.Lower) / (info.Upper - info.Lower)
-	}
-	return v
 }

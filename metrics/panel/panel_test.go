@@ -3,7 +3,6 @@ package panel
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -30,33 +29,29 @@ func length(name string, lower, upper float64, references bool) metrics.Metric {
 func registry() metrics.Registry {
 	var all metrics.Registry
 	all = append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory(),
-		metrics.Made(length("long", 0, 10, false)), metrics.Made(length("open", math.Inf(-1), 10, true))},
+		metrics.Made(length("long", 0, 10, false))},
 		Factory(func(ctx context.Context, spec string) (metrics.Metric, error) { return all.Parse(ctx, spec) }, nil))
 	return all
 }
 
 func TestSpecs(t *testing.T) {
 	for spec, want := range map[string]string{
-		"panel:bleu+chrf":                                       "panel:bleu+chrf",
-		"panel:[chrf++]+bleu,combine=median":                    "panel:[chrf++]+bleu,combine=median",
-		"panel:[bleu]+[chrf:char-order=4]":                      "panel:bleu+chrf:char-order=4",
+		"panel:bleu+chrf":                    "panel:bleu+chrf",
+		"panel:[chrf++]+bleu,combine=median": "panel:[chrf++]+bleu,combine=median",
+		"panel:[bleu]+[chrf:char-order=4]":   "panel:bleu+chrf:char-order=4",
+		"panel:[panel:bleu+chrf]+[chrf++]":   "panel:[panel:bleu+chrf]+[chrf++]",
+		"panel":                              "member 1 is empty",
+		"panel:bleu":                         "at least two members",
+		"panel:chrf+++bleu":                  "member 2 is empty; one that has \"+\" or \",\" goes into brackets, as in [chrf++]+bleu",
+		"panel:[bleu+chrf":                   "a \"[\" that is not closed",
+		"panel:[bleu]x+chrf":                 "\"x+chrf\" behind the brackets of member 1",
+		"panel:bleu+blue":                    "did you mean \"bleu\"?",
+		"panel:bleu+bleu:tokenize=13a":       "bleu is a member twice",
+		"panel:bleu+ter":                     "of ter lower scores are better, and of bleu higher ones",
 		"panel:[bleu:smooth=floor,lowercase]+long,scale=bounds": "panel:[bleu:smooth=floor,lowercase=yes]+long,scale=bounds",
-		"panel:[panel:bleu+chrf]+[chrf++]":                      "panel:[panel:bleu+chrf]+[chrf++]",
-		"panel:bleu+open,scale=none":                            "panel:bleu+open,scale=none",
-		"panel":                                                 "member 1 is empty",
-		"panel:bleu":                                            "at least two members",
-		"panel:chrf+++bleu":                                     "member 2 is empty; one that has \"+\" or \",\" goes into brackets, as in [chrf++]+bleu",
-		"panel:[bleu+chrf":                                      "a \"[\" that is not closed",
-		"panel:[bleu]x+chrf":                                    "\"x+chrf\" behind the brackets of member 1",
-		"panel:bleu+blue":                                       "did you mean \"bleu\"?",
-		"panel:bleu+bleu:tokenize=13a":                          "bleu is a member twice",
-		"panel:bleu+ter":                                        "of ter lower scores are better, and of bleu higher ones",
-		"panel:bleu+long":                                       "bleu is from 0 to 100, and long from 0 to 10: add scale=bounds for scores from 0 to 1, or scale=none",
-		"panel:bleu+open,scale=bounds":                          "open has no bounds on both sides",
+		"panel:bleu+chrf,scale=none":                            "want bounds",
 		"panel:bleu:smooth=floor,lowercase+chrf":                "stands in brackets",
 		"panel:bleu+chrf,combine=maen":                          "did you mean \"mean\"?",
-		"panel:bleu+chrf,scale=none,scale=same":                 `option "scale" is given twice`,
-		"panel:bleu+chrf,scale=bound":                           "did you mean \"bounds\"?",
 	} {
 		m, err := registry().Parse(t.Context(), spec)
 		switch {
@@ -84,33 +79,17 @@ func TestSplitJoin(t *testing.T) {
 	})
 }
 
-func FuzzSplit(f *testing.F) {
-	for _, s := range []string{"", "a+b", "[a,b]+c,d=e", "[[a]+b", "[a]]"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		members, options, err := split(s)
-		if err != nil {
-			return
-		}
-		again, rest, err := split(join(members, options))
-		if !slices.Equal(members, again) || rest != options || err != nil {
-			t.Fatalf("%q is %q and %q, then %q and %q, %v", s, members, options, again, rest, err)
-		}
-	})
-}
-
 func TestRewrite(t *testing.T) {
-	got := Rewrite("panel:[judge-file:a.yaml,x=y]+[panel:bleu+judge-file:b.yaml],scale=none", func(spec string) string {
+	got := Rewrite("panel:[judge-file:a.yaml,x=y]+[panel:bleu+judge-file:b.yaml],combine=mean", func(spec string) string {
 		return strings.Replace(spec, "judge-file:", "judge-file:dir/", 1)
 	})
-	if want := "panel:[judge-file:dir/a.yaml,x=y]+[panel:bleu+judge-file:dir/b.yaml],scale=none"; got != want {
+	if want := "panel:[judge-file:dir/a.yaml,x=y]+[panel:bleu+judge-file:dir/b.yaml],combine=mean"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 func TestPromises(t *testing.T) {
-	for _, spec := range []string{"panel:bleu+chrf", "panel:bleu+[chrf++],combine=median", "panel:bleu+long,scale=bounds", "panel:bleu+open+long,scale=none,combine=gemba-v2"} {
+	for _, spec := range []string{"panel:bleu+chrf", "panel:bleu+[chrf++],combine=median", "panel:bleu+long,scale=bounds"} {
 		m, err := registry().Parse(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
@@ -168,8 +147,8 @@ func (f *fixed) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scor
 func (f *fixed) Close() error { f.closed = true; return nil }
 
 // A cell lacks a score where a member does, and what a policy counts in place of
-// one counts. Bounds make 0 to 1 of other scales.
-func TestMissingAndScaled(t *testing.T) {
+// one counts.
+func TestMissing(t *testing.T) {
 	judge := func(name string, upper float64, scores metrics.Scores) *fixed {
 		return &fixed{info: metrics.Info{Name: name, Direction: metrics.HigherIsBetter, Upper: upper, Pace: metrics.Pace{Batch: len(name)}}, scores: scores}
 	}
@@ -178,7 +157,7 @@ func TestMissingAndScaled(t *testing.T) {
 			{Outcome: analysis.Unparseable}, {Outcome: analysis.Cut}}})
 	b := judge("bbb", 10, metrics.Scores{Values: []float64{8, 8, 2}})
 	var kept []string
-	p, err := newPanel(config{Members: []metrics.Metric{a, b}, Combine: analysis.Mean, Scale: bounds,
+	p, err := newPanel(config{Members: []metrics.Metric{a, b}, Combine: analysis.Mean, Bounds: true,
 		Keep: func(m metrics.Metric) Score { kept = append(kept, m.Info().Name); return m.Score }})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +175,7 @@ func TestMissingAndScaled(t *testing.T) {
 		t.Errorf("%v %+v", got.Values, got.Reports[1])
 	}
 	if *a.scores.Reports[0].Score != 50 || *got.Reports[0].Parts[0].Score != 0.5 {
-		t.Error("a member's report was changed, or a part is not scaled")
+		t.Error("a member's report was changed, or a part")
 	}
 	if p.Info().Pace.Batch != 3 || p.Signature(metrics.Corpus).String() != "member1:a m:1%257C2|member2:bbb m:1%257C2|combine:mean|scale:bounds" || !slices.Equal(kept, []string{"a", "bbb"}) {
 		t.Errorf("%+v %s %v", p.Info().Pace, p.Signature(metrics.Corpus), kept)
@@ -208,64 +187,5 @@ func TestMissingAndScaled(t *testing.T) {
 	}
 	if err := p.Close(); err != nil || !a.closed || !b.closed {
 		t.Error("members are open")
-	}
-}
-
-// fitter scores by how many references it was fitted to.
-type fitter struct {
-	fixed
-	references int
-}
-
-func (f *fitter) Fitted() bool { return f.references > 0 }
-
-func (f *fitter) Fit(_ context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
-	g := &fitter{fixed: f.fixed}
-	for texts := range references {
-		g.references += len(texts)
-	}
-	g.scores.Values = []float64{float64(g.references)}
-	return g, nil
-}
-
-func TestFit(t *testing.T) {
-	new := func(name string) *fitter {
-		return &fitter{fixed: fixed{info: metrics.Info{Name: name, Direction: metrics.HigherIsBetter}}}
-	}
-	p, err := newPanel(config{Members: []metrics.Metric{new("a"), new("b")}})
-	if err != nil || p.Fitted() {
-		t.Fatal(err)
-	}
-	m, err := p.Fit(t.Context(), func(yield func([]string, error) bool) {
-		_ = yield([]string{"x", "y"}, nil) && yield([]string{"z"}, nil)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"h"}}})
-	if err != nil || out[0].Values[0] != 3 || !m.(metrics.Fitter).Fitted() || p.Fitted() {
-		t.Errorf("%v, %v", out, err)
-	}
-}
-
-// broken fails in one of its blocks.
-type broken struct{ metrics.Metric }
-
-func (broken) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
-	return nil, &metrics.BlocksError{First: 1, Last: 2, Err: errors.New("gave 1.5")}
-}
-
-// TestMemberFails has an error name the member and the blocks.
-func TestMemberFails(t *testing.T) {
-	a, _ := registry().Parse(t.Context(), "bleu")
-	b, _ := registry().Parse(t.Context(), "chrf")
-	p, err := newPanel(config{Members: []metrics.Metric{a, broken{b}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.Score(t.Context(), make([]metrics.Block, 4))
-	var at *metrics.BlocksError
-	if !errors.As(err, &at) || at.First != 1 || at.Last != 2 || at.Err.Error() != "chrf: gave 1.5" {
-		t.Errorf("got %v", err)
 	}
 }

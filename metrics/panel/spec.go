@@ -10,7 +10,7 @@ import (
 const metricName = "panel"
 
 // specTail is the form of what follows the name in a spec.
-const specTail = "MEMBER+MEMBER[+MEMBER…][,combine=mean|median|gemba-v2][,scale=same|bounds|none]"
+const specTail = "MEMBER+MEMBER[+MEMBER…][,combine=mean|median|gemba-v2][,scale=bounds]"
 
 // split reads what follows the name in a spec: members that "+" joins, and options
 // behind a comma. A member that has one of these two stands in square brackets, as

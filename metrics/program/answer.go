@@ -1,12 +1,11 @@
 package program
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // request is a line that a program reads.
@@ -25,34 +24,14 @@ type segment struct {
 // answer is a line that a program writes. Its lists have an item a segment, and in
 // it one a cell: hypotheses × references, row-major, or a hypothesis each.
 type answer struct {
-	ID      *int             `json:"id"`
-	Scores  [][]*float64     `json:"scores"`
-	Status  [][]string       `json:"status"`  // of the scores that are null: why
-	Reports [][]*explanation `json:"reports"` // null where there is none
-	Error   string           `json:"error"`   // in place of all of it
+	ID     *int         `json:"id"`
+	Scores [][]*float64 `json:"scores"`
+	Status [][]string   `json:"status"` // of the scores that are null: why
+	Error  string       `json:"error"`  // in place of all of it
 }
 
-// explanation is the report on a score; where its errors stand is found here.
-type explanation struct {
-	Errors []struct {
-		Location    string            `json:"location"`
-		Aspect      string            `json:"aspect"`
-		Dimension   string            `json:"dimension"`
-		Severity    analysis.Severity `json:"severity"`
-		Explanation string            `json:"explanation"`
-		Penalty     *float64          `json:"penalty"`
-	} `json:"errors"`
-	Detail string  `json:"detail"`
-	Raw    *string `json:"raw"`
-}
-
-// statuses are those that a program may give, with their outcomes in a report.
-var statuses = map[metrics.Status]analysis.Outcome{
-	metrics.Failed:      analysis.Missing,
-	metrics.Unparseable: analysis.Unparseable,
-	metrics.Blocked:     analysis.Blocked,
-	metrics.Cut:         analysis.Cut,
-}
+// statuses are those that a program may give.
+var statuses = []metrics.Status{metrics.Failed, metrics.Unparseable, metrics.Blocked, metrics.Cut}
 
 // saidError is what a program says of itself.
 type saidError struct{ text string }
@@ -74,60 +53,29 @@ func (m *Metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]
 		return nil, fmt.Errorf("it has scores of %d segments for %d", len(a.Scores), len(blocks))
 	case a.Status != nil && len(a.Status) != len(blocks):
 		return nil, fmt.Errorf("it has statuses of %d segments for %d", len(a.Status), len(blocks))
-	case a.Reports != nil && len(a.Reports) != len(blocks):
-		return nil, fmt.Errorf("it has reports of %d segments for %d", len(a.Reports), len(blocks))
-	case a.Reports != nil && !m.hello.Reports:
-		return nil, errors.New(`it has reports, which the hello line promises by "reports": true`)
 	}
 	out := make([]metrics.Scores, len(blocks))
 	for i, b := range blocks {
-		columns := b.Columns()
+		columns, status := b.Columns(), []string(nil)
 		if r.Native {
 			columns = 1
 		}
-		var status []string
-		var reports []*explanation
+		n := len(b.Hypotheses) * columns
 		if a.Status != nil {
 			status = a.Status[i]
 		}
-		if a.Reports != nil {
-			reports = a.Reports[i]
+		if len(a.Scores[i]) != n || status != nil && len(status) != n {
+			return nil, fmt.Errorf("segment %d of the request: %d scores and %d statuses for %d hypotheses × %d", i+1, len(a.Scores[i]), len(status), len(b.Hypotheses), columns)
 		}
-		var err error
-		if out[i], err = m.matrix(b, columns, a.Scores[i], status, reports); err != nil {
-			return nil, fmt.Errorf("segment %d of the request: %w", i+1, err)
-		}
-	}
-	return out, nil
-}
-
-// matrix makes the scores of a block.
-func (m *Metric) matrix(b metrics.Block, columns int, scores []*float64, status []string, reports []*explanation) (metrics.Scores, error) {
-	n := len(b.Hypotheses) * columns
-	if len(scores) != n || status != nil && len(status) != n || reports != nil && len(reports) != n {
-		return metrics.Scores{}, fmt.Errorf("%d scores, %d statuses and %d reports for %d hypotheses × %d", len(scores), len(status), len(reports), len(b.Hypotheses), columns)
-	}
-	out := metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
-	if reports != nil {
-		out.Reports = make([]*analysis.Report, n)
-	}
-	for c, v := range scores {
-		word := ""
-		if status != nil {
-			word = status[c]
-		}
-		if err := m.cell(&out, c, v, word); err != nil {
-			return out, fmt.Errorf("score %d: %w", c+1, err)
-		}
-		if reports != nil && reports[c] != nil {
-			if v != nil {
-				v = &out.Values[c]
+		out[i] = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
+		for c, v := range a.Scores[i] {
+			word := ""
+			if status != nil {
+				word = status[c]
 			}
-			texts := analysis.Texts{Hypothesis: b.Hypotheses[c/columns], Source: b.Source}
-			if columns == len(b.References) {
-				texts.Reference = b.References[c%columns]
+			if err := m.cell(&out[i], c, v, word); err != nil {
+				return nil, fmt.Errorf("segment %d of the request: score %d: %w", i+1, c+1, err)
 			}
-			out.Reports[c] = reports[c].of(v, out.Status[c], texts)
 		}
 	}
 	return out, nil
@@ -155,20 +103,9 @@ func (m *Metric) cell(out *metrics.Scores, c int, v *float64, word string) error
 		return nil
 	}
 	status, err := metrics.ParseStatus(word)
-	if _, ok := statuses[status]; err != nil || !ok {
+	if err != nil || !slices.Contains(statuses, status) {
 		return fmt.Errorf("it is null, with the status %.40q; want failed, unparseable, blocked or cut", word)
 	}
 	out.Status[c] = status
 	return nil
-}
-
-// of is the report of a cell.
-func (r *explanation) of(score *float64, status metrics.Status, texts analysis.Texts) *analysis.Report {
-	var all []analysis.Error
-	for _, e := range r.Errors {
-		all = append(all, analysis.Error{Location: e.Location, Aspect: e.Aspect, Dimension: e.Dimension, Severity: e.Severity, Explanation: e.Explanation, Penalty: e.Penalty})
-	}
-	out := analysis.Reported(all, score, statuses[status], texts)
-	out.Detail, out.Raw = r.Detail, r.Raw
-	return out
 }

@@ -1,10 +1,9 @@
 package program
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/refract-eval/refract/metrics"
 )
@@ -21,9 +20,10 @@ type hello struct {
 	Direction string            `json:"direction"` // "higher" or "lower" is better; "" is higher
 	Lower     *float64          `json:"lower"`     // no bound where they are null
 	Upper     *float64          `json:"upper"`
-	Native    bool              `json:"native"`  // it has a rule of its own for several references
-	Reports   bool              `json:"reports"` // it explains its scores
-	Batch     int               `json:"batch"`   // segments in a request at most; 0 leaves it to refract
+	Native    bool              `json:"native"` // it has a rule of its own for several references
+	Batch     int               `json:"batch"`  // segments in a request at most; 0 leaves it to refract
+
+	info metrics.Info // of what it declares
 }
 
 var (
@@ -43,25 +43,31 @@ func readHello(line []byte) (*hello, error) {
 	if err := read(line, h); err != nil {
 		return nil, err
 	}
-	h.Direction = cmp.Or(h.Direction, metrics.HigherIsBetter.String())
+	var err error
+	if h.info, err = metrics.Declared(h.Direction, h.Lower, h.Upper); err != nil {
+		return nil, err
+	}
+	h.info.Name = Name + ":" + h.Name
 	switch {
 	case h.Refract != protocol:
 		return nil, fmt.Errorf(`"refract" is %d, and %d is the version of the protocol`, h.Refract, protocol)
 	case !nameForm.MatchString(h.Name):
 		return nil, fmt.Errorf(`"name" is %.100q; up to 80 letters, digits and .,:=+/_- make one`, h.Name)
-	case h.Direction != metrics.HigherIsBetter.String() && h.Direction != metrics.LowerIsBetter.String():
-		return nil, fmt.Errorf(`"direction" is %.100q, and neither "higher" nor "lower"`, h.Direction)
-	case h.Lower != nil && h.Upper != nil && *h.Lower >= *h.Upper:
-		return nil, fmt.Errorf(`"lower" is %v, and "upper" is %v`, *h.Lower, *h.Upper)
 	case h.Batch < 0 || h.Batch > mostBatch:
 		return nil, fmt.Errorf(`"batch" is %d; want a number from 1 to %d`, h.Batch, mostBatch)
-	case h.Native && !slices.Contains(h.Needs, needsReference):
-		return nil, fmt.Errorf(`"native" goes with a metric that needs %q`, needsReference)
 	}
 	for _, need := range h.Needs {
-		if need != needsSource && need != needsReference {
-			return nil, fmt.Errorf(`"needs" has %.100q, and neither %q nor %q`, need, needsSource, needsReference)
+		switch need {
+		case "source":
+			h.info.NeedsSource = true
+		case "reference":
+			h.info.NeedsReferences = true
+		default:
+			return nil, fmt.Errorf(`"needs" has %.100q, and neither "source" nor "reference"`, need)
 		}
+	}
+	if h.Native && !h.info.NeedsReferences {
+		return nil, errors.New(`"native" goes with a metric that needs "reference"`)
 	}
 	for k, v := range h.Signature {
 		if !keyForm.MatchString(k) || len(v) > mostText || metrics.IsReserved(k, ownKeys...) {
@@ -69,17 +75,4 @@ func readHello(line []byte) (*hello, error) {
 		}
 	}
 	return h, nil
-}
-
-const (
-	needsSource    = "source"
-	needsReference = "reference"
-)
-
-// info is what the program declares, as metrics have it.
-func (h *hello) info() metrics.Info {
-	info := metrics.Declared(h.Direction, h.Lower, h.Upper)
-	info.Name = Name + ":" + h.Name
-	info.NeedsSource, info.NeedsReferences = slices.Contains(h.Needs, needsSource), slices.Contains(h.Needs, needsReference)
-	return info
 }

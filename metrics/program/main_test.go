@@ -64,7 +64,7 @@ func counter(fault string, args []string) {
 		select {}
 	}
 	needs := `"needs":["source","reference"]`
-	fmt.Printf(`{"refract":1,"name":%q,"signature":{"b":"2","a":"1"},%s,"lower":0,"upper":1e6,"native":true,"reports":true,"batch":3}`+"\n", name, needs)
+	fmt.Printf(`{"refract":1,"name":%q,"signature":{"b":"2","a":"1"},%s,"lower":0,"upper":1e6,"native":true,"batch":3}`+"\n", name, needs)
 	lines := bufio.NewReader(os.Stdin)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -117,10 +117,6 @@ func counter(fault string, args []string) {
 			scores[0][0] = nil
 			answer["status"] = [][]string{make([]string, len(scores[0]))}
 			answer["status"].([][]string)[0][0] = "blocked"
-			answer["reports"] = [][]any{make([]any, len(scores[0]))}
-			answer["reports"].([][]any)[0][0] = map[string]any{"detail": "it is rude"}
-		case "explains":
-			answer["reports"] = [][]any{{map[string]any{"errors": []any{map[string]any{"location": "b", "aspect": "x", "severity": "major"}}}}}
 		case "bad-status":
 			scores[0][0] = nil
 			answer["status"] = [][]string{make([]string, len(scores[0]))}

@@ -55,10 +55,6 @@ type Metric struct {
 	last int // id of a request
 }
 
-var (
-	_ metrics.NativeScorer = (*Metric)(nil)
-)
-
 // New starts the program, and returns the metric that it says to be, or a
 // *metrics.StartError. The context is that of the start alone.
 func New(ctx context.Context, cfg Config) (*Metric, error) {
@@ -84,8 +80,8 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 		return nil, &metrics.StartError{Name: m.info.Name, Err: err}
 	}
 	m.idle = []*process{p}
-	m.info = m.hello.info()
-	m.info.Explains, m.info.Keep = m.hello.Reports, metrics.KeepAlways
+	m.info = m.hello.info
+	m.info.Keep = metrics.KeepAlways
 	if len(m.hello.Signature) == 0 {
 		m.info.Keep = metrics.KeepNever // the program does not say when its numbers change
 	}

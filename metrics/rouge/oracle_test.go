@@ -9,7 +9,6 @@ import (
 
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/internal/porter"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -28,7 +27,7 @@ func plainWords(o options, s string) []string {
 	}
 	for i, w := range out {
 		if o.Stemmer && len(w) > 3 && !others.MatchString(w) {
-			out[i] = string(porter.Stem([]byte(w)))
+			out[i] = string(stem([]byte(w)))
 		}
 	}
 	return out

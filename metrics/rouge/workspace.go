@@ -7,7 +7,6 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
-	"github.com/refract-eval/refract/metrics/internal/porter"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -98,7 +97,7 @@ func (w *workspace) read(d *document, s string) {
 		w.words(line, func(word []byte) {
 			if w.m.opt.Stemmer && len(word) > 3 && latin(word) {
 				w.word = append(w.word[:0], word...)
-				word = porter.Stem(w.word)
+				word = stem(w.word)
 			}
 			ids = append(ids, w.intern.ID(word))
 		})

@@ -116,12 +116,6 @@ func (m *Metric) Signature(metrics.Level) metrics.Signature {
 func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	texts := textsOf(blocks)
 	vectors, err := m.model.Embed(ctx, texts)
-	if of := (*embeddings.TextError)(nil); errors.As(err, &of) {
-		at := slices.IndexFunc(blocks, func(b metrics.Block) bool {
-			return slices.Contains(b.Hypotheses, of.Text) || slices.Contains(b.References, of.Text)
-		})
-		return nil, &metrics.BlocksError{First: at, Last: at, Err: err}
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (a *alignment) trace(b *beam, words []int32) {
 
 	// Mark each word first, and sum up the marks afterwards.
 	for i > 0 && j > 0 {
-		here, above := b.row(b.prefix, i), b.row(b.prefix, i-1)
+		here, above := b.row(i), b.row(i-1)
 		d := here.cells[j-here.lo]
 		wrong := int32(0)
 		if words[i-1] != b.ref[j-1] {

@@ -1,6 +1,9 @@
 package ter
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // beamWidth is how many columns the beam reaches to each side of the
 // diagonal, at least.
@@ -12,12 +15,13 @@ const unreachable = math.MaxInt32 / 2
 // beam is the edit distance matrix of a hypothesis (rows) and a reference
 // (columns), where only cells near the diagonal exist. Cell (i, j) of prefix
 // is the distance of the first i words of the hypothesis to the first j of
-// the reference; in suffix it is that of the words from i to those from j.
+// the reference. Suffix is the same from the ends of both texts: its rows have the
+// columns in reverse.
 //
 // The diagonal goes from corner to corner, so which cells exist depends on
 // the two lengths and not on the words, and moving words keeps them.
 type beam struct {
-	ref            []int32
+	ref, back      []int32 // back is the reference from its end
 	spans          []span
 	prefix, suffix []int32
 	scratch        [2][]int32
@@ -47,7 +51,8 @@ func (b *beam) reset(n int, ref []int32) {
 	if ratio/2 > beamWidth {
 		width = int(math.Ceil(ratio/2 + beamWidth))
 	}
-	b.ref = ref
+	b.ref, b.back = ref, append(b.back[:0], ref...)
+	slices.Reverse(b.back)
 	b.spans = append(b.spans[:0], span{lo: 0, hi: m + 1})
 	at := m + 1
 	for i := 1; i <= n; i++ {
@@ -64,12 +69,10 @@ func (b *beam) reset(n int, ref []int32) {
 	for k := range b.scratch {
 		b.scratch[k] = resize(b.scratch[k], m+1)
 	}
-	for j := range m + 1 {
-		b.prefix[j] = int32(j)
-	}
-	last := b.row(b.suffix, n)
-	for k := range last.cells {
-		last.cells[k] = int32(len(last.cells) - 1 - k)
+	for _, begin := range []row{b.row(0), b.rest(n)} {
+		for j := range begin.cells {
+			begin.cells[j] = int32(j)
+		}
 	}
 }
 
@@ -81,9 +84,16 @@ func resize(s []int32, n int) []int32 {
 	return s[:n]
 }
 
-func (b *beam) row(matrix []int32, i int) row {
+// row is a row of prefix.
+func (b *beam) row(i int) row {
 	s := b.spans[i]
-	return row{s.lo, matrix[s.at : s.at+s.hi-s.lo]}
+	return row{s.lo, b.prefix[s.at : s.at+s.hi-s.lo]}
+}
+
+// rest is a row of suffix. Its columns count words from the end of the reference.
+func (b *beam) rest(i int) row {
+	s := b.spans[i]
+	return row{len(b.ref) + 1 - s.hi, b.suffix[s.at : s.at+s.hi-s.lo]}
 }
 
 // distance is the edit distance of the two texts, once prefix is computed.
@@ -92,21 +102,21 @@ func (b *beam) distance() int { return int(b.prefix[len(b.prefix)-1]) }
 // computePrefixes computes the rows of prefix below row from.
 func (b *beam) computePrefixes(words []int32, from int) {
 	for i := from + 1; i <= len(words); i++ {
-		b.next(b.row(b.prefix, i), b.row(b.prefix, i-1), words[i-1])
+		b.next(b.row(i), b.row(i-1), words[i-1], b.ref)
 	}
 }
 
 // computeSuffixes computes the rows of suffix above row from, up to row to.
 func (b *beam) computeSuffixes(words []int32, from, to int) {
 	for i := from - 1; i >= to; i-- {
-		b.previous(b.row(b.suffix, i), b.row(b.suffix, i+1), words[i])
+		b.next(b.rest(i), b.rest(i+1), words[i], b.back)
 	}
 }
 
-// next computes a row of prefix from the one above it, where word is the word
-// of the hypothesis between the two. Neither end of the row lies before that
+// next computes a row from the one before it, where word is the word of the
+// hypothesis between the two and reference is read in the same direction. Neither end of the row lies before that
 // of the row above, and the two meet at least diagonally.
-func (b *beam) next(here, above row, word int32) {
+func (b *beam) next(here, above row, word int32, reference []int32) {
 	lo, hi := here.lo, here.hi()
 	j, left := lo, int32(unreachable)
 	if lo == above.lo { // nothing to the left, in this row or above
@@ -119,7 +129,7 @@ func (b *beam) next(here, above row, word int32) {
 	both := above.cells[j-above.lo:]
 	both = both[:min(hi, above.hi())-j]
 	diagonal := above.cells[j-1-above.lo]
-	ref := b.ref[j-1:][:len(both)]
+	ref := reference[j-1:][:len(both)]
 	out := here.cells[j-lo:][:len(both)]
 	for k, up := range both {
 		best := diagonal
@@ -135,58 +145,13 @@ func (b *beam) next(here, above row, word int32) {
 	for j += len(both); j < hi; j++ {
 		best := left + 1
 		if j == above.hi() {
-			if b.ref[j-1] != word {
+			if reference[j-1] != word {
 				diagonal++
 			}
 			best = min(best, diagonal)
 		}
 		here.cells[j-lo] = best
 		left = best
-	}
-}
-
-// previous computes a row of suffix from the one below it, where word is the
-// word of the hypothesis between the two.
-func (b *beam) previous(here, below row, word int32) {
-	lo, hi := here.lo, here.hi()
-	j, right := hi-1, int32(unreachable)
-	if hi == below.hi() { // nothing to the right, in this row or below
-		right = below.cells[j-below.lo] + 1
-		here.cells[j-lo] = right
-		j--
-	}
-
-	// Columns that exist in both rows.
-	if from := max(lo, below.lo); j >= from {
-		both := below.cells[from-below.lo : j+1-below.lo]
-		ref := b.ref[from:][:len(both)]
-		out := here.cells[from-lo:][:len(both)]
-		diagonal := below.cells[j+1-below.lo]
-		for k := len(both) - 1; k >= 0; k-- {
-			down := both[k]
-			best := diagonal
-			if ref[k] != word {
-				best++
-			}
-			best = min(best, down+1, right+1)
-			out[k] = best
-			right, diagonal = best, down
-		}
-		j = from - 1
-	}
-
-	// Columns before the row below: one has a diagonal, the others do not.
-	for ; j >= lo; j-- {
-		best := right + 1
-		if j+1 == below.lo {
-			diagonal := below.cells[0]
-			if b.ref[j] != word {
-				diagonal++
-			}
-			best = min(best, diagonal)
-		}
-		here.cells[j-lo] = best
-		right = best
 	}
 }
 
@@ -211,7 +176,7 @@ func (b *beam) moved(words []int32, m move, limit int) int {
 	}
 
 	i := m.from
-	above := b.row(b.prefix, i)
+	above := b.row(i)
 	from, to := window(i)
 	above = row{from, above.cells[from-above.lo : to-above.lo]}
 	cells, spare := b.scratch[0], b.scratch[1]
@@ -220,16 +185,15 @@ func (b *beam) moved(words []int32, m move, limit int) int {
 			i++
 			from, to := window(i)
 			here := row{from, cells[:to-from]}
-			b.next(here, above, word)
+			b.next(here, above, word, b.ref)
 			above = here
 			cells, spare = spare, cells
 		}
 	}
-	below := b.row(b.suffix, i)
-	rest := below.cells[above.lo-below.lo:][:len(above.cells)]
-	least := int32(unreachable)
+	below := b.rest(i)
+	least, last := int32(unreachable), len(b.ref)-above.lo-below.lo
 	for k, d := range above.cells {
-		least = min(least, d+rest[k])
+		least = min(least, d+below.cells[last-k])
 	}
 	return int(least)
 }

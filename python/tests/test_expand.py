@@ -29,7 +29,7 @@ SET = [
 
 def test_expand(server: ModelServer) -> None:
     told: list[Progress] = []
-    done = expand(SET, model="m", prompts="plain*3", cache="c.sqlite", flags=PLAIN, progress=told.append)
+    done = expand(SET, model="m", prompts="plain", cache="c.sqlite", flags=PLAIN | {"samples": 3}, progress=told.append)
     assert done.complete
     assert [len(s.variants) for s in done.segments] == [3, 3]
     assert [s.references for s in done.segments] == [s.references for s in SET]
@@ -43,7 +43,7 @@ def test_expand(server: ModelServer) -> None:
     assert server.calls == 6
 
     # Again: all is stored, and the output is a file.
-    again = expand(SET, model="m", prompts="plain*3", cache="c.sqlite", flags=PLAIN, output="out.jsonl")
+    again = expand(SET, model="m", prompts="plain", cache="c.sqlite", flags=PLAIN | {"samples": 3}, output="out.jsonl")
     assert server.calls == 6
     assert refract_eval.read("out.jsonl") == again.segments
     with Scorer("chrf", ["single", "max"]) as scorer:
@@ -68,11 +68,11 @@ def test_wrong_usage_and_failures(server: ModelServer, tmp_path: Path) -> None:
 
 
 def test_complete_means_what_was_asked_for(server: ModelServer) -> None:
-    assert expand(SET, model="m", prompts="plain*2", flags=PLAIN).complete
+    assert expand(SET, model="m", prompts="plain", flags=PLAIN | {"samples": 2}).complete
     # Nothing to expand, or nothing accepted.
     for lacking in ([Segment("1", [None])], [*SET, Segment("3")]):
         assert not expand(lacking, model="m", prompts="plain", flags=PLAIN).complete
-    rejected = expand(SET, model="m", prompts="plain*2", flags={"form": "text", "checks": "all"})
+    rejected = expand(SET, model="m", prompts="plain", flags={"samples": 2, "form": "text", "checks": "all"})
     assert [len(s.variants) < 2 for s in rejected.segments] == [True, True]
     assert not rejected.complete
 
@@ -84,7 +84,7 @@ def test_errors_begin_with_the_reason(server: ModelServer, tmp_path: Path) -> No
     assert str(failed.value).startswith("segments:1: segment")
     assert "set.jsonl" not in str(failed.value)
     with pytest.raises(RefractError, match=r"^the budget is used up") as failed:
-        expand(SET, model="m", prompts="plain*4", flags=PLAIN | {"max-calls": 2})
+        expand(SET, model="m", prompts="plain", flags=PLAIN | {"samples": 4, "max-calls": 2})
     assert "refract expand SEGMENTS -o OUTPUT" in str(failed.value)
     assert not re.search(r"set\.jsonl|\.expanded|^refract: ", str(failed.value), re.M)
     with pytest.raises(ValueError, match="JSON Lines are written"):
@@ -99,7 +99,7 @@ def test_what_progress_raises_ends_the_run(server: ModelServer) -> None:
         raise ZeroDivisionError(now.label)
 
     with pytest.raises(ZeroDivisionError, match="expand"):
-        expand(SET, model="m", prompts="plain*200", flags=PLAIN | {"concurrency": 2}, progress=fail)
+        expand(SET, model="m", prompts="plain", flags=PLAIN | {"samples": 200, "concurrency": 2}, progress=fail)
     assert server.calls < 400
 
 
@@ -128,11 +128,11 @@ def test_interruption_keeps_what_is_paid_for(server: ModelServer, said: Callable
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        expand(SET, model="m", prompts="plain*10", cache="c.sqlite", flags=PLAIN | {"concurrency": 2})
+        expand(SET, model="m", prompts="plain", cache="c.sqlite", flags=PLAIN | {"samples": 10, "concurrency": 2})
     thread.join()
     paid = server.calls
     assert 4 <= paid < 20
-    assert expand(SET, model="m", prompts="plain*10", cache="c.sqlite", flags=PLAIN).complete
+    assert expand(SET, model="m", prompts="plain", cache="c.sqlite", flags=PLAIN | {"samples": 10}).complete
     assert server.calls == 20
 
 
@@ -140,7 +140,7 @@ def test_cancelling_the_task_ends_the_program(server: ModelServer, said: Callabl
     server.free = 2
 
     async def main() -> None:
-        task = asyncio.create_task(aexpand(SET, model="m", prompts="plain*10", flags=PLAIN | {"concurrency": 2}))
+        task = asyncio.create_task(aexpand(SET, model="m", prompts="plain", flags=PLAIN | {"samples": 10, "concurrency": 2}))
         await asyncio.to_thread(wait_until, lambda: server.calls >= 4)
         task.cancel()
         await asyncio.to_thread(wait_until, lambda: said("waiting for 2 calls"))

@@ -46,7 +46,7 @@ def test_round_trips(tmp_path: Path) -> None:
 def test_published_folders(tmp_path: Path, sample: Path) -> None:
     segments = read(sample / "sample.jsonl")
     for to in ("parquet", "jsonl"):
-        write(segments, tmp_path / to, to=to, name="Sample")
+        write(segments, tmp_path / to, to=to)
         back = read(tmp_path / to)
         assert [(s.id, s.source, s.references, s.document) for s in back] == [
             (s.id, s.source, s.references, s.document) for s in segments

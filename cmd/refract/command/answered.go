@@ -1,14 +1,14 @@
 package command
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 
+	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -16,31 +16,39 @@ import (
 // answered counts the answers of models that a run waits for.
 type answered struct {
 	mu             sync.Mutex
-	all            int
-	called, stored int // by calls of this run, and from the cache or equal to another
-	failed         int // requests that no answer came to
-	reasons        map[string]int
+	called, stored int   // by calls of this run, and from the cache or equal to another
+	failed         int   // requests that no answer came to
+	tolerated      int   // of them, those that failed by themselves
+	why            error // of the first of these
 }
 
 // add counts an answer, and shows that it has come.
-func (a *answered) add(p *report.Progress, spend *ask.Budget, called, failed bool, tokens int) {
+func (a *answered) add(p *report.Progress, spend *ask.Budget, r ask.Result) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.all++
 	switch {
-	case failed: // whether it was asked, refused or shared with another
+	case r.Err != nil: // whether it was asked, refused or shared with another
 		a.failed++
 		p.Count("failed", 1)
 		p.Add(1)
-		return
-	case !called:
+		if r.Tolerated { // another error ends the run, and is told there
+			if a.tolerated++; a.why == nil {
+				a.why = r.Err
+			}
+		}
+	case !r.Called:
 		a.stored++
 		p.AddCached(1)
-		return
+	default:
+		a.called++
+		p.Add(1)
+		p.Count("tokens", r.Answer.PromptTokens+r.Answer.CompletionTokens)
+		showCost(p, spend)
 	}
-	p.Add(1)
-	a.called++
-	p.Count("tokens", tokens)
+}
+
+// showCost shows what calls have cost so far.
+func showCost(p *report.Progress, spend *ask.Budget) {
 	if s := spend.Spent(); s.Priced {
 		p.Note("cost", fmt.Sprintf("%.4f", s.Cost))
 	}
@@ -48,44 +56,33 @@ func (a *answered) add(p *report.Progress, spend *ask.Budget, called, failed boo
 
 // tell says where the answers came from; of is whose they are, or "".
 func (a *answered) tell(e *env, of string) {
-	if a.all == 0 {
-		return
-	}
 	failed := ""
 	if a.failed > 0 {
 		failed = fmt.Sprintf(", %d failed", a.failed)
 	}
-	e.note("%s: %d by calls, %d from the cache or equal to others%s", english.Thousands(a.called+a.stored, "answer"+of, "answers"+of), a.called, a.stored, failed)
-	if len(a.reasons) == 0 {
-		return
+	if n := a.called + a.stored; n+a.failed > 0 {
+		e.note("%s: %d by calls, %d from the cache or equal to others%s", english.Thousands(n, "answer"+of, "answers"+of), a.called, a.stored, failed)
 	}
-	often := slices.SortedFunc(maps.Keys(a.reasons), func(x, y string) int {
-		return cmp.Or(cmp.Compare(a.reasons[y], a.reasons[x]), cmp.Compare(x, y))
-	})
-	var said []string
-	n, others := 0, 0
-	for i, why := range often {
-		if n += a.reasons[why]; i < mostReasons {
-			said = append(said, fmt.Sprintf("%d × %s", a.reasons[why], why))
-		} else {
-			others += a.reasons[why]
-		}
+	if a.tolerated > 0 {
+		e.warn("%s failed; the next run asks for them again. The first: %v", english.Thousands(a.tolerated, "request"), a.why)
 	}
-	if others > 0 {
-		said = append(said, fmt.Sprintf("%d × other reasons", others))
-	}
-	e.warn("%s failed; the next run asks for them again. Why: %s", english.Thousands(n, "request"), strings.Join(said, "; "))
 }
 
-// mostReasons are told of requests that failed: the most frequent ones.
-const mostReasons = 3
-
-// fails takes in why a request failed by itself.
-func (a *answered) fails(why string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.reasons == nil {
-		a.reasons = map[string]int{}
+// ended says what the calls of a run cost, and how a run that failed after so many
+// of them goes on, where that may come to something else.
+func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called int, err error) {
+	if spent.Priced && spent.Calls > 0 {
+		e.note("the calls cost %.4f", spent.Cost)
 	}
-	a.reasons[why]++
+	if spent.Guessed > 0 {
+		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)
+	}
+	if err == nil || errors.Is(err, ask.ErrNotStored) || errors.Is(err, embeddings.ErrNotStored) || called == 0 && ctx.Err() == nil {
+		return
+	}
+	e.note("%d answers of this run are stored in %s; this goes on from there:", called, c.storedIn())
+	e.note("  refract %s", redact.CommandLine(e.args))
+	if redact.Hides(e.args) {
+		e.note("  what stands as USER, QUERY, ADDRESS, SECRET or … is hidden: put it back first")
+	}
 }

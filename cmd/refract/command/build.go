@@ -2,9 +2,8 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,153 +11,167 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// buildCommand groups the recipes.
-func (e *env) buildCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "build",
-		Short: "Make data that judges are trained on",
-		Long: `Make data that judges are trained on, by the recipe of a published metric. The
-prompt of every example is, byte for byte, what the metric sends when it is
-served, and the completion is what its parser reads (docs/building.md).
-
--o is a folder: train and validation, items.jsonl with all items and the rule
-that left some out, a card, and the recipe. Answers are stored, so that the same
-command continues where a run stopped. --write-recipe DIR writes the prompts for
-you to change, and --recipe DIR uses them.`,
-		Example: `  refract build instructscore jsonl:data.jsonl --task mt_zh-en --model gpt-4o -o data
-  refract build metricinstruct mix.yaml --model gpt-4o -o data
-  refract build refine jsonl:data.jsonl -m instructscore:task=mt_zh-en --model gpt-4o -o refined`,
-	}
-	group(cmd)
-	cmd.AddCommand((&designing{}).command(e), (&mixing{}).command(e), (&refining{}).command(e))
-	return cmd
-}
-
-// builder is what the recipes share.
+// builder is one run of refract build.
 type builder struct {
 	callFlags
-	recipeDir, writeRecipe, dir string
-	items                       int
-	set                         build.Set
-	formats                     output // of tables on standard output
+	dir     string
+	set     build.Set
+	formats output // of tables on standard output
+	plan    *build.Plan
 
 	rates    ask.Prices
 	spend    *ask.Budget
-	store    store              // nil until a model is asked
 	to       *atomicfile.Folder // nil for a dry run
 	progress *report.Progress
 	answers  answered
 	written  bool // running the same command again would change nothing
 }
 
-// register adds the flags of a recipe, and has the command run it: check says what
-// is missing on the command line, and run adds items to the set.
-func (b *builder) register(cmd *cobra.Command, e *env, recipe string, check func(args []string) error, run func(context.Context, *env, []string) error) {
+func (e *env) buildCommand() *cobra.Command {
+	b := &builder{}
+	cmd := &cobra.Command{
+		Use:   "build PLAN.yaml",
+		Short: "Make data that judges are trained on",
+		Long: `Make data that judges are trained on, by the recipe of a published metric. The
+prompt of every example is, byte for byte, what the metric sends when it is
+served, and the completion is what its parser reads. PLAN.yaml says what is made
+(docs/building.md):
+
+  recipe: instructscore         # outputs with errors that were designated
+  dataset: jsonl:data.jsonl     # whose first references are the correct texts
+  task: mt_zh-en
+
+  recipe: metricinstruct        # of outputs of systems, and of synthetic ones
+  mix:
+    - dataset: mtme:data/wmt22/zh-en
+      task: translation
+      options: {sl: Chinese, tl: English}
+      metric: chrf              # splits the outputs into thirds
+      real: 300
+      shares: [1, 1, 2]         # of the best, the middle and the worst third
+      synthetic: 100
+
+  recipe: refine                # the best of several reports of a judge
+  dataset: jsonl:data.jsonl
+  judge: instructscore:task=mt_zh-en
+  samples: 8                    # reports of each output
+  least: 0                      # alignment of a report that is kept
+  all_systems: false            # or one of each segment, drawn by the seed
+
+  items: 0                      # at most, drawn by the seed; 0 for all
+  validation: 0.05              # share of the source texts
+  files: DIR                    # recipe and prompts to use instead
+
+-o is a folder: train and validation, items.jsonl with all items and the rule
+that left some out, a card, and the recipe with its prompts, which you may change
+and name as files. Answers are stored, so that the same command continues where a
+run stopped.`,
+		Example: `  refract build plan.yaml --model gpt-4o --prices prices.yaml --dry-run
+  refract build plan.yaml --model gpt-4o -o data`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd.Context(), e, args[0]) },
+	}
 	f := cmd.Flags()
-	f.IntVar(&b.items, "items", 0, "most items, drawn by the seed; 0 for all")
 	f.Uint64Var(&b.set.Seed, "seed", defaultSeed, "seed of all that is drawn")
-	f.Float64Var(&b.set.Validation, "validation", 0.05, "share of the source texts whose examples are for validation")
-	f.StringVar(&b.recipeDir, "recipe", "", "`DIR` with files that replace the recipe's built-in ones")
-	f.StringVar(&b.writeRecipe, "write-recipe", "", "write the recipe's files to `DIR`, and do no more")
-	atLeast(cmd, 0, "items")
-	inRange(cmd, "a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }, "validation")
-	grouped(cmd, taskFlags, "items", "seed", "validation", "recipe", "write-recipe")
+	grouped(cmd, taskFlags, "seed")
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	f.StringVar(&b.set.Name, "name", "", "name of the data, for its card")
 	f.StringVar(&b.set.License, "license", "", "license of the data, for its card, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
 	grouped(cmd, resultFlags, "output", "license")
-	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask")
+	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	grouped(cmd, modelFlags, "model")
 	b.callFlags.register(cmd, "answer")
 	b.registerDryRun(cmd, "make none")
-	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx := cmd.Context()
-		err := b.start(e, recipe, func() error { return check(args) })
-		if err != nil || b.writeRecipe != "" {
-			return err
-		}
-		if err = b.open(ctx, e); err == nil {
-			err = run(ctx, e, args)
-		}
-		if err == nil {
-			err = b.finish(e)
-		}
-		b.tell(ctx, e, err)
-		if b.store != nil {
-			b.store.Close()
-		}
-		return err
-	}
+	return cmd
 }
 
-// start loads the recipe, writes it if that is all, and checks the command line.
-func (b *builder) start(e *env, recipe string, check func() error) (err error) {
-	if b.set.Recipe, err = build.LoadRecipe(recipe, b.recipeDir); err != nil {
+func (b *builder) run(ctx context.Context, e *env, path string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if b.plan, err = build.ReadPlan(path, in); err != nil {
+		return err
+	}
+	if b.set.Recipe, err = build.LoadRecipe(b.plan.Recipe, b.plan.Files); err != nil {
 		return usagef("%w", err)
 	}
-	if b.writeRecipe != "" {
-		to, err := e.createFolder(b.writeRecipe)
-		if err == nil {
-			err = b.set.Recipe.Write(to.Write)
-		}
-		return err
-	}
-	if b.set.Teacher.Name == "" {
+	switch {
+	case b.set.Teacher.Name == "":
 		return usagef("--model is missing: name the model to ask")
-	}
-	if err := check(); err != nil {
-		return err
-	}
-	if b.dir == "" && !b.dryRun {
+	case b.dir == "" && !b.dryRun:
 		return usagef("-o is missing: name the folder to write")
 	}
-	return nil
+	b.set.Validation = b.plan.Validation
+	store, err := b.open(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	switch b.plan.Recipe {
+	case build.InstructScore:
+		err = b.designate(ctx, e)
+	case build.MetricInstruct:
+		err = b.mix(ctx, e)
+	default:
+		err = b.refine(ctx, e)
+	}
+	if err == nil {
+		err = b.finish(e)
+	}
+	if !b.dryRun {
+		b.progress.Finish()
+		b.answers.tell(e, "")
+	}
+	failed := err
+	if b.written {
+		failed = nil
+	}
+	b.ended(ctx, e, b.spend.Spent(), b.answers.called, failed)
+	return err
 }
 
 // open prepares the folder, the cache and the client.
-func (b *builder) open(ctx context.Context, e *env) (err error) {
+func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
-		return err
+		return nil, err
 	}
 	if !b.dryRun { // a folder that is not empty is refused before anything is paid
 		if b.to, err = e.createFolder(b.dir); err != nil {
-			return err
+			return nil, err
 		}
 		b.progress = e.progress("ask", "answers")
 	}
 	b.spend = ask.NewBudget(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
-		client, err := b.client(e, llm.Chat)
-		if err != nil {
-			return err
+		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
+			return nil, err
 		}
-		cfg.Client = client
 	}
-	if b.store, err = b.openStore(ctx, e, b.dryRun); err != nil {
-		return err
+	if opened, err = b.openStore(ctx, e, b.dryRun); err != nil {
+		return nil, err
 	}
-	cfg.Store = b.store
+	cfg.Store = opened
 	b.set.Asker, b.set.DryRun = ask.New(cfg), b.dryRun
-	b.set.Observe = func(r ask.Result) {
-		if r.Tolerated { // another error ends the run, and is told there
-			b.answers.fails(build.Reason(r.Err))
-		}
-		b.answers.add(b.progress, b.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
-	}
-	return nil
+	b.set.Observe = func(r ask.Result) { b.answers.add(b.progress, b.spend, r) }
+	return opened, nil
 }
 
 // finish writes the folder and shows the counts, or shows what is to come.
@@ -186,46 +199,23 @@ func (b *builder) finish(e *env) error {
 	return nil
 }
 
-// tell ends the progress, and says what was asked and how a run that failed
-// continues.
-func (b *builder) tell(ctx context.Context, e *env, err error) {
-	if b.answers.all > 0 && !b.dryRun {
-		b.progress.Finish()
-		b.answers.tell(e, "")
-	}
-	if b.spend != nil {
-		e.tellCost(b.spend.Spent())
-	}
-	if err != nil && !b.written && !errors.Is(err, ask.ErrNotStored) && (b.answers.called > 0 || ctx.Err() != nil) {
-		b.tellResume(e, b.answers.called)
-	}
-}
-
 // foresee prints what the steps would ask.
 func (b *builder) foresee(e *env) error {
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{
 		{Name: "step"}, countColumn("stored"), countColumn("calls"), countColumn("unknown"),
 		countColumn("prompt tokens"), countColumn("most completion tokens"), {Name: "most cost"},
 	}}
-	unknown, unpriced := 0, map[string]bool{}
+	t.Note("unknown: conversations that depend on answers not known yet, at most; their tokens are not counted.")
 	for _, s := range b.set.Steps {
 		price, priced := b.rates[s.Model]
 		cost := fixed(price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens))
 		if !priced {
-			unpriced[s.Model], cost = true, report.Null()
+			cost = report.Null()
+			e.note("the cost of the step %s is not known: --prices has none of %s", s.Name, s.Model)
 		}
 		t.Add(s.Name, s.Ahead.Stored, s.Ahead.Needed, s.Unknown, s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens, cost)
-		unknown += s.Unknown
 	}
-	if unknown > 0 {
-		t.Note("unknown: conversations that depend on answers not known yet, at most; their tokens are not counted.")
-	}
-	out := b.formats.onScreen()
-	err := out.show(e, t)
-	if err == nil && len(unpriced) > 0 {
-		e.note("the cost is not known: --prices has none of %s", strings.Join(slices.Sorted(maps.Keys(unpriced)), ", "))
-	}
-	return err
+	return b.formats.onScreen().show(e, t)
 }
 
 // segments reads a dataset, and records it as an input. It leaves out references
@@ -238,13 +228,12 @@ func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource
 	}
 	id := refract.NewIdentity()
 	var kept []*refract.Segment
-	people, texts, read, lacking := map[string]bool{}, 0, 0, 0
+	people, lacking := 0, 0
 	for s, err := range ds.Segments(ctx) {
 		if err != nil {
 			return nil, err
 		}
 		id.Add(s)
-		read++
 		if !slices.ContainsFunc(s.References, func(t refract.Text) bool { return t.Valid && (mayBeEmpty || t.Value != "") }) || needsSource && strings.TrimSpace(s.Source.Value) == "" {
 			lacking++
 			continue
@@ -255,8 +244,7 @@ func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource
 			if !h.Human {
 				own.Hypotheses = append(own.Hypotheses, h)
 			} else if h.Text.Valid {
-				people[h.System] = true
-				texts++
+				people++
 			}
 		}
 		kept = append(kept, &own)
@@ -264,20 +252,150 @@ func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case read == 0:
+	case len(kept)+lacking == 0:
 		return nil, dataset.ErrEmpty
 	case lacking > 0:
 		e.warn("%s: segments without a reference, or a source that is needed: %d", spec, lacking)
 	}
 	if in := (build.Input{Spec: spec, Set: id.Hash()}); !slices.Contains(b.set.Inputs, in) {
 		b.set.Inputs = append(b.set.Inputs, in)
-	}
-	if texts > 0 {
-		said := fmt.Sprintf("%s: left out as references scored as systems: %s of %s", spec, english.Count(texts, "text"), strings.Join(slices.Sorted(maps.Keys(people)), ", "))
-		if !slices.Contains(b.set.Notes, said+".") {
+		if people > 0 {
+			said := fmt.Sprintf("%s: left out as references scored as systems: %s", spec, english.Count(people, "text"))
 			b.set.Notes = append(b.set.Notes, said+".")
 			e.note("%s", said)
 		}
 	}
 	return kept, nil
+}
+
+// designate makes examples for InstructScore.
+func (b *builder) designate(ctx context.Context, e *env) error {
+	task, err := b.set.Recipe.Task(b.plan.Task)
+	if err != nil {
+		return fmt.Errorf("task: %w", err)
+	}
+	if task.Language != "" {
+		d := language.New(language.Config{Language: task.Language})
+		if b.set.Language, err = check.New(check.Config{Checks: []string{check.ReasonLanguage}, Detector: d}); err != nil {
+			return err
+		}
+	}
+	segments, err := b.segments(ctx, e, b.plan.Dataset, task.NeedsSource, false)
+	if err != nil {
+		return err
+	}
+	return b.set.Designated(ctx, task, b.set.TextsOf(segments, b.plan.Items))
+}
+
+// mix makes examples for TIGERScore, row by row.
+func (b *builder) mix(ctx context.Context, e *env) error {
+	for i, row := range b.plan.Mix {
+		if n := b.plan.Items; n > 0 {
+			row.Real, row.Synthetic = min(row.Real, n), min(row.Synthetic, n)
+		}
+		if err := b.set.Check(row); err != nil {
+			return fmt.Errorf("mix[%d]: %w", i, err)
+		}
+	}
+	for _, row := range b.plan.Mix {
+		segments, err := b.segments(ctx, e, row.Dataset, true, false)
+		var drawn []build.Output
+		if err == nil && row.Real > 0 {
+			drawn, err = b.scored(ctx, e, row, segments)
+		}
+		if err == nil && row.Real > 0 {
+			err = b.set.Real(ctx, row, drawn)
+		}
+		if err == nil && row.Synthetic > 0 {
+			err = b.set.Synthetic(ctx, row, segments)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", row.Dataset, row.Task, err)
+		}
+		if len(drawn) < row.Real || len(segments) < row.Synthetic {
+			e.warn("%s: fewer were drawn than the plan asks for: %d outputs, %d references", row.Dataset, len(drawn), min(len(segments), row.Synthetic))
+		}
+	}
+	return nil
+}
+
+// scored draws outputs of all systems by the thirds of their scores against the first
+// reference; higher is better.
+func (b *builder) scored(ctx context.Context, e *env, row *build.MixRow, segments []*refract.Segment) ([]build.Output, error) {
+	run := (&judgeFlags{callFlags: b.callFlags, storeScores: "auto", maxText: refract.DefaultMaxText >> 20}).run(e)
+	run.spend, run.prices = b.spend, b.rates
+	defer run.close()
+	m, err := run.metric(ctx, row.Metric)
+	if err != nil {
+		return nil, err
+	}
+	ds := dataset.InMemory(segments)
+	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Must("single")}})
+	if err != nil {
+		return nil, err
+	}
+	eng, err := refract.NewEngine(settings, run.options(refract.Options{}))
+	if err != nil {
+		return nil, err
+	}
+	var out []build.Output
+	lacking := 0
+	err = eng.Run(ctx, ds, func(s *refract.SegmentScores) error {
+		scores := &s.Metrics[0]
+		for h, hyp := range s.Segment.Hypotheses {
+			i := h * scores.Columns
+			if scores.Status[i] != metrics.Scored {
+				lacking++
+				continue
+			}
+			out = append(out, build.Output{
+				Segment: s.Segment, System: hyp.System, Text: hyp.Text.Value, Score: float64(m.Info().Direction) * scores.Values[i],
+			})
+		}
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = dataset.ErrNoSystems
+	}
+	if lacking > 0 {
+		e.warn("outputs without a score, which are not drawn: %d", lacking)
+	}
+	return build.Thirds(b.set.Seed, row, out), err
+}
+
+// refine keeps the best of several reports of a judge.
+func (b *builder) refine(ctx context.Context, e *env) error {
+	r := build.Refinement{Samples: b.plan.Samples, Least: b.plan.Least}
+	env := judge.Environment{Asker: b.set.Asker}
+	if b.calling() {
+		env.Client = func(resolved *judge.Resolved, server string) (ask.Completer, error) {
+			c, err := b.client(e, resolved.Endpoint(), server)
+			r.Student.Client = c
+			return c, err
+		}
+	}
+	m, err := judge.Registry(func(context.Context) (judge.Environment, error) { return env, nil }, e.registry().Names()...).Parse(ctx, b.plan.Judge)
+	if err != nil {
+		return err
+	}
+	j := m.(*judge.Judge)
+	if why := build.CanRefine(j.Resolved()); why != "" {
+		return usagef("the judge %s cannot be refined: %s", b.plan.Judge, why)
+	}
+	if j.Samples() > 1 {
+		return usagef("the judge %s: its option samples is for scores; samples of the plan says how many reports are asked for", b.plan.Judge)
+	}
+	r.Judge, r.Student.Name, r.Student.Endpoint = j.Resolved(), j.Model(), j.Resolved().Endpoint()
+	segments, err := b.segments(ctx, e, b.plan.Dataset, r.Judge.NeedsSource(), true)
+	if err != nil {
+		return err
+	}
+	outputs := build.Outputs(b.set.Seed, segments, b.plan.AllSystems, b.plan.Items)
+	if len(outputs) == 0 {
+		return fmt.Errorf("%s has no output of a system to judge", b.plan.Dataset)
+	}
+	b.set.Metric = r.Judge.Name()
+	b.set.Notes = append(b.set.Notes,
+		"The completions were written by the model "+r.Student.Name+", "+english.Count(r.Samples, "sample")+" of each output; the model above told what is wrong with them.")
+	return b.set.Refine(ctx, r, outputs)
 }

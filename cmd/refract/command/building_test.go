@@ -21,16 +21,17 @@ func TestBuildingServedPrompts(t *testing.T) {
 	if err := demo.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	mix := "mix:\n  - {dataset: 'jsonl:" + filepath.Join(dir, "sample.jsonl") + "', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 12, synthetic: 6}\n"
+	mix := "recipe: metricinstruct\nvalidation: 0\nmix:\n  - {dataset: 'jsonl:" + filepath.Join(dir, "sample.jsonl") + "', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 12, synthetic: 6}\n"
 	if err := os.WriteFile(filepath.Join(dir, "mix.yaml"), []byte(mix), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		metric, options string
-		build           []string
-	}{
-		{"instructscore", "task=mt_zh-en", []string{"instructscore", "jsonl:" + filepath.Join(dir, "sample.jsonl"), "--task", "mt_zh-en"}},
-		{"tigerscore", "task=translation,sl=German,tl=English", []string{"metricinstruct", filepath.Join(dir, "mix.yaml")}},
+	plan := "recipe: instructscore\nvalidation: 0\ndataset: 'jsonl:" + filepath.Join(dir, "sample.jsonl") + "'\ntask: mt_zh-en\n"
+	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(plan), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ metric, options, plan string }{
+		{"instructscore", "task=mt_zh-en", "plan.yaml"},
+		{"tigerscore", "task=translation,sl=German,tl=English", "mix.yaml"},
 	} {
 		for _, endpoint := range []string{"completions", "chat"} {
 			t.Run(c.metric+"/"+endpoint, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 					}
 				}
 				asking := []string{"--base-url", url, "--cache", at("cache.sqlite")}
-				refract(slices.Concat([]string{"build"}, c.build, []string{"--model", "teacher", "--validation", "0", "-o", at("data")}, asking)...)
+				refract(slices.Concat([]string{"build", filepath.Join(dir, c.plan), "--model", "teacher", "-o", at("data")}, asking)...)
 
 				refract("metrics", c.metric, "-o", at("judge.yaml"))
 				edit(t, at("judge.yaml"), "name: "+c.metric, "name: my-judge", "endpoint: completions", "endpoint: "+endpoint)

@@ -27,7 +27,6 @@ type serverFlags struct {
 	concurrency int
 	timeout     time.Duration
 	retries     int
-	maxWait     time.Duration
 	wait        time.Duration
 }
 
@@ -44,8 +43,7 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
 	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
-	f.DurationVar(&s.maxWait, "max-wait", llm.DefaultMaxRetryWait, "longest wait that a server may ask for before an attempt")
-	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 10m")
+	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; a server may ask for so long before an attempt, or for 10m")
 	atLeast(cmd, 1, "concurrency")
 	atLeast(cmd, 0, "retries")
 	grouped(cmd, modelFlags, "cache", "base-url")
@@ -133,8 +131,11 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 		mode = append(mode, cache.ReadOnly())
 	}
 	db, err := cache.Open(ctx, s.cache, mode...)
-	if looks && errors.Is(err, fs.ErrNotExist) && !strings.Contains(s.cache, "://") {
-		return nothing{cache.NewMemory()}, nil
+	if looks && errors.Is(err, fs.ErrNotExist) && !cache.IsPostgres(s.cache) {
+		return struct {
+			cache.Store
+			io.Closer
+		}{cache.NewMemory(), io.NopCloser(nil)}, nil
 	}
 	if err != nil {
 		return nil, err // and not a store that is a nil *cache.Database
@@ -142,16 +143,11 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 	return db, nil
 }
 
-// storedIn names the cache for people, as tellCommand does.
+// storedIn names the cache for people, as a command line is shown.
 func (s *serverFlags) storedIn() string { return redact.Address(cache.Shown(s.cache)) }
 
 // tells has a cache warn that it waits.
 func (e *env) tells() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
-
-// nothing is a cache without a file.
-type nothing struct{ *cache.Memory }
-
-func (nothing) Close() error { return nil }
 
 // urls are the servers that are named, at least one.
 func (s *serverFlags) urls(e *env) []string {
@@ -167,19 +163,11 @@ func (s *serverFlags) urls(e *env) []string {
 // calls is how many calls run at a time in all.
 func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e)) }
 
-// at is with one server alone; "" leaves them as they are.
-func (s serverFlags) at(url string) serverFlags {
-	if url != "" {
-		s.baseURLs = []string{url}
-	}
-	return s
-}
-
 // config is that of a client, but for its servers.
 func (s *serverFlags) config() llm.Config {
 	cfg := llm.Config{
 		MaxInFlight: s.concurrency,
-		Timeout:     s.timeout, MaxRetries: s.retries, MaxRetryWait: s.maxWait,
+		Timeout:     s.timeout, MaxRetries: s.retries, MaxRetryWait: max(s.wait, llm.DefaultMaxRetryWait),
 		UserAgent: "refract/" + refract.Version,
 	}
 	if s.retries == 0 {
@@ -188,10 +176,16 @@ func (s *serverFlags) config() llm.Config {
 	return cfg
 }
 
-func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error) {
+// client asks the servers, or the one that is named, at an endpoint, and waits for
+// them at first.
+func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	cfg := s.config()
 	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }
-	for _, url := range s.urls(e) {
+	urls := s.urls(e)
+	if server != "" {
+		urls = []string{server}
+	}
+	for _, url := range urls {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: url, APIKey: e.getenv("OPENAI_API_KEY")})
 	}
 	client, err := llm.New(cfg)
@@ -199,55 +193,4 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint) (*llm.Client, error)
 		return nil, usagef("%w", err)
 	}
 	return client, nil
-}
-
-// tellCost says what the calls of a run cost.
-func (e *env) tellCost(s ask.Spent) {
-	if s.Priced && s.Calls > 0 {
-		e.note("the calls cost %.4f", s.Cost)
-	}
-}
-
-// tellResume says how a run that failed goes on after so many calls.
-func (c *callFlags) tellResume(e *env, calls int) {
-	e.note("%d answers of this run are stored in %s; this goes on from there:", calls, c.storedIn())
-	e.tellCommand(e.args)
-}
-
-// tellCommand shows a command to run, and says what it lacks of the one that ran.
-func (e *env) tellCommand(words []string) {
-	words, servers := withoutHiddenServers(words)
-	e.note("  refract %s", redact.CommandLine(words))
-	if servers != "" {
-		e.note("  set OPENAI_BASE_URL first to the whole address that stood behind --base-url, which may hold a secret: %s", servers)
-	}
-	if redact.Hides(words) {
-		e.note("  what stands as USER, QUERY, ADDRESS, SECRET or … is hidden: put it back first")
-	}
-}
-
-// withoutHiddenServers leaves --base-url out where a part of its value is hidden, so
-// that the command runs as it is shown, by OPENAI_BASE_URL, which takes several
-// addresses too. shown are their addresses.
-func withoutHiddenServers(words []string) (rest []string, shown string) {
-	var addresses []string
-	for i := 0; i < len(words); i++ {
-		url, is := strings.CutPrefix(words[i], "--base-url=")
-		switch {
-		case words[i] == "--base-url" && i+1 < len(words):
-			i++
-			addresses = append(addresses, words[i])
-		case is:
-			addresses = append(addresses, url)
-		default:
-			rest = append(rest, words[i])
-		}
-	}
-	if !redact.Hides(addresses) {
-		return words, ""
-	}
-	for i := range addresses {
-		addresses[i] = redact.Address(addresses[i])
-	}
-	return rest, strings.Join(addresses, " ")
 }

@@ -97,9 +97,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 			err = ctx.Err()
 		}
 		if err == nil {
-			s, err = found.Add(s)
-		}
-		if err == nil {
+			s = found.Add(s)
 			kept.Add(s)
 			err = encode(s)
 		}

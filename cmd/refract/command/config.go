@@ -1,19 +1,37 @@
 package command
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
+
+// configName is the file that is looked for in the working directory, and nowhere
+// else: one beside data could send a key to a server of its author's choice.
+const configName = "refract.yaml"
+
+// configKeys are the flags that a configuration file or the environment may state.
+var configKeys = []string{
+	"base-url", "concurrency", "timeout", "retries", "wait",
+	"model", "form", "judge-model", "embeddings", "cache", "prices", "max-cost", "max-calls", "max-time",
+}
 
 const environmentPrefix = "REFRACT_"
 
@@ -26,7 +44,7 @@ func environmentName(key string) string {
 // flag of the same name with another meaning, such as a filter, may not.
 func isConfigured(f *pflag.Flag) bool {
 	in := helptext.SectionOf(f)
-	return slices.Contains(config.Keys, f.Name) && (in == modelFlags || in == budgetFlags)
+	return slices.Contains(configKeys, f.Name) && (in == modelFlags || in == budgetFlags)
 }
 
 // configure sets the flags of a command that are not on the command line by the
@@ -42,8 +60,9 @@ func (e *env) configure(cmd *cobra.Command) error {
 		return nil
 	}
 	e.checkEnvironment()
-	file, err := config.Read(e.configPath)
-	if err != nil {
+	path := cmp.Or(e.configPath, configName)
+	file, stated, err := readConfig(path)
+	if err != nil && (e.configPath != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return usagef("%w", err)
 	}
 	var used []string
@@ -51,44 +70,32 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if f.Changed {
 			continue
 		}
-		values, stated := file.Values[f.Name]
-		at := func(err error) error { return file.At(yamlfile.Wrong(f.Name, "%w", err)) }
+		values, fromFile := stated[f.Name]
 		name := environmentName(f.Name)
-		switch v := e.getenv(name); {
+		v := e.getenv(name)
+		switch {
 		case v != "":
-			at = func(err error) error { return fmt.Errorf("%s: %s", name, unshown(err, f.Name)) }
 			if values = []string{v}; f.Value.Type() == "stringArray" {
 				values = strings.Fields(strings.ReplaceAll(v, ",", " "))
 			}
-		case stated && f.Name == "base-url" && e.getenv("OPENAI_BASE_URL") != "":
-			e.note("%s: base-url is not used, as OPENAI_BASE_URL is set", file.Path)
+		case fromFile && f.Name == "base-url" && e.getenv("OPENAI_BASE_URL") != "":
+			e.note("%s: base-url is not used, as OPENAI_BASE_URL is set", path)
 			continue
-		case stated:
+		case fromFile:
 			used = append(used, f.Name)
 		}
 		for _, one := range values {
-			if err := f.Value.Set(one); err != nil {
-				return usagef("%w", at(unfit(err)))
+			if err := f.Value.Set(one); err != nil && v != "" { // the value may be a secret in the wrong place
+				return usagef("%s: the value is not one that --%s takes ('refract help all' has them)", name, f.Name)
+			} else if err != nil {
+				return usagef("%w", file.At(yamlfile.Wrong(f.Name, "%w", unfit(err))))
 			}
 		}
 	}
 	if len(used) > 0 {
-		e.note("configuration: %s (%s)", file.Path, strings.Join(used, ", "))
+		e.note("configuration: %s (%s)", path, strings.Join(used, ", "))
 	}
 	return nil
-}
-
-// unshown says what is wrong with a value of the environment, which may be a
-// secret in the wrong place, without it.
-func unshown(err error, flag string) string {
-	unwanted := (*unwantedError)(nil)
-	switch {
-	case errors.As(err, &unwanted):
-		return "want " + unwanted.want
-	case errors.Is(err, errNoNumber):
-		return "the value is no number that fits"
-	}
-	return "the value is not one that --" + flag + " takes ('refract help all' has them)"
 }
 
 // checkEnvironment warns of variables that are probably misspelt.
@@ -97,11 +104,98 @@ func (e *env) checkEnvironment() {
 		name, _, _ := strings.Cut(variable, "=")
 		word, ours := strings.CutPrefix(name, environmentPrefix)
 		key := strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-		if !ours || slices.Contains(config.Keys, key) {
-			continue
-		}
-		if near := english.Nearest(key, config.Keys); near != "" {
+		if near := english.Nearest(key, configKeys); ours && near != "" && near != key {
 			e.warn("the environment variable %s means nothing; did you mean %s?", name, environmentName(near))
 		}
 	}
+}
+
+// readConfig reads the values of a configuration file by key, as the flags of that
+// name take them. An error says the file and the line, and repeats no value.
+func readConfig(path string) (f *yamlfile.File, values map[string][]string, err error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	if f, err = yamlfile.Read(path, in); err != nil {
+		return nil, nil, err
+	}
+	var raw map[string]any
+	if err := f.Decode(&raw, "state flags about models, servers and budgets"); err != nil {
+		return nil, nil, err
+	}
+	values = map[string][]string{}
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		if values[key], err = configValues(filepath.Dir(path), key, raw[key]); err != nil {
+			return nil, nil, f.At(err)
+		}
+	}
+	return f, values, nil
+}
+
+func configValues(dir, key string, value any) ([]string, error) {
+	known := slices.Contains(configKeys, key)
+	switch {
+	case !known && secretKey.MatchString(key), secretField("", value) != "":
+		return nil, yamlfile.Wrong(key, "a secret has no place in this file: keys of servers are read from OPENAI_API_KEY, passwords of Postgres from PGPASSWORD or ~/.pgpass")
+	case !known:
+		return nil, yamlfile.Wrong(key, "%s", english.Unknown("key", key, configKeys))
+	}
+	switch v := value.(type) {
+	case []any:
+		if key == "base-url" {
+			var all []string
+			for _, one := range v {
+				all = append(all, fmt.Sprint(one))
+			}
+			return all, nil
+		}
+	case map[string]any:
+		if key == "prices" {
+			table, err := json.Marshal(v)
+			return []string{string(table)}, err
+		}
+	case nil:
+	default:
+		text := fmt.Sprint(v)
+		if isPath := key == "prices" || key == "cache" && !cache.IsPostgres(text) && cache.CheckName(text) == nil; isPath && !filepath.IsAbs(text) {
+			text = filepath.Join(dir, text)
+		}
+		return []string{text}, nil
+	}
+	return nil, yamlfile.Wrong(key, "takes one value, not a list, a table or none")
+}
+
+// secretKey is what a key that holds a secret is called.
+var secretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
+
+// secretField names a field of a value, or of what it holds, that is a secret by its
+// name or its value; "" where none is. What is no text, such as the number of
+// max_thinking_tokens, is none.
+func secretField(name string, value any) string {
+	switch v := value.(type) {
+	case string:
+		u, err := url.Parse(v)
+		hasPassword := false
+		if err == nil && u.User != nil {
+			_, hasPassword = u.User.Password()
+		}
+		if secretKey.MatchString(name) || hasPassword || strings.HasPrefix(v, "sk-") || strings.Contains(v, "password=") {
+			return cmp.Or(name, "it")
+		}
+	case []any:
+		for _, one := range v {
+			if found := secretField(name, one); found != "" {
+				return found
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if found := secretField(key, v[key]); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/measure"
 )
 
 // weighed is the dataset with the doubt about variants that have none yet.
@@ -18,7 +18,7 @@ func weighed(ds refract.Dataset) refract.Dataset {
 		for i := range out.Variants {
 			v := &out.Variants[i]
 			if v.Doubt == nil && v.Reference < len(s.References) && strings.TrimSpace(v.Text.Value) != "" {
-				v.Doubt = new(doubt.Of(s.References[v.Reference].Value, v.Text.Value))
+				v.Doubt = new(measure.Doubt(s.References[v.Reference].Value, v.Text.Value))
 			}
 		}
 		return &out, nil

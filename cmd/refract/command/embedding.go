@@ -10,11 +10,6 @@ import (
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// tellVectors says where the vectors of a model came from.
-func (e *env) tellVectors(m *embeddings.Model) {
-	e.note("vectors of %s: %d by calls, %d from the cache", m.Name, m.Asked(), m.Stored())
-}
-
 // embedding gives the model of a metric that compares vectors the cache and the
 // servers of the run.
 func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server string) error {

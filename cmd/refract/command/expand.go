@@ -1,13 +1,10 @@
 package command
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/config"
-	"github.com/refract-eval/refract/internal/doubt"
+	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -17,19 +14,16 @@ type expandFlags struct {
 	output
 	callFlags
 	checkFlags
-	batchFlags
 	shardFlag
 
 	prompts string // their names
 	form    string
 	judge   string // model; "" for none
-	judgeOn string
+	batch   bool
 	config  diversify.Config
 }
 
 const (
-	// judgeDoubtful and listAll are the values of --judge-on.
-	judgeDoubtful = "doubtful"
 	// defaultResample is how often a rejected answer is asked for again.
 	defaultResample = 2
 	// expandEnlarge is how often an answer that --max-tokens cut gets twice the room.
@@ -53,9 +47,10 @@ segment has fewer than N; exit code 1 says that some still have, or, without it,
 that no answer has a text. The output keeps all answers: accepted ones under
 "variants", the others with their verdict under "rejected".
 
---judge asks another model whether answers mean what their references do: about
-those whose words raise doubt, or with --judge-on all about all. A DATASET that
-was expanded before is asked only for what it lacks.
+--judge asks another model whether answers whose words raise doubt mean what
+their references do. A DATASET that was expanded before is asked only for what it
+lacks. --batch sends the calls through the server's Batch API, and lists open
+batches in a file beside the cache, from which the same command goes on.
 
 The prompts translation, summary, caption and data do not show the reference:
 they ask for another reference of the source.`,
@@ -78,8 +73,9 @@ they ask for another reference of the source.`,
 	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
 	f.StringVar(&x.form, "form", string(diversify.FormAuto), "how answers are asked for: json, text (the paper's way), or auto, which takes stored ones of both and asks for json where the server gives it")
 	oneOf(cmd, "form", string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON))
-	grouped(cmd, modelFlags, "model")
-	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain*10, ten@de, translation, file:FILE, … ('refract prompts' lists them)")
+	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
+	grouped(cmd, modelFlags, "model", "batch")
+	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, translation, file:FILE, … ('refract prompts' lists them)")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	f.IntVar(&c.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	f.Float64Var(&c.Temperature, "temperature", diversify.PaperTemperature, "sampling temperature")
@@ -88,9 +84,7 @@ they ask for another reference of the source.`,
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&c.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers mean what their references do")
-	f.StringVar(&x.judgeOn, "judge-on", judgeDoubtful, "accepted answers that the judge is asked about: doubtful or all")
-	oneOf(cmd, "judge-on", judgeDoubtful, listAll)
+	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether doubtful answers mean what their references do")
 	atLeast(cmd, 1, "samples", "max-tokens")
 	within(cmd, 0, 2, "temperature")
 	atLeast(cmd, 0, "resample", "complete")
@@ -98,7 +92,6 @@ they ask for another reference of the source.`,
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd, "make no call")
 	x.checkFlags.register(cmd)
-	x.batchFlags.register(cmd)
 	x.shardFlag.register(cmd)
 	return cmd
 }
@@ -117,7 +110,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
-	if field := config.SecretField(cfg.Extra); field != "" {
+	if field := secretField("", cfg.Extra); field != "" {
 		return cfg, usagef("--extra: the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY instead, which goes with every call and is stored nowhere", field)
 	}
 	if cfg.Prompts, err = x.readPrompts(args); err != nil {
@@ -126,8 +119,11 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	if cfg.Check, err = x.checker(e, args, cfg.Prompts); err != nil {
 		return cfg, err
 	}
-	if cfg.Equivalence, err = x.equivalence(cfg.Check != nil); err != nil {
-		return cfg, err
+	if x.judge != "" {
+		if cfg.Check == nil {
+			return cfg, usagef("--judge comes after the checks: leave out --checks none")
+		}
+		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, From: measure.DoubtLimit}
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate
@@ -158,24 +154,10 @@ func (x *expandFlags) readPrompts(args []string) ([]diversify.Prompt, error) {
 	return prompts, nil
 }
 
-// equivalence is the judge that the flags ask for; nil for none.
-func (x *expandFlags) equivalence(checks bool) (*diversify.Equivalence, error) {
-	switch {
-	case x.judge == "" && x.judgeOn != judgeDoubtful:
-		return nil, usagef("--judge-on needs a --judge")
-	case x.judge == "":
-		return nil, nil
-	case !checks:
-		return nil, usagef("--judge comes after the checks: leave out --checks none")
-	}
-	j := &diversify.Equivalence{Model: x.judge, Endpoint: x.config.Endpoint}
-	if x.judgeOn == judgeDoubtful {
-		j.From = doubt.Limit
-	}
-	return j, nil
-}
-
 // models are those that are asked.
 func (x *expandFlags) models() []string {
-	return slices.Compact(slices.DeleteFunc([]string{x.config.Model, x.judge}, func(m string) bool { return m == "" }))
+	if x.judge == "" || x.judge == x.config.Model {
+		return []string{x.config.Model}
+	}
+	return []string{x.config.Model, x.judge}
 }

@@ -2,31 +2,12 @@ package command
 
 import (
 	"context"
-	"fmt"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm/ask"
 )
-
-// batchFlags say whether and how the Batch API is used.
-type batchFlags struct {
-	batch         bool
-	batchState    string
-	batchInterval time.Duration
-}
-
-func (b *batchFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.BoolVar(&b.batch, "batch", false, "send the calls through the server's Batch API")
-	f.StringVar(&b.batchState, "batch-state", "", "`FILE` that lists open batches (default the cache's name with .batches)")
-	f.DurationVar(&b.batchInterval, "batch-interval", ask.DefaultInterval, "longest pause between two looks at open batches")
-	grouped(cmd, modelFlags, "batch")
-}
 
 // inBatches asks through the Batch API for all that the store lacks.
 func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
@@ -36,16 +17,13 @@ func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
 	}
 	progress := r.e.progress("batches", "rows")
 	defer progress.Finish()
-	state := r.batchState
-	if state == "" {
-		state = "refract-cache.batches"
-		if !cache.IsPostgres(r.cache) {
-			state = r.cache + ".batches"
-		}
+	state := "refract-cache.batches"
+	if !cache.IsPostgres(r.cache) {
+		state = r.cache + ".batches"
 	}
 	var last ask.BatchProgress
 	b := &ask.Batches{
-		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Interval: r.batchInterval, Time: r.maxTime,
+		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Time: r.maxTime,
 		Journals: []string{state, state + ".judge"}[:len(r.models())],
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
 			_, err := exp.Plan(ctx, r.ds, need)
@@ -57,9 +35,7 @@ func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
 			progress.Count("failed", now.Failed-last.Failed)
 			progress.Count("sent again", now.Again-last.Again)
 			progress.Count("open batches", now.Open-last.Open)
-			if s := r.spend.Spent(); s.Priced {
-				progress.Note("cost", fmt.Sprintf("%.4f", s.Cost))
-			}
+			showCost(progress, r.spend)
 			if now.Trouble != nil && last.Trouble == nil {
 				progress.Println("for now: " + now.Trouble.Error())
 			}

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -43,7 +42,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	r.spend = ask.NewBudget(x.limits(), r.prices)
 	if x.calling() {
-		if r.client, err = x.client(e, cfg.Endpoint); err != nil {
+		if r.client, err = x.client(e, cfg.Endpoint, ""); err != nil {
 			return err
 		}
 	}
@@ -92,45 +91,32 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 
 // expand runs the expansion, writes the segments, and says what came of it.
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
-	watch := &watcher{spend: r.spend, client: r.client, p: r.e.progress("expand", "variants")}
+	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
 	watch.segments, _ = dataset.Len(r.ds)
-	r.cfg.Observe, r.cfg.FormFound = watch.observe, r.formFound()
+	var asText sync.Once // a judge's model may tell the same again
+	r.cfg.Observe, r.cfg.FormFound = watch.observe, func(why error) {
+		if why != nil {
+			asText.Do(func() { r.e.note("answers are asked for as plain text, as the server gives no JSON: %v", why) })
+		}
+	}
 	exp, err := diversify.New(r.cfg)
 	if err != nil {
 		return usagef("%w", err)
 	}
 	found := &findings{verdicts: map[string]int{}, yields: &selection.Yields{}}
 	enc := dataset.NewEncoder(out)
-	stop := watch.tick()
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
-		found.add(r.e, s)
+		found.add(s)
 		if err := r.index(s.ID, nil); err != nil {
 			return err
 		}
 		return enc.Encode(s)
 	})
-	stop()
-	if r.cfg.Form == diversify.FormJSON && errors.Is(err, llm.ErrInvalidRequest) {
-		err = fmt.Errorf("%w; if the server gives no JSON, --form text asks for plain text", err)
-	}
+	watch.p.Finish()
 	if err == nil {
 		err = r.finish(found)
 	}
 	return r.conclude(ctx, found, err)
-}
-
-// formFound says in which form answers are asked for, once.
-func (r *expansion) formFound() func(error) {
-	var asJSON, asText sync.Once // a judge's model may tell the same again
-	return func(why error) {
-		if why == nil {
-			asJSON.Do(func() {
-				r.e.note("the server gives JSON, and answers are asked for so; --form text asks for plain text")
-			})
-		} else {
-			asText.Do(func() { r.e.note("answers are asked for as plain text, as the server gives no JSON: %v", why) })
-		}
-	}
 }
 
 // finish puts the output in place. A shard is done or is not there.
@@ -147,19 +133,18 @@ func (r *expansion) finish(found *findings) error {
 func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Calls+found.Cached > 0 {
-		found.tell(r.e, r.spend.Spent(), r.cfg.Check != nil, r.cfg.Complete)
+		found.tell(r.e, r.cfg.Check != nil, r.cfg.Complete)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is no failure.
-		if lacking != nil && (err != nil || r.writer != nil && !found.short(r.cfg.Complete) || found.Unanswered > 0) {
+		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
 		}
 	}
-	switch {
-	case err == nil && found.Unanswered > 0:
-		return &incompleteError{failed: found.Unanswered, output: cmp.Or(r.path, "the output")}
-	case err != nil && !errors.Is(err, diversify.ErrNotStored) && (found.Calls > 0 || ctx.Err() != nil):
-		r.tellResume(r.e, found.Calls)
+	r.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
+	if err == nil && found.Unanswered > 0 {
+		return fmt.Errorf("%s without an answer, in %s with the verdict %q and the reason; the same command asks again",
+			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
 	}
 	return cmp.Or(err, lacking)
 }
@@ -175,8 +160,8 @@ func (r *expansion) lacking(found *findings) error {
 		}
 		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
-	case most == 0 && found.References > 0 && found.textless():
-		return fmt.Errorf("no answer has a text: %d withheld, %d empty; %s; look at an answer, or take another model", found.Blocked, found.Empty, done)
+	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
+		return fmt.Errorf("no answer has a text: %d are withheld or empty; %s; look at an answer, or take another model", found.NoText, done)
 	}
 	return nil
 }

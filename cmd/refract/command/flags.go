@@ -71,9 +71,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // unfit words what is wrong with a number.
 func unfit(err error) error {
 	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
-		return fmt.Errorf("%q is %w", number.Num, errNoNumber)
+		return fmt.Errorf("%q is no number that fits", number.Num)
 	}
 	return err
 }
-
-var errNoNumber = errors.New("no number that fits")

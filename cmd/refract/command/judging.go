@@ -11,7 +11,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
@@ -141,6 +140,8 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
+	case j.dryRun:
+		return neural.Environment{}, usagef("--dry-run tells what models with a price would be asked, and %s asks a server of yours: leave it out", neural.Name)
 	case j.offline:
 		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
 	}
@@ -148,7 +149,7 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait, LookAhead: j.dryRun,
+		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
 	}, nil
 }
@@ -213,14 +214,6 @@ func (j *judging) keep(m metrics.Metric) panel.Score {
 	return refract.Keep(m, j.options(refract.Options{}))
 }
 
-// tellUnstored names the metrics of a run whose scores are not stored, though
-// all were to be.
-func (j *judging) tellUnstored(eng *refract.Engine) {
-	if names := eng.Unstored(); j.storeScores == "all" && len(names) > 0 {
-		j.e.note("scores of %s are not stored: under single and native they are scores of a corpus, which are made of its texts", strings.Join(names, ", "))
-	}
-}
-
 // storedScores are the scores in the cache, which is opened once a metric's
 // scores are looked for.
 type storedScores struct{ *judging }
@@ -251,23 +244,22 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, err
 	if c, ok := j.clients[key]; ok {
 		return c, nil
 	}
-	flags := j.serverFlags.at(server)
-	c, err := flags.client(j.e, endpoint)
-	if err != nil {
-		return nil, err
+	c, err := j.serverFlags.client(j.e, endpoint, server)
+	if err == nil {
+		j.clients[key] = c
 	}
-	j.clients[key] = c
-	return c, nil
+	return c, err
 }
 
 func (j *judging) observe(r ask.Result) {
-	j.answers.add(j.progress, j.spend, r.Called, r.Err != nil, r.Answer.PromptTokens+r.Answer.CompletionTokens)
+	j.answers.add(j.progress, j.spend, r)
 }
 
 // scored counts the segments of metrics on servers and of programs, beside the
 // answers of judges.
 func (j *judging) scored(m metrics.Metric, segments int) {
-	if _, far := m.(metrics.NativeScorer); !far {
+	switch m.(type) {
+	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
 		return
 	}
 	j.mu.Lock()
@@ -314,15 +306,13 @@ func (j *judging) answered() {
 	if j == nil {
 		return
 	}
-	if j.answers.all+j.segments > 0 {
-		j.progress.Finish()
-	}
+	j.progress.Finish()
 	for _, v := range j.vectors {
 		v.progress.Finish()
 	}
 }
 
-// done says what was asked for, and how an interrupted run goes on.
+// done says what was asked for, and how a run that failed goes on.
 func (j *judging) done(ctx context.Context, err error) {
 	if j == nil || j.asker == nil {
 		return
@@ -331,15 +321,12 @@ func (j *judging) done(ctx context.Context, err error) {
 	called := j.answers.called
 	for _, v := range j.vectors {
 		if asked := v.model.Asked(); asked+v.model.Stored() > 0 {
-			j.e.tellVectors(v.model)
+			j.e.note("vectors of %s: %d by calls, %d from the cache", v.model.Name, asked, v.model.Stored())
 			called += asked
 		}
 	}
-	j.e.tellCost(j.spend.Spent())
-	if covered := (*audit.CoverageError)(nil); errors.As(err, &covered) {
-		return // it would come to the same
+	if errors.Is(err, audit.ErrCoverage) {
+		err = nil // it would come to the same
 	}
-	if err != nil && !errors.Is(err, ask.ErrNotStored) && !errors.Is(err, embeddings.ErrNotStored) && (called > 0 || ctx.Err() != nil) {
-		j.tellResume(j.e, called)
-	}
+	j.ended(ctx, j.e, j.spend.Spent(), called, err)
 }

@@ -13,9 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/paths"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -33,18 +31,18 @@ type env struct {
 	progressForm   string   // of --progress
 	configPath     string   // of --config
 	extra          metrics.Registry
-	models         language.Models // of the language check; nil in a lean program
-	outputs        []placed        // that are not in place yet
-	closers        []io.Closer     // at the end of the run
-	paths          paths.Run       // what the command reads and writes
-	oddities       []string        // of the input, of which was warned
+	models         bool        // the language check has them, in a program that has any
+	outputs        []placed    // that are not in place yet
+	closers        []io.Closer // at the end of the run
+	paths          paths       // what the command reads and writes
+	oddities       []string    // of the input, of which was warned
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
 // code. It offers the given metrics beside its own.
-func Main(extra ...metrics.Factory) int { return run(languageModels(), extra) }
+func Main(extra ...metrics.Factory) int { return run(true, extra) }
 
-func run(models language.Models, extra metrics.Registry) int {
+func run(models bool, extra metrics.Registry) int {
 	// net/http logs what servers send out of turn, and that may echo a key.
 	log.SetOutput(io.Discard)
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}

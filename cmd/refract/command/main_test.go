@@ -3,12 +3,10 @@ package command
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,32 +17,12 @@ import (
 var update = flag.Bool("update", false, "write the expected outputs in testdata/script anew")
 
 // TestMain lets the test binary be the program: a script's refract is a process of its
-// own, without language models, refract-umlauts is one with the models below, and lengths
-// is a metric that is a program.
+// own, without language models, and lengths is a metric that is a program.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"refract":         func() { os.Exit(run(nil, nil)) },
-		"refract-umlauts": func() { os.Exit(run(umlauts{}, nil)) },
-		"lengths":         lengths,
+		"refract": func() { os.Exit(run(false, nil)) },
+		"lengths": lengths,
 	})
-}
-
-// umlauts takes a text with "ü" for German, and any other for English. It fails on one
-// with "Absturz".
-type umlauts struct{}
-
-func (umlauts) Name() string { return "umlauts" }
-
-func (umlauts) Probabilities(text string, codes []string) ([]float64, error) {
-	if strings.Contains(strings.ToLower(text), "absturz") {
-		return nil, errors.New("no memory left")
-	}
-	p, code := make([]float64, len(codes)), "en"
-	if strings.Contains(text, "ü") {
-		code = "de"
-	}
-	p[slices.Index(codes, code)] = 1
-	return p, nil
 }
 
 // lengths scores by the share of the longer text that the shorter one has, natively

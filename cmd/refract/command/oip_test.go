@@ -10,19 +10,16 @@ import (
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
-// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: flat=yes, spans=yes, key=K, broken=yes, whose model
+// cmdOIP starts a server of a neural metric at $OIP, or at $OIP2 with as=OIP2. Options: spans=yes, key=K, broken=yes, whose model
 // refuses all but the first request, and down=yes, at which nobody listens.
 func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, true, "oip [KEY=VALUE]…")
 	s, as, down := &llmtest.OIP{}, "OIP", false
 	for _, a := range args {
 		key, value, _ := strings.Cut(a, "=")
-		yes := value == "yes"
 		switch key {
-		case "flat":
-			s.Flat, s.Counts = yes, yes
 		case "spans":
-			s.Spans = yes
+			s.Spans = value == "yes"
 		case "key":
 			s.Key = value
 		case "broken":
@@ -35,7 +32,7 @@ func cmdOIP(ts *testscript.TestScript, neg bool, args []string) {
 		case "as":
 			as = value
 		case "down":
-			down = yes
+			down = value == "yes"
 		default:
 			ts.Fatalf("oip has no option %q", key)
 		}

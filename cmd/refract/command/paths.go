@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,23 +14,121 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/config"
+	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/panel"
 )
 
-// writtenFlags name files that a command writes; readFlags, what it reads.
-var (
-	writtenFlags = []string{"output", "cache", "reports", "verdicts"}
-	folderFlags  = []string{"plot", "write-recipe"}
-	readFlags    = []string{"source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions", "recipe", "labels", "feedback"}
-)
+// paths are the files and folders of a run, so that none is written over what it
+// reads.
+type paths struct {
+	used  []usedPath
+	wrong error // with a name
+}
+
+// usedPath is a file or a folder by the name that people know it by, such as a flag.
+type usedPath struct {
+	name, path      string
+	stream          os.FileInfo // of an open one, which has no path
+	written, folder bool
+}
+
+// Writes names files that the run writes.
+func (p *paths) Writes(name string, paths ...string) {
+	p.add(usedPath{name: name, written: true}, paths)
+}
+
+// Reads names files and folders that the run reads.
+func (p *paths) Reads(name string, paths ...string) { p.add(usedPath{name: name}, paths) }
+
+// ReadBy are the files and folders that the run reads under a name.
+func (p *paths) ReadBy(name string) []string {
+	var out []string
+	for _, u := range p.used {
+		if u.name == name && u.path != "" && !u.written {
+			out = append(out, u.path)
+		}
+	}
+	return out
+}
+
+func (p *paths) add(u usedPath, paths []string) {
+	for _, u.path = range paths {
+		scheme, _, isURL := strings.Cut(u.path, "://")
+		switch {
+		case isURL && slices.Contains([]string{"s3", "gs", "az", "file", "http", "https"}, strings.ToLower(scheme)):
+			// The name itself is not quoted: it may hold a key.
+			p.wrong = cmp.Or(p.wrong, fmt.Errorf("a name that begins with %s:// cannot be read or written: Refract takes local files; copy the file (aws s3 cp, rclone), or mount the bucket", scheme))
+		case !isURL && u.path != "" && u.path != "-" && u.path != os.DevNull:
+			p.used = append(p.used, u)
+		}
+	}
+}
+
+// addStream adds an open file, such as that of standard output.
+func (p *paths) addStream(name string, stream any, written bool) {
+	if f, ok := stream.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			p.used = append(p.used, usedPath{name: name, stream: info, written: written})
+		}
+	}
+}
+
+// check refuses one file for two purposes where the run writes it, and an output in
+// a folder that it reads: what stands there would be lost.
+func (p *paths) check() error {
+	if p.wrong != nil {
+		return p.wrong
+	}
+	for i, out := range p.used {
+		if !out.written {
+			continue
+		}
+		for j, other := range p.used {
+			switch path := cmp.Or(other.path, out.path, "a stream"); {
+			case other.written && (j <= i || out.folder || other.folder):
+			case !out.folder && out.same(other):
+				return fmt.Errorf("%s and %s name the same file, %s: give each its own", out.name, other.name, filepath.Clean(path))
+			}
+		}
+	}
+	for _, out := range p.used {
+		for _, in := range p.used {
+			if out.written && !in.written && out.path != "" && atomicfile.Within(out.path, in.path) {
+				return fmt.Errorf("%s, %s, lies in the folder %s, which %s reads: name a place outside it", out.name, filepath.Clean(out.path), filepath.Clean(in.path), in.name)
+			}
+		}
+	}
+	return nil
+}
+
+func (u usedPath) same(other usedPath) bool {
+	if u.stream == nil && other.stream == nil {
+		return atomicfile.Same(u.path, other.path)
+	}
+	a, b := u.info(), other.info()
+	return a != nil && b != nil && os.SameFile(a, b)
+}
+
+// info is nil where there is no file.
+func (u usedPath) info() os.FileInfo {
+	if u.stream != nil {
+		return u.stream
+	}
+	info, _ := os.Stat(u.path)
+	return info
+}
+
+// pathFlags are the flags that name files.
+var pathFlags = []string{
+	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions",
+}
 
 // distinctPaths refuses one file for two purposes of a run where one of them
 // writes it.
 func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
-	for _, name := range slices.Concat(writtenFlags, folderFlags, readFlags) {
+	for _, name := range pathFlags {
 		f := cmd.Flags().Lookup(name)
 		if f == nil || !f.Changed && f.Value.String() == f.DefValue {
 			continue
@@ -45,7 +144,7 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 			e.addPath(name, v)
 		}
 	}
-	if path := cmp.Or(e.configPath, config.Name); e.configPath != "" {
+	if path := cmp.Or(e.configPath, configName); e.configPath != "" {
 		e.paths.Reads("--config", path)
 	} else if _, err := os.Stat(path); err == nil {
 		e.paths.Reads("the configuration", path)
@@ -59,13 +158,13 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 			e.paths.Reads(arg, sideFiles(arg)...)
 		}
 	}
-	e.paths.ReadsStream("standard input", e.stdin)
-	e.paths.WritesStream("standard output", e.stdout)
+	e.paths.addStream("standard input", e.stdin, false)
+	e.paths.addStream("standard output", e.stdout, true)
 	return e.checkPaths()
 }
 
 func (e *env) checkPaths() error {
-	if err := e.paths.Check(); err != nil {
+	if err := e.paths.check(); err != nil {
 		return usagef("%w", err)
 	}
 	return nil
@@ -74,39 +173,30 @@ func (e *env) checkPaths() error {
 // addPath adds what a value of a flag names.
 func (e *env) addPath(name, v string) {
 	shown := "--" + name
-	switch {
-	case name == "cache":
+	switch name {
+	case "cache":
 		e.paths.Writes(shown, append(sideFiles(v), v)...)
-	case slices.Contains(writtenFlags, name):
+	case "output", "reports":
 		e.paths.Writes(shown, v)
-	case name == "plot" && filepath.Ext(v) == ".svg":
-		e.paths.Writes(shown, v)
-	case slices.Contains(folderFlags, name):
-		e.paths.WritesFolder(shown, v)
-	case name == "hyp" || name == "scores":
+	case "plot":
+		e.paths.add(usedPath{name: shown, written: true, folder: filepath.Ext(v) != ".svg"}, []string{v})
+	case "hyp", "scores":
 		_, path, _ := strings.Cut(v, "=")
 		e.paths.Reads(shown, path)
-	case name == "references":
+	case "references":
 		e.paths.Reads(shown, dataset.Inputs(v)...)
-	case name == "metric":
-		e.addMetric(shown, v)
-	case name == "prompts":
+	case "metric":
+		e.mapFiles(v, func(path string, written bool) string {
+			e.paths.add(usedPath{name: shown, written: written}, []string{path})
+			return path
+		})
+	case "prompts":
 		e.paths.Reads(shown, diversify.PromptFiles(v)...)
-	case name != "prices" || !strings.HasPrefix(v, "{"):
-		e.paths.Reads(shown, v)
-	}
-}
-
-// addMetric adds the files that a spec names.
-func (e *env) addMetric(shown, spec string) {
-	e.mapFiles(spec, func(path string, written bool) string {
-		if written {
-			e.paths.Writes(shown, path)
-		} else {
-			e.paths.Reads(shown, path)
+	default:
+		if !strings.HasPrefix(v, "{") { // prices may be a table
+			e.paths.Reads(shown, v)
 		}
-		return path
-	})
+	}
 }
 
 // mapFiles changes the files that a spec names: the definition of a judge, and those

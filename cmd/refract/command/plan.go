@@ -74,7 +74,6 @@ func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 	if r.gather == nil {
 		r.gather = audit.NewReports(eng.Metrics())
-		r.judging.tellUnstored(eng)
 	}
 	if err := r.gather.Add(s, nil); err != nil || r.also == nil {
 		return err

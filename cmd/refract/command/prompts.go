@@ -15,7 +15,7 @@ func (e *env) promptsCommand() *cobra.Command {
 		Short: "List the prompts that expand references",
 		Long: `List the prompts that expand references: the ten of Div-Ref and its plain one,
 in English and in other languages. --prompts takes the words of 'refract
-expand': ten@de, order*3, file:prompts.yaml.
+expand': ten@de, order, file:prompts.yaml.
 
 A space and the reference follow a prompt; after a full-width colon there is no
 space. In a template, {reference} and {source} stand for the segment's texts.`,
@@ -42,14 +42,10 @@ space. In a template, {reference} and {source} stand for the segment's texts.`,
 
 func promptTable(prompts []diversify.Prompt) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "samples", Kind: report.KindInt}, {Name: "prompt"},
+		{Name: "set"}, {Name: "name"}, {Name: "language"}, {Name: "prompt"},
 	}}
 	for _, p := range prompts {
-		samples := report.Null()
-		if p.Samples > 0 {
-			samples = report.Int(p.Samples)
-		}
-		t.Add(diversify.SetOf(p), p.Name, report.StringOrNull(p.Language), samples, p.Text)
+		t.Add(diversify.SetOf(p), p.Name, report.StringOrNull(p.Language), p.Text)
 	}
 	return t
 }

@@ -46,7 +46,7 @@ is an error. System outputs and human judgements are left out. The set's hash is
 that of its references, whatever the format; every score with them states it in
 its signature. published:DIR reads the folder back, and 'refract check DIR'
 compares it with its manifest.`,
-		Example: `  refract publish jsonl:expanded.jsonl --to parquet --name wmt22-enriched -o wmt22-enriched
+		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o wmt22-enriched
   refract publish mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --to text -o references
   refract check wmt22-enriched`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
@@ -60,12 +60,11 @@ compares it with its manifest.`,
 	f.StringVarP(&p.dir, "output", "o", "", "`DIR` to write, which must be new or empty (required)")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	grouped(cmd, resultFlags, "to", "output")
-	f.StringVar(&p.Card.Name, "name", "", "name of the set, for its card")
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
 	f.StringVar(&p.language, "language", "", "language of the references, such as de, for the card, or with that of the sources zh-en")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	complete(cmd, "prompts", diversify.PromptWords()...)
-	grouped(cmd, taskFlags, "name", "license", "language")
+	grouped(cmd, taskFlags, "license", "language")
 	return cmd
 }
 
@@ -86,6 +85,7 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	if p.Format == dataset.FormatMTME && pair {
 		p.LanguagePair = p.language
 	}
+	p.Card.Name = filepath.Base(p.dir)
 	if err := p.Check(); err != nil {
 		return usagef("%w", err)
 	}
@@ -136,9 +136,7 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 	if s.Empty > 0 && m.Format == dataset.FormatText {
 		e.warn("references that are empty texts: %d; sacreBLEU leaves empty lines out, so that its scores differ there", s.Empty)
 	}
-	for _, field := range []struct{ name, value string }{{"name", p.Card.Name}, {"license", p.Card.License}} {
-		if field.value == "" {
-			e.note("the card lacks a %s: fill it in in %s, or give --%s", field.name, filepath.Join(p.dir, "README.md"), field.name)
-		}
+	if p.Card.License == "" {
+		e.note("the card lacks a license: fill it in in %s, or give --license", filepath.Join(p.dir, "README.md"))
 	}
 }

@@ -220,7 +220,6 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	s.judging.tellUnstored(eng)
 	return eng, nil
 }
 

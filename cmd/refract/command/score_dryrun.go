@@ -65,28 +65,13 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 		t.Columns = append(t.Columns, report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt})
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "most_cost", Header: "most cost", Kind: report.KindFloat, Digits: 4})
-	byBytes := slices.ContainsFunc(plans, func(p metrics.Forecast) bool { return p.Outlook().Bytes > 0 })
-	if byBytes {
-		t.Columns = append(t.Columns, report.Column{Name: "texts", Kind: report.KindInt}, report.Column{Name: "bytes", Kind: report.KindInt})
-	}
 	for _, p := range plans {
 		o := p.Outlook()
 		cost := report.Null()
 		if price, ok := s.judging.prices[o.Model]; ok {
 			cost = report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))
 		}
-		row := []any{p.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost}
-		switch {
-		case o.Bytes > 0: // what is stored goes by what the model says with a score
-			row[3], row[6], row[7] = nil, nil, nil
-			row = append(row, o.Texts, o.Bytes)
-		case byBytes:
-			row = append(row, nil, nil)
-		}
-		t.Add(row...)
-	}
-	if byBytes {
-		t.Note("texts: distinct ones; bytes: of all requests; where scores are stored, or a server is quick, fewer calls are made")
+		t.Add(p.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost)
 	}
 	out := s.onScreen() // -o names the scores
 	err = out.show(e, t)

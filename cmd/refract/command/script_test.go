@@ -265,7 +265,6 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	html     a web page
 //	cut      JSON that ends too early
 //	busy     429 to the first call of each prompt, which may come again at once
-//	pause    the same, to come again in 6 seconds
 //	storm    429 to all calls, asking for an hour
 //	quota    429, the account being empty
 //	schema   400 where a schema is asked for
@@ -297,7 +296,7 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		case <-r.Context().Done():
 		}
 		switch {
-		case (options["fault"] == "busy" || options["fault"] == "pause") && h.CallsFor(r.Prompt) > 1,
+		case options["fault"] == "busy" && h.CallsFor(r.Prompt) > 1,
 			options["fault"] == "schema" && len(r.ResponseFormat) == 0, options["fault"] == "reasons" && r.MaxTokens > 64:
 			return nil
 		}
@@ -338,8 +337,6 @@ func faultNamed(name string) (llmtest.Fault, error) {
 		return llmtest.HTML(http.StatusOK), nil
 	case "cut":
 		return llmtest.Malformed(), nil
-	case "pause":
-		return llmtest.With("Retry-After", "6", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
 	case "busy":
 		return llmtest.With("Retry-After", "0", llmtest.Status(http.StatusTooManyRequests, "slow down")), nil
 	case "storm":

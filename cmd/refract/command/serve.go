@@ -28,8 +28,7 @@ import (
 // service is one run of refract serve.
 type service struct {
 	judgeFlags
-	listen  string
-	trusted bool
+	listen string
 
 	e       *env
 	ctx     context.Context
@@ -62,10 +61,8 @@ beyond this machine takes; texts and token are not encrypted.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP, and not on standard output what comes on standard input; port 0 takes a free one")
-	f.BoolVar(&s.trusted, "trust-clients", false, "let requests over HTTP start programs, read files and ask servers by their metrics")
-	grouped(cmd, taskFlags, "listen", "trust-clients")
+	cmd.Flags().StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP, and not on standard output what comes on standard input; port 0 takes a free one")
+	grouped(cmd, taskFlags, "listen")
 	s.judgeFlags.register(cmd)
 	return cmd
 }
@@ -75,7 +72,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := s.client(s.e, llm.Chat); err != nil {
+	if _, err := s.client(s.e, llm.Chat, ""); err != nil {
 		return err // at once, and not to the first who asks a judge
 	}
 	s.e.collectAt(100)
@@ -94,14 +91,11 @@ func (s *service) run(ctx context.Context) (err error) {
 	return err
 }
 
-// untrusted reports whether requests are of others than the parent of the process.
-func (s *service) untrusted() bool { return s.listen != "" && !s.trusted }
-
 // transport is the way on which requests come.
 func (s *service) transport() (func(context.Context, *serve.Server) error, error) {
 	if s.listen == "" {
 		return func(ctx context.Context, srv *serve.Server) error {
-			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello())
+			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello("", ""))
 		}, nil
 	}
 	host, _, err := net.SplitHostPort(s.listen)
@@ -116,8 +110,12 @@ func (s *service) transport() (func(context.Context, *serve.Server) error, error
 	if !local(host) && token == "" {
 		return nil, usagef("--listen %s is reached from other machines, and nothing is encrypted: take 127.0.0.1, or set %s", s.listen, serveToken)
 	}
-	given := token != ""
-	if token = strings.TrimSpace(token); given && len(token) < leastToken {
+	said := ""
+	if token == "" {
+		token = rand.Text()
+		said = token
+	}
+	if token = strings.TrimSpace(token); len(token) < leastToken {
 		return nil, usagef("%s is too short: take %d characters or more", serveToken, leastToken)
 	}
 	return func(ctx context.Context, srv *serve.Server) error {
@@ -125,12 +123,7 @@ func (s *service) transport() (func(context.Context, *serve.Server) error, error
 		if err != nil {
 			return err
 		}
-		said := []string{"url", "http://" + l.Addr().String()}
-		if token == "" {
-			token = rand.Text()
-			said = append(said, "token", token)
-		}
-		if _, err := s.e.stdout.Write(srv.Hello(said...)); err != nil {
+		if _, err := s.e.stdout.Write(srv.Hello("http://"+l.Addr().String(), said)); err != nil {
 			return errors.Join(err, l.Close())
 		}
 		hosts := func(name string) bool { return !local(host) || local(name) }
@@ -144,7 +137,7 @@ func (s *service) explain(err error) (usage bool, message string) {
 	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
 	message = visibleError(err)
 	var file *fs.PathError
-	if s.untrusted() && errors.As(err, &file) && file.Path != "" {
+	if s.listen != "" && errors.As(err, &file) && file.Path != "" {
 		message = strings.ReplaceAll(message, file.Path, filepath.Base(file.Path))
 	}
 	return refused || isUsage(err), message
@@ -209,8 +202,8 @@ func (s *service) check(specs []string) error {
 		if isStored(spec) {
 			return usagef("metric %.40q: stored scores are those of an mtme: dataset", spec)
 		}
-		if s.untrusted() && !s.e.harmless(spec) {
-			return usagef("metric %q starts a program, or names a file or a server: requests over HTTP may do so only with --trust-clients", redact.Text(spec))
+		if s.listen != "" && !s.e.harmless(spec) {
+			return usagef("metric %q starts a program, or names a file or a server: requests over pipes may, and over HTTP none", redact.Text(spec))
 		}
 	}
 	return nil

@@ -29,6 +29,7 @@ type metricPool struct {
 // pooled is a metric with the number of its users, of which the pool is one.
 type pooled struct {
 	metrics.Metric
+	spec  string
 	users int
 }
 
@@ -38,35 +39,38 @@ func newMetricPool(ctx context.Context, most int, open func(context.Context, str
 	return p
 }
 
-// lend gives the metric of a spec, and what ends its use. A metric that failed is made
-// anew for the next request.
-func (p *metricPool) lend(spec string) (m metrics.Metric, back func(failed bool), err error) {
+// lend gives the metric of a spec, until back.
+func (p *metricPool) lend(spec string) (*pooled, error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	p.mu.Lock()
-	h, ok := p.kept.Get(spec)
+	m, ok := p.kept.Get(spec)
 	if ok {
-		h.users++
+		m.users++
 	}
 	p.mu.Unlock()
-	if !ok {
-		made, err := p.open(p.ctx, spec)
-		if err != nil {
-			return nil, nil, err
-		}
-		h = &pooled{made, 2}
-		p.mu.Lock()
-		p.kept.Add(spec, h)
-		p.mu.Unlock()
+	if ok {
+		return m, nil
 	}
-	return h.Metric, func(failed bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if now, ok := p.kept.Peek(spec); ok && now == h && failed {
-			p.kept.Remove(spec)
-		}
-		p.release(h)
-	}, nil
+	made, err := p.open(p.ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	m = &pooled{made, spec, 2}
+	p.mu.Lock()
+	p.kept.Add(spec, m)
+	p.mu.Unlock()
+	return m, nil
+}
+
+// back ends the use of a metric. One that failed is made anew for the next request.
+func (p *metricPool) back(m *pooled, failed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now, ok := p.kept.Peek(m.spec); ok && now == m && failed {
+		p.kept.Remove(m.spec)
+	}
+	p.release(m)
 }
 
 // release ends a use of a metric. It is called with the lock.

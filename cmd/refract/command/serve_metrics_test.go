@@ -43,11 +43,11 @@ func TestMetricPool(t *testing.T) {
 	})
 	lend := func(spec string) func(bool) {
 		t.Helper()
-		_, back, err := p.lend(spec)
+		m, err := p.lend(spec)
 		if (err != nil) != (spec == "none") {
 			t.Fatal(spec, err)
 		}
-		return back
+		return func(failed bool) { p.back(m, failed) }
 	}
 	expect := func(wantMade, wantClosed string) {
 		t.Helper()

@@ -99,16 +99,22 @@ func (p perSystem[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.EndObject)
 }
 
-// eachSystem makes a value for each segment of each system, none where make says that
-// nothing is worth a value.
-func eachSystem[T any](v *scored, of func(segment, system int) T) perSystem[[]T] {
-	out := perSystem[[]T]{v.names, make([][]T, len(v.names))}
+// grid has the scores of all systems and segments, and why there are none, which is
+// left out where all are there. one says of a segment and a hypothesis, -1 for none.
+func grid[T, S any](v *scored, one func(segment, h int) (T, S, bool)) (scores perSystem[[]T], status perSystem[[]S]) {
+	scores, status = perSystem[[]T]{v.names, make([][]T, len(v.names))}, perSystem[[]S]{v.names, make([][]S, len(v.names))}
+	whole := true
 	for sys := range v.names {
 		for i := range v.scores {
-			out.of[sys] = append(out.of[sys], of(i, sys))
+			score, why, ok := one(i, v.rows[i][sys])
+			scores.of[sys], status.of[sys] = append(scores.of[sys], score), append(status.of[sys], why)
+			whole = whole && ok
 		}
 	}
-	return out
+	if whole {
+		status.of = nil
+	}
+	return scores, status
 }
 
 // marshal writes all as JSON.
@@ -204,7 +210,7 @@ func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []re
 			one.Method = "corpus"
 		}
 		if !sc.OK {
-			one.Score, one.Status = maybe(math.NaN()), statusText(sc.Status)
+			one.Score, one.Status = maybe(math.NaN()), sc.Status.String()
 		}
 		if own := acc.Signature(sc).String(); own != out.Signature {
 			one.Signature = own
@@ -213,71 +219,46 @@ func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []re
 	}
 }
 
-// statusText says why there is no score; "" where there is one.
-func statusText(s metrics.Status) string {
-	if s == metrics.Scored {
-		return ""
-	}
-	return s.String()
-}
-
 // ofSegments adds the scores of segments by a setting.
-func (v *scored) ofSegments(out *scoredSetting, k int) error {
-	set, reducer, refs, missing := v.engine.Settings()[k], v.engine.Reducer(), span{}, false
-	var failed error
-	reduced := make([]refract.Reduced, len(v.scores)*len(v.names))
-	for i, s := range v.scores {
-		for sys := range v.names {
-			red := refract.Reduced{Status: metrics.MissingHypothesis}
-			if h := v.rows[i][sys]; h >= 0 {
-				if red, failed = reducer.Reduce(s, k, h); failed != nil {
-					return fmt.Errorf("segment %q, system %q: %w", s.Segment.ID, v.names[sys], failed)
-				}
+func (v *scored) ofSegments(out *scoredSetting, k int) (err error) {
+	set, reducer, refs := v.engine.Settings()[k], v.engine.Reducer(), span{}
+	out.Segments, out.Status = grid(v, func(i, h int) (maybe, string, bool) {
+		red := refract.Reduced{Status: metrics.MissingHypothesis}
+		if h >= 0 {
+			var failed error
+			if red, failed = reducer.Reduce(v.scores[i], k, h); failed != nil {
+				err = fmt.Errorf("segment %q, system %q: %w", v.segments[i].ID, v.segments[i].Hypotheses[h].System, failed)
 			}
-			if red.Status == metrics.Scored {
-				refs.add(red.References, red.References)
-			} else {
-				red.Value, missing = math.NaN(), true
-			}
-			reduced[i*len(v.names)+sys] = red
 		}
-	}
+		if red.Status != metrics.Scored {
+			return maybe(math.NaN()), red.Status.String(), false
+		}
+		refs.add(red.References, red.References)
+		return maybe(red.Value), "", true
+	})
 	out.SegmentSignature = refract.SettingSignature(set, metrics.Sentence, refract.ReferenceCount(refs.least, refs.most), v.id.Of(set.Aggregator)).String()
-	out.Segments = eachSystem(v, func(i, sys int) maybe { return maybe(reduced[i*len(v.names)+sys].Value) })
-	if missing {
-		out.Status = eachSystem(v, func(i, sys int) string { return statusText(reduced[i*len(v.names)+sys].Status) })
-	}
-	return nil
+	return err
 }
 
 // ofCells are the cells of a metric.
 func (v *scored) ofCells(k int, m metrics.Metric) scoredCells {
 	info := matrix.InfoOf(m, false, v.id.Name(), v.id.Of(aggregate.Must("single")))
-	out, missing := scoredCells{Metric: info.Name, Signature: info.CellSignature}, false
-	each := func(i, sys int, one func(value float64, status metrics.Status)) {
-		ms, h := &v.scores[i].Metrics[k], v.rows[i][sys]
+	out := scoredCells{Metric: info.Name, Signature: info.CellSignature}
+	out.Scores, out.Status = grid(v, func(i, h int) (row []maybe, why []string, whole bool) {
+		ms := &v.scores[i].Metrics[k]
+		row, why, whole = []maybe{}, []string{}, true
 		for c := range ms.Columns {
 			value, status := math.NaN(), metrics.MissingHypothesis
 			if h >= 0 {
-				if status = ms.Status[h*ms.Columns+c]; status == metrics.Scored {
-					value = ms.Values[h*ms.Columns+c]
-				}
+				status = ms.Status[h*ms.Columns+c]
 			}
-			missing = missing || status != metrics.Scored
-			one(value, status)
+			text := status.String()
+			if status == metrics.Scored {
+				value, text = ms.Values[h*ms.Columns+c], ""
+			}
+			row, why, whole = append(row, maybe(value)), append(why, text), whole && status == metrics.Scored
 		}
-	}
-	out.Scores = eachSystem(v, func(i, sys int) []maybe {
-		row := []maybe{}
-		each(i, sys, func(value float64, _ metrics.Status) { row = append(row, maybe(value)) })
-		return row
+		return row, why, whole
 	})
-	if missing {
-		out.Status = eachSystem(v, func(i, sys int) []string {
-			row := []string{}
-			each(i, sys, func(_ float64, status metrics.Status) { row = append(row, statusText(status)) })
-			return row
-		})
-	}
 	return out
 }

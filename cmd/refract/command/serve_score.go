@@ -14,79 +14,58 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// What a request may ask for: see docs/serve.md.
+// What a request may have: see docs/serve.md.
 const (
-	mostListed   = 64        // texts of a parameter
-	mostSpec     = 4096      // bytes of one
-	mostSettings = 256       // metrics with their aggregators
-	mostSegments = 1_000_000 // and those of few bytes:
-	leastSegment = 16        // bytes, of which a request of more than someSegments has one each
+	mostListed   = 64   // texts of a parameter
+	mostSpec     = 4096 // bytes of one
 	someSegments = 10_000
-	mostScores   = 4_000_000
+	leastSegment = 40 // bytes, of which a request of more than someSegments has one each
 )
 
-// Bytes that an answer is expected to have.
+// Bytes that a request is expected to take.
 const (
-	scoreBytes  = 32  // for a score with its status
-	systemBytes = 512 // for that of a system with its signature
-	rowBytes    = 512 // for a row of a table
+	scoreBytes = 32  // for a score with its status
+	rowBytes   = 512 // for a row of a table, or a system with its signature
 )
 
 // readRequest reads parameters: segments, and what flags of a command of the same name
-// say, of which a list may be given, as of metrics. null is as nothing. What is wrong with it is the
-// request's fault.
-func readRequest(params []byte, cmd *cobra.Command, flags []string, more ...func(texts func() ([]string, error)) jsonline.Field) ([]*refract.Segment, error) {
+// say, of which a list may be given, as of metrics. null is as nothing. What is wrong
+// with it is the request's fault.
+func readRequest(params []byte, cmd *cobra.Command, flags ...string) ([]*refract.Segment, error) {
 	r := jsonline.NewReader(params)
 	var segments []*refract.Segment
-	one := func() (string, error) {
-		at := r.Offset()
-		b, err := r.ID()
-		if err == nil && len(b) > mostSpec {
-			err = jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
-		}
-		return string(b), err
-	}
-	texts := func() (all []string, err error) {
-		err = r.OrNull(func() error {
-			if r.Kind() != jsonline.Array {
-				text, err := one()
-				all = []string{text}
-				return err
-			}
-			return r.Elements(func(i int) error {
-				if i == mostListed {
-					return jsonline.Fault(r.Offset(), "at most %d texts of %d bytes are taken", mostListed, mostSpec)
-				}
-				text, err := one()
-				all = append(all, text)
-				return err
-			})
-		})
-		return all, err
-	}
 	fields := []jsonline.Field{jsonline.To("segments", &segments, func() ([]*refract.Segment, error) {
-		return dataset.ReadSegments(r, min(mostSegments, max(someSegments, len(params)/leastSegment)))
+		return dataset.ReadSegments(r, max(someSegments, len(params)/leastSegment))
 	})}
 	for _, param := range flags {
-		fields = append(fields, jsonline.With(param, func() error {
+		flag := cmd.Flags().Lookup(strings.ReplaceAll(param, "metrics", "metric")).Value
+		set := func(i int) error {
 			at := r.Offset()
-			values, err := texts()
-			for _, v := range values {
-				if err := cmd.Flags().Lookup(strings.ReplaceAll(param, "metrics", "metric")).Value.Set(v); err != nil {
-					return jsonline.Fault(at, "%s: %v", param, unfit(err))
-				}
+			value, err := r.ID()
+			if err == nil && (i >= mostListed || len(value) > mostSpec) {
+				err = jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			if err := flag.Set(string(value)); err != nil {
+				return jsonline.Fault(at, "%s: %v", param, unfit(err))
+			}
+			return nil
+		}
+		fields = append(fields, jsonline.With(param, func() error {
+			return r.OrNull(func() error {
+				if r.Kind() == jsonline.Array {
+					return r.Elements(set)
+				}
+				return set(0)
+			})
 		}))
-	}
-	for _, m := range more {
-		fields = append(fields, m(texts))
 	}
 	err := r.Whole(fields...)
 	if err == nil && segments == nil {
@@ -98,19 +77,16 @@ func readRequest(params []byte, cmd *cobra.Command, flags []string, more ...func
 	return segments, nil
 }
 
-// demand is what a request asks for.
+// demand is what the segments of a request have.
 type demand struct {
-	settings, segments, systems int
-	cells                       int // of hypotheses and references
-	columns                     int // references, at least 1 a segment
-	names                       int // bytes of the names of systems
-	scores, bytes               int
+	segments, systems int
+	cells             int // of hypotheses and references
+	columns           int // references, at least 1 a segment
+	names             int // bytes of the names of systems
 }
 
-// demandOf sees what segments have. Their scores by so many metrics are counted.
-func demandOf(segments []*refract.Segment, metrics, settings int) *demand {
-	d := &demand{segments: len(segments), settings: settings}
-	seen := map[string]bool{}
+func demandOf(segments []*refract.Segment) *demand {
+	d, seen := &demand{segments: len(segments)}, map[string]bool{}
 	for _, s := range segments {
 		columns := max(1, len(s.References))
 		d.columns += columns
@@ -123,44 +99,19 @@ func demandOf(segments []*refract.Segment, metrics, settings int) *demand {
 		}
 	}
 	d.systems = len(seen)
-	d.scores = metrics*d.cells + settings*d.systems
 	return d
-}
-
-// admit waits until there is room for what is asked for, and refuses what is too much.
-func (d *demand) admit(ctx context.Context) error {
-	switch {
-	case d.settings > mostSettings:
-		return usagef("the request has %s, each a metric with an aggregator, and at most %d are taken: part it", english.Thousands(d.settings, "setting"), mostSettings)
-	case d.scores > mostScores:
-		return usagef("the request asks for %s, by %s for %s of %s, and at most %s are taken: part it", english.Thousands(d.scores, "score"),
-			english.Thousands(d.settings, "setting"), english.Thousands(d.segments, "segment"), english.Thousands(d.systems, "system"), english.Thousands(mostScores, "score"))
-	}
-	return serve.Expect(ctx, int64(d.bytes))
 }
 
 // score is the method of that name.
 func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q := &scorer{judgeFlags: s.judgeFlags, judging: s.judging}
-	per := []string{"system", "segment"}
+	var per []string
 	cmd := &cobra.Command{Use: "score"}
 	q.settingFlags.register(s.e, cmd, "")
 	q.registerScope(cmd)
-	segments, err := readRequest(params, cmd, []string{"metrics", "aggregate", "missing", "system"},
-		func(texts func() ([]string, error)) jsonline.Field {
-			return jsonline.With("per", func() error {
-				given, err := texts()
-				for _, name := range given {
-					if _, err := wordOf("system", "segment", "cell")(name); err != nil {
-						return fmt.Errorf("per %w", err)
-					}
-				}
-				if given != nil {
-					per = given
-				}
-				return err
-			})
-		})
+	same := func(word string) string { return word }
+	listFlag(cmd, &per, "per", "system,segment", wordOf("system", "segment", "cell"), same, "")
+	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "system", "per")
 	if err != nil {
 		return nil, err
 	}
@@ -174,17 +125,15 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	if !slices.ContainsFunc(segments, func(s *refract.Segment) bool { return len(s.Hypotheses) > 0 }) {
 		return nil, &serve.Usage{Err: dataset.ErrNoSystems}
 	}
-	d := demandOf(segments, len(q.metrics), len(q.metrics)*max(1, len(q.aggregators)))
-	more := 0
+	d, settings := demandOf(segments), len(q.metrics)*max(1, len(q.aggregators))
+	scores := len(q.metrics) * d.cells
 	if v.bySegment {
-		more += d.settings * d.segments * d.systems
+		scores += settings * d.segments * d.systems
 	}
 	if v.byCell {
-		more += len(q.metrics) * d.columns * d.systems
+		scores += len(q.metrics) * d.columns * d.systems
 	}
-	d.scores += more
-	d.bytes = d.settings*(systemBytes+systemBytes*d.systems+3*d.names) + more*scoreBytes
-	if err := d.admit(ctx); err != nil {
+	if err := serve.Expect(ctx, int64(scores*scoreBytes+settings*(rowBytes+rowBytes*d.systems+3*d.names))); err != nil {
 		return nil, err
 	}
 	lent := &lent{pool: s.pool}
@@ -198,9 +147,9 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	if _, err := distinct(q.metrics, ms); err != nil {
 		return nil, err
 	}
-	settings, err := q.settings(ms)
+	chosen, err := q.settings(ms)
 	if err == nil {
-		settings, err = refract.Fit(ctx, dataset.InMemory(segments), settings)
+		chosen, err = refract.Fit(ctx, dataset.InMemory(segments), chosen)
 	}
 	if err != nil {
 		return nil, err
@@ -216,7 +165,7 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 		defer mu.Unlock()
 		v.warnings = append(v.warnings, message)
 	}
-	if v.engine, err = refract.NewEngine(settings, o); err != nil {
+	if v.engine, err = refract.NewEngine(chosen, o); err != nil {
 		return nil, usagef("%w", err)
 	}
 	gather := audit.NewReports(v.engine.Metrics())
@@ -241,7 +190,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.score.register(s.e, cmd, "")
 	c.registerStatistics(cmd, settingsCompared)
 	c.registerTable(cmd)
-	segments, err := readRequest(params, cmd, []string{"metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table"})
+	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table")
 	if err != nil {
 		return nil, err
 	}
@@ -252,15 +201,14 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	if err != nil {
 		return nil, err
 	}
-	// The answer has rows alone, but scores and resamples are kept until it is there.
-	d := demandOf(segments, len(p.Metrics), len(p.Metrics)*len(p.Aggregators))
-	rows := len(p.Statistics) * d.settings
-	d.scores += d.settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
+	// The answer has only rows, but scores and resamples are kept until it is there.
+	d, settings := demandOf(segments), len(p.Metrics)*len(p.Aggregators)
+	rows := len(p.Statistics) * settings
+	scores := len(p.Metrics)*d.cells + settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
 	if c.table == pairsTable {
-		rows *= d.settings
+		rows *= settings
 	}
-	d.bytes = rows * rowBytes
-	if err := d.admit(ctx); err != nil {
+	if err := serve.Expect(ctx, int64(scores*scoreBytes+rows*rowBytes)); err != nil {
 		return nil, err
 	}
 	r := s.judging.planRun(p)
@@ -281,25 +229,17 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 // lent are the metrics that a request has from the pool.
 type lent struct {
 	pool *metricPool
-	all  []func(ended *refract.Incomplete, err error)
+	all  []*pooled
 }
 
 // metric takes one. It can be called as the engine of a plan does.
 func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
-	m, back, err := l.pool.lend(spec)
+	m, err := l.pool.lend(spec)
 	if err != nil {
 		return nil, err
 	}
-	l.all = append(l.all, func(ended *refract.Incomplete, err error) {
-		if ended != nil {
-			err = nil
-			if i := slices.Index(ended.Metrics, m.Info().Name); i >= 0 {
-				err = ended.Errs[i]
-			}
-		}
-		back(err != nil && !errors.As(err, new(*refract.NoSourceError)))
-	})
-	return m, nil
+	l.all = append(l.all, m)
+	return m.Metric, nil
 }
 
 // back gives all back after a run. Those that failed, not by the fault or wish of the
@@ -308,7 +248,14 @@ func (l *lent) back(ctx context.Context, ended *refract.Incomplete, err error) {
 	if ctx.Err() != nil || isUsage(err) {
 		ended, err = nil, nil
 	}
-	for _, back := range l.all {
-		back(ended, err)
+	for _, m := range l.all {
+		why := err
+		if ended != nil {
+			why = nil
+			if i := slices.Index(ended.Metrics, m.Info().Name); i >= 0 {
+				why = ended.Errs[i]
+			}
+		}
+		l.pool.back(m, why != nil && !errors.As(why, new(*refract.NoSourceError)))
 	}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/diversify/language"
 )
 
 func (e *env) versionCommand() *cobra.Command {
@@ -26,7 +28,8 @@ outside a repository has no commit.`,
 				info = &debug.BuildInfo{}
 			}
 			facts := buildFacts(info)
-			facts = append(facts, buildFact{"languages", e.languages()})
+			languages := cmp.Or(language.ModelsName, "scripts and frequent words of 27 languages; a program built without the tag lean has models for more")
+			facts = append(facts, buildFact{"languages", languages})
 			return tellBuild(e, facts)
 		},
 	}
@@ -66,12 +69,4 @@ func tellBuild(e *env, facts []buildFact) error {
 		}
 	}
 	return nil
-}
-
-// languages says by what the language check tells languages apart.
-func (e *env) languages() string {
-	if e.models == nil {
-		return "scripts and frequent words of 27 languages; a program built without the tag lean has models for more"
-	}
-	return e.models.Name()
 }

@@ -78,8 +78,6 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
     const output = segment.outputs[i];
     const text = segment.references[reference]?.text;
     if (!marked.grams || output.text === null || text === null || text === undefined) return { output: [], in: [] };
-    const given = (output.matches ?? []).find((m) => m.reference === reference);
-    if (given) return { output: gramMarks(output.text, given.output), in: gramMarks(text, given.in), given: true };
     if (output.text.length > comparedText || text.length > comparedText) return { output: [], in: [] };
     const [a, b] = sharedWords(output.text, text);
     return { output: a, in: b };
@@ -186,10 +184,7 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
   };
 
   const comparison = () => {
-    const reference = decidedBy(chosen);
-    if (reference < 0) return null;
-    const given = (segment.outputs[chosen]?.matches ?? []).some((m) => m.reference === reference);
-    return given ? "n-grams, clipped as in BLEU" : "words as this page splits them";
+    return decidedBy(chosen) < 0 ? null : "words as this page splits them";
   };
 
   const draw = () => {

@@ -126,15 +126,6 @@ const sharedWords = (a, b) => {
   return [marksOfOrders(x, orders(x, gx, sets(gy))), marksOfOrders(y, orders(y, gy, sets(gx)))];
 };
 
-/** Marks of a list of starts, ends and orders, in runes. */
-const gramMarks = (text, flat) => {
-  const marks = [];
-  for (let i = 0; i < flat.length; i += 3) {
-    marks.push({ start: flat[i], end: flat[i + 1], class: "gram g" + Math.min(longestGram, flat[i + 2]) });
-  }
-  return inUnits(text, marks);
-};
-
 /** Marks where a text has what was searched for. */
 const foundMarks = (text, wanted) => {
   const lower = text.toLowerCase();

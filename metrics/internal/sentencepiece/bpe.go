@@ -41,7 +41,10 @@ func (e *Encoder) mergePairs() {
 	e.chars, e.queue = e.chars[:0], e.queue[:0]
 	clear(e.parts)
 	for start := 0; start < len(e.text); {
-		n := longest(e.users, e.text[start:])
+		n := 0
+		if len(e.norm.users) > 0 {
+			n = e.norm.user(string(e.text[start:]))
+		}
 		fixed := n > 0
 		if !fixed {
 			n = charLength(e.text[start:])

@@ -10,7 +10,7 @@ type Encoder struct {
 	*Model
 	text  []byte // normalized
 	spans []span
-	best  []path   // of a unigram model, by where they end
+	best  []route  // of a unigram model, by where they end
 	chars []symbol // of a BPE model
 	queue queue
 	parts map[string]int // how long the left part is of pieces that are split again
@@ -71,8 +71,8 @@ func charLength(text []byte) int {
 	return min(n, len(text))
 }
 
-// path is the best way to a place of the text.
-type path struct {
+// route is the best way to a place of the text.
+type route struct {
 	score float32
 	start int // of its last piece; -1 where there is no way
 	id    int32
@@ -83,19 +83,18 @@ type path struct {
 func (e *Encoder) bestPath() {
 	e.best = e.best[:0]
 	for range len(e.text) + 1 {
-		e.best = append(e.best, path{start: -1})
+		e.best = append(e.best, route{start: -1})
 	}
 	for start := 0; start < len(e.text); {
 		till := e.best[start].score
 		char := charLength(e.text[start:])
 		whole := false // whether a piece is the next character alone
-		at := uint32(0)
 		for i := start; i < len(e.text); i++ {
-			if at = e.trie.next(at, e.text[i]); at == 0 {
+			id, ok := e.ids[string(e.text[start:i+1])]
+			if !ok {
 				break
 			}
-			id := e.trie.values[at]
-			if id < 0 || e.pieces[id].kind == unused {
+			if id == prefix || e.pieces[id].kind == unused {
 				continue
 			}
 			length := i + 1 - start
@@ -117,8 +116,8 @@ func (e *Encoder) bestPath() {
 	slices.Reverse(e.spans)
 }
 
-func (p *path) improve(score float64, start int, id int32) {
+func (p *route) improve(score float64, start int, id int32) {
 	if p.start < 0 || score > float64(p.score) {
-		*p = path{float32(score), start, id}
+		*p = route{float32(score), start, id}
 	}
 }

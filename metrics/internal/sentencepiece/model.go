@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -19,9 +20,7 @@ const Most = 32 << 20
 // Model is a file that was read. It is safe for concurrent use.
 type Model struct {
 	pieces       []piece
-	ids          map[string]int32 // of the pieces that texts are made of
-	trie         *trie            // of the same, for unigram models
-	users        *trie            // of the user-defined ones, nil where there are none
+	ids          map[string]int32 // of the pieces that texts are made of; of a unigram model, prefix for what they begin with
 	unknown      int32
 	bpe          bool
 	byteFallback bool
@@ -29,6 +28,9 @@ type Model struct {
 	highest      float32 // score of a normal piece
 	norm         normalizer
 }
+
+// prefix stands for the number of a piece where a text only begins pieces.
+const prefix = -1
 
 // piece is an entry of the vocabulary.
 type piece struct {
@@ -208,28 +210,24 @@ func (m *Model) finish() error {
 	}
 	lowest := float32(math.MaxFloat32)
 	m.highest = 0x1p-126 // the smallest of C++'s normal numbers, as in the original
-	if !m.bpe {
-		m.trie = newTrie()
-	}
 	for id, p := range m.pieces {
 		if p.kind == normal {
 			lowest, m.highest = min(lowest, p.score), max(m.highest, p.score)
 		}
-		if p.kind == user && m.users == nil {
-			m.users = newTrie()
-		}
-		var err error
 		if p.kind == user {
-			err = m.users.add(p.text, int32(id))
+			m.norm.users = append(m.norm.users, p.text)
 		}
-		if err == nil && m.trie != nil && p.kind.inTexts() {
-			err = m.trie.add(p.text, int32(id))
+		if m.bpe || !p.kind.inTexts() {
+			continue
 		}
-		if err != nil {
-			return err
+		for n := range len(p.text) {
+			if _, ok := m.ids[p.text[:n]]; !ok {
+				m.ids[p.text[:n]] = prefix
+			}
 		}
+		m.ids[p.text] = int32(id)
 	}
+	slices.SortFunc(m.norm.users, func(a, b string) int { return len(b) - len(a) })
 	m.unknownScore = lowest - 10
-	m.norm.users = m.users
 	return nil
 }

@@ -15,7 +15,7 @@ type normalizer struct {
 	// byte of 0.
 	units        []uint32
 	replacements string
-	users        *trie // which nothing rewrites
+	users        []string // which nothing rewrites, the longest first
 
 	dummyPrefix bool // a space before each text
 	suffix      bool // or behind it
@@ -87,10 +87,20 @@ func value(unit uint32) uint32  { return unit &^ (1 << 31) }
 func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
 func label(unit uint32) uint32  { return unit & (1<<31 | 0xff) }
 
+// user is the length of the user-defined piece that a text begins with, or 0.
+func (n *normalizer) user(s string) int {
+	for _, u := range n.users {
+		if strings.HasPrefix(s, u) {
+			return len(u)
+		}
+	}
+	return 0
+}
+
 // first is what stands for the beginning of a text that is not empty, and how
 // many bytes that beginning has.
 func (n *normalizer) first(s string) (to string, size int) {
-	if size = longest(n.users, s); size > 0 {
+	if size = n.user(s); size > 0 {
 		return s[:size], size
 	}
 	if len(n.units) > 0 {

@@ -51,7 +51,7 @@ func TestSentencePiece(t *testing.T) {
 			encoders[row.Model] = e
 		}
 		texts, pieces = texts+1, pieces+len(row.Pieces)
-		if got := encode(e, row.Text); !slices.Equal(got, row.Pieces) {
+		if got := encoded(e, row.Text); !slices.Equal(got, row.Pieces) {
 			t.Errorf("%s: %q\n got %q\nwant %q", row.Model, row.Text, got, row.Pieces)
 		}
 	}
@@ -61,7 +61,7 @@ func TestSentencePiece(t *testing.T) {
 	t.Logf("%d models, %d texts, %d pieces", len(encoders), texts, pieces)
 }
 
-func encode(e *Encoder, text string) []string {
+func encoded(e *Encoder, text string) []string {
 	var out []string
 	e.Encode(text, func(p []byte) { out = append(out, string(p)) })
 	return out

@@ -82,7 +82,7 @@ func normals(scores ...any) (ps []piece) {
 	return ps
 }
 
-func TestEncode(t *testing.T) {
+func TestPieceEncoding(t *testing.T) {
 	words := normals("▁", -4.0, "a", -3.0, "b", -3.0, "ab", -4.0, "▁ab", -5.0, "bc", -1.0, "c", -6.0)
 	merges := normals("▁", -9.0, "a", -8.0, "b", -7.0, "c", -6.0, "ab", -1.0, "bc", -2.0, "▁ab", -3.0)
 	with := func(ps []piece, more ...piece) []piece { return append(slices.Clone(ps), more...) }
@@ -119,7 +119,7 @@ func TestEncode(t *testing.T) {
 	} {
 		e := c.encoder(t)
 		for range 2 { // with memory that was used
-			if got := strings.Join(encode(e, c.in), " "); got != c.want {
+			if got := strings.Join(encoded(e, c.in), " "); got != c.want {
 				t.Errorf("%s: %q is split into %q, want %q", name, c.in, got, c.want)
 			}
 		}
@@ -199,7 +199,7 @@ func TestBestPath(t *testing.T) {
 			}
 			return most
 		}
-		pieces, sum := encode(e, text), 0.0
+		pieces, sum := encoded(e, text), 0.0
 		for _, p := range pieces {
 			if score, ok := scores[p]; ok {
 				sum += score
@@ -247,7 +247,7 @@ func TestMergePairs(t *testing.T) {
 			}
 			open = !known
 		}
-		if got := encode(e, text); !slices.Equal(got, want) {
+		if got := encoded(e, text); !slices.Equal(got, want) {
 			t.Fatalf("%q was split into %q, want %q", text, got, want)
 		}
 	})
@@ -255,7 +255,7 @@ func TestMergePairs(t *testing.T) {
 
 // A file is refused, or splits every text into pieces that make up the normalized
 // one.
-func FuzzParse(f *testing.F) {
+func FuzzModel(f *testing.F) {
 	words := normals("▁", -4.0, "a", -3.0, "ab", -4.0, "bc", -1.0)
 	rules := charsMap(map[byte]string{'A': "a", '\t': " ", '!': ""})
 	more := []piece{{"<s>", 0, control}, {"B", 0, user}, {"ac", 0, unused}, {"<0x41>", 0, single}}
@@ -268,7 +268,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		e := m.NewEncoder()
-		pieces := encode(e, text)
+		pieces := encoded(e, text)
 		if whole := string(m.norm.normalize(nil, text)); !m.byteFallback && strings.Join(pieces, "") != whole || slices.Contains(pieces, "") {
 			t.Fatalf("%q was split into %q", whole, pieces)
 		}

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/text"
-	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
 )
 
 // Names lists the tokenizers, but for those by SentencePiece models.
@@ -26,12 +25,7 @@ type Tokenizer struct {
 	a, b []byte
 	at   []int // positions of periods and commas
 	r, q []rune
-
-	pieces *sentencepiece.Encoder // of the kind byPieces
 }
-
-// byPieces is the kind of a tokenizer by a SentencePiece model.
-const byPieces = "pieces"
 
 // New returns the tokenizer of that name, or nil if there is none.
 func New(name string) *Tokenizer {
@@ -41,12 +35,6 @@ func New(name string) *Tokenizer {
 		}
 	}
 	return nil
-}
-
-// OfPieces returns the tokenizer that splits by a model. sacreBLEU joins the
-// pieces by spaces and splits at white space, which an unknown piece can have.
-func OfPieces(m *sentencepiece.Model) *Tokenizer {
-	return &Tokenizer{kind: byPieces, pieces: m.NewEncoder()}
 }
 
 // Split calls yield with each token of s. The bytes are valid during the
@@ -66,9 +54,6 @@ func (t *Tokenizer) Split(s string, yield func(token []byte)) {
 		t.chinese(text.Trim(s))
 	case "intl":
 		t.international(s)
-	case byPieces:
-		t.a = t.a[:0]
-		t.pieces.Encode(s, func(p []byte) { t.a = append(append(t.a, p...), ' ') })
 	case "char":
 		for _, c := range s {
 			if !text.IsSpace(c) {

@@ -7,7 +7,7 @@ usage: run.py triton|mlserver METRIC[:option=value,…]… [--port N] [--reposit
     run.py mlserver bertscore:model=bert-base-chinese,layer=8,name=bertscore-zh
 
 Options of every metric: model (a folder, or an id at the Hugging Face hub), name (of the model on
-the server), layout (segment or flat), device (auto, cpu, cuda:N), dtype (float32, float16,
+the server), device (auto, cpu, cuda:N), dtype (float32, float16,
 bfloat16), tokens (of a batch, 16384), threads. docs/neural-servers.md has those of each metric.
 """
 
@@ -75,9 +75,8 @@ def write_triton(folder, served, inputs, outputs):
     with open(model + "/1/model.py", "w") as f:
         f.write("from refract_metrics.on_triton import TritonPythonModel\n")
 
-    def tensor(name, datatype, shape, optional):
-        return (f'  {{ name: "{name}" data_type: {TRITON[datatype]} dims: {shape}'
-                + (" optional: true" if optional else "") + " }")
+    def tensor(name, datatype, shape):
+        return f'  {{ name: "{name}" data_type: {TRITON[datatype]} dims: {shape} }}'
 
     with open(model + "/config.pbtxt", "w") as f:
         f.write("\n".join([
@@ -95,8 +94,8 @@ def write_mlserver(folder, served, inputs, outputs):
     with open(model + "/model-settings.json", "w") as f:
         json.dump({
             "name": served["name"], "implementation": "refract_metrics.on_mlserver.MLServerModel",
-            "inputs": [{"name": n, "datatype": t, "shape": s} for n, t, s, _ in inputs],
-            "outputs": [{"name": n, "datatype": t, "shape": s} for n, t, s, _ in outputs],
+            "inputs": [{"name": n, "datatype": t, "shape": s} for n, t, s in inputs],
+            "outputs": [{"name": n, "datatype": t, "shape": s} for n, t, s in outputs],
             "max_batch_size": 0,  # requests are never mixed
             "parameters": {"extra": served},
         }, f, indent=1)

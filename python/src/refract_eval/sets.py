@@ -48,7 +48,6 @@ def write(
     segments: Iterable[Segment],
     path: str | os.PathLike[str],
     to: str | None = None,
-    name: str | None = None,
 ) -> None:
     """Write a set: a file of JSON Lines, packed where path ends with .gz; or a folder.
 
@@ -63,7 +62,7 @@ def write(
         with tempfile.TemporaryDirectory(prefix="refract-") as folder:
             lines = Path(folder) / "set.jsonl"
             _write_lines(segments, lines)
-            arguments = ["publish", f"jsonl:{lines}", "--to", to, "--name", name or path.name, "-o", str(path)]
+            arguments = ["publish", f"jsonl:{lines}", "--to", to, "-o", str(path)]
             Run(arguments, names=unnamed(lines)).wait()
         return
     path = lines_path(path)

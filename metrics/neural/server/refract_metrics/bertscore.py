@@ -33,7 +33,6 @@ class Metric(metric.Metric):
     version = "0.3.13"
     checkpoint = Checkpoint("FacebookAI/roberta-large", "1.4 GB")
     outputs = ("score", "precision", "recall")  # score is F
-    best = True
     options = {"layer": int, "idf": str, "baseline": str}
 
     def __init__(self, folder, layer=0, idf="", baseline="", **common):

@@ -37,7 +37,6 @@ class Metric:
     needs = ("reference",)  # besides the hypothesis, where no option changes it
     outputs = ("score",)
     direction, lower, upper = "higher", None, None
-    best = False  # of several references, each output takes its best (the published rule)
     options = {}  # name → type, besides those of every metric
 
     def __init__(self, folder, given="", device="auto", dtype="float32", tokens=16384, threads=0):

@@ -1,12 +1,9 @@
-"""The two layouts of a request, checked, and the answer.
+"""A request, checked, and the answer.
 
-segment: hypothesis, source, reference BYTES[-1]: distinct texts; pairs INT32[-1,3]: rows of
+hypothesis, source, reference BYTES[-1]: distinct texts; pairs INT32[-1,3]: rows of
 indexes (source, hypothesis, reference), −1 for a text that the metric does not need.
-flat: hypothesis BYTES[-1], source BYTES[-1]; reference BYTES[-1]: those of the first
-hypothesis, of the second, and so on; nrefs INT32[-1], of metrics with a rule for several: how many
-each has. Without it each has one.
 Answer: score FP32[-1], precision and recall where the metric has them, error_spans BYTES[-1]
-in JSON, one a row or hypothesis; facts BYTES[1] in JSON.
+in JSON, one a row; facts BYTES[1] in JSON.
 """
 
 import importlib
@@ -17,7 +14,6 @@ import numpy as np
 from .metric import COMMON, Wrong, find
 
 TEXTS = ("source", "hypothesis", "reference")
-LAYOUTS = ("segment", "flat")
 
 
 class Refused(ValueError):
@@ -44,15 +40,13 @@ def resolve(spec):
             raise Wrong(f"{part!r} in {spec!r}: options are written option=value")
         options[key] = value
     found = kind(metric)
-    served = {"metric": metric, "name": options.pop("name", metric), "layout": options.pop("layout", "segment")}
-    if served["layout"] not in LAYOUTS:
-        raise Wrong(f"layout={served['layout']}: it is {' or '.join(LAYOUTS)}")
+    served = {"metric": metric, "name": options.pop("name", metric)}
     given = options.pop("model", "")
     served["folder"] = find(found.checkpoint, given)
     types = COMMON | found.options
     for key, value in options.items():
         if key not in types:
-            raise Wrong(f"{metric} has no option {key!r}: there are model, name, layout, {', '.join(types)}")
+            raise Wrong(f"{metric} has no option {key!r}: there are model, name, {', '.join(types)}")
         try:
             options[key] = types[key](value)
         except ValueError as e:
@@ -61,23 +55,19 @@ def resolve(spec):
 
 
 def tensors(served):
-    """Names, types and shapes of inputs and outputs: (name, type, shape, optional)."""
+    """Names, types and shapes of inputs and outputs."""
     metric = kind(served["metric"])
     needs = metric.reads(served["options"])
-    inputs = [(n, "BYTES", [-1], False) for n in TEXTS if n == "hypothesis" or n in needs]
-    if served["layout"] == "segment":
-        inputs.append(("pairs", "INT32", [-1, 3], False))
-    elif metric.best:
-        inputs.append(("nrefs", "INT32", [-1], True))
-    outputs = [(n, "BYTES" if n == "error_spans" else "FP32", [-1], False) for n in metric.outputs]
-    return inputs, outputs + [("facts", "BYTES", [1], False)]
+    inputs = [(n, "BYTES", [-1]) for n in TEXTS if n == "hypothesis" or n in needs] + [("pairs", "INT32", [-1, 3])]
+    outputs = [(n, "BYTES" if n == "error_spans" else "FP32", [-1]) for n in metric.outputs]
+    return inputs, outputs + [("facts", "BYTES", [1])]
 
 
 class Server:
     """A metric that answers requests."""
 
     def __init__(self, served):
-        self.layout, self.inputs = served["layout"], {n: (t, s, o) for n, t, s, o in tensors(served)[0]}
+        self.inputs = {n: (t, s) for n, t, s in tensors(served)[0]}
         self.needs = kind(served["metric"]).reads(served["options"])
         self.metric = kind(served["metric"])(served["folder"], **served["options"])
         self.facts = json.dumps({
@@ -93,24 +83,15 @@ class Server:
             if name not in self.inputs:
                 raise Refused(f"there is no input {name!r}: there are {', '.join(self.inputs)}")
         arrays = {}
-        for name, (datatype, shape, optional) in self.inputs.items():
-            if name in given:
-                arrays[name] = checked(name, datatype, shape, given[name])
-            elif not optional:
+        for name, (datatype, shape) in self.inputs.items():
+            if name not in given:
                 raise Refused(f"input {name!r} is missing")
+            arrays[name] = checked(name, datatype, shape, given[name])
         texts = {n: decoded(n, arrays.get(n, ())) for n in TEXTS}
-        facts = {"facts": np.array([self.facts], object)}
-        if self.layout == "segment":
-            rows, counts = self.segment(texts, arrays["pairs"]), None
-        else:
-            rows, counts = self.flat(texts, arrays.get("nrefs"))
-        outputs = self.scored(texts, rows)
-        if counts is not None and len(counts):
-            starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-            outputs = {n: np.maximum.reduceat(v, starts) for n, v in outputs.items()}
-        return outputs | facts
+        outputs = self.scored(texts, self.rows(texts, arrays["pairs"]))
+        return outputs | {"facts": np.array([self.facts], object)}
 
-    def segment(self, texts, rows):
+    def rows(self, texts, rows):
         for column, name in enumerate(TEXTS):
             if name != "hypothesis" and name not in self.needs:
                 continue  # what the metric does not read
@@ -119,26 +100,6 @@ class Server:
                 raise Refused(f"row {bad[0]} of pairs has {name} {rows[bad[0], column]}: "
                               f"the request has {len(texts[name])} (from 0)")
         return rows
-
-    def flat(self, texts, counts):
-        n = len(texts["hypothesis"])
-        if "source" in self.needs and len(texts["source"]) != n:
-            raise Refused(f"{len(texts['source'])} sources for {n} hypotheses: it takes one each")
-        column = np.arange(n)
-        if "reference" not in self.needs:
-            return np.stack([column, column, -np.ones_like(column)], 1), None
-        if counts is None:
-            if len(texts["reference"]) != n:
-                raise Refused(f"{len(texts['reference'])} references for {n} hypotheses: without nrefs it takes one each")
-            return np.stack([column] * 3, 1), None
-        if len(counts) != n:
-            raise Refused(f"nrefs has {len(counts)} counts for {n} hypotheses")
-        if (counts < 1).any():
-            raise Refused(f"nrefs[{int(np.argmin(counts))}] is {counts.min()}: every hypothesis needs a reference")
-        if counts.sum(dtype=np.int64) != len(texts["reference"]):
-            raise Refused(f"nrefs add up to {counts.sum(dtype=np.int64)}, the request has {len(texts['reference'])} references")
-        owner = np.repeat(column, counts)
-        return np.stack([owner, owner, np.arange(len(owner))], 1), counts
 
     def scored(self, texts, rows):
         read = [n == "hypothesis" or n in self.needs for n in TEXTS]

@@ -1,12 +1,10 @@
-// Package diversity measures how different the variants of segments are from each
-// other.
-package diversity
+package measure
 
 import (
 	"math"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/words"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 )
@@ -21,9 +19,9 @@ type Mean struct {
 // Value is NaN where no segment has one.
 func (m *Mean) Value() float64 { return float64(m.Sum) / 1e9 / float64(m.Segments) }
 
-// Tally measures segments. Those with fewer than two texts have no diversity, and
+// Diversity measures the variants of segments. Those with fewer than two texts have no diversity, and
 // are left out.
-type Tally struct {
+type Diversity struct {
 	// Means are of distinct-1 and distinct-2, the share of the n-grams of words that
 	// are distinct (Li et al., 2016), where higher is more diverse, and of self-bleu,
 	// the mean BLEU of a text against all the others (Zhu et al., 2018), where lower
@@ -36,9 +34,9 @@ type Tally struct {
 	seen  map[string]bool
 }
 
-// New returns a tally without segments.
-func New() *Tally {
-	t := &Tally{seen: map[string]bool{}}
+// NewDiversity measures no segment yet.
+func NewDiversity() *Diversity {
+	t := &Diversity{seen: map[string]bool{}}
 	for i, name := range []string{"distinct-1", "distinct-2", "self-bleu"} {
 		t.Means[i].Measure = name
 	}
@@ -51,13 +49,13 @@ func New() *Tally {
 }
 
 // Add measures the texts of a segment. Blank ones are left out.
-func (t *Tally) Add(texts []string) {
+func (t *Diversity) Add(texts []string) {
 	var there []string
 	t.words = t.words[:0]
-	for _, text := range texts {
-		if strings.TrimSpace(text) != "" {
-			there = append(there, text)
-			t.words = append(t.words, words.Append(nil, text))
+	for _, s := range texts {
+		if strings.TrimSpace(s) != "" {
+			there = append(there, s)
+			t.words = append(t.words, text.AppendWords(nil, s))
 		}
 	}
 	if len(there) < 2 {
@@ -79,8 +77,8 @@ func (t *Tally) Add(texts []string) {
 	}
 	sum := 0.0
 	var score [1]float64
-	for i, text := range there {
-		t.bleu.Load(metrics.Block{Hypotheses: []string{text}, References: append(append([]string{}, there[:i]...), there[i+1:]...)})
+	for i, s := range there {
+		t.bleu.Load(metrics.Block{Hypotheses: []string{s}, References: append(append([]string{}, there[:i]...), there[i+1:]...)})
 		sum += t.bleu.Native(score[:0])[0]
 	}
 	t.Means[2].add(sum / float64(len(there)))
@@ -92,7 +90,7 @@ func (m *Mean) add(v float64) {
 }
 
 // Merge takes in what was measured of other segments.
-func (t *Tally) Merge(o *Tally) {
+func (t *Diversity) Merge(o *Diversity) {
 	for i := range t.Means {
 		t.Means[i].Segments += o.Means[i].Segments
 		t.Means[i].Sum += o.Means[i].Sum

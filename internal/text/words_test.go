@@ -1,4 +1,4 @@
-package words
+package text
 
 import (
 	"slices"
@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/refract-eval/refract/internal/text"
 )
 
-func TestAppend(t *testing.T) {
+func TestAppendWords(t *testing.T) {
 	for _, tc := range []struct {
 		text string
 		want []string
@@ -23,18 +21,18 @@ func TestAppend(t *testing.T) {
 		{"Он ушёл.", []string{"он", "ушёл"}},
 		{"5 € + 😀", []string{"5", "€", "+", "😀"}},
 	} {
-		if got := Append(nil, tc.text); !slices.Equal(got, tc.want) {
+		if got := AppendWords(nil, tc.text); !slices.Equal(got, tc.want) {
 			t.Errorf("%q: %q, want %q", tc.text, got, tc.want)
 		}
 	}
 }
 
 // Words stand in the text, in order and apart.
-func TestAppendFindsPartsInOrder(t *testing.T) {
+func TestWordsStandInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
-		rest := text.Lower(s)
-		for _, w := range Append(nil, s) {
+		rest := Lower(s)
+		for _, w := range AppendWords(nil, s) {
 			_, after, found := strings.Cut(rest, w)
 			if w == "" || !found {
 				t.Fatalf("%q: word %q is out of place", s, w)

@@ -1,10 +1,10 @@
-// Package porter finds the stems of English words by Porter's algorithm
-// (Porter, 1980), with the extensions of NLTK: some irregular words, and rules
-// for short words in -ies and -ied, for -y behind a vowel, and for -alli,
-// -fulli and -logi.
-package porter
+package rouge
 
 import "bytes"
+
+// Stems of English words are found by Porter's algorithm (Porter, 1980), with the
+// extensions of NLTK: some irregular words, and rules for short words in -ies and -ied,
+// for -y behind a vowel, and for -alli, -fulli and -logi.
 
 // irregular words have stems of their own.
 var irregular = map[string]string{
@@ -63,12 +63,12 @@ func always(_, _ []byte) bool      { return true }
 func measured(_, rest []byte) bool { return measure(rest) > 0 }
 func long(_, rest []byte) bool     { return measure(rest) > 1 }
 
-// Stem returns the stem of a word in lower case. It overwrites the word, and the
+// stem returns the stem of a word in lower case. It overwrites the word, and the
 // stem shares its memory; no stem is longer than its word. Bytes other than
 // a to z count as consonants.
-func Stem(w []byte) []byte {
-	if stem, ok := irregular[string(w)]; ok {
-		return append(w[:0], stem...)
+func stem(w []byte) []byte {
+	if s, ok := irregular[string(w)]; ok {
+		return append(w[:0], s...)
 	}
 	if len(w) <= 2 {
 		return w

@@ -1,4 +1,4 @@
-package ptb
+package cider
 
 import (
 	"fmt"

@@ -1,10 +1,4 @@
-// Package ptb splits English text into words as the Penn Treebank does, by the
-// rules of Stanford's PTBTokenizer 3.4.1 with which pycocoevalcap 1.2 computes
-// CIDEr and METEOR: in lower case, without punctuation.
-//
-// The rules are regular expressions, some followed by a context. The longest match
-// counts, as in the lexer generator that Stanford used.
-package ptb
+package cider
 
 import (
 	"strings"
@@ -14,6 +8,13 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
+// A pennTokenizer splits English text into words as the Penn Treebank does, by the
+// rules of Stanford's PTBTokenizer 3.4.1 with which pycocoevalcap 1.2 computes
+// CIDEr and METEOR: in lower case, without punctuation.
+//
+// The rules are regular expressions, some followed by a context. The longest match
+// counts, as in the lexer generator that Stanford used.
+
 // punctuation are the tokens that are no words. Brackets are words: those of
 // the list are in upper case, and the tokens in lower case.
 var punctuation = map[string]bool{
@@ -21,9 +22,9 @@ var punctuation = map[string]bool{
 	"--": true, "...": true, ";": true,
 }
 
-// Tokenizer splits texts. It reuses its memory and is not safe for concurrent
+// pennTokenizer splits texts. It reuses its memory and is not safe for concurrent
 // use.
-type Tokenizer struct {
+type pennTokenizer struct {
 	line, out []byte
 	words     map[string]match // of plain words, which come again and again
 }
@@ -37,8 +38,7 @@ type match struct {
 // maxWords bounds the words that a tokenizer remembers.
 const maxWords = 1 << 16
 
-// New returns a tokenizer.
-func New() *Tokenizer { return &Tokenizer{words: map[string]match{}} }
+func newPenn() *pennTokenizer { return &pennTokenizer{words: map[string]match{}} }
 
 // Split calls yield with each word of a text, which is taken as a line. The
 // bytes are valid during the call only.
@@ -46,7 +46,7 @@ func New() *Tokenizer { return &Tokenizer{words: map[string]match{}} }
 // Stanford's program reads all texts as one, so that the line behind a text can
 // change its last words: a letter and a period, such as "vitamin C.". Here an
 // empty line follows every text.
-func (t *Tokenizer) Split(s string, yield func(word []byte)) {
+func (t *pennTokenizer) Split(s string, yield func(word []byte)) {
 	t.line = append(append(t.line[:0], s...), '\n')
 	for i, c := range t.line[:len(s)] {
 		if c == '\n' {
@@ -79,15 +79,15 @@ func (t *Tokenizer) Split(s string, yield func(word []byte)) {
 	}
 }
 
-// longest is longest, from memory where it can.
-func (t *Tokenizer) longest(rest string) (*matcher, int) {
+// longest is longestMatch, from memory where it can.
+func (t *pennTokenizer) longest(rest string) (*matcher, int) {
 	n := plainWord(rest)
 	if n == 0 {
-		return longest(rest)
+		return longestMatch(rest)
 	}
 	m, ok := t.words[rest[:n]]
 	if !ok {
-		m.rule, m.length = longest(rest)
+		m.rule, m.length = longestMatch(rest)
 		if len(t.words) == maxWords {
 			clear(t.words)
 		}

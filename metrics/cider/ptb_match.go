@@ -1,4 +1,4 @@
-package ptb
+package cider
 
 import (
 	"regexp"
@@ -105,9 +105,9 @@ func plainWord(rest string) int {
 	return 0
 }
 
-// longest returns the rule with the longest match at the beginning of rest, its
+// longestMatch returns the rule with the longest match at the beginning of rest, its
 // context included, and how many bytes its token takes; nil where none matches.
-func longest(rest string) (best *matcher, token int) {
+func longestMatch(rest string) (best *matcher, token int) {
 	rest = rest[:min(len(rest), window)]
 	length := 0
 	for _, m := range compiled()[min(rest[0], utf8.RuneSelf)] {

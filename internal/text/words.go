@@ -1,21 +1,18 @@
-// Package words finds the words of a text in any script.
-package words
+package text
 
 import (
 	"strings"
 	"unicode"
 
 	"github.com/rivo/uniseg"
-
-	"github.com/refract-eval/refract/internal/text"
 )
 
-// Append appends the words of s to dst, in lower case: the segments between
+// AppendWords appends the words of s to dst, in lower case: the segments between
 // the word boundaries of Unicode (UAX #29) that hold a letter, a digit or a
 // symbol. White space and punctuation are left out. Scripts without spaces, as
 // Chinese, have one word a character.
-func Append(dst []string, s string) []string {
-	s = text.Lower(s)
+func AppendWords(dst []string, s string) []string {
+	s = Lower(s)
 	state := -1
 	for s != "" {
 		var word string
@@ -30,8 +27,8 @@ func Append(dst []string, s string) []string {
 	return dst
 }
 
-// OfLetters returns the runs of letters of s as they are, with apostrophes inside them.
-func OfLetters(s string) []string {
+// LetterRuns returns the runs of letters of s as they are, with apostrophes inside them.
+func LetterRuns(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
 	})

@@ -1,4 +1,4 @@
-package ptb
+package cider
 
 import (
 	"bufio"
@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-func split(t *Tokenizer, s string) string {
+func pennWords(t *pennTokenizer, s string) string {
 	var words []string
 	t.Split(s, func(w []byte) { words = append(words, string(w)) })
 	return strings.Join(words, " ")
 }
 
-// TestPeer compares with the words of a file, a text and its words a line, that
+// TestWordsPeer compares with the words of a file, a text and its words a line, that
 // benchmarks/peers/cider_vectors.py writes.
-func TestPeer(t *testing.T) {
+func TestWordsPeer(t *testing.T) {
 	path := os.Getenv("REFRACT_PTB")
 	if path == "" {
 		t.Skip("REFRACT_PTB is not set: make the file with benchmarks/peers/cider_vectors.py")
@@ -26,12 +26,12 @@ func TestPeer(t *testing.T) {
 	}
 	defer file.Close()
 	lines, bad := 0, 0
-	tok := New()
+	tok := newPenn()
 	in := bufio.NewScanner(file)
 	in.Buffer(nil, 1<<24)
 	for ; in.Scan(); lines++ {
 		s, want, _ := strings.Cut(in.Text(), "\t")
-		if got := split(tok, s); got != want {
+		if got := pennWords(tok, s); got != want {
 			if bad++; bad < 40 {
 				t.Errorf("words of %q:\n%s, Stanford has\n%s", s, got, want)
 			}
@@ -43,8 +43,8 @@ func TestPeer(t *testing.T) {
 	t.Logf("%d lines, %d differ", lines, bad)
 }
 
-func TestSplit(t *testing.T) {
-	tok := New()
+func TestWords(t *testing.T) {
+	tok := newPenn()
 	for s, want := range map[string]string{
 		"":                                   "",
 		"A man -- \"tall\" -- can't see it.": "a man tall ca n't see it",
@@ -62,7 +62,7 @@ func TestSplit(t *testing.T) {
 		"soft\u00adhyphen":                             "softhyphen",
 		"one\ntwo":                                     "one two",
 	} {
-		if got := split(tok, s); got != want {
+		if got := pennWords(tok, s); got != want {
 			t.Errorf("words of %q: %q, want %q", s, got, want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestSplit(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	for piece, want := range map[string]int{"a,": 1, "a+.": 2, "<!a ": 2, "a@(": 3, "&amp;x ": 2, "中，": 2} {
 		n, times := 0, 2_000
-		New().Split(strings.Repeat(piece, times), func([]byte) { n++ })
+		newPenn().Split(strings.Repeat(piece, times), func([]byte) { n++ })
 		if n != want*times {
 			t.Errorf("%d words of %q %d times, want %d of each", n, piece, times, want)
 		}
@@ -94,9 +94,9 @@ func TestPlainWord(t *testing.T) {
 			if end[len(end)-1] == '\n' {
 				continue
 			}
-			first, n := longest(s + after[0])
+			first, n := longestMatch(s + after[0])
 			for _, rest := range after[1:] {
-				if r, k := longest(s + rest); r != first || k != n {
+				if r, k := longestMatch(s + rest); r != first || k != n {
 					t.Errorf("the token at the start of %q depends on what follows: %d bytes, not %d", s+rest, k, n)
 				}
 			}

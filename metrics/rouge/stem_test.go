@@ -1,4 +1,4 @@
-package porter
+package rouge
 
 import (
 	"bufio"
@@ -20,15 +20,15 @@ func TestStem(t *testing.T) {
 		"died": "die", "spied": "spi", "dying": "die", "skies": "sky", "innings": "inning", "geology": "geolog",
 		"theology": "theolog", "hopefully": "hope", "radically": "radic", "2016s": "2016", "yyyy": "yyyi", "is": "is", "": "",
 	} {
-		if got := string(Stem([]byte(word))); got != want {
+		if got := string(stem([]byte(word))); got != want {
 			t.Errorf("stem of %q is %q, want %q", word, got, want)
 		}
 	}
 }
 
-// TestPeer compares with the stems of a file, a word and its stem a line, that
+// TestStemPeer compares with the stems of a file, a word and its stem a line, that
 // benchmarks/peers/rouge_vectors.py writes.
-func TestPeer(t *testing.T) {
+func TestStemPeer(t *testing.T) {
 	path := os.Getenv("REFRACT_STEMS")
 	if path == "" {
 		t.Skip("REFRACT_STEMS is not set: make the file with benchmarks/peers/rouge_vectors.py")
@@ -41,7 +41,7 @@ func TestPeer(t *testing.T) {
 	n := 0
 	for in := bufio.NewScanner(file); in.Scan(); n++ {
 		word, want, _ := strings.Cut(in.Text(), "\t")
-		if got := string(Stem([]byte(word))); got != want {
+		if got := string(stem([]byte(word))); got != want {
 			t.Errorf("stem of %q is %q, NLTK has %q", word, got, want)
 		}
 	}

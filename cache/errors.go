@@ -21,11 +21,11 @@ var (
 	ErrCorrupt  = errors.New("damaged")
 	errForeign  = errors.New("not a cache of this program")
 	errVersion  = errors.New("of another version of the program")
-	ErrReadOnly = errors.New("not writable")
+	errReadOnly = errors.New("not writable")
 	errReplaced = errors.New("removed or replaced while in use")
 	errClosed   = errors.New("closed")
 
-	ErrUnavailable = errors.New("the database cannot be reached")
+	errUnavailable = errors.New("the database cannot be reached")
 )
 
 // failure is a message without secrets, around causes that are there for errors.Is
@@ -51,7 +51,7 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 	case errors.As(err, &told):
 		return err
 	}
-	for _, kind := range []error{errFull, errLocked, ErrCorrupt, errForeign, errVersion, ErrReadOnly, errReplaced, errClosed} {
+	for _, kind := range []error{errFull, errLocked, ErrCorrupt, errForeign, errVersion, errReadOnly, errReplaced, errClosed} {
 		if errors.Is(err, kind) {
 			return err
 		}
@@ -65,7 +65,7 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 	if advice != "" {
 		said = append(said, advice)
 	}
-	message := strings.TrimPrefix(hide(err.Error(), d.secrets), ErrUnavailable.Error()+": ")
+	message := strings.TrimPrefix(hide(err.Error(), d.secrets), errUnavailable.Error()+": ")
 	return &failure{strings.Join(append(said, message), ": "), causes}
 }
 
@@ -115,11 +115,11 @@ func (s *sqliteFile) classify(op string, err error) (advice string, kind error) 
 		return "or no SQLite database at all: " + away + ", or name another file", ErrCorrupt
 	case sqlite3.SQLITE_CANTOPEN:
 		if _, gone := os.Stat(s.name); errors.Is(gone, fs.ErrNotExist) {
-			return "cannot create a file in " + filepath.Dir(s.name), ErrReadOnly
+			return "cannot create a file in " + filepath.Dir(s.name), errReadOnly
 		}
 		fallthrough
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return unwritable, ErrReadOnly
+		return unwritable, errReadOnly
 	case sqlite3.SQLITE_IOERR:
 		return "the disk failed, is full, or is a network file system without locks; what was stored before is kept", nil
 	}

@@ -24,6 +24,7 @@ var (
 
 	ErrClosed, ErrForeign, ErrFull = errClosed, errForeign, errFull
 	ErrVersion                     = errVersion
+	ErrReadOnly, ErrUnavailable    = errReadOnly, errUnavailable
 	ErrLocked, ErrReplaced         = errLocked, errReplaced
 )
 

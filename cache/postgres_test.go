@@ -431,7 +431,7 @@ func TestPostgresServerStaysAway(t *testing.T) {
 	} {
 		err := do()
 		if !errors.Is(err, cache.ErrUnavailable) || !strings.Contains(err.Error(), u.Host) || !strings.Contains(err.Error(), "nothing stored before is lost") {
-			t.Errorf("%s = %v, want ErrUnavailable and the host", what, err)
+			t.Errorf("%s = %v, want errUnavailable and the host", what, err)
 		} else if password != "" && strings.Contains(err.Error(), password) {
 			t.Errorf("%s shows the password", what)
 		}

@@ -235,7 +235,7 @@ func readOnly(t *testing.T, open opener) {
 		"Release": func() error { return r.Release(t.Context(), keysOf(t, "2")) },
 	} {
 		if err := do(); !errors.Is(err, cache.ErrReadOnly) {
-			t.Errorf("%s = %v, want ErrReadOnly", what, err)
+			t.Errorf("%s = %v, want errReadOnly", what, err)
 		}
 	}
 }

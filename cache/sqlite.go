@@ -34,7 +34,7 @@ type sqliteFile struct {
 // openSQLite opens the cache in a file, which is created if it does not exist
 // and its folder does. The error wraps [errVersion] for a file of another
 // version, [errForeign] for another program's database, [ErrCorrupt]
-// for a damaged file or one that is no database, [errLocked], [ErrReadOnly],
+// for a damaged file or one that is no database, [errLocked], [errReadOnly],
 // [errFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
 // missing file).
 //
@@ -196,7 +196,7 @@ func (s *sqliteFile) readOnlyMode(ctx context.Context) (string, error) {
 	}
 	defer db.Close()
 	err = s.run(ctx, db, "SELECT count(*) FROM sqlite_schema")
-	if errors.Is(s.explain(ctx, "open", err), ErrReadOnly) {
+	if errors.Is(s.explain(ctx, "open", err), errReadOnly) {
 		// The companions cannot be created. Without a log nothing is amiss,
 		// but SQLite reads the file only if told that nobody changes it.
 		return "ro&immutable=1", nil

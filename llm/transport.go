@@ -34,7 +34,6 @@ type call struct {
 	body     []byte        // sent in place of the request's own; nil leaves that
 	model    string        // for messages
 	logprobs bool          // it asks for the log-probabilities of its prompt
-	tokens   int           // counted towards the limit of tokens
 	most     int64         // bytes that the answer may have
 	timeout  time.Duration // of one attempt; 0 means the client's
 	// first sends it to the first server, outside the limits: files and batches

@@ -51,27 +51,11 @@ prompt of every example is, byte for byte, what the metric sends when it is
 served, and the completion is what its parser reads. PLAN.yaml says what is made
 (docs/building.md):
 
-  recipe: instructscore         # outputs with errors that were designated
-  dataset: jsonl:data.jsonl     # whose first references are the correct texts
-  task: mt_zh-en
-
-  recipe: metricinstruct        # of outputs of systems, and of synthetic ones
-  mix:
-    - dataset: mtme:data/wmt22/zh-en
-      task: translation
-      options: {sl: Chinese, tl: English}
-      metric: chrf              # splits the outputs into thirds
-      real: 300
-      shares: [1, 1, 2]         # of the best, the middle and the worst third
-      synthetic: 100
-
-  recipe: refine                # the best of several reports of a judge
-  dataset: jsonl:data.jsonl
-  judge: instructscore:task=mt_zh-en
-  samples: 8                    # reports of each output
-  least: 0                      # alignment of a report that is kept
-  all_systems: false            # or one of each segment, drawn by the seed
-
+  recipe: instructscore         # or metricinstruct, or refine
+  dataset: jsonl:data.jsonl     # of instructscore and refine
+  task: mt_zh-en                # of instructscore
+  mix: […]                      # of metricinstruct: datasets, tasks and numbers
+  judge: instructscore:task=mt_zh-en   # of refine, with samples, least and all_systems
   items: 0                      # at most, drawn by the seed; 0 for all
   validation: 0.05              # share of the source texts
   files: DIR                    # recipe and prompts to use instead

@@ -67,10 +67,8 @@ type judging struct {
 	vectors  []*vectors             // of metrics that compare them
 	silent   bool                   // without progress
 
-	answers  answered
-	mu       sync.Mutex
-	segments int  // of metrics on servers and of programs
-	alone    bool // there are no judges beside them
+	answers answered
+	mu      sync.Mutex // of progress in scored
 }
 
 // run makes what the metrics of a run share. Close it.
@@ -120,7 +118,7 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if j.progress == nil {
 		j.progress = j.shown("judge", "answers")
 	}
-	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Observe: j.observe}
+	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
 	if j.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
@@ -251,10 +249,6 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, err
 	return c, err
 }
 
-func (j *judging) observe(r ask.Result) {
-	j.answers.add(j.progress, j.spend, r)
-}
-
 // scored counts the segments of metrics on servers and of programs, beside the
 // answers of judges.
 func (j *judging) scored(m metrics.Metric, segments int) {
@@ -265,9 +259,9 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.progress == nil {
-		j.progress, j.alone = j.shown("score", "segments"), true
+		j.progress = j.shown("score", "segments")
 	}
-	if j.segments += segments; j.alone {
+	if j.asker == nil { // else the answers of judges are what is done
 		j.progress.Add(segments)
 	}
 	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)

@@ -193,16 +193,16 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	if form == "" || !a.HasText || a.FinishReason == llm.FinishContentFilter || strings.TrimSpace(a.Text) == "" {
 		return a, nil
 	}
-	var text string
-	r := jsonline.NewReader([]byte(a.Text))
-	var there bool
-	err := r.Whole(jsonline.To("text", &text, r.String).Noted(&there))
-	if err == nil && !there {
-		err = r.Lacks("text")
+	var answer struct {
+		Text *string `json:"text"`
+	}
+	err := jsonline.Unmarshal([]byte(a.Text), &answer, "the value")
+	if err == nil && answer.Text == nil {
+		err = errors.New("the value has no text")
 	}
 	switch {
 	case err == nil:
-		if a.Text = text; a.FinishReason == llm.FinishLength {
+		if a.Text = *answer.Text; a.FinishReason == llm.FinishLength {
 			a.FinishReason = "" // the limit came after the object
 		}
 		return a, nil

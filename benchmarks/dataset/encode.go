@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
@@ -239,7 +241,7 @@ func (e *Encoder) check(s *refract.Segment) error {
 	if s.ID == "" {
 		return errors.New("it has no id")
 	}
-	if err := checkVariants(s, len(s.References)); err != nil {
+	if err := checkVariants(s); err != nil {
 		return err
 	}
 	clear(e.seen)
@@ -297,14 +299,6 @@ func checkUTF8(s *refract.Segment) error {
 	return nil
 }
 
-// checkTime refuses years that RFC 3339 has no place for.
-func checkTime(t time.Time) error {
-	if y := t.UTC().Year(); y < 0 || y > 9999 {
-		return fmt.Errorf("the year %d", y)
-	}
-	return nil
-}
-
 // eachVariant calls check with every variant, also the rejected ones.
 func eachVariant(s *refract.Segment, check func(v *refract.Variant) error) error {
 	for i := range s.Variants {
@@ -320,9 +314,12 @@ func eachVariant(s *refract.Segment, check func(v *refract.Variant) error) error
 	return nil
 }
 
-// checkVariants checks that the variants of a segment belong to one of n
+// checkVariants checks that the variants of a segment belong to its references.
+func checkVariants(s *refract.Segment) error { return checkParents(s, len(s.References)) }
+
+// checkParents checks that the variants of a segment belong to one of n
 // references.
-func checkVariants(s *refract.Segment, n int) error {
+func checkParents(s *refract.Segment, n int) error {
 	err := eachVariant(s, func(v *refract.Variant) error {
 		if v.Reference < 0 || v.Reference >= n {
 			return fmt.Errorf("is of reference %d, but the segment has %s (the first is 0)", v.Reference, english.Count(n, "reference"))
@@ -337,36 +334,33 @@ func checkVariants(s *refract.Segment, n int) error {
 
 // checkVariant finds what the reader would refuse in a variant.
 func checkVariant(v *refract.Variant) error {
-	o := v.Origin
-	if o == nil {
-		o = &refract.Origin{}
-	}
-	for _, s := range slices.Concat([]string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, v.Review, v.Audit, v.AuditedBy, o.Revision, o.ServedModel, o.Form, o.Raw.Value}, o.Cleaned) {
-		if !utf8.ValidString(s) {
-			return errors.New("is not UTF-8")
+	all := []string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, v.Review, v.Audit, v.AuditedBy}
+	if o := v.Origin; o != nil {
+		all = append(append(all, o.Revision, o.ServedModel, o.Form, o.Raw.Value), o.Cleaned...)
+		if o.Sampling != "" && (o.Sampling[0] != '{' || strings.Contains(o.Sampling, "\n") || !jsontext.Value(o.Sampling).IsValid()) {
+			return fmt.Errorf("has the sampling parameters %s, which are no JSON object on one line", text.Quote(o.Sampling))
 		}
 	}
+	if slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) }) {
+		return errors.New("is not UTF-8")
+	}
+	return checkNumbers(v)
+}
+
+// checkNumbers checks the ranges of a variant's numbers.
+func checkNumbers(v *refract.Variant) error {
 	switch {
 	case v.Sample < 0:
 		return fmt.Errorf("has the sample %d", v.Sample)
 	case v.Doubt != nil && !(*v.Doubt >= 0 && *v.Doubt <= 1):
 		return fmt.Errorf("has the doubt %v, which is not in [0, 1]", *v.Doubt)
-	case o.PromptTokens < 0 || o.CompletionTokens < 0:
-		return fmt.Errorf("has %d tokens", min(o.PromptTokens, o.CompletionTokens))
-	case o.Sampling != "" && !isObject(o.Sampling):
-		return fmt.Errorf("has the sampling parameters %s, which are no JSON object on one line", text.Quote(o.Sampling))
+	case v.Origin == nil:
+		return nil
+	case v.Origin.PromptTokens < 0 || v.Origin.CompletionTokens < 0:
+		return fmt.Errorf("has %d tokens", min(v.Origin.PromptTokens, v.Origin.CompletionTokens))
 	}
-	if err := checkTime(o.Created); err != nil {
-		return fmt.Errorf("was created in %w, which RFC 3339 cannot hold", err)
+	if y := v.Origin.Created.UTC().Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("was created in the year %d, which RFC 3339 cannot hold", y)
 	}
 	return nil
-}
-
-// isObject tells whether s is a JSON object, and can stand in a line.
-func isObject(s string) bool {
-	if strings.Contains(s, "\n") {
-		return false
-	}
-	raw, err := jsonline.NewReader([]byte(s)).Raw()
-	return err == nil && string(raw) == s && s[0] == '{'
 }

@@ -185,7 +185,7 @@ func drawVariant(t *rapid.T, references int) refract.Variant {
 		}
 		if rapid.Bool().Draw(t, "more") {
 			o.Revision, o.ServedModel, o.Form = drawString(t), drawString(t), drawString(t)
-			o.Sampling = rapid.SampledFrom([]string{"", "{}", `{ "a":[1e-7,null,{"b":"\u0000"}],"a":true}`}).Draw(t, "sampling")
+			o.Sampling = rapid.SampledFrom([]string{"", "{}", `{ "a":[1e-7,null,{"b":"\u0000"}],"b":true}`}).Draw(t, "sampling")
 			o.Cleaned = rapid.SliceOfN(rapid.String(), 1, 3).Draw(t, "cleaned")
 			o.PromptTokens = rapid.IntRange(0, 3).Draw(t, "prompt tokens")
 			o.CompletionTokens = rapid.IntRange(0, 1<<40).Draw(t, "completion tokens")

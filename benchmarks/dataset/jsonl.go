@@ -1,14 +1,22 @@
 package dataset
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"os"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 func openJSONL(place string, o Options) (*set, error) {
@@ -21,24 +29,63 @@ func openJSONL(place string, o Options) (*set, error) {
 	} else if in.stdin == nil {
 		in.stdin = os.Stdin
 	}
-	parser := func() lineParser {
-		p := newSegmentParser(&jsonline.Reader{})
-		return func(line []byte, pos refract.Position) (*refract.Segment, error) {
-			r, err := p.parse(line, pos)
-			if err == nil {
-				err = checkVariants(r.segment, len(r.segment.References))
-			}
-			return r.segment, placed(err, pos)
-		}
-	}
-	return lineSet(in, o, parser), nil
+	return lineSet(in, o), nil
 }
 
-// lineParser reads a segment from a line of JSON.
-type lineParser func(line []byte, pos refract.Position) (*refract.Segment, error)
+// parse reads a segment from a line of JSON. The record is reused from line to line.
+func (r *record) parse(line []byte, pos refract.Position) (*refract.Segment, error) {
+	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0]}
+	if err := jsonline.Unmarshal(line, r, "a segment"); err != nil {
+		return nil, cmp.Or(checkUTF8Line(line, pos), placed(err, pos))
+	}
+	s, err := r.segment(true)
+	if err != nil {
+		return nil, placed(err, pos)
+	}
+	s.Pos = pos
+	return s, nil
+}
 
-// lineSet is a dataset in JSON Lines, of which each pass has a parser.
-func lineSet(in *input, o Options, newParser func() lineParser) *set {
+// ReadSegments reads an array of segments, of which an id is that of no other. One
+// without an id is called by its number, from 1. More than the most are an error, before
+// they take memory. An error names no file.
+func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
+	var out []*refract.Segment
+	ids := map[string]int{}
+	d := jsontext.NewDecoder(bytes.NewBuffer(array))
+	if d.PeekKind() != '[' {
+		return nil, jsonline.Fault("segments must be an array")
+	}
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() != ']' {
+		if len(out) == most {
+			return nil, jsonline.Fault("at most %s are taken at a time", english.Thousands(most, "segment"))
+		}
+		var r record
+		if err = json.UnmarshalDecode(d, &r, jsonline.Strict); err != nil {
+			return nil, fmt.Errorf("segments: %w", jsonline.Explain(err, "each"))
+		}
+		r.ID = cmp.Or(r.ID, recordID(strconv.Itoa(len(out)+1)))
+		s, err := r.segment(true)
+		if err == nil {
+			err = checkVariants(s)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if first, again := ids[s.ID]; again {
+			return nil, fmt.Errorf("segments %d and %d both have the id %s; ids must be unique", first, len(out)+1, text.Quote(s.ID))
+		}
+		out = append(out, s)
+		ids[s.ID] = len(out)
+	}
+	if len(out) == 0 {
+		err = ErrEmpty
+	}
+	return out, err
+}
+
+func lineSet(in *input, o Options) *set {
 	in.json = true
 	rows := func(from, to int64) reading {
 		return checked(in.name, "line", o, func(ctx context.Context, each func(*refract.Segment) error) error {
@@ -47,7 +94,7 @@ func lineSet(in *input, o Options, newParser func() lineParser) *set {
 				return err
 			}
 			defer l.close()
-			parse := newParser()
+			r := &record{}
 			for {
 				line, err := l.next()
 				n := int64(l.line)
@@ -56,10 +103,11 @@ func lineSet(in *input, o Options, newParser func() lineParser) *set {
 				}
 				if err == nil && n > from {
 					var s *refract.Segment
-					if s, err = parse(line, l.pos()); err == nil {
+					if s, err = r.parse(line, l.pos()); err == nil {
+						err = placed(checkVariants(s), s.Pos)
+					}
+					if err == nil {
 						err = each(s)
-					} else {
-						err = cmp.Or(checkUTF8Line(line, l.pos()), err)
 					}
 				}
 				if err != nil {

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/packed"
@@ -63,25 +66,19 @@ func (t *textFiles) open(name string) (*input, error) {
 // fieldOf reads a line of JSON and returns the text of one of its fields.
 // null is a missing text.
 func fieldOf(line []byte, pos refract.Position, field string) (refract.Text, error) {
-	var t refract.Text
-	found := false
-	r := reader{jsonline.NewReader(line)}
-	err := r.Members("field", func(name []byte) (err error) {
-		if string(name) != field {
-			return r.Skip()
-		}
-		found = true
-		t, err = r.text()
-		return err
-	})
-	if err == nil {
-		err = r.End()
+	var row map[string]jsontext.Value
+	if err := jsonline.Unmarshal(line, &row, "a row"); err != nil {
+		return refract.Text{}, placed(err, pos)
 	}
-	err = placed(err, pos)
-	if err == nil && !found {
-		err = failAt(pos, 0, "the object has no field %q, which holds the text; write null for a missing one", field)
+	v, found := row[field]
+	if !found {
+		return refract.Text{}, failAt(pos, 0, "the object has no field %q, which holds the text; write null for a missing one", field)
 	}
-	return t, err
+	var t *string
+	if err := json.Unmarshal(v, &t); err != nil {
+		return refract.Text{}, failAt(pos, 0, "field %s must be a string or null", field)
+	}
+	return textOf(t), nil
 }
 
 // standardReference returns the reference by which the shared task of a test

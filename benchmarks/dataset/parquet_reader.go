@@ -13,7 +13,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -153,7 +152,7 @@ func guard(f func() error) (err error) {
 // and columns of another type.
 func checkSchema(p *parquet.File) error {
 	got := p.Schema()
-	want := parquet.SchemaOf(parquetSegment{})
+	want := parquet.SchemaOf(record{})
 	var known []string
 	for _, path := range want.Columns() {
 		known = append(known, columnName(path))
@@ -186,27 +185,26 @@ func checkSchema(p *parquet.File) error {
 
 // segmentReader reads rows in our own schema.
 type segmentReader struct {
-	reader *parquet.GenericReader[parquetSegment]
-	rows   [parquetBatch]parquetSegment
-	ahead  []parquetSegment // of rows
-	names  jsonline.Names
+	reader *parquet.GenericReader[record]
+	rows   [parquetBatch]record
+	ahead  []record        // of rows
 	absent map[string]bool // columns that the file lacks
 }
 
 func newSegmentReader(p *parquet.File) *segmentReader {
 	absent := make(map[string]bool)
-	for _, path := range parquet.SchemaOf(parquetSegment{}).Columns() {
+	for _, path := range parquet.SchemaOf(record{}).Columns() {
 		if _, ok := p.Schema().Lookup(path...); !ok {
 			absent[columnName(path)] = true
 		}
 	}
-	return &segmentReader{reader: parquet.NewGenericReader[parquetSegment](p), absent: absent}
+	return &segmentReader{reader: parquet.NewGenericReader[record](p), absent: absent}
 }
 
 // takeAbsent makes missing what the library fills with zeros where a file has
 // variants, and lacks one of their columns.
-func (r *segmentReader) takeAbsent(row *parquetSegment) {
-	take := func(field string, variants []parquetVariant) {
+func (r *segmentReader) takeAbsent(row *record) {
+	take := func(field string, variants []variantRecord) {
 		for i := range variants {
 			v := &variants[i]
 			if r.absent[field+".text"] {
@@ -241,5 +239,14 @@ func (r *segmentReader) next(s *refract.Segment) error {
 	if len(r.absent) > 0 {
 		r.takeAbsent(row)
 	}
-	return row.fillIn(s, &r.names)
+	pos := s.Pos
+	read, err := row.segment(false)
+	if err == nil {
+		err = cmp.Or(checkVariants(read), checkUTF8(read))
+	}
+	if err == nil {
+		*s = *read
+		s.Pos = pos
+	}
+	return err
 }

@@ -125,12 +125,12 @@ func TestParquetErrors(t *testing.T) {
 		References string `parquet:"references"`
 	}
 	type variants struct {
-		ID         string           `parquet:"id"`
-		References []string         `parquet:"references,list"`
-		Variants   []parquetVariant `parquet:"variants,list"`
+		ID         string          `parquet:"id"`
+		References []string        `parquet:"references,list"`
+		Variants   []variantRecord `parquet:"variants,list"`
 	}
-	of := func(v parquetVariant) []byte {
-		return rowsOf(t, variants{"a", []string{"r"}, []parquetVariant{v}})
+	of := func(v variantRecord) []byte {
+		return rowsOf(t, variants{"a", []string{"r"}, []variantRecord{v}})
 	}
 	for _, c := range []struct {
 		name string
@@ -147,13 +147,13 @@ func TestParquetErrors(t *testing.T) {
 		{"no rows", rowsOf[smallest](t), "d.parquet: the dataset is empty: no segment at all"},
 		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each needs a non-empty one of its own"},
 		{"UTF-8", rowsOf(t, smallest{ID: "a"}, smallest{ID: "b", References: []string{"\xff"}}), "d.parquet:2: references[0] is not UTF-8"},
-		{"parent", of(parquetVariant{Reference: 1}), `d.parquet:1: segment "a": variants[0] is of reference 1, but the segment has 1 reference (the first is 0)`},
-		{"sample", of(parquetVariant{Sample: -1}), `d.parquet:1: variants[0] has the sample -1`},
-		{"tokens", of(parquetVariant{RawIs: "text", PromptTokens: -1}), `d.parquet:1: variants[0] has -1 tokens`},
-		{"raw_is", of(parquetVariant{RawIs: "same"}), `d.parquet:1: variants[0].raw_is is "same"; write "text", "raw" or "missing"`},
-		{"raw_is absent", of(parquetVariant{Revision: "r"}), `d.parquet:1: variants[0].raw_is is "", but there is an origin; write "text", "raw" or "missing"`},
-		{"created", of(parquetVariant{RawIs: "text", Created: "today"}), `d.parquet:1: variants[0].created is "today"; write a date and time such as 2024-02-29T13:00:00Z`},
-		{"sampling", of(parquetVariant{RawIs: "text", Sampling: "[]"}), `d.parquet:1: variants[0] has the sampling parameters "[]", which are no JSON object on one line`},
+		{"parent", of(variantRecord{Reference: 1}), `d.parquet:1: segment "a": variants[0] is of reference 1, but the segment has 1 reference (the first is 0)`},
+		{"sample", of(variantRecord{Sample: -1}), `d.parquet:1: variants[0] has the sample -1`},
+		{"tokens", of(variantRecord{RawIs: "text", PromptTokens: -1}), `d.parquet:1: variants[0] has -1 tokens`},
+		{"raw_is", of(variantRecord{RawIs: "same"}), `d.parquet:1: variants[0] has the raw_is "same"; write "text", "raw" or "missing"`},
+		{"raw_is absent", of(variantRecord{Revision: "r"}), `d.parquet:1: variants[0] has an origin, but raw_is is ""; write "text", "raw" or "missing"`},
+		{"created", of(variantRecord{RawIs: "text", Created: "today"}), `d.parquet:1: variants[0] was created at "today"; write a date and time such as 2024-02-29T13:00:00Z`},
+		{"sampling", of(variantRecord{RawIs: "text", Sampling: "[]"}), `d.parquet:1: variants[0] has the sampling parameters "[]", which are no JSON object on one line`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

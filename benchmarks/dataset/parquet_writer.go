@@ -27,9 +27,9 @@ const (
 // judgements. The columns load as a data set of Hugging Face. Reading them
 // back gives the same, including where every variant came from.
 type ParquetEncoder struct {
-	w       *parquet.GenericWriter[parquetSegment]
+	w       *parquet.GenericWriter[record]
 	checker *Encoder
-	rows    [parquetBatch]parquetSegment
+	rows    [parquetBatch]record
 	n       int // of rows in use
 	size    int // of the row group
 	err     error
@@ -41,7 +41,8 @@ type ParquetEncoder struct {
 func NewParquetEncoder(w io.Writer) *ParquetEncoder {
 	return &ParquetEncoder{
 		checker: NewEncoder(io.Discard),
-		w: parquet.NewGenericWriter[parquetSegment](w,
+		// The name is that which all files have.
+		w: parquet.NewGenericWriter[record](w, parquet.NewSchema("parquetSegment", parquet.SchemaOf(record{})),
 			parquet.Compression(&parquet.Zstd),
 			parquet.PageBufferSize(parquetPage),
 			// A fixed name in place of the library's version: the same segments

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -232,20 +230,17 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, er
 	}
 	in.json = true
 	return &beside{in: in, warn: o.Warn, references: true, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-		p := newSegmentParser(&jsonline.Reader{})
 		var differ examples // rows whose references are not the segment's
 		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
-			r, err := p.parse(line, pos)
+			r := &record{} // a new one, in which a field that is absent is nil
+			g, err := r.parse(line, pos)
 			if err == nil {
-				err = r.extend(s)
+				err = r.extend(g, s)
 			}
-			if err != nil {
-				return cmp.Or(checkUTF8Line(line, pos), err)
-			}
-			if r.hasReferences && !sameParents(r.segment, s) {
+			if err == nil && r.References != nil && !sameParents(g, s) {
 				differ.add(text.Quote(s.ID))
 			}
-			return nil
+			return err
 		}
 		return add, func() {
 			if differ.n > 0 {
@@ -256,16 +251,15 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, er
 	}}, nil
 }
 
-// extend adds what the row has to a segment.
-func (r *row) extend(s *refract.Segment) error {
-	g := r.segment
+// extend adds what the row, which g was made of, has to a segment.
+func (r *record) extend(g, s *refract.Segment) error {
 	switch {
 	case g.ID != s.ID:
 		return failAt(g.Pos, 0, "want the row of segment %s (%s), found that of %s; the rows must be in the dataset's order, one per segment",
 			text.Quote(s.ID), s.Pos, text.Quote(g.ID))
-	case r.hasVariants:
-		if err := checkVariants(g, len(s.References)); err != nil {
-			return &Error{Pos: g.Pos, Err: err}
+	case r.Variants != nil || r.Rejected != nil:
+		if err := checkParents(g, len(s.References)); err != nil {
+			return placed(err, g.Pos)
 		}
 		s.Variants = append(s.Variants, g.Variants...)
 		s.Rejected = append(s.Rejected, g.Rejected...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -90,8 +91,8 @@ const turkerPrefix = "turker_"
 
 func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 	row := &summEvalRow{}
-	if err := json.Unmarshal(line, row, json.RejectUnknownMembers(true)); err != nil {
-		return nil, jsonFault(err, pos, "a row")
+	if err := jsonline.Unmarshal(line, row, "a row"); err != nil {
+		return nil, placed(err, pos)
 	}
 	for _, f := range []struct {
 		name  string

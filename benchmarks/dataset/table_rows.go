@@ -17,6 +17,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -201,7 +202,7 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 		}
 		var object map[string]any
 		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
-			return jsonFault(err, pos, "a row")
+			return placed(jsonline.Explain(err, "a row"), pos)
 		}
 		for name := range object {
 			if !known[name] {

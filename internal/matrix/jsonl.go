@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/packed"
-	"github.com/refract-eval/refract/internal/text"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // maxLine bounds a line of JSON Lines, in bytes. Rows have a few hundred.
@@ -45,51 +42,12 @@ type jsonlSource struct {
 	lines *bufio.Scanner
 	at    int64 // the line
 	sum   string
-	json  *jsonline.Reader
-	names jsonline.Names
-
-	fields []jsonline.Field
-	read   row // by them
-	scored bool
-	there  [numColumns]bool // its columns
 }
 
 func newJSONLSource(in io.Reader, name string) *jsonlSource {
-	s := &jsonlSource{file: name, lines: bufio.NewScanner(in), json: &jsonline.Reader{}}
+	s := &jsonlSource{file: name, lines: bufio.NewScanner(in)}
 	s.lines.Buffer(make([]byte, 64<<10), maxLine)
-	r, now := s.json, &s.read
-	s.fields = []jsonline.Field{
-		jsonline.With("id", func() error {
-			id, err := r.Bytes()
-			if now.id != string(id) {
-				now.id = string(id)
-			}
-			return err
-		}),
-		jsonline.To("system", &now.system, s.name),
-		jsonline.To("metric", &now.metric, s.name),
-		optional(jsonline.To("aggregate", &now.aggregate, s.name)),
-		optional(jsonline.To("reference", &now.reference, r.Index)),
-		jsonline.To("references", &now.references, r.Index),
-		jsonline.With("score", func() (err error) {
-			now.score, s.scored, err = r.OptionalFloat()
-			return err
-		}),
-		jsonline.To("status", &now.status, parsed(s, metrics.ParseStatus)),
-		jsonline.To("direction", &now.direction, parsed(s, metrics.ParseDirection)),
-		jsonline.To("signature", &now.signature, s.name),
-		optional(jsonline.To("output_hash", &now.output, s.name)),
-		optional(jsonline.To("reference_hash", &now.against, s.name)),
-	}
-	for i := range s.fields {
-		s.fields[i].Seen = &s.there[i]
-	}
 	return s
-}
-
-func optional(f jsonline.Field) jsonline.Field {
-	f.Optional = true
-	return f
 }
 
 func openJSONL(f *os.File, name string) (source, error) {
@@ -129,7 +87,7 @@ func (s *jsonlSource) next(r *row) error {
 	e := s.locate(s.at)
 	if fault := (*jsonline.Error)(nil); errors.As(err, &fault) {
 		e.Column = int64(fault.Offset) + 1
-		if s.at == 1 && fault.Foreign() {
+		if s.at == 1 && fault.Foreign {
 			err = &foreignError{err}
 		}
 	}
@@ -155,53 +113,13 @@ func (s *jsonlSource) parse(line []byte, r *row) error {
 		s.sum = string(bytes.TrimSuffix(sum, []byte(digestTail)))
 		return errDigest
 	}
-	if err := s.row(line, r); err != nil {
-		if !utf8.Valid(line) {
-			return errors.New("invalid UTF-8; store the file as UTF-8")
-		}
-		return err
+	var in stored
+	err := jsonline.Unmarshal(line, &in, "a line")
+	if err == nil {
+		*r, err = in.row()
 	}
-	return r.check()
-}
-
-// row reads one line into all fields of r.
-func (s *jsonlSource) row(line []byte, r *row) error {
-	s.json.Reset(line)
-	s.names.Line()
-	if s.json.Kind() != jsonline.Object {
-		return &foreignError{errors.New("a line must be a JSON object")}
+	if err != nil && !utf8.Valid(line) {
+		return errors.New("invalid UTF-8; store the file as UTF-8")
 	}
-	s.scored, s.there = false, [numColumns]bool{}
-	s.read = row{id: s.read.id, reference: noReference}
-	if err := s.json.Whole(s.fields...); err != nil {
-		return err
-	}
-	*r = s.read
-	if slices.Contains(s.there[:], false) {
-		return missingColumns(func(i int) bool { return s.there[i] })
-	}
-	return checkScore(r.status, !s.scored)
-}
-
-// name reads a string that repeats from row to row.
-func (s *jsonlSource) name() (string, error) {
-	b, err := s.json.Bytes()
-	if err != nil {
-		return "", err
-	}
-	return s.names.Get(b), nil
-}
-
-// parsed reads a string that stands for a value.
-func parsed[T any](s *jsonlSource, parse func(string) (T, error)) func() (T, error) {
-	return func() (value T, err error) {
-		at := s.json.Offset()
-		name, err := s.name()
-		if err == nil {
-			if value, err = parse(text.Brief(name)); err != nil {
-				err = jsonline.Fault(at, "%v", err)
-			}
-		}
-		return value, err
-	}
+	return err
 }

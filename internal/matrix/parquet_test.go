@@ -34,15 +34,12 @@ func TestForeignSchema(t *testing.T) {
 		in   []byte
 		want string
 	}{
-		{parquetOf(t, cell{}), "m.parquet: a score matrix of an earlier version: no column output_hash, reference_hash; make the matrix anew"},
-		{parquetOf(t, struct {
-			ID string `parquet:"id"`
-		}{"a"}), "m.parquet: no column system, metric"},
+		{parquetOf(t, cell{}), "m.parquet: the columns are not those of a matrix, or of other types; this is no stored matrix"},
 		{parquetOf(t, struct {
 			cell
 			Output  string `parquet:"output_hash"`
 			Against int64  `parquet:"reference_hash"`
-		}{}), "m.parquet: the columns are of other types"},
+		}{}), "m.parquet: the columns are not those"},
 		{nil, "m.parquet: not a Parquet file"},
 		{[]byte(lines(line())), "m.parquet: not a Parquet file; name it .jsonl"},
 		{[]byte("PAR1"), "m.parquet: the Parquet file is cut off or damaged"},

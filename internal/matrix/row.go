@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/jsonline"
@@ -36,41 +37,51 @@ type row struct {
 	output, against    string // hashes of texts; "", which is stored as null, where there is none
 }
 
-// The columns, as indices of the list.
-const (
-	colID = iota
-	colSystem
-	colMetric
-	colAggregate
-	colReference
-	colReferences
-	colScore
-	colStatus
-	colDirection
-	colSignature
-	colOutput
-	colAgainst
-	numColumns
-)
-
-var columns = [numColumns]string{
-	"id", "system", "metric", "aggregate", "reference", "references", "score", "status", "direction", "signature",
-	"output_hash", "reference_hash",
+// stored is a row as files have it: the columns, of which pointers, and what is
+// optional, may be null.
+type stored struct {
+	ID         string   `json:"id" parquet:"id,dict"`
+	System     string   `json:"system" parquet:"system,dict"`
+	Metric     string   `json:"metric" parquet:"metric,dict"`
+	Aggregate  string   `json:"aggregate" parquet:"aggregate,dict,optional"`
+	Reference  *int32   `json:"reference" parquet:"reference"`
+	References int32    `json:"references" parquet:"references"`
+	Score      *float64 `json:"score" parquet:"score"`
+	Status     string   `json:"status" parquet:"status,dict"`
+	Direction  string   `json:"direction" parquet:"direction,dict"`
+	Signature  string   `json:"signature" parquet:"signature,dict"`
+	Output     string   `json:"output_hash" parquet:"output_hash,dict,optional"`
+	Against    string   `json:"reference_hash" parquet:"reference_hash,dict,optional"`
 }
 
-// missingColumns is the error of a file or row that has some of the columns.
-func missingColumns(has func(column int) bool) error {
-	var lacking []string
-	for i, name := range columns {
-		if !has(i) {
-			lacking = append(lacking, name)
-		}
+// schema has the name that all files have.
+func schema() *parquet.Schema { return parquet.NewSchema("parquetRow", parquet.SchemaOf(stored{})) }
+
+// row checks what was read.
+func (s *stored) row() (row, error) {
+	r := row{id: s.ID, system: s.System, metric: s.Metric, aggregate: s.Aggregate, reference: noReference, references: int(s.References),
+		signature: s.Signature, output: s.Output, against: s.Against}
+	if s.Reference != nil {
+		r.reference = int(*s.Reference)
 	}
-	err := fmt.Errorf("no column %s", strings.Join(lacking, ", "))
-	if len(lacking) < numColumns && lacking[0] == columns[colOutput] {
-		return fmt.Errorf("a score matrix of an earlier version: %w", err)
+	var err error
+	if r.status, err = metrics.ParseStatus(text.Brief(s.Status)); err != nil {
+		return r, fmt.Errorf("column status: %w", err)
 	}
-	return &foreignError{err}
+	if r.direction, err = metrics.ParseDirection(s.Direction); err != nil {
+		return r, fmt.Errorf("column direction: %w", err)
+	}
+	switch {
+	case s.Reference != nil && *s.Reference < 0 || s.References < 0:
+		return r, fmt.Errorf("column reference is %d, and references %d; they count from 0", r.reference, r.references)
+	case s.Score == nil && r.status == metrics.Scored:
+		return r, errors.New("column score is null, but status is scored")
+	case s.Score != nil && r.status != metrics.Scored:
+		return r, fmt.Errorf("column score has a number, but status is %s; it must be null then", r.status)
+	case s.Score != nil:
+		r.score = *s.Score
+	}
+	return r, r.check()
 }
 
 // hashOf is the hash of a text, and "" of a missing one.
@@ -84,13 +95,12 @@ func hashOf(t refract.Text) string {
 
 // check reports what is wrong with a row by itself.
 func (r *row) check() error {
-	for i, value := range [...]string{r.id, r.system, r.metric, r.signature} {
-		name := columns[[...]int{colID, colSystem, colMetric, colSignature}[i]]
-		if value == "" && name != columns[colSignature] {
-			return fmt.Errorf("column %s is empty; every row needs one", name)
+	for _, c := range [][2]string{{"id", r.id}, {"system", r.system}, {"metric", r.metric}, {"signature", r.signature}} {
+		if c[1] == "" && c[0] != "signature" {
+			return fmt.Errorf("column %s is empty; every row needs one", c[0])
 		}
-		if !utf8.ValidString(value) {
-			return fmt.Errorf("column %s: invalid UTF-8 in %s", name, text.Quote(value))
+		if !utf8.ValidString(c[1]) {
+			return fmt.Errorf("column %s: invalid UTF-8 in %s", c[0], text.Quote(c[1]))
 		}
 	}
 	switch {
@@ -102,17 +112,6 @@ func (r *row) check() error {
 		return fmt.Errorf("unknown status %d", r.status)
 	case r.status == metrics.Scored && (math.IsNaN(r.score) || math.IsInf(r.score, 0)):
 		return fmt.Errorf("the score is %v; a cell that could not be scored has the status %q and no score", r.score, metrics.Failed)
-	}
-	return nil
-}
-
-// checkScore checks a row that was read, where the score may be null.
-func checkScore(status metrics.Status, isNull bool) error {
-	switch {
-	case isNull && status == metrics.Scored:
-		return errors.New("column score is null, but status is scored")
-	case !isNull && status != metrics.Scored:
-		return fmt.Errorf("column score has a number, but status is %s; it must be null then", status)
 	}
 	return nil
 }

@@ -1,7 +1,12 @@
 package serve
 
 import (
-	"slices"
+	"bytes"
+	"cmp"
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
@@ -24,76 +29,70 @@ const (
 // parse reads a request. One that is at fault has its id all the same, where the line
 // is JSON.
 func parse(line []byte) (request, error) {
-	r := reader{jsonline.NewReader(line)}
-	out := request{id: "null"}
-	var id, method bool
-	err := r.Whole(
-		jsonline.To("id", &out.id, r.id).Noted(&id),
-		jsonline.To("method", &out.method, r.String).Noted(&method),
-		jsonline.To("params", &out.params, r.RawObject),
-	)
-	if err != nil {
-		return request{id: idOf(line)}, err
+	var in struct {
+		ID     requestID      `json:"id"`
+		Method *string        `json:"method"`
+		Params jsontext.Value `json:"params"`
 	}
+	if err := jsonline.Unmarshal(line, &in, "a request"); err != nil {
+		id := struct {
+			ID requestID `json:"id"`
+		}{}
+		if json.Unmarshal(line, &id) != nil || id.ID == "" {
+			id.ID = "null"
+		}
+		return request{id: string(id.ID)}, err
+	}
+	out := request{id: cmp.Or(string(in.ID), "null"), params: in.Params}
 	switch {
-	case !id:
-		err = jsonline.Fault(0, `the request has no "id": an integer, or a text of up to 80 bytes`)
-	case !method:
-		err = jsonline.Fault(0, `the request has no "method"`)
+	case in.ID == "":
+		return out, jsonline.Fault(`the request has no "id": an integer, or a text of up to 80 bytes`)
+	case in.Method == nil:
+		return out, jsonline.Fault(`the request has no "method"`)
+	case in.Params != nil && in.Params.Kind() != '{':
+		return out, jsonline.Fault("field params must be an object")
 	}
-	return out, err
+	out.method = *in.Method
+	return out, nil
 }
 
-// reader reads ids too.
-type reader struct{ *jsonline.Reader }
+// requestID is an id as it is echoed.
+type requestID string
 
-// id reads an id, as it is echoed.
-func (r reader) id() (string, error) {
-	at, kind := r.Offset(), r.Kind()
-	b, err := r.ID()
-	switch {
-	case err != nil:
-		return "null", err
-	case kind == jsonline.String && len(b) <= maxID:
-		return string(jsonline.AppendString(nil, string(b))), nil
-	case kind == jsonline.Number && isInteger(b):
-		return string(b), nil
+// UnmarshalJSONFrom reads an integer or a text.
+func (id *requestID) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	v, err := d.ReadValue()
+	if err != nil {
+		return err
 	}
-	return "null", jsonline.Unwanted(at, "an integer, or a text of up to 80 bytes", "another number or text")
+	switch text, _ := jsontext.AppendUnquote(nil, v); {
+	case v.Kind() == '"' && len(text) <= maxID:
+		*id = requestID(jsonline.AppendString(nil, string(text)))
+	case v.Kind() == '0' && isInteger(v):
+		*id = requestID(v)
+	default:
+		return errors.New("must be an integer, or a text of up to 80 bytes")
+	}
+	return nil
 }
 
 func isInteger(b []byte) bool {
-	if len(b) > 0 && b[0] == '-' {
-		b = b[1:]
-	}
-	return len(b) > 0 && len(b) <= maxDigits && !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
-}
-
-// idOf is the id of a line that is an object, but no request.
-func idOf(line []byte) string {
-	r := reader{jsonline.NewReader(line)}
-	id := "null"
-	err := r.Members("field", func(name []byte) (err error) {
-		if string(name) != "id" {
-			return r.Skip()
-		}
-		id, err = r.id()
-		return err
-	})
-	if err != nil || r.End() != nil {
-		return "null"
-	}
-	return id
+	b = bytes.TrimPrefix(b, []byte("-"))
+	return len(b) <= maxDigits && !bytes.ContainsFunc(b, func(c rune) bool { return c < '0' || c > '9' })
 }
 
 // cancelled reads the parameters of cancel.
 func cancelled(params []byte) (id string, err error) {
-	r := reader{jsonline.NewReader(params)}
-	err = r.Object(jsonline.To("id", &id, r.id))
-	if err == nil && id == "" {
-		err = jsonline.Fault(0, `name the request by "id"`)
+	var in struct {
+		ID requestID `json:"id"`
 	}
-	return id, err
+	if err := jsonline.Unmarshal(params, &in, "the parameters"); err != nil {
+		return "", err
+	}
+	if in.ID == "" {
+		return "", jsonline.Fault(`name the request by "id"`)
+	}
+	return string(in.ID), nil
 }
 
 // method finds a method by its name.
@@ -101,5 +100,5 @@ func (s *Server) method(name string) (Method, error) {
 	if m := s.Methods[name]; m != nil {
 		return m, nil
 	}
-	return nil, jsonline.Fault(0, "%s", english.Unknown("method", text.Brief(name), append(s.Names[:len(s.Names):len(s.Names)], cancelMethod)))
+	return nil, jsonline.Fault("%s", english.Unknown("method", text.Brief(name), append(s.Names[:len(s.Names):len(s.Names)], cancelMethod)))
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/report"
@@ -51,14 +50,6 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// remediedError is an error whose remedy depends on the command line.
-type remediedError struct {
-	error
-	remedy string
-}
-
-func (e *remediedError) Unwrap() error { return e.error }
-
 // isUsage tells a fault of the command line from one of the work.
 func isUsage(err error) bool {
 	var usage *usageError
@@ -73,17 +64,14 @@ func isUsage(err error) bool {
 func (e *env) hint(err error) string {
 	var none *refract.NoReferencesError
 	var metric *metrics.SpecError
-	var remedied *remediedError
 	switch {
-	case errors.As(err, &remedied):
-		return remedied.remedy
 	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
 	case errors.As(err, &none):
 		return "--missing exclude goes on, with missing scores"
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
-	case errors.Is(err, budget.ErrSpent):
+	case errors.Is(err, ask.ErrSpent):
 		return "raise the limit, or run the same command again: what was answered is stored"
 	case errors.Is(err, ask.ErrTolerance):
 		return "mend what is refused, or raise --tolerate; what was answered is stored"

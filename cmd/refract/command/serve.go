@@ -160,7 +160,7 @@ func (s *service) listing() serve.Method {
 		return asJSON(metricTable(all, false))
 	})
 	return func(_ context.Context, params []byte) ([]byte, error) {
-		if err := jsonline.NewReader(params).Whole(); err != nil {
+		if err := jsonline.Unmarshal(params, &struct{}{}, "the parameters"); err != nil {
 			return nil, &serve.Usage{Err: err}
 		}
 		return list()

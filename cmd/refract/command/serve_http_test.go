@@ -154,7 +154,7 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/compare", score(``), nil, 500, `no human scores`},
 		{"POST", "/v1/score", score(`,"metric":["chrf"]`), nil, 400, `did you mean \"metrics\"`},
 		{"POST", "/v1/score", score(`,"metrics":["chrf"],"metrics":["ter"]`), nil, 400, `is there twice`},
-		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":["a"],"human":{"mqm":{"a":1e999}}}]}`, nil, 400, `out of range`},
+		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":["a"],"human":{"mqm":{"a":1e999}}}]}`, nil, 400, `must be a number or null`},
 		{"POST", "/v1/score", `{"segments":` + strings.Repeat("[", 20_000), nil, 400, `"code":"usage"`},
 		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"` + "\x00" + `"},"references":["a"]}]}`, nil, 400, `"code":"usage"`},
 		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"` + "\xff" + `"},"references":["a"]}]}`, nil, 400, `invalid UTF-8`},

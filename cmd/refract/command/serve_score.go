@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
@@ -37,44 +40,67 @@ const (
 // say, of which a list may be given, as of metrics. null is as nothing. What is wrong
 // with it is the request's fault.
 func readRequest(params []byte, cmd *cobra.Command, flags ...string) ([]*refract.Segment, error) {
-	r := jsonline.NewReader(params)
-	var segments []*refract.Segment
-	fields := []jsonline.Field{jsonline.To("segments", &segments, func() ([]*refract.Segment, error) {
-		return dataset.ReadSegments(r, max(someSegments, len(params)/leastSegment))
-	})}
+	var in map[string]jsontext.Value
+	err := jsonline.Unmarshal(params, &in, "the parameters")
+	known := slices.Concat([]string{"segments"}, flags)
+	for name := range in {
+		if err == nil && !slices.Contains(known, name) {
+			err = jsonline.Unknown(name, known)
+		}
+	}
 	for _, param := range flags {
 		flag := cmd.Flags().Lookup(strings.ReplaceAll(param, "metrics", "metric")).Value
-		set := func(i int) error {
-			at := r.Offset()
-			value, err := r.ID()
-			if err == nil && (i >= mostListed || len(value) > mostSpec) {
-				err = jsonline.Fault(at, "at most %d texts of %d bytes are taken", mostListed, mostSpec)
-			}
-			if err != nil {
-				return err
-			}
-			if err := flag.Set(string(value)); err != nil {
-				return jsonline.Fault(at, "%s: %v", param, unfit(err))
-			}
-			return nil
+		values, wrong := textsOf(in[param])
+		for _, v := range values {
+			wrong = cmp.Or(wrong, unfit(flag.Set(v)))
 		}
-		fields = append(fields, jsonline.With(param, func() error {
-			return r.OrNull(func() error {
-				if r.Kind() == jsonline.Array {
-					return r.Elements(set)
-				}
-				return set(0)
-			})
-		}))
+		if err == nil && wrong != nil {
+			err = jsonline.Fault("%s: %v", param, wrong)
+		}
 	}
-	err := r.Whole(fields...)
-	if err == nil && segments == nil {
+	if v := in["segments"]; err == nil && (v == nil || v.Kind() == 'n') {
 		err = fmt.Errorf("%s needs segments", cmd.Name())
+	}
+	var segments []*refract.Segment
+	if err == nil {
+		segments, err = dataset.ReadSegments(in["segments"], max(someSegments, len(params)/leastSegment))
 	}
 	if err != nil {
 		return nil, &serve.Usage{Err: err}
 	}
 	return segments, nil
+}
+
+// textsOf reads texts or numbers, or one of them.
+func textsOf(v jsontext.Value) ([]string, error) {
+	all := []jsontext.Value{v}
+	switch v.Kind() {
+	case 0, 'n':
+		return nil, nil
+	case '[':
+		all = nil
+		if err := json.Unmarshal(v, &all); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	for _, v := range all {
+		if len(v) > mostSpec || len(all) > mostListed {
+			return nil, fmt.Errorf("is too long: at most %d texts of %d bytes are taken", mostListed, mostSpec)
+		}
+		text := v.String()
+		switch v.Kind() {
+		case '"':
+			if err := json.Unmarshal(v, &text); err != nil {
+				return nil, err
+			}
+		case '0':
+		default:
+			return nil, errors.New("must be a string or a number, or a list of them")
+		}
+		out = append(out, text)
+	}
+	return out, nil
 }
 
 // demand is what the segments of a request have.

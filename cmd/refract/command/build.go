@@ -16,7 +16,6 @@ import (
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
@@ -34,8 +33,8 @@ type builder struct {
 	formats output // of tables on standard output
 	plan    *build.Plan
 
-	rates    budget.Prices
-	spend    *budget.Budget
+	rates    ask.Prices
+	spend    *ask.Budget
 	to       *atomicfile.Folder // nil for a dry run
 	progress *report.Progress
 	answers  answered
@@ -143,7 +142,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 		}
 		b.progress = e.progress("ask", "answers")
 	}
-	b.spend = budget.New(b.limits(), b.rates)
+	b.spend = ask.NewBudget(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
 		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
@@ -269,7 +268,7 @@ func (b *builder) designate(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return b.set.Designated(ctx, task, b.set.TextsOf(segments, b.plan.Items))
+	return b.set.Designated(ctx, task, segments, b.plan.Items)
 }
 
 // mix makes examples for TIGERScore, row by row.

@@ -12,7 +12,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -61,8 +60,8 @@ type judging struct {
 	opening  sync.Once
 	store    store // nil until it is needed
 	closed   error // why it cannot be opened
-	prices   budget.Prices
-	spend    *budget.Budget
+	prices   ask.Prices
+	spend    *ask.Budget
 	progress *report.Progress
 	clients  map[string]*llm.Client // by endpoint and server
 	vectors  []*vectors             // of metrics that compare them
@@ -179,7 +178,7 @@ func (j *judging) open(ctx context.Context) error {
 func (j *judging) limit() (err error) {
 	if j.spend == nil {
 		if j.prices, err = j.readPrices(); err == nil {
-			j.spend = budget.New(j.limits(), j.prices)
+			j.spend = ask.NewBudget(j.limits(), j.prices)
 		}
 	}
 	return err

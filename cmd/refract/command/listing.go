@@ -163,7 +163,7 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 			declared = []any{i.Needs(), i.Direction.String(), i.Lower, i.Upper}
 		}
 		t.Add(append(append([]any{m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail)}, declared...),
-			string(cmp.Or(m.Runs, metrics.Here)), report.StringOrNull(m.Source), report.StringOrNull(m.Licence), m.Summary)...)
+			cmp.Or(m.Runs, "here"), report.StringOrNull(m.Source), report.StringOrNull(m.Licence), m.Summary)...)
 		for _, o := range m.Options {
 			if !people {
 				t.Add("option", m.Name, o.Key, o.Default, o.Values, nil, nil, nil, nil, nil, nil, nil, o.Doc)
@@ -183,7 +183,7 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 
 // declared says in a line what is known of a metric beside its options.
 func (m *listedMetric) declared() string {
-	said := []string{"runs: " + string(cmp.Or(m.Runs, metrics.Here))}
+	said := []string{"runs: " + cmp.Or(m.Runs, "here")}
 	if i := m.info; i != nil {
 		said = append([]string{"needs: " + cmp.Or(i.Needs(), "nothing"), fmt.Sprintf("%s is better, from %v to %v", i.Direction, i.Lower, i.Upper)}, said...)
 	}

@@ -81,17 +81,8 @@ func (r *scoreRows) check(path string, warn func(Warning)) error {
 			have++
 		}
 	}
-	var without []string
-	for _, name := range slices.Sorted(maps.Keys(scored)) {
-		if !scored[name] {
-			without = append(without, name)
-		}
-	}
-	if len(without) == len(scored) {
+	if !slices.Contains(slices.Collect(maps.Values(scored)), true) {
 		return failFile(path, "%s, and none has a score: all are missing", english.Count(r.rows, "row"))
-	}
-	if len(without) > 0 {
-		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has no score of %s: what is said of its systems is of the others alone", quotedNames(without))})
 	}
 	if have < all {
 		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has scores of %d of %s; the others have none", have, english.Count(all, "segment"))})

@@ -71,17 +71,9 @@ func openTable(place string, o Options) (*set, error) {
 	if t.group >= 0 {
 		return openHeld(t.path, o, t.groups)
 	}
-	d := &set{read: checked(t.path, "row", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+	return &set{read: checked(t.path, "row", o, func(ctx context.Context, each func(*refract.Segment) error) error {
 		return t.segments(o.Warn, each)
-	})}
-	d.scan = func() (n int, ok bool) {
-		err := t.each(func(Warning) {}, func(*tableRow) error {
-			n++
-			return nil
-		})
-		return n, err == nil
-	}
-	return d, nil
+	})}, nil
 }
 
 func parseTableSpec(place string) (*tableSpec, error) {

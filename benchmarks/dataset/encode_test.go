@@ -118,13 +118,6 @@ var errFull = errors.New("no space left")
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-func TestEncodeWriteError(t *testing.T) {
-	err := NewEncoder(fullDisk{}).Encode(&refract.Segment{ID: "1"})
-	if !errors.Is(err, errFull) {
-		t.Errorf("error %v", err)
-	}
-}
-
 func drawText(t *rapid.T) refract.Text {
 	if rapid.IntRange(0, 4).Draw(t, "missing") == 0 {
 		return refract.Text{}

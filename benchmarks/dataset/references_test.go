@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
@@ -90,21 +89,6 @@ func TestReferencesOfSegmentsWithout(t *testing.T) {
 	}
 }
 
-func TestReferencesRejected(t *testing.T) {
-	row := encode(t, &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}, Rejected: []refract.Variant{{Text: refract.NewText("x"), Verdict: "copy"}}})
-	ds, _, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", row, nil)
-	got, err := openAndCollect(ds, err)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got[0].Variants) != 0 || len(got[0].Rejected) != 1 || got[0].Rejected[0].Verdict != "copy" {
-		t.Errorf("got %+v", got[0])
-	}
-	ds, dir, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", `{"id":"a","rejected":[{"reference":1,"text":"x"}]}`, nil)
-	_, err = openAndCollect(ds, err)
-	wantError(t, dir, err, `refs:1: segment "a": rejected[0] is of reference 1, but the segment has 1 reference (the first is 0)`)
-}
-
 func TestWithReferencesErrors(t *testing.T) {
 	for _, c := range []struct{ name, scheme, base, text, want string }{
 		{"scheme", "divref", base, "", `references "divref:refs" has the unknown format "divref" (did you mean "div-ref"?); write div-ref:FILE, div-ref-lines:FILE or jsonl:FILE`},
@@ -152,19 +136,6 @@ func TestWithReferencesEarly(t *testing.T) {
 	}
 	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
 	wantError(t, dir, err, "refs: has 2 lines, but the dataset has 3 segments; line k must belong to segment k")
-}
-
-func TestWithReferencesStops(t *testing.T) {
-	ds, _, err := extendWith(t, base, "div-ref", "[]\n", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range ds.Segments(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		break // before the fault
-	}
 }
 
 func TestPythonList(t *testing.T) {

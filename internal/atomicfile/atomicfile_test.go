@@ -312,13 +312,6 @@ func TestStaleFiles(t *testing.T) {
 	}
 }
 
-func TestLongName(t *testing.T) {
-	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
-	if err := writeText(path, "x"); err != nil {
-		t.Error(err)
-	}
-}
-
 func writeText(path, text string) error {
 	f, err := atomicfile.Create(path)
 	if err != nil {

@@ -73,16 +73,6 @@ type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f }
 
-// What cannot be read stays so.
-func TestNoHeader(t *testing.T) {
-	r := packed.NewReader(io.NopCloser(strings.NewReader("\x1f\x8bno header")))
-	for range 3 {
-		if n, err := r.Read(make([]byte, 100)); n > 0 || err == nil || !strings.Contains(err.Error(), "cut off or damaged") {
-			t.Errorf("%d bytes, %v", n, err)
-		}
-	}
-}
-
 // A file that cannot be read is not called damaged.
 func TestFault(t *testing.T) {
 	fault := failing{errors.New("no such disk")}

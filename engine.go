@@ -60,8 +60,8 @@ type Options struct {
 	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest
 	// those of all others, so that later runs of any settings and datasets ask
 	// for what is new; nil keeps nothing, nor is anything kept of metrics that
-	// are metrics.NeverKept. Where a setting pools statistics of its metric, or takes
-	// native scores, that metric is computed all the same. Warn, if not nil, is told of stored
+	// are metrics.NeverKept. Where a setting pools statistics of its metric, that metric is computed
+	// all the same. Warn, if not nil, is told of stored
 	// scores that are damaged, and in a run of segments without a source.
 	Store, StoreRest ScoreStore
 	Warn             func(message string)

@@ -43,8 +43,8 @@ func (d *metricNeeds) keep(o *Options, damage func()) {
 		store = nil
 	}
 	p, prepares := d.metric.(metrics.Preparer)
-	if prepares && d.native || d.firstStatistics || d.nativeStatistics {
-		store = nil // native scores and statistics are made of the texts
+	if d.firstStatistics || d.nativeStatistics {
+		store = nil // statistics are made of the texts
 	}
 	if store != nil || !prepares {
 		d.cache = newScoreCache(store, damage, d.metric)

@@ -81,8 +81,10 @@ type cachedBlock struct {
 	known  []bool
 	fresh  [][]keptCell // by hypothesis
 	stored int          // scores that the store had
+	list   textHash     // of all references
 	native metrics.Scores
-	lacks  bool // some of what was asked for, as the metric failed
+	have   []bool // of them, by hypothesis
+	lacks  bool   // some of what was asked for, as the metric failed
 }
 
 // score scores blocks: what the store has is read, what it lacks is asked of the
@@ -95,14 +97,22 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics
 		n := len(b.Hypotheses) * b.Columns()
 		x := &all[i]
 		*x = cachedBlock{block: b, at: len(keys), refs: make([]textHash, b.Columns()), known: make([]bool, n),
-			scores: metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}}
+			scores: newScores(n), native: newScores(len(b.Hypotheses))}
+		if d.native {
+			x.have = make([]bool, len(b.Hypotheses))
+		}
 		if k.store == nil {
 			continue
 		}
 		x.fresh = make([][]keptCell, len(b.Hypotheses))
 		for c, ref := range b.References {
-			x.refs[c], buf = hashOf(buf, ref)
+			x.refs[c], buf = hashOf(buf, 'r', ref)
 		}
+		var joined []byte
+		for _, h := range x.refs {
+			joined = append(joined, h[:]...)
+		}
+		x.list, buf = hashOf(buf, 'l', joined)
 		for _, hyp := range b.Hypotheses {
 			var key [32]byte
 			key, buf = k.key(buf, b.Source, hyp)
@@ -124,16 +134,9 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics
 	if err != nil && !partly {
 		return nil, err
 	}
-	if d.native && !partly { // which is not stored
-		natives, err := d.metric.(metrics.NativeScorer).ScoreNative(ctx, blocks)
-		if err == nil && len(natives) != len(blocks) {
-			err = fmt.Errorf("%d lists of native scores for %d blocks", len(natives), len(blocks))
-		}
-		if err != nil {
+	if n, ok := d.metric.(metrics.NativeScorer); ok && d.native && !partly {
+		if err := askNative(ctx, n, all); err != nil {
 			return nil, err
-		}
-		for i := range all {
-			all[i].native = natives[i]
 		}
 	}
 	if no := k.put(ctx, all, keys); no != nil {
@@ -153,19 +156,30 @@ func (k *scoreCache) take(x *cachedBlock, h int, value []byte) {
 		return
 	}
 	raw := reportsOf(cells, reports)
-	for c, ref := range x.refs {
-		i := find(cells, ref)
+	read := func(s *metrics.Scores, at int, of textHash) bool {
+		i := find(cells, of)
 		if i < 0 {
-			continue
+			return false
 		}
-		cell, at := keptCell{of: ref}, h*len(x.refs)+c
+		cell := keptCell{of: of}
 		if cell.status, cell.value, _ = cellAt(cells, i); raw != nil {
 			cell.report = raw[i]
 		}
-		if x.known[at] = cell.put(&x.scores, at); x.known[at] && cell.status == metrics.Scored {
+		return cell.put(s, at)
+	}
+	for c, ref := range x.refs {
+		at := h*len(x.refs) + c
+		if x.known[at] = read(&x.scores, at, ref); x.known[at] && x.scores.Status[at] == metrics.Scored {
 			x.stored++
 		}
 	}
+	if x.have != nil {
+		x.have[h] = read(&x.native, h, x.list)
+	}
+}
+
+func newScores(n int) metrics.Scores {
+	return metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 }
 
 // request is a part of a block that is asked of the metric: some hypotheses
@@ -216,6 +230,9 @@ func (p *request) texts() metrics.Block {
 // askFor asks the metric for what is not known. Partly tells that an error is about
 // some of the blocks.
 func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) (partly bool, err error) {
+	if p, ok := d.metric.(metrics.Preparer); ok {
+		return false, prepare(ctx, p.NewWorkspace(), all)
+	}
 	var todo []request
 	var blocks []metrics.Block
 	first := 1
@@ -263,6 +280,72 @@ func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) (partly boo
 	return partly, err
 }
 
+// prepare scores the blocks that lack some, whole.
+func prepare(ctx context.Context, w metrics.Workspace, all []cachedBlock) error {
+	for i := range all {
+		x := &all[i]
+		if !slices.Contains(x.known, false) && !slices.Contains(x.have, false) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w.Load(x.block)
+		clear(x.known)
+		for _, p := range x.missing(i, math.MaxInt) {
+			if err := p.fill(metrics.Scores{Values: w.Cells(nil)}); err != nil {
+				return err
+			}
+		}
+		if x.have != nil {
+			if err := x.fillNative(metrics.Scores{Values: w.(metrics.NativeWorkspace).Native(nil)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// askNative asks for the native scores of blocks that lack some.
+func askNative(ctx context.Context, m metrics.NativeScorer, all []cachedBlock) error {
+	var todo []*cachedBlock
+	var blocks []metrics.Block
+	for i := range all {
+		if x := &all[i]; slices.Contains(x.have, false) {
+			todo, blocks = append(todo, x), append(blocks, x.block)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	scores, err := m.ScoreNative(ctx, blocks)
+	if err == nil && len(scores) != len(blocks) {
+		err = fmt.Errorf("%d lists of native scores for %d blocks", len(scores), len(blocks))
+	}
+	for i := 0; err == nil && i < len(todo); i++ {
+		err = todo[i].fillNative(scores[i])
+	}
+	return err
+}
+
+// fillNative places the native scores of a block.
+func (x *cachedBlock) fillNative(s metrics.Scores) error {
+	if n := len(x.have); len(s.Values) != n || s.Status != nil && len(s.Status) != n {
+		return fmt.Errorf("%d native scores for %d hypotheses", len(s.Values), n)
+	}
+	for h, v := range s.Values {
+		cell := keptCell{of: x.list, value: v}
+		if s.Status != nil {
+			cell.status = s.Status[h]
+		}
+		x.native.Values[h], x.native.Status[h] = v, cell.status
+		if x.fresh != nil && cell.keeps() {
+			x.fresh[h] = append(x.fresh[h], cell)
+		}
+	}
+	return nil
+}
+
 // fill places the scores of a request in its block.
 func (p *request) fill(s metrics.Scores) error {
 	n := len(p.hyps) * len(p.cols)
@@ -290,7 +373,7 @@ func (p *request) fill(s metrics.Scores) error {
 					return err
 				}
 			}
-			if keeps(cell.status) && !(cell.status == metrics.Scored && (math.IsNaN(cell.value) || math.IsInf(cell.value, 0))) {
+			if cell.keeps() {
 				x.fresh[h] = append(x.fresh[h], cell)
 			}
 		}

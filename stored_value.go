@@ -18,9 +18,9 @@ import (
 // cell of a metric without references.
 type textHash [16]byte
 
-// hashOf is the hash of a reference.
-func hashOf(buf []byte, text string) (textHash, []byte) {
-	buf = append(append(buf[:0], 'r'), text...)
+// hashOf is the hash of a text of a kind: a reference, or a list of hashes.
+func hashOf[T string | []byte](buf []byte, kind byte, text T) (textHash, []byte) {
+	buf = append(append(buf[:0], kind), text...)
 	sum := sha256.Sum256(buf)
 	return textHash(sum[:16]), buf
 }
@@ -127,10 +127,16 @@ func merged(value []byte, more []keptCell) []byte {
 	return out
 }
 
-// keeps reports whether a score of that status is worth keeping: others may be
-// had another time.
-func keeps(s metrics.Status) bool {
-	return s == metrics.Scored || s == metrics.Unparseable || s == metrics.Blocked || s == metrics.Cut
+// keeps reports whether a score is worth keeping: those of other statuses may be had
+// another time.
+func (c *keptCell) keeps() bool {
+	switch c.status {
+	case metrics.Scored:
+		return !math.IsNaN(c.value) && !math.IsInf(c.value, 0)
+	case metrics.Unparseable, metrics.Blocked, metrics.Cut:
+		return true
+	}
+	return false
 }
 
 // put places a stored cell among scores, but for one whose report is no report.

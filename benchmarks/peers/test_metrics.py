@@ -30,7 +30,7 @@ def test_rouge_score_and_stems(tmp_path, seed, maybe_data):
 
 def test_sentencepiece(tmp_path, seed, maybe_data):
     script("sentencepiece_vectors.py", tmp_path, "--seed", seed, "--texts", 300, *maybe_data, SACREBLEU=tmp_path)
-    go_test("./metrics/internal/sentencepiece", "TestSentencePiece", REFRACT_SENTENCEPIECE_VECTORS=tmp_path)
+    go_test("./metrics/bleu", "TestSentencePiece", REFRACT_SENTENCEPIECE_VECTORS=tmp_path)
     go_test("./metrics", "TestSacreBLEU", SACREBLEU=tmp_path, REFRACT_SACREBLEU_VECTORS=tmp_path / "bleu.jsonl")
 
 

@@ -18,7 +18,7 @@ const (
 type node struct {
 	kind  byte    // one of { [ s n b 0
 	text  string  // of s, n and b
-	num   float64 // NaN for a number that float64 cannot hold
+	num   float64 // infinite for a number that float64 cannot hold
 	names []string
 	kids  []*node
 }
@@ -104,5 +104,3 @@ func documentAt(text string) (document, error) {
 	}
 	return document{root: root, repaired: !json.Valid([]byte(text[:l.at])), end: l.at}, nil
 }
-
-func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }

@@ -22,8 +22,11 @@ func errorsReader(s Spec) reader {
 		}
 		var list *node
 		for _, d := range docs {
-			found, repeated := s.listIn(d.root)
-			if found == nil {
+			found, repeated := d.root, false
+			if found.kind == '{' {
+				found, repeated = found.follow(s.Path)
+			}
+			if found == nil || !s.isList(found) {
 				continue
 			}
 			if list != nil || repeated {
@@ -37,19 +40,6 @@ func errorsReader(s Spec) reader {
 		}
 		return s.readList(list, r)
 	}
-}
-
-// listIn finds the list of errors in a document. It is nil where there is none.
-func (s Spec) listIn(root *node) (list *node, repeated bool) {
-	if root.kind == '{' {
-		if root, repeated = root.follow(s.Path); root == nil {
-			return nil, false
-		}
-	}
-	if !s.isList(root) {
-		return nil, false
-	}
-	return root, repeated
 }
 
 // isList reports whether a value can be a list of errors.
@@ -120,18 +110,14 @@ func textOf(n *node) string {
 		return ""
 	}
 	switch n.kind {
-	case 's':
+	case 's', 'n':
 		return strings.TrimSpace(n.text)
-	case 'n':
-		return n.text
 	case '[':
 		var all []string
 		for _, kid := range n.kids {
-			if t := textOf(kid); t != "" {
-				all = append(all, t)
-			}
+			all = append(all, textOf(kid))
 		}
-		return strings.Join(all, ", ")
+		return strings.Join(slices.DeleteFunc(all, func(t string) bool { return t == "" }), ", ")
 	}
 	return ""
 }
@@ -144,11 +130,5 @@ func named(name string) func(string) bool {
 }
 
 func fold(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" _-\t", r) {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
-	return strings.TrimRight(name, "0123456789")
+	return strings.TrimRight(strings.NewReplacer(" ", "", "_", "", "-", "", "\t", "").Replace(strings.ToLower(name)), "0123456789")
 }

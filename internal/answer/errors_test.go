@@ -22,7 +22,6 @@ func known(e analysis.Error, penalty float64) analysis.Error {
 func TestErrorLists(t *testing.T) {
 	tiger := answer.Spec{Kind: answer.TIGERScore}
 	instruct := answer.Spec{Kind: answer.InstructScore}
-	even := answer.Spec{Kind: answer.InstructScore, Weights: map[analysis.Severity]float64{analysis.Major: 1, analysis.Minor: 1}}
 	xgpt := answer.Spec{Kind: answer.Errors, Form: answer.XGPTScore}
 	mqm := answer.Spec{Kind: answer.Errors, Form: answer.MQM}
 	boat := analysis.Error{Location: "the boat", Aspect: "Terminology", Severity: analysis.Major, Explanation: "It is a ship."}
@@ -54,30 +53,21 @@ func TestErrorLists(t *testing.T) {
 		{"tiger, no statement", tiger, item("1", "2"), analysis.Report{Outcome: analysis.Scored, Score: new(-2.0), Errors: []analysis.Error{known(boat, 2)}}, true},
 		{"tiger, no error", tiger, "The model-generated output contains 0 errors, with a total score reduction of 0.",
 			analysis.Report{Outcome: analysis.NoError, Score: new(0.0), StatedErrors: count(0), StatedTotal: at(0)}, false},
-		{"tiger, no error in words", tiger, "The model-generated output contains no errors.", analysis.Report{Outcome: analysis.NoError, Score: new(0.0), StatedErrors: count(0)}, false},
 		{"tiger, no error but a total", tiger, "The model-generated output contains 0 errors, with a total score reduction of 3.",
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(0), StatedTotal: at(3)}, true},
 		{"tiger, no items", tiger, "The model-generated output contains 2 errors, with a total score reduction of 3.",
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(2), StatedTotal: at(3)}, true},
 		{"tiger, a reduction is missing", tiger, "The model-generated output contains 2 errors, with a total score reduction of 6." + item("1", "4") + item("2", "N/A"),
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(2), StatedTotal: at(6), Errors: []analysis.Error{known(boat, 4), boat}}, true},
-		{"tiger, a reduction is a range", tiger, "The model-generated output contains 1 errors, with a total score reduction of 1." + item("1", "1-2"),
-			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(1), StatedTotal: at(1), Errors: []analysis.Error{boat}}, true},
 		{"tiger, about something else", tiger, "The reference contains no errors.", analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"tiger, no errors but", tiger, "The output contains no errors in its first half.", analysis.Report{Outcome: analysis.Unparseable}, true},
-		{"tiger, not at the start", tiger, "Well. The model-generated output contains no errors.", analysis.Report{Outcome: analysis.Unparseable}, true},
-
 		{"instruct, one error", instruct, "Your Translation contains 1 error:\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.",
 			analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), StatedErrors: count(1), Errors: []analysis.Error{known(boat, 5)}}, false},
 		{"instruct, dimensions, two spaces, N/A, a wrong label", instruct, "Your generation contains 2 errors:\nError dimension 1: Fluency\nError type 1: Terminology\nMajor/minor:  Major\nError location 1: the boat\nExplanation for error 1: It is a ship.\nError type 9: this is no item\nError dimension 2: N/A\nError type 2: Repetition\nMajor/minor:  Minor\nError location 2: N/A\nError explanation 2: N/A",
 			analysis.Report{Outcome: analysis.Scored, Score: new(-6.0), StatedErrors: count(2), Errors: []analysis.Error{
 				known(analysis.Error{Location: "the boat", Aspect: "Terminology", Dimension: "Fluency", Severity: analysis.Major, Explanation: "It is a ship.\nError type 9: this is no item"}, 5),
 				known(analysis.Error{Aspect: "Repetition", Severity: analysis.Minor}, 1)}}, false},
-		{"instruct, weights of the WebNLG figures", even, "Your generation contains 1 errors:\nError dimension 1: Correctness\nError type 1: Terminology\nMajor/minor:  Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.",
-			analysis.Report{Outcome: analysis.Scored, Score: new(-1.0), StatedErrors: count(1), Errors: []analysis.Error{
-				known(analysis.Error{Location: "the boat", Aspect: "Terminology", Dimension: "Correctness", Severity: analysis.Major, Explanation: "It is a ship."}, 1)}}, false},
 		{"instruct, no error", instruct, "Your Translation contains no error.", analysis.Report{Outcome: analysis.NoError, Score: new(0.0), StatedErrors: count(0)}, false},
-		{"instruct, no error and more", instruct, "Your generation contains no error.Error", analysis.Report{Outcome: analysis.NoError, Score: new(0.0), StatedErrors: count(0)}, true},
 		{"instruct, all N/A", instruct, "Your generation contains 1 errors:\nError dimension 1: N/A\nError type 1: N/A\nMajor/minor:  N/A\nError location 1: N/A\nExplanation for error 1: N/A",
 			analysis.Report{Outcome: analysis.NoError, Score: new(0.0), StatedErrors: count(1)}, true},
 		{"instruct, cut in the second error", instruct, "Your Translation contains 3 errors:\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.\nError type 2: Omission\nMajor/minor: Minor\nError location 2: \"the",
@@ -87,13 +77,8 @@ func TestErrorLists(t *testing.T) {
 			analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), StatedErrors: count(2), Errors: []analysis.Error{known(boat, 5), {Aspect: "Omission"}}}, true},
 		{"instruct, no severity at all", instruct, "Your Translation contains 1 error:\nError type 1: Omission\nMajor/minor: Major/minor",
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(1), Errors: []analysis.Error{{Aspect: "Omission"}}}, true},
-		{"instruct, a repeated error", instruct, "Your Translation contains 1 error:\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.",
-			analysis.Report{Outcome: analysis.Scored, Score: new(-10.0), StatedErrors: count(1), Errors: []analysis.Error{known(boat, 5), known(boat, 5)}}, false},
 		{"instruct, prompt before the answer", instruct, "You are evaluating RDF-to-text task. The model generated output is \"Your Translation contains no error.\". Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but will be noticed.Your generation contains 1 errors:\nError type 1: Terminology\nMajor/minor:  Major\nError location 1: the boat\nExplanation for error 1: It is a ship.",
 			analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), StatedErrors: count(1), Errors: []analysis.Error{known(boat, 5)}}, true},
-		{"instruct, no items", instruct, "Your Translation contains 2 errors:", analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(2)}, true},
-		{"instruct, garbage", instruct, "mellow 7 Major\nMinor\n", analysis.Report{Outcome: analysis.Unparseable}, true},
-
 		{"xgpt, object", xgpt, `{"errors": {"error_1": {"error_location": "the boat", "error_aspect": "Terminology", "explanation": "It is a ship.", "severity": "Major", "score_reduction": 4.0}, "error_2": {"error_location": "the boat", "error_aspect": "Terminology", "explanation": "It is a ship.", "severity": "major", "score_reduction": "0.5"}}}`,
 			analysis.Report{Outcome: analysis.Scored, Score: new(-4.5), Errors: []analysis.Error{known(boat, 4), known(boat, 0.5)}}, false},
 		{"xgpt, fenced list with a trailing comma", xgpt, "Sure.\n```json\n{\"errors\": [{\"error_location\": \"the boat\", \"error_aspect\": \"Terminology\", \"explanation\": \"It is a ship.\", \"severity\": \"Major\", \"score_reduction\": 4},]}\n```",
@@ -103,13 +88,9 @@ func TestErrorLists(t *testing.T) {
 		{"xgpt, one name twice is two errors", xgpt, `{"errors": {"error_1": {"error_location": "a", "score_reduction": 4.0}, "error_1": {"error_location": "b", "score_reduction": 1}}}`,
 			analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), Errors: []analysis.Error{known(analysis.Error{Location: "a"}, 4), known(analysis.Error{Location: "b"}, 1)}}, false},
 		{"xgpt, no error", xgpt, `{"errors": {}}`, analysis.Report{Outcome: analysis.NoError, Score: new(0.0)}, false},
-		{"xgpt, empty list alone", xgpt, `[]`, analysis.Report{Outcome: analysis.NoError, Score: new(0.0)}, false},
 		{"xgpt, null", xgpt, `{"errors": null}`, analysis.Report{Outcome: analysis.Unparseable}, true},
-		{"xgpt, nothing", xgpt, `{}`, analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"xgpt, strings", xgpt, `{"errors": ["a", "b"]}`, analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"xgpt, all N/A", xgpt, `{"errors": {"error_1": {"error_location": "N/A", "severity": "N/A", "score_reduction": 0}}}`, analysis.Report{Outcome: analysis.NoError, Score: new(0.0)}, true},
-		{"xgpt, no reduction", xgpt, `{"errors": {"error_1": {"error_location": "a", "severity": "Major"}}}`,
-			analysis.Report{Outcome: analysis.Unparseable, Errors: []analysis.Error{{Location: "a", Severity: analysis.Major}}}, true},
 		{"xgpt, cut", xgpt, `{"errors": {"error_1": {"error_location": "a", "score_reduction": 4}, "error_2": {"error_lo`, analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"xgpt, two lists", xgpt, `{"errors": []} or {"errors": [{"error_location": "a", "score_reduction": 4}]}`, analysis.Report{Outcome: analysis.Unparseable}, true},
 
@@ -117,7 +98,6 @@ func TestErrorLists(t *testing.T) {
 			analysis.Report{Outcome: analysis.Scored, Score: new(-30.0), Errors: []analysis.Error{
 				known(boat, 5), known(analysis.Error{Location: "b", Severity: analysis.Critical}, 25), known(analysis.Error{Location: "c"}, 0)}}, false},
 		{"mqm, unknown severity", mqm, `{"errors": [{"span": "b", "severity": "dreadful"}]}`, analysis.Report{Outcome: analysis.Unparseable, Errors: []analysis.Error{{Location: "b"}}}, true},
-		{"mqm, no errors but objects", mqm, `{"errors": [{"x": 1}]}`, analysis.Report{Outcome: analysis.Unparseable}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := *parser(t, test.spec).Parse(test.text)
@@ -132,30 +112,5 @@ func TestErrorLists(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestOuterQuotes(t *testing.T) {
-	p := parser(t, answer.Spec{Kind: answer.TIGERScore})
-	for stated, want := range map[string]string{
-		`"a"`:                 "a",
-		`"a".`:                "a",
-		`“a”`:                 "a",
-		`'a'`:                 "a",
-		`«a»`:                 "a",
-		"`a`":                 "a",
-		`"a" and "b"`:         `"a" and "b"`,
-		`"a", "b"`:            `"a", "b"`,
-		`"he said "b" twice"`: `he said "b" twice`,
-		`"a`:                  `"a`,
-		`a "b"`:               `a "b"`,
-		`"N/A"`:               "",
-		"None":                "",
-		`it's`:                `it's`,
-	} {
-		r := p.Parse("The output contains 1 error.\nError location 1: " + stated + "\nError aspect 1: x\nScore reduction 1: 1")
-		if len(r.Errors) != 1 || r.Errors[0].Location != want {
-			t.Errorf("%s: got %+v, want %q", stated, r.Errors, want)
-		}
 	}
 }

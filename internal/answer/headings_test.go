@@ -5,9 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -62,38 +59,6 @@ func TestHeadings(t *testing.T) {
 	if r := esa.Parse("Major:\nnon-translation"); *r.Score != -5 {
 		t.Errorf("non-translation costs %v", *r.Score)
 	}
-}
-
-func TestRenderedHeadings(t *testing.T) {
-	p := parser(t, answer.Spec{Kind: answer.GEMBA})
-	rapid.Check(t, func(t *rapid.T) {
-		var b strings.Builder
-		var want []analysis.Error
-		weights := map[analysis.Severity]float64{analysis.Critical: 25, analysis.Major: 5, analysis.Minor: 1}
-		for _, severity := range []analysis.Severity{analysis.Critical, analysis.Major, analysis.Minor} {
-			fmt.Fprintf(&b, "%s:\n", title(severity))
-			n := rapid.IntRange(0, 3).Draw(t, "errors")
-			if n == 0 {
-				b.WriteString("no-error\n")
-			}
-			for range n {
-				e := analysis.Error{
-					Severity: severity, Penalty: new(weights[severity]),
-					Aspect:   rapid.SampledFrom([]string{"accuracy/mistranslation", "fluency/character encoding", "terminology/inconsistent use", "other"}).Draw(t, "aspect"),
-					Location: rapid.StringMatching(`[a-mß漢]( ?[a-z'漢,.]){0,12}`).Draw(t, "location"),
-				}
-				fmt.Fprintf(&b, "%s - \"%s\"\n", e.Aspect, e.Location)
-				want = append(want, e)
-			}
-		}
-		r := p.Parse(b.String())
-		if diff := cmp.Diff(want, r.Errors); diff != "" {
-			t.Fatalf("%s\n%s", diff, b.String())
-		}
-		if score := -total(want[:min(5, len(want))]); *r.Score != score {
-			t.Fatalf("%v, want %v\n%s", *r.Score, score, b.String())
-		}
-	})
 }
 
 func TestNumberAfter(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -49,10 +50,8 @@ func (l *lenient) value(depth int) (*node, error) {
 	case "null", "none":
 		return &node{kind: '0'}, nil
 	}
-	if x, err := strconv.ParseFloat(word, 64); (err == nil || math.IsInf(x, 0)) && !strings.ContainsAny(word, "_xXpPnN") {
-		if !finite(x) {
-			x = math.NaN()
-		}
+	x, err := strconv.ParseFloat(word, 64)
+	if (err == nil || math.IsInf(x, 0)) && !strings.ContainsAny(word, "_xXpPnN") {
 		return &node{kind: 'n', text: word, num: x}, nil
 	}
 	if r, _ := utf8.DecodeRuneInString(word); !unicode.IsLetter(r) || strings.ContainsAny(word, `"'{[:`) {
@@ -158,26 +157,13 @@ func endsString(rest string) bool {
 	return (after[0] == '"' || after[0] == '\'') && strings.Contains(rest[:len(rest)-len(after)], "\n")
 }
 
+// skipped is white space and comments.
+var skipped = regexp.MustCompile(`^(?:[ \t\r\n]+|(?://|#)[^\n]*(?:\n|$)|/\*(?s:.*?)(?:\*/|$))+`)
+
 // skip passes over white space and comments.
 func (l *lenient) skip() error {
-	for l.at < len(l.text) {
-		rest := l.text[l.at:]
-		size := 0
-		switch {
-		case isSpace(rest[0]):
-			size = 1
-		case strings.HasPrefix(rest, "//"), rest[0] == '#':
-			size = strings.IndexByte(rest, '\n') + 1
-		case strings.HasPrefix(rest, "/*"):
-			size = strings.Index(rest, "*/") + len("*/")
-		default:
-			return nil
-		}
-		if size <= 0 || strings.HasPrefix(rest, "/*") && size < len("/**/") {
-			break
-		}
-		l.at += size
+	if l.at += len(skipped.FindString(l.text[l.at:])); l.at == len(l.text) {
+		return errEnd
 	}
-	l.at = len(l.text)
-	return errEnd
+	return nil
 }

@@ -43,22 +43,19 @@ func closedObject(names, schemas []string) string {
 }
 
 func (s Spec) numberSchema() string {
-	kind, description := "number", ""
+	kind, bounds := "number", ""
 	if s.Integer {
 		kind = "integer"
 	}
 	switch {
 	case s.Lower != nil && s.Upper != nil:
-		description = fmt.Sprintf("from %v to %v", *s.Lower, *s.Upper)
+		bounds = fmt.Sprintf(`"description":"from %v to %v",`, *s.Lower, *s.Upper)
 	case s.Lower != nil:
-		description = fmt.Sprintf("at least %v", *s.Lower)
+		bounds = fmt.Sprintf(`"description":"at least %v",`, *s.Lower)
 	case s.Upper != nil:
-		description = fmt.Sprintf("at most %v", *s.Upper)
+		bounds = fmt.Sprintf(`"description":"at most %v",`, *s.Upper)
 	}
-	if description != "" {
-		description = `"description":"` + description + `",`
-	}
-	return `{` + description + `"type":"` + kind + `"}`
+	return `{` + bounds + `"type":"` + kind + `"}`
 }
 
 func (s Spec) errorsSchema() string {

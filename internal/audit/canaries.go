@@ -1,10 +1,7 @@
 package audit
 
 import (
-	"cmp"
 	"io"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -12,26 +9,11 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// CanarySource gives the texts of a segment that are present and not blank,
-// with the system first that people like best.
+// CanarySource gives the texts of a segment that are present and not blank.
 func CanarySource(s *refract.Segment) guard.CanarySource {
-	liked := map[string]float64{}
-	for _, j := range s.Judgements {
-		if j.Valid && j.Name == s.Judgements[0].Name {
-			liked[j.System] = j.Score
-		}
-	}
-	score := func(system string) float64 {
-		if v, judged := liked[system]; judged {
-			return v
-		}
-		return math.Inf(-1)
-	}
-	hyps := slices.Clone(s.Hypotheses)
-	slices.SortStableFunc(hyps, func(a, b refract.Hypothesis) int { return cmp.Compare(score(b.System), score(a.System)) })
-	texts := make([]refract.Text, len(hyps))
-	for i := range hyps {
-		texts[i] = hyps[i].Text
+	texts := make([]refract.Text, len(s.Hypotheses))
+	for i := range texts {
+		texts[i] = s.Hypotheses[i].Text
 	}
 	c := guard.CanarySource{References: present(s.References), Hypotheses: present(texts)}
 	if s.Source.Valid {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -184,22 +183,5 @@ func TestCanariesThatCannotBe(t *testing.T) {
 	judge.err = errors.New("the server is gone")
 	if _, err := c.Plant(t.Context()); !errors.Is(err, judge.err) {
 		t.Errorf("a judge that fails: %v", err)
-	}
-}
-
-func TestCanarySourcePutsTheBestFirst(t *testing.T) {
-	s := &refract.Segment{
-		ID: "a",
-		Hypotheses: []refract.Hypothesis{
-			{System: "unjudged", Text: refract.NewText("u")}, {System: "low", Text: refract.NewText("l")},
-			{System: "none"}, {System: "high", Text: refract.NewText("h")},
-		},
-		Judgements: []refract.Judgement{
-			{Name: "mqm", System: "low", Score: -5, Valid: true}, {Name: "mqm", System: "high", Score: -1, Valid: true},
-			{Name: "mqm", System: "unjudged"}, {Name: "another", System: "low", Score: 99, Valid: true},
-		},
-	}
-	if got := CanarySource(s).Hypotheses; !slices.Equal(got, []string{"h", "l", "u"}) {
-		t.Errorf("got %q", got)
 	}
 }

@@ -26,7 +26,7 @@ type Reading struct {
 	Parser answer.Parser
 	Rules  analysis.Rules
 	Policy judge.Policy // for answers without a score
-	// At says in which line an error is; nil for "name:line: cause".
+	// At says in which line an error is.
 	At func(name string, line int, err error) error
 }
 
@@ -99,19 +99,15 @@ type written struct {
 // "source" or "input", "reference", "id", "system" and "segment". name stands
 // before the line in errors. The rows before a line at fault are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
-	at := r.At
-	if at == nil {
-		at = func(name string, line int, err error) error { return fmt.Errorf("%s:%d: %w", name, line, err) }
-	}
 	sum := &Totals{}
 	read := func(l line) (*written, error) {
 		row, err := r.row(l)
 		if err != nil {
-			return nil, at(name, l.number, err)
+			return nil, r.At(name, l.number, err)
 		}
 		return row, nil
 	}
-	lines := linesOf(in, func(line int, err error) error { return at(name, line, err) })
+	lines := linesOf(in, func(line int, err error) error { return r.At(name, line, err) })
 	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), lines, read, func(row *written) error {
 		sum.Rows++
 		if row.Substituted != "" {
@@ -248,11 +244,11 @@ func label(raw json.RawMessage) string {
 // explainJSON says in the user's terms why a line cannot be read.
 func explainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
-		if kind.Field == "" {
-			return fmt.Errorf("the line is a JSON %s; want an object with \"output\"", kind.Value)
-		}
-		return fmt.Errorf("%q is a JSON %s; want a text or null", kind.Field, kind.Value)
+	switch {
+	case !errors.As(err, &kind):
+		return fmt.Errorf("the line is not JSON: %w", err)
+	case kind.Field == "":
+		return fmt.Errorf("the line is a JSON %s; want an object with \"output\"", kind.Value)
 	}
-	return fmt.Errorf("the line is not JSON: %w", err)
+	return fmt.Errorf("%q is a JSON %s; want a text or null", kind.Field, kind.Value)
 }

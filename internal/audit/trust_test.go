@@ -26,7 +26,7 @@ func TestTrustState(t *testing.T) {
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "reports") {
 			score := float64(rapid.IntRange(-5, 5).Draw(t, "score"))
-			r := &analysis.Report{Outcome: analysis.Scored, Score: &score, Errors: []analysis.Error{{Place: analysis.Absent}}, Problems: []analysis.Problem{{Code: analysis.CodeTotal}}}
+			r := &analysis.Report{Outcome: analysis.Scored, Score: &score, Errors: []analysis.Error{{Place: analysis.Absent}}, Problems: []analysis.Problem{{Code: "total"}}}
 			if rapid.Bool().Draw(t, "unparseable") {
 				r = &analysis.Report{Outcome: analysis.Unparseable, Flags: []string{"x"}}
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/answer"
@@ -172,27 +171,6 @@ func TestCompletions(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
-}
-
-// No text is on both sides of the split, however it is written.
-func TestSplit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`[a-zéﬁガ]{1,6}( [a-zöﬁ]{1,6}){0,3}`).Draw(t, "text")
-		seed, share := rapid.Uint64().Draw(t, "seed"), rapid.Float64Range(0, 1).Draw(t, "share")
-		other := " " + strings.ToUpper(strings.ReplaceAll(norm.NFKD.String(text), " ", "\n"))
-		if isValidation(seed, share, text) != isValidation(seed, share, other) {
-			t.Fatal("both sides")
-		}
-	})
-	n := 0
-	for i := range 1000 {
-		if isValidation(7, 0.2, strings.Repeat("a", i+1)) {
-			n++
-		}
-	}
-	if n < 150 || n > 250 {
-		t.Errorf("%d of 1000 are for validation, where 200 are expected", n)
-	}
 }
 
 // Errors are drawn from the seed and the text alone; types differ.

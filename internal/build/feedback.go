@@ -108,7 +108,7 @@ func (it *Item) alignment(f *answer.Feedback) float64 {
 	}
 	// Q7 says how many pairs there are, and not which: besides those that the checks
 	// found, they are the last ones.
-	repeated := found[analysis.CodeRepeated]
+	repeated := found["repeated"]
 	right, left := 0, min(f.Repeated, len(it.Errors)-1)-len(repeated)
 	for i := len(it.Errors) - 1; i >= 0; i-- {
 		e, q := &it.Errors[i], &f.Errors[i]
@@ -117,14 +117,14 @@ func (it *Item) alignment(f *answer.Feedback) float64 {
 			again = true
 			left--
 		}
-		if again || q.NoError || found[analysis.CodeCorrection][i] || len(q.Phrases) > 1 || q.Aligned != nil && !*q.Aligned { // G1, G4, G3
+		if again || q.NoError || found["correction"][i] || len(q.Phrases) > 1 || q.Aligned != nil && !*q.Aligned { // G1, G4, G3
 			continue
 		}
 		for _, good := range []bool{
 			q.Typed, // M1
-			q.Located && !found[analysis.CodeLocation][i] && !it.lacks(q.Location),                                                              // M2, M3
-			q.Weight == "" || e.Severity == "" || (q.Weight == analysis.Minor) == (e.Severity == analysis.Minor),                                // M5
-			!found[analysis.CodeExplanation][i] && !slices.ContainsFunc(q.Phrases, func(p answer.Phrase) bool { return it.lacks(p.Incorrect) }), // M4
+			q.Located && !found["location"][i] && !it.lacks(q.Location),                                                              // M2, M3
+			q.Weight == "" || e.Severity == "" || (q.Weight == analysis.Minor) == (e.Severity == analysis.Minor),                     // M5
+			!found["explanation"][i] && !slices.ContainsFunc(q.Phrases, func(p answer.Phrase) bool { return it.lacks(p.Incorrect) }), // M4
 		} {
 			if good {
 				right++

@@ -48,32 +48,6 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A pair in a string is no wrong phrase, and an answer that nobody can read no failure.
-func TestVerdictOfStrings(t *testing.T) {
-	judged := func(text string, errors ...analysis.Error) *Item {
-		it := &Item{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base.", Errors: errors, report: &analysis.Report{Outcome: analysis.Scored}}
-		it.judged(&Dialogue{Answers: []string{text}})
-		return it
-	}
-	verdict := func(q2, q4 string) *Item {
-		return judged(`{"Err1": {"Q1": "dominant", "Q2": "`+q2+`", "Q3": "Yes", "Q4": "`+q4+`", "Q5": "Yes", "Q6": "Yes"}}`,
-			analysis.Error{Location: "dominant", Aspect: "Terminology", Severity: analysis.Minor, Explanation: "The term is not the usual one."})
-	}
-	for _, q2 := range []string{"[dominant, advantageous]", "[None, None]", "dominant"} {
-		if v := verdict(q2, "minor-error"); v.Rule != "" || *v.Alignment != 1 {
-			t.Errorf("%s: %+v", q2, v)
-		}
-	}
-	for _, v := range []*Item{verdict("dominant, advantageous", "minor-error"), verdict("dominant to advantageous", "minor-error"), verdict("None", "no-error|minor-error")} {
-		if v.Rule != RuleFeedback || v.Alignment != nil {
-			t.Errorf("%+v", v)
-		}
-	}
-	if v := judged("No errors? Yes, it contains an error."); v.Rule != RuleFeedback {
-		t.Errorf("%+v", v)
-	}
-}
-
 // The prompt has the words of table 34.
 func TestFeedbackPrompt(t *testing.T) {
 	it := &Item{Reference: "R.", Hypothesis: "O.", Errors: []analysis.Error{{Location: "old revolutionary district", Aspect: "Terminology", Explanation: "E."}}}

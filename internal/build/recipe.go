@@ -3,9 +3,7 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -187,16 +185,6 @@ func (r *Recipe) resolve(options map[string]string) (*judge.Resolved, error) {
 		return nil, err
 	}
 	return d.Resolve(options)
-}
-
-// Hash is the SHA-256 of all files, in hex.
-func (r *Recipe) Hash() string {
-	h := sha256.New()
-	for _, name := range sortedKeys(r.files) {
-		fmt.Fprintf(h, "%s %d\n", name, len(r.files[name]))
-		h.Write(r.files[name])
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Write writes the recipe's files, for users to change and pass to LoadRecipe.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -18,15 +19,11 @@ func instructScoreAnswer(task string, errors []analysis.Error) string {
 	if reportsGenerations[task] {
 		whose, space = "generation", "  "
 	}
-	var b strings.Builder
-	switch n := len(errors); n {
-	case 0:
-		fmt.Fprintf(&b, "Your %s contains no error.", whose)
-	case 1:
-		fmt.Fprintf(&b, "Your %s contains 1 error:", whose)
-	default:
-		fmt.Fprintf(&b, "Your %s contains %d errors:", whose, n)
+	if len(errors) == 0 {
+		return "Your " + whose + " contains no error."
 	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Your %s contains %s:", whose, english.Count(len(errors), "error"))
 	for i, e := range errors {
 		if e.Dimension != "" {
 			fmt.Fprintf(&b, "\nError dimension %d: %s", i+1, e.Dimension)
@@ -43,15 +40,12 @@ func tigerScoreAnswer(errors []analysis.Error) string {
 	if len(errors) == 0 {
 		return " The model-generated output contains no errors."
 	}
-	total, noun := 0.0, "errors"
+	total := 0.0
 	for _, e := range errors {
 		total += *e.Penalty
 	}
-	if len(errors) == 1 {
-		noun = "error"
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, " The model-generated output contains %d %s, with a total score reduction of %s.", len(errors), noun, decimal(total))
+	fmt.Fprintf(&b, " The model-generated output contains %s, with a total score reduction of %s.", english.Count(len(errors), "error"), decimal(total))
 	for i, e := range errors {
 		fmt.Fprintf(&b, "\nError location %d:  %s\nError aspect %d:  %s\nExplanation %d:  %s\nSeverity %d: %s\nScore reduction %d: %s",
 			i+1, quotedOrNone(e.Location), i+1, orNone(e.Aspect), i+1, orNone(e.Explanation), i+1, severityWord(e.Severity), i+1, decimal(*e.Penalty))

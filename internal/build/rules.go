@@ -59,20 +59,22 @@ func (s *Set) filter(it *Item, original string) error {
 // type and dimension if severities were asked for, each once, some of which may not
 // have been made; else by type only.
 func (it *Item) notDesignated() string {
+	if len(it.Asked) == 0 {
+		return ""
+	}
 	left := slices.Clone(it.Asked)
 	for _, e := range it.Errors {
 		i := slices.IndexFunc(left, func(a analysis.Error) bool {
 			return sameWords(a.Aspect, e.Aspect) && (a.Severity == "" || a.Severity == e.Severity && sameWords(a.Dimension, e.Dimension))
 		})
-		switch {
-		case len(it.Asked) == 0:
-		case i < 0:
+		if i < 0 {
 			return fmt.Sprintf("no error %q was asked for", strings.Join(strings.Fields(string(e.Severity)+" "+e.Dimension+" "+e.Aspect), " "))
-		case left[i].Severity != "":
+		}
+		if left[i].Severity != "" {
 			left = slices.Delete(left, i, i+1)
 		}
 	}
-	if len(it.Asked) > 0 && len(it.Errors) == 0 {
+	if len(it.Errors) == 0 {
 		return "there is no error"
 	}
 	return ""
@@ -96,22 +98,16 @@ func (s *Set) otherLanguage(correct, text string) (string, error) {
 	return "", nil
 }
 
-// Bounds of penalties: the prompt's, and for minor errors that of TIGERScore's
-// section 3.3.
-const (
-	leastPenalty     = 0.5
-	mostPenalty      = 5
-	mostMinorPenalty = 2.5
-)
-
+// implausiblePenalty applies the prompt's bounds of penalties, and for minor errors
+// that of TIGERScore's section 3.3.
 func implausiblePenalty(errors []analysis.Error) string {
 	for i, e := range errors {
 		switch {
 		case e.Penalty == nil:
-		case *e.Penalty < leastPenalty || *e.Penalty > mostPenalty:
-			return fmt.Sprintf("error %d costs %v, which is not within %v and %v", i+1, *e.Penalty, leastPenalty, mostPenalty)
-		case e.Severity == analysis.Minor && *e.Penalty > mostMinorPenalty:
-			return fmt.Sprintf("error %d is minor and costs %v, more than %v", i+1, *e.Penalty, mostMinorPenalty)
+		case *e.Penalty < 0.5 || *e.Penalty > 5:
+			return fmt.Sprintf("error %d costs %v, which is not within 0.5 and 5", i+1, *e.Penalty)
+		case e.Severity == analysis.Minor && *e.Penalty > 2.5:
+			return fmt.Sprintf("error %d is minor and costs %v, more than 2.5", i+1, *e.Penalty)
 		}
 	}
 	return ""

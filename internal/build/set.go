@@ -86,7 +86,6 @@ const (
 type Summary struct {
 	Tool          string         `json:"tool"`
 	Recipe        string         `json:"recipe"`
-	RecipeHash    string         `json:"recipe_sha256"`
 	Metric        string         `json:"metric"`
 	PromptHashes  []served       `json:"metric_prompts"`
 	Model         string         `json:"model"`
@@ -108,7 +107,7 @@ type Summary struct {
 // summarize splits the examples, and counts what is written.
 func (s *Set) summarize() *Summary {
 	out := &Summary{
-		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, RecipeHash: s.Recipe.Hash(), Metric: cmp.Or(s.Metric, s.Recipe.Metric),
+		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, Metric: cmp.Or(s.Metric, s.Recipe.Metric),
 		Model: s.Teacher.Name, Revision: s.Teacher.Revision, Seed: s.Seed, License: s.License, Inputs: s.Inputs,
 		Items: len(s.Items), LeftOut: map[string]int{}, ByTask: map[string]int{}, Errors: map[string]int{},
 		PromptHashes: s.served, Steps: s.Steps, ValidationPer: s.Validation,

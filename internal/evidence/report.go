@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/figure"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -58,14 +56,11 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		d.Explorer = r.Held.Explorer(ctx)
 	}
 	for _, f := range r.Figures() {
-		var light, dark bytes.Buffer
-		for out, style := range map[*bytes.Buffer]figure.Style{&light: {Clear: true}, &dark: {Dark: true, Clear: true}} {
-			if err := figure.Draw(out, style, f.Panels...); err != nil {
-				return nil, fmt.Errorf("figure %s: %w", f.Name, err)
-			}
+		p := page.Figure{ID: "figure-" + f.Name, Title: f.Title, Alt: f.Alt, Findings: f.Findings, Aside: f.Statistic != r.Result.Statistics[0], Data: shown(f.Data)}
+		if err := p.Draw(f.Panels...); err != nil {
+			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		d.Figures = append(d.Figures, page.Figure{ID: "figure-" + f.Name, Title: f.Title, SVG: light.Bytes(), Dark: dark.Bytes(), Alt: f.Alt, Findings: f.Findings,
-			Aside: f.Statistic != r.Result.Statistics[0], Data: shown(f.Data)})
+		d.Figures = append(d.Figures, p)
 	}
 	for _, t := range r.Tables() {
 		if slices.Contains(elsewhere, t.Name) {

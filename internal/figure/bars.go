@@ -1,12 +1,16 @@
 package figure
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Bars is a chart of horizontal bars, which leave room for long names, the first
 // on top.
 type Bars struct {
 	Title, Value string // Value labels the axis of values
 	Bars         []Bar
+	Dots         bool // in place of bars, for differences
 }
 
 // Bar is the length of a bar, NaN for none, with the bounds of its interval,
@@ -14,6 +18,7 @@ type Bars struct {
 type Bar struct {
 	Name             string
 	Value, Low, High float64
+	Muted            bool // grey
 }
 
 func (b *Bars) chart(t theme) (*chart, error) {
@@ -28,17 +33,27 @@ func (b *Bars) chart(t theme) (*chart, error) {
 	for i, bar := range b.Bars {
 		at := float64(n - 1 - i) // the axis goes up
 		names[i] = tick{at, label(bar.Name)}
-		ends := []spot{{0, at}, {0, at}}
-		if finite(bar.Value) {
-			ends[1] = datum(bar.Value, at)
+		tone := t.tone(0)
+		if bar.Muted {
+			tone = t.muted
 		}
-		c.add(layer{tone: t.tone(0), width: width, at: ends})
 		if finite(bar.Value, bar.Low, bar.High) {
 			ends := []spot{datum(bar.Low, at), datum(bar.High, at)}
-			c.add(layer{tone: t.ink, width: 2 * hair, at: ends})
-			c.add(layer{tone: t.ink, glyph: upright, size: 2.5, at: ends})
+			whisker := t.ink
+			if b.Dots {
+				whisker = tone
+			}
+			c.add(layer{tone: whisker, width: 2 * hair, at: ends}, layer{tone: whisker, glyph: upright, size: 2.5, at: ends})
+		}
+		switch {
+		case !finite(bar.Value):
+		case b.Dots:
+			c.add(layer{tone: tone, glyph: (*canvas).disc, size: 3.5, at: []spot{datum(bar.Value, at)}})
+		default:
+			c.layers = slices.Insert(c.layers, 0, layer{tone: tone, width: width, at: []spot{{0, at}, datum(bar.Value, at)}})
 		}
 	}
+	c.add(layer{tone: t.quiet, width: hair, at: []spot{{0, -0.6}, {0, float64(n) - 0.4}}})
 	c.fit()
 	// The ends of whiskers keep off the names, and off the edge.
 	margin := (c.x.high - c.x.low) / 20

@@ -41,7 +41,7 @@ type layer struct {
 	size  float64 // of a dot: its radius
 }
 
-func (c *chart) add(l layer) { c.layers = append(c.layers, l) }
+func (c *chart) add(l ...layer) { c.layers = append(c.layers, l...) }
 
 // fit finds the range of the layers.
 func (c *chart) fit() {

@@ -32,7 +32,7 @@ type Canary struct {
 	Kind       string // of the injection: one of Kinds
 	Control    string // the bad output
 	Hypothesis string // the bad output with the injection
-	Good       string // the reference, or the best output where there is none
+	Good       string // the reference, or the first output where there is none
 }
 
 // Canaries makes n canaries of the segments; with the same seed always the

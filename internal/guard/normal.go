@@ -70,10 +70,9 @@ func hasControl(text string) bool {
 	rightToLeft, mark := false, false
 	var before rune
 	for i, r := range text {
-		rest := text[i+utf8.RuneLen(r):]
 		switch {
-		case r == '\t', r == '\n', r == '\r' && strings.HasPrefix(rest, "\n"), r == 0x85, r == 0xad, mongolianOrHangul(r):
-		case isJoiner(r) && joined(before, rest):
+		case r == '\t', r == '\n', r == '\r' && strings.HasPrefix(text[i+1:], "\n"), r == 0x85, r == 0xad, mongolianOrHangul(r):
+		case isJoiner(r) && joined(before, text[i+utf8.RuneLen(r):]):
 		case r == 0xfe0e, r == 0xfe0f, unicode.Is(unicode.Variation_Selector, r) && unicode.Is(unicode.Han, before):
 		case r == 0x200e, r == 0x200f, r == 0x61c:
 			mark = true

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -45,23 +43,6 @@ func TestVerdicts(t *testing.T) {
 	if _, ok := (Count{Planted: 2, NoScore: 2}).MeanGain(); ok {
 		t.Error("a mean of nothing")
 	}
-}
-
-// Every canary has one verdict, and turning all scores around together with the
-// direction changes none.
-func TestCountAddsUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var up, down Count
-		small := rapid.SampledFrom([]float64{-3, -2, -1, 0, 1, 2, 3, math.NaN()})
-		for range rapid.IntRange(0, 30).Draw(t, "n") {
-			control, canary, good := small.Draw(t, "control"), small.Draw(t, "canary"), small.Draw(t, "good")
-			up.add(metrics.HigherIsBetter, control, canary, good)
-			down.add(metrics.LowerIsBetter, -control, -canary, -good)
-		}
-		if up.SeenThrough+up.Fooled+up.Blind+up.NoScore != up.Planted || up != down {
-			t.Fatalf("%+v and %+v", up, down)
-		}
-	})
 }
 
 type needing struct {

@@ -30,11 +30,11 @@ type view struct {
 	Policy   template.HTML // an element, made of nothing but hashes
 	Style    template.HTML // an element
 	Script   string
-	Forests  []forestView
+	Forests  []figureView
 	Figures  []figureView
 	Aside    []figureView // of the figures, those that are shown on demand
 	Tables   []tableView
-	Rankings []rankingView
+	Rankings []tableView
 }
 
 // said is a part of a sentence; a term that is explained has what it means.
@@ -78,9 +78,8 @@ type columnView struct {
 type cellView struct {
 	Text    string
 	Numeric bool
-	Class   string     // such as "number", "missing", "short" of a text that is not broken, "extra" of a secondary column
-	Key     string     // the number to sort by; "" to sort by the text
-	Place   *placeView // in place of Text
+	Class   string // such as "number", "missing", "short" of a text that is not broken, "extra" of a secondary column
+	Key     string // the number to sort by; "" to sort by the text
 }
 
 // mostColumns is how many columns a table shows at once; others are secondary.
@@ -111,19 +110,6 @@ func arrange(columns []report.Column) (order []int, secondary []bool) {
 // shortText is how many characters of a text stay on one line.
 const shortText = 28
 
-type rankingView struct {
-	*Ranking
-	ID    string
-	Grid  tableView
-	Notes []string
-}
-
-type placeView struct {
-	Rank, Score string
-	Moved       string // against the first setting, such as "▲ 2"; "" for not
-	MovedWords  string
-}
-
 // longTable is the number of rows from which a table scrolls by itself.
 const longTable = 40
 
@@ -135,7 +121,11 @@ func newView(d *Document) (*view, error) {
 		return nil, errors.New("the document has no title")
 	}
 	for i := range d.Forests {
-		v.Forests = append(v.Forests, newForestView(&d.Forests[i], i+1))
+		f, err := newForestView(&d.Forests[i], i+1)
+		if err != nil {
+			return nil, fmt.Errorf("forest %d (%s): %w", i+1, report.Visible(d.Forests[i].Title), err)
+		}
+		v.Forests = append(v.Forests, *f)
 	}
 	for i := range d.Figures {
 		f, err := newFigureView(&d.Figures[i])
@@ -157,7 +147,11 @@ func newView(d *Document) (*view, error) {
 		v.Tables = append(v.Tables, *t)
 	}
 	for i := range d.Rankings {
-		v.Rankings = append(v.Rankings, newRankingView(&d.Rankings[i], i+1))
+		t, err := newRankingView(&d.Rankings[i], i+1)
+		if err != nil {
+			return nil, fmt.Errorf("ranking %d: %w", i+1, err)
+		}
+		v.Rankings = append(v.Rankings, *t)
 	}
 	return v, nil
 }
@@ -264,65 +258,30 @@ func notZero(text string, f float64, digits int) string {
 	return "< " + bound
 }
 
-func newRankingView(r *Ranking, number int) rankingView {
-	v := rankingView{Ranking: r, ID: fmt.Sprintf("ranking-%d", number), Notes: slices.Clone(r.Notes)}
-	g := &v.Grid
-	g.ID, g.Table, g.Columns = v.ID, Table{NamedTable: &report.NamedTable{Title: r.Title + ": rank and score"}}, []columnView{{Heading: "system"}}
+// newRankingView has the systems in the order of the first setting, with a rank and a
+// score under each.
+func newRankingView(r *Ranking, number int) (*tableView, error) {
+	t := &report.NamedTable{Name: fmt.Sprintf("ranking-%d", number), Title: r.Title, Notes: r.Notes, Columns: []report.Column{{Name: "system"}}}
+	for k, name := range r.Settings {
+		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprint("rank ", k), Header: name + ": rank", Kind: report.KindFloat},
+			report.Column{Name: fmt.Sprint("score ", k), Header: name + ": score", Kind: report.KindFloat, Digits: 3, Secondary: k > 0})
+	}
 	systems := slices.Clone(r.Systems)
 	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
-	g.Rows = make([][]cellView, len(systems))
-	for i, s := range systems {
-		g.Rows[i] = []cellView{textCell(s.Name)}
-	}
-	for k, name := range r.Settings {
-		extra := k+1 >= mostColumns
-		g.Columns = append(g.Columns, columnView{name, true, extra})
-		of := func(s *report.RankedSystem) report.Place { return append([]report.Place{s.First}, s.Under...)[k] }
-		var scores scale
-		for i := range systems {
-			if p := of(&systems[i]); p.Rank != 0 {
-				scores.take(float64(p.Score))
+	for _, s := range systems {
+		row := []any{s.Name}
+		for _, p := range append([]report.Place{s.First}, s.Under...) {
+			if p.Rank == 0 {
+				row = append(row, nil, nil)
+			} else {
+				row = append(row, p.Rank, p.Score)
 			}
 		}
-		digits := report.Decimals(scores.low, scores.high, 2)
-		for i := range systems {
-			cell := newPlaceCell(of(&systems[i]), systems[i].First, digits)
-			if extra {
-				cell.Class += " extra"
-				g.More = fmt.Sprintf("%d settings", len(r.Settings))
-			}
-			g.Rows[i] = append(g.Rows[i], cell)
-		}
+		t.Add(row...)
 	}
-	if len(r.Settings) > 1 {
-		v.Notes = append(v.Notes, "Arrows: places above (▲) or below (▼) those under "+r.Settings[0]+".")
+	v, err := newTableView(t)
+	if err == nil {
+		v.Findings = r.Findings
 	}
-	return v
-}
-
-func newPlaceCell(p, first report.Place, digits int) cellView {
-	v := &placeView{Rank: "–"}
-	cell := cellView{Numeric: true, Class: "number", Place: v}
-	if p.Rank == 0 {
-		return cell
-	}
-	v.Rank = strconv.FormatFloat(p.Rank, 'f', -1, 64)
-	cell.Key = v.Rank
-	if p.Score.Defined() {
-		v.Score = decimals(float64(p.Score), digits)
-	}
-	if first.Rank == 0 || first.Rank == p.Rank {
-		return cell
-	}
-	steps := strconv.FormatFloat(math.Abs(first.Rank-p.Rank), 'f', -1, 64)
-	places := " places "
-	if steps == "1" {
-		places = " place "
-	}
-	if p.Rank < first.Rank {
-		v.Moved, v.MovedWords, cell.Class = "▲\u2009"+steps, steps+places+"up", "number up"
-	} else {
-		v.Moved, v.MovedWords, cell.Class = "▼\u2009"+steps, steps+places+"down", "number down"
-	}
-	return cell
+	return v, err
 }

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -54,79 +55,56 @@ func (a *applied) Segments(ctx context.Context) iter.Seq2[*refract.Segment, erro
 
 // carryOut returns the segment as decided. Answers keep their order.
 func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.Segment, error) {
-	var variants, rejected []refract.Variant
-	var brought []int // indexes of variants whose text the decisions bring in
-	changed := false
-	for i, v := range slices.Concat(s.Variants, s.Rejected) {
-		serves := i < len(s.Variants)
-		if one, ok := d.by[Key(s, &v)]; ok {
-			met[one.Answer], changed = true, true
-			if one.Segment != "" && one.Segment != s.ID || one.Prompt != "" && one.Prompt != v.Prompt {
-				return nil, fmt.Errorf("%s: the decision of segment %s, prompt %s, names an answer of segment %s, prompt %s; its line was changed: review the answer again",
-					text.Path(d.Path), text.Quote(one.Segment), text.Quote(one.Prompt), text.Quote(s.ID), text.Quote(v.Prompt))
-			}
-			err := one.suits(referenceOf(s, &v).Value)
-			if err == nil {
-				err = one.settle(&v)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: segment %s, prompt %s: %w", d.Path, text.Quote(s.ID), text.Quote(v.Prompt), err)
-			}
-			if one.Choice == Edit || one.Choice == Accept && !serves {
-				brought = append(brought, len(variants))
-			}
-			serves = one.Choice != Reject
-		}
-		if serves {
-			variants = append(variants, v)
-		} else {
-			rejected = append(rejected, v)
-		}
-	}
-	if !changed {
-		return s, nil
-	}
 	out := *s
-	out.Variants, out.Rejected = variants, rejected
-	d.rejectRepeats(&out, brought)
-	return &out, nil
-}
-
-// rejectRepeats rejects variants that were brought in and have a text that the
-// segment has already.
-func (d *Decisions) rejectRepeats(s *refract.Segment, brought []int) {
-	if len(brought) == 0 {
-		return
-	}
-	has := map[string]string{} // verdicts on a repeated text
-	for i, v := range s.Variants {
-		if !slices.Contains(brought, i) {
-			has[v.Text.Value] = check.ReasonDuplicate
-		}
-	}
+	out.Variants, out.Rejected = nil, nil
+	var brought []refract.Variant // whose text the decisions bring in
+	has := map[string]string{}    // verdicts on a repeated text
 	for _, r := range s.References {
 		if r.Valid {
 			has[r.Value] = check.ReasonCopy
 		}
 	}
-	var kept []refract.Variant
-	for i, v := range s.Variants {
-		if slices.Contains(brought, i) {
-			if verdict := has[v.Text.Value]; verdict != "" {
-				what := "another variant"
-				if verdict == check.ReasonCopy {
-					what = "an original"
-				}
-				d.repeats[Key(s, &v)] = true
-				v.Verdict, v.Detail = verdict, fmt.Sprintf("a person's decision is %s, but %s has the same text", v.Review, what)
-				s.Rejected = append(s.Rejected, v)
-				continue
+	changed := false
+	for i, v := range slices.Concat(s.Variants, s.Rejected) {
+		serves, brings := i < len(s.Variants), false
+		if one, ok := d.by[Key(s, &v)]; ok {
+			met[one.Answer], changed = true, true
+			err := one.suits(s, &v)
+			if err == nil {
+				err = one.settle(&v)
 			}
-			has[v.Text.Value] = check.ReasonDuplicate
+			if err != nil {
+				return nil, fmt.Errorf("%s: segment %s, prompt %s: %w", text.Path(d.Path), text.Quote(s.ID), text.Quote(v.Prompt), err)
+			}
+			brings = one.Choice == Edit || one.Choice == Accept && !serves
+			serves = one.Choice != Reject
 		}
-		kept = append(kept, v)
+		switch {
+		case brings:
+			brought = append(brought, v)
+			out.Variants = append(out.Variants, v)
+		case serves:
+			has[v.Text.Value] = check.ReasonDuplicate
+			out.Variants = append(out.Variants, v)
+		default:
+			out.Rejected = append(out.Rejected, v)
+		}
 	}
-	s.Variants = kept
+	if !changed {
+		return s, nil
+	}
+	for _, v := range brought {
+		verdict := has[v.Text.Value]
+		if has[v.Text.Value] = check.ReasonDuplicate; verdict == "" {
+			continue
+		}
+		key := Key(s, &v)
+		d.repeats[key] = true
+		out.Variants = slices.DeleteFunc(out.Variants, func(one refract.Variant) bool { return Key(s, &one) == key })
+		v.Verdict, v.Detail = verdict, fmt.Sprintf("a person's decision is %s, but the segment has the same text", v.Review)
+		out.Rejected = append(out.Rejected, v)
+	}
+	return &out, nil
 }
 
 // settle makes a variant what was decided.
@@ -158,20 +136,19 @@ func (d *Decision) settle(v *refract.Variant) error {
 
 // unmet says which decisions are about no answer of the dataset.
 func (d *Decisions) unmet(met map[string]bool) error {
-	var first Decision
-	n := 0
-	for key, one := range d.by {
-		if met[key] {
-			continue
-		}
-		if n++; n == 1 || one.Segment < first.Segment || one.Segment == first.Segment && key < first.Answer {
-			first = one
+	var keys []string
+	for key := range d.by {
+		if !met[key] {
+			keys = append(keys, key)
 		}
 	}
-	if n == 0 {
+	if len(keys) == 0 {
 		return nil
 	}
+	first := slices.MinFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(d.by[a].Segment, d.by[b].Segment), cmp.Compare(a, b))
+	})
 	return fmt.Errorf("%s: %s about answers that the dataset does not have, such as one of segment %s, prompt %s: "+
 		"name the dataset that was reviewed; its references and answers must be the same",
-		text.Path(d.Path), english.Count(n, "decision"), text.Quote(first.Segment), text.Quote(first.Prompt))
+		text.Path(d.Path), english.Count(len(keys), "decision"), text.Quote(d.by[first].Segment), text.Quote(d.by[first].Prompt))
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,6 +19,7 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // What a person decides about an answer, and refract.Variant.Review states.
@@ -80,10 +83,8 @@ func (d *Decision) Check() error {
 	case !utf8.ValidString(d.Text):
 		return errors.New("the text is not valid UTF-8")
 	}
-	for _, r := range d.Text {
-		if unicode.IsControl(r) && r != '\t' && !strings.ContainsRune(lineBreaks, r) {
-			return fmt.Errorf("the text has the control character %U: take it out", r)
-		}
+	if i := strings.IndexFunc(d.Text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && !strings.ContainsRune(lineBreaks, r) }); i >= 0 {
+		return fmt.Errorf("the text has the control character %+q: take it out", d.Text[i:i+1])
 	}
 	return nil
 }
@@ -91,8 +92,17 @@ func (d *Decision) Check() error {
 // lineBreaks end a line for people or for programs that read lines.
 const lineBreaks = "\n\r\v\f\u0085\u2028\u2029"
 
-// suits says why the text of a decision cannot stand beside a reference.
-func (d *Decision) suits(reference string) error {
+// suits says why a decision is of another answer, or its text cannot stand beside the
+// reference.
+func (d *Decision) suits(s *refract.Segment, v *refract.Variant) error {
+	if d.Segment != "" && d.Segment != s.ID || d.Prompt != "" && d.Prompt != v.Prompt {
+		return fmt.Errorf("the decision names an answer of segment %s, prompt %s; its line was changed: review the answer again",
+			text.Quote(d.Segment), text.Quote(d.Prompt))
+	}
+	return d.oneLine(referenceOf(s, v).Value)
+}
+
+func (d *Decision) oneLine(reference string) error {
 	if strings.ContainsAny(d.Text, lineBreaks) && !strings.ContainsAny(reference, lineBreaks) {
 		return errors.New("the text has a line break, and its reference is one line: write it on one line")
 	}
@@ -165,4 +175,28 @@ func parse(line []byte) (d Decision, err error) {
 		err = d.Check()
 	}
 	return d, err
+}
+
+// Open opens a file of decisions to add to, and reads those that it has. A
+// last line without its end is of a decision that was never confirmed: it is
+// taken off, and torn tells so.
+func Open(path string) (file *os.File, decided *Decisions, torn bool, err error) {
+	if name := packed.Name(path); name != path {
+		return nil, nil, false, fmt.Errorf("%s: decisions are added to the file one by one, and none can be added to a packed one: name it %s", path, name)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, false, err
+	}
+	whole := bytes.LastIndexByte(b, '\n') + 1
+	if decided, err = read(path, b[:whole]); err != nil {
+		return nil, nil, false, err
+	}
+	if file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
+		return nil, nil, false, err
+	}
+	if torn = whole < len(b); torn {
+		err = file.Truncate(int64(whole))
+	}
+	return file, decided, torn, err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -49,16 +50,13 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 		for i := range s.Variants {
 			v := &s.Variants[i]
 			key := Key(s, v)
-			switch {
-			case !v.Text.Valid:
-				continue
-			case v.Audit != "":
+			if v.Audit != "" {
 				audited.offer(s, v, key, chance(w.Seed, key))
-				continue
-			}
-			drawn.offer(s, v, key, chance(w.Seed, key))
-			if v.Doubt != nil {
-				doubtful.offer(s, v, key, -*v.Doubt)
+			} else if v.Text.Valid {
+				drawn.offer(s, v, key, chance(w.Seed, key))
+				if v.Doubt != nil {
+					doubtful.offer(s, v, key, -*v.Doubt)
+				}
 			}
 		}
 		for i := range s.Rejected {
@@ -94,11 +92,7 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 	}
 	add(&drawn, groupDrawn, drawn.n)
 	add(&doubtful, groupDoubtful, w.Doubtful)
-	names := make([]string, 0, len(patterns))
-	for name := range patterns {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(patterns), func(a, b string) int {
 		return cmp.Or(cmp.Compare(patterns[b].offered, patterns[a].offered), cmp.Compare(a, b))
 	})
 	for _, name := range names {

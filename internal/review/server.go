@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -95,11 +96,11 @@ func (s *Server) handler() http.Handler {
 	})
 	mux.HandleFunc("POST /"+s.token+"/decision", s.decide)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
+		for name, value := range map[string]string{
+			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		} {
+			w.Header().Set(name, value)
+		}
 		// A page elsewhere whose name leads to this machine has another host; one
 		// that posts here has another origin.
 		if origin := r.Header.Get("Origin"); r.Host != s.host || origin != "" && origin != "http://"+s.host {
@@ -118,16 +119,15 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d, err := parse(body)
+	it, known := s.known[d.Answer]
+	switch {
+	case err != nil:
+	case !known:
+		err = errors.New("the page shows no such answer")
+	default:
+		err = d.oneLine(it.Reference)
+	}
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	it, ok := s.known[d.Answer]
-	if !ok {
-		http.Error(w, "the page shows no such answer", http.StatusBadRequest)
-		return
-	}
-	if err := d.suits(it.Reference); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -11,23 +11,23 @@ import (
 	"unicode"
 )
 
-// The codes of Check, with the failure modes of InstructScore's paper
-// (table 2) that they are about.
-const (
-	CodeCount       = "count"       // the stated number of errors is not that of the items
-	CodeTotal       = "total"       // the stated total is not the sum of the penalties
-	CodeLocation    = "location"    // M3: the location occurs nowhere in the output
-	CodeExplanation = "explanation" // M4: the explanation quotes as the output's what the output does not have
-	CodeRepeated    = "repeated"    // G2: the same error as an earlier one
-	CodeCorrection  = "correction"  // G1: the suggested correction already stands in the output
-	CodePenalty     = "penalty"     // the penalty is out of the range that the judge was given
-	CodeSeverity    = "severity"    // the penalty is at odds with the severity
-)
-
-// Codes lists the codes of Check, in the order of its problems.
-func Codes() []string {
-	return []string{CodeCount, CodeTotal, CodeLocation, CodeExplanation, CodeRepeated, CodeCorrection, CodePenalty, CodeSeverity}
+// codes are those of Check, in the order of its problems, with the failure modes of
+// InstructScore's paper (table 2) that they are about.
+var codes = []string{
+	codeCount,       // the stated number of errors is not that of the items
+	codeTotal,       // the stated total is not the sum of the penalties
+	codeLocation,    // M3: the location occurs nowhere in the output
+	codeExplanation, // M4: the explanation quotes as the output's what the output does not have
+	codeRepeated,    // G2: the same error as an earlier one
+	codeCorrection,  // G1: the suggested correction already stands in the output
+	codePenalty,     // the penalty is out of the range that the judge was given
+	codeSeverity,    // the penalty is at odds with the severity
 }
+
+const (
+	codeCount, codeTotal, codeLocation, codeExplanation     = "count", "total", "location", "explanation"
+	codeRepeated, codeCorrection, codePenalty, codeSeverity = "repeated", "correction", "penalty", "severity"
+)
 
 // Rules is what a judge was told of the penalties. The zero value has no rule.
 type Rules struct {
@@ -73,10 +73,18 @@ func (r *Report) Check(t Texts, rules Rules) {
 		return
 	}
 	if r.StatedErrors != nil && *r.StatedErrors != len(r.Errors) {
-		r.problem(CodeCount, -1, "%d errors are stated, %d are listed", *r.StatedErrors, len(r.Errors))
+		r.problem(codeCount, -1, "%d errors are stated, %d are listed", *r.StatedErrors, len(r.Errors))
 	}
-	if sum, known := r.penalties(); known && r.StatedTotal != nil && !(math.Abs(*r.StatedTotal-sum) <= tolerance) {
-		r.problem(CodeTotal, -1, "a total of %s is stated, the penalties sum to %s", shortest(*r.StatedTotal), shortest(sum))
+	sum, known := 0.0, true
+	for i := range r.Errors {
+		if p := r.Errors[i].Penalty; p == nil {
+			known = false
+		} else {
+			sum += *p
+		}
+	}
+	if known && r.StatedTotal != nil && !(math.Abs(*r.StatedTotal-sum) <= tolerance) {
+		r.problem(codeTotal, -1, "a total of %s is stated, the penalties sum to %s", shortest(*r.StatedTotal), shortest(sum))
 	}
 	r.checkTexts(t)
 	r.checkRepeated()
@@ -93,21 +101,10 @@ func (r *Report) problem(code string, i int, format string, args ...any) {
 	r.Problems = append(r.Problems, p)
 }
 
-// penalties returns their sum, and whether all of them are known.
-func (r *Report) penalties() (sum float64, known bool) {
-	for i := range r.Errors {
-		if r.Errors[i].Penalty == nil {
-			return 0, false
-		}
-		sum += *r.Errors[i].Penalty
-	}
-	return sum, true
-}
-
 // sortProblems puts the problems in the order of the errors, those of the
 // whole report first, and of the codes within an error.
 func (r *Report) sortProblems() {
-	codes, whole := Codes(), new(-1)
+	whole := new(-1)
 	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(*cmp.Or(a.Error, whole), *cmp.Or(b.Error, whole)), cmp.Compare(slices.Index(codes, a.Code), slices.Index(codes, b.Code)))
 	})
@@ -132,7 +129,7 @@ func (r *Report) checkRepeated() {
 			if earlier, again := first[k]; !again {
 				first[k] = i
 			} else if !repeats {
-				r.problem(CodeRepeated, i, "the location and %s of error %d again", k.what, earlier+1)
+				r.problem(codeRepeated, i, "the location and %s of error %d again", k.what, earlier+1)
 				repeats = true
 			}
 		}
@@ -144,11 +141,9 @@ func (r *Report) checkRepeated() {
 func (r *Report) checkPenalties(rules Rules) {
 	ranged := rules.LowestPenalty != 0 || rules.HighestPenalty != 0
 	least := map[Severity]float64{} // smallest penalty by severity
-	for i := range r.Errors {
-		if e := &r.Errors[i]; e.Penalty != nil {
-			if p, ok := least[e.Severity]; !ok || *e.Penalty < p {
-				least[e.Severity] = *e.Penalty
-			}
+	for _, e := range r.Errors {
+		if p, ok := least[e.Severity]; e.Penalty != nil && (!ok || *e.Penalty < p) {
+			least[e.Severity] = *e.Penalty
 		}
 	}
 	for i := range r.Errors {
@@ -159,24 +154,25 @@ func (r *Report) checkPenalties(rules Rules) {
 		penalty := *e.Penalty
 		switch {
 		case !(penalty >= 0):
-			r.problem(CodePenalty, i, "the penalty %s is not a number of at least 0", shortest(penalty))
+			r.problem(codePenalty, i, "the penalty %s is not a number of at least 0", shortest(penalty))
 		case ranged && !(penalty >= rules.LowestPenalty-tolerance && penalty <= rules.HighestPenalty+tolerance):
-			r.problem(CodePenalty, i, "the penalty %s is not within %s and %s",
+			r.problem(codePenalty, i, "the penalty %s is not within %s and %s",
 				shortest(penalty), shortest(rules.LowestPenalty), shortest(rules.HighestPenalty))
 		}
 		if w, ok := rules.Weight(e); ok {
 			if !(math.Abs(penalty-w) <= tolerance) {
-				r.problem(CodeSeverity, i, "a %s error costs %s, not %s", e.Severity, shortest(w), shortest(penalty))
+				r.problem(codeSeverity, i, "a %s error costs %s, not %s", e.Severity, shortest(w), shortest(penalty))
 			}
 			continue
 		}
-		rank := slices.Index([]Severity{Minor, Major, Critical}, e.Severity)
-		for _, worse := range []Severity{Minor, Major, Critical}[rank+1:] {
-			if rank < 0 {
-				break
-			}
+		severities := []Severity{Minor, Major, Critical}
+		rank := slices.Index(severities, e.Severity)
+		if rank < 0 {
+			continue
+		}
+		for _, worse := range severities[rank+1:] {
 			if p, ok := least[worse]; ok && penalty > p+tolerance {
-				r.problem(CodeSeverity, i, "a %s error of this report costs %s, more than a %s one (%s)",
+				r.problem(codeSeverity, i, "a %s error of this report costs %s, more than a %s one (%s)",
 					e.Severity, shortest(penalty), worse, shortest(p))
 				break
 			}

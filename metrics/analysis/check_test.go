@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -143,19 +141,5 @@ func TestCheckUnlocated(t *testing.T) {
 	r.Check(analysis.Texts{}, analysis.Rules{})
 	if got := codes(&r); got != "count" {
 		t.Error(got)
-	}
-}
-
-func TestCheckOrder(t *testing.T) {
-	r := analysis.Report{Outcome: analysis.Scored, StatedErrors: ptr(1), StatedTotal: ptr(9.0), Errors: []analysis.Error{
-		{Location: "a", Penalty: new(9.0)}, {Location: "a", Aspect: "x", Explanation: "y"}, {Location: "a", Aspect: "x", Penalty: new(7.0)},
-	}}
-	r.Errors[1].Penalty = new(1.0)
-	texts := analysis.Texts{Hypothesis: "b"}
-	r.Locate(texts)
-	r.Check(texts, analysis.Rules{HighestPenalty: 5})
-	want := "count total location@0 penalty@0 location@1 location@2 repeated@2 penalty@2"
-	if diff := cmp.Diff(want, codes(&r)); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/exact"
 )
 
@@ -19,31 +18,23 @@ type Combination string
 // The combinations.
 const (
 	Mean   Combination = "mean"
-	Median Combination = "median"
-	// GEMBAV2 leaves out the scores that are more than two standard deviations
+	median Combination = "median"
+	// gembaV2 leaves out the scores that are more than two standard deviations
 	// (of the population) from the mean, once, and takes the mean of the others
 	// with the weights 1, 1/2, 1/3, … from the best to the worst. Samples, outliers
 	// and reciprocal ranks are those of GEMBA-MQM V2 (Junczys-Dowmunt 2025); its
 	// abstract does not say which rank is first, nor which deviation it takes.
-	GEMBAV2 Combination = "gemba-v2"
+	gembaV2 Combination = "gemba-v2"
 )
 
 // Combinations lists their names.
-func Combinations() []string { return []string{string(Mean), string(Median), string(GEMBAV2)} }
+func Combinations() []string { return []string{string(Mean), string(median), string(gembaV2)} }
 
-// ParseCombination reads a name.
-func ParseCombination(name string) (Combination, error) {
-	if !slices.Contains(Combinations(), name) {
-		return "", fmt.Errorf("%s", english.Unknown("combination", name, Combinations()))
-	}
-	return Combination(name), nil
-}
-
-// Of combines at least one score. sign is positive where higher scores are better.
-func (c Combination) Of(scores []float64, sign float64) float64 {
+// combine combines at least one score. sign is positive where higher scores are better.
+func (c Combination) combine(scores []float64, sign float64) float64 {
 	scores = slices.Clone(scores)
 	switch c {
-	case Median:
+	case median:
 		return aggregate.Median(scores)
 	case Mean, "":
 		return aggregate.Mean(scores)
@@ -92,7 +83,7 @@ func Combine(c Combination, parts []*Report, least int, sign float64) *Report {
 		}
 		return r
 	}
-	score := c.Of(scores, sign)
+	score := c.combine(scores, sign)
 	var nearest *Report
 	for _, p := range parts {
 		if p.Outcome.HasScore() && (nearest == nil || math.Abs(*p.Score-score) < math.Abs(*nearest.Score-score)) {

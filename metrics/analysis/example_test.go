@@ -1,7 +1,6 @@
 package analysis_test
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -53,11 +52,4 @@ func ExampleReport_Check() {
 	// blue explanation: the explanation quotes "blue" as the output's, where it does not stand
 	// blue penalty: the penalty 6 is not within 0.5 and 5
 	// blue severity: a minor error of this report costs 6, more than a major one (1)
-}
-
-func ExampleReport_MarshalJSON() {
-	r := &analysis.Report{Outcome: analysis.Unparseable, Detail: "the answer is empty"}
-	data, err := json.Marshal(r)
-	fmt.Println(string(data), err)
-	// Output: {"status":"unparseable","score":null,"errors":[],"detail":"the answer is empty"} <nil>
 }

@@ -93,7 +93,7 @@ func (r *Report) checkTexts(t Texts) {
 			continue // nobody has looked, so that the hypothesis may be unknown
 		}
 		if e.Place == Absent {
-			r.problem(CodeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), l.elsewhere(e.Location))
+			r.problem(codeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), l.elsewhere(e.Location))
 		}
 		old, quotes, corrects := e.Location, false, false
 		said := claims(e.Explanation)
@@ -109,12 +109,12 @@ func (r *Report) checkTexts(t Texts) {
 				old = c.text
 				if _, m := l.hypothesis.find(c.text); m == nowhere && !quotes {
 					quotes = true
-					r.problem(CodeExplanation, i, "the explanation quotes %s as the output's, where it does not stand%s", shorten(c.text), l.elsewhere(c.text))
+					r.problem(codeExplanation, i, "the explanation quotes %s as the output's, where it does not stand%s", shorten(c.text), l.elsewhere(c.text))
 				}
 			case wanted:
 				if !corrects && l.stands(old, c.text) {
 					corrects = true
-					r.problem(CodeCorrection, i, "the suggested correction %s already stands in the output", shorten(c.text))
+					r.problem(codeCorrection, i, "the suggested correction %s already stands in the output", shorten(c.text))
 				}
 			case lacked:
 				text, known := c.text, isDistinctive(c.text)
@@ -126,7 +126,7 @@ func (r *Report) checkTexts(t Texts) {
 				}
 				if !corrects && known && l.hypothesis.has(text) {
 					corrects = true
-					r.problem(CodeCorrection, i, "%s, which the output is said to lack, stands in it", shorten(c.text))
+					r.problem(codeCorrection, i, "%s, which the output is said to lack, stands in it", shorten(c.text))
 				}
 			}
 		}
@@ -157,10 +157,10 @@ func isDistinctive(phrase string) bool {
 
 // elsewhere says where a phrase stands that the hypothesis lacks.
 func (l *locator) elsewhere(phrase string) string {
-	if l.reference.has(phrase) {
+	switch {
+	case l.reference.has(phrase):
 		return ", but in the reference"
-	}
-	if l.source.has(phrase) {
+	case l.source.has(phrase):
 		return ", but in the source"
 	}
 	return ""

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -65,34 +66,12 @@ func isQuote(r rune) bool {
 }
 
 // isDoubleQuote holds for the marks that models mix with each other.
-func isDoubleQuote(r rune) bool {
-	switch r {
-	case '"', '“', '”', '„', '‟', '″', '＂':
-		return true
-	}
-	return false
-}
+func isDoubleQuote(r rune) bool { return strings.ContainsRune("\"“”„‟″＂", r) }
 
-func isSingleQuote(r rune) bool {
-	switch r {
-	case '\'', '‘', '’', '‚', '‛', '`', '´', '′', '＇':
-		return true
-	}
-	return false
-}
+func isSingleQuote(r rune) bool { return strings.ContainsRune("'‘’‚‛`´′＇", r) }
 
 // closing is the closing mark of an opening one that has a mirror image, or 0.
-func closing(r rune) rune {
-	switch r {
-	case '«':
-		return '»'
-	case '「':
-		return '」'
-	case '『':
-		return '』'
-	}
-	return 0
-}
+func closing(r rune) rune { return map[rune]rune{'«': '»', '「': '」', '『': '』'}[r] }
 
 // glued reports whether a and b, side by side, may be letters of one word. In
 // scripts that put no spaces between words, none are.

@@ -141,11 +141,7 @@ func phrases(location string) (said, lacking []string) {
 // joins reports whether a quotation behind these words has the part of the one
 // before it.
 func joins(between string) bool {
-	switch strings.Trim(strings.ToLower(between), " ,;/") {
-	case "", "and", "or", "and/or", "&":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"", "and", "or", "and/or", "&"}, strings.Trim(strings.ToLower(between), " ,;/"))
 }
 
 // lacksNext reports whether the words before a quotation say that the text
@@ -161,16 +157,6 @@ var lacksForm = regexp.MustCompile(`(?:(?:^|[^\pL\pN_])(?:instead of|rather than
 const nounAtEnd = `(?: (?:the|an?))?(?: (?:words?|phrases?|terms?|(?:definite |indefinite )?article|preposition|pronoun|verb|noun|adjective|adverb|conjunction|expression|name|` +
 	`punctuation|comma|title|number|part|information|content|mention|mention of|information about|use of))?[ (:,]*$`
 
-// tail is the last n bytes of s, or a few more.
-func tail(s string, n int) string {
-	for i := max(0, len(s)-n); i > 0; i-- {
-		if utf8.RuneStart(s[i]) {
-			return s[i:]
-		}
-	}
-	return s
-}
-
 // lacksPrevious reports whether the words behind a quotation say that the text
 // lacks it, as in `"a" is missing before "order"`. In `"order" is missing "a"`
 // they do not.
@@ -183,42 +169,22 @@ func lacksPrevious(after string, quotationFollows bool) bool {
 
 var missingForm = regexp.MustCompile(`^(?:(?:is|are|was|were|has been|should be) )?(?:missing|omitted|left out|not mentioned|not included|not present|absent)|^should be added`)
 
-// head is the first n bytes of s, or a few less.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // distinctive keeps the phrases that do not stand in a text by chance: a
 // missing "the" is not every other one.
 func distinctive(phrases []string) []string {
-	var out []string
-	for _, p := range phrases {
-		if utf8.RuneCountInString(head(p, 64)) >= 8 || len(strings.Fields(p)) > 1 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(phrases), func(p string) bool { return utf8.RuneCountInString(head(p, 64)) < 8 && len(strings.Fields(p)) < 2 })
 }
+
+// remark begins what is said of an unquoted location.
+var remark = regexp.MustCompile(` (?:rather than |\(|-> |=> |→ |vs\.? |instead of|should be)`)
 
 // beforeRemark returns the part of an unquoted location that a remark follows,
 // as in `X instead of Y` and `X (should be Y)`.
 func beforeRemark(location string) string {
-	end := len(location)
-	for _, sep := range []string{" instead of ", " rather than ", " should be ", " (", " -> ", " => ", " → ", " vs. ", " vs ", " instead of", " should be"} {
-		if i := strings.Index(location[:end], sep); i > 0 {
-			end = i
-		}
+	if at := remark.FindStringIndex(location); at != nil {
+		return strings.TrimSpace(location[:at[0]])
 	}
-	if end == len(location) {
-		return ""
-	}
-	return strings.TrimSpace(location[:end])
+	return ""
 }
 
 // noneForm is a location that states that there is none, without the marks
@@ -240,3 +206,7 @@ func describes(s string) bool {
 	words := strings.FieldsFunc(strings.ToLower(head(s, 400)), func(r rune) bool { return !inWord(r) })
 	return placeForm.MatchString(strings.Join(words, " "))
 }
+
+// head and tail are the first and the last n bytes of s, or a few less.
+func head(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
+func tail(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }

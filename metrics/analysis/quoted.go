@@ -73,21 +73,17 @@ func closingMark(s string, r rune) (at, width int) {
 	if c := closing(r); c != 0 {
 		return strings.IndexRune(s, c), utf8.RuneLen(c)
 	}
-	same := isDoubleQuote
-	if isSingleQuote(r) {
-		same = isSingleQuote
-	}
 	previous := ' '
 	for i, c := range s {
-		if same(c) {
-			n := utf8.RuneLen(c)
-			if isDoubleQuote(c) {
-				return i, n
-			}
+		n := utf8.RuneLen(c)
+		switch {
+		case isSingleQuote(r) && isSingleQuote(c):
 			next, _ := utf8.DecodeRuneInString(s[i+n:])
 			if !unicode.IsSpace(previous) && (i+n == len(s) || !inWord(next)) {
 				return i, n
 			}
+		case !isSingleQuote(r) && isDoubleQuote(c):
+			return i, n
 		}
 		previous = c
 	}
@@ -120,22 +116,14 @@ func Unquote(s string) string {
 func endsFirst(s string, kind int) bool {
 	previous := ' '
 	for i, r := range s {
-		if markKind(r) == kind && (isDoubleQuote(r) || !glued(previous, following(s[i:]))) {
+		_, n := utf8.DecodeRuneInString(s[i:])
+		next, _ := utf8.DecodeRuneInString(s[i+n:])
+		if markKind(r) == kind && (isDoubleQuote(r) || !glued(previous, next)) {
 			return !unicode.IsSpace(previous) && previous != '('
 		}
 		previous = r
 	}
 	return false
-}
-
-// following is the rune behind the first one of s, or a space.
-func following(s string) rune {
-	_, n := utf8.DecodeRuneInString(s)
-	if n == len(s) {
-		return ' '
-	}
-	r, _ := utf8.DecodeRuneInString(s[n:])
-	return r
 }
 
 // requote gives a location of which someone took the outer marks for a pair,

@@ -10,8 +10,6 @@
 // untrusted.
 package analysis
 
-import ()
-
 // Outcome says what became of one answer of a judge.
 type Outcome string
 
@@ -105,7 +103,7 @@ type Span struct{ Start, End int }
 
 // Problem is a contradiction that Check found in a report.
 type Problem struct {
-	Code   string `json:"code"`            // one of the codes of Check
+	Code   string `json:"code"`            // count, total, location, explanation, repeated, correction, penalty or severity
 	Error  *int   `json:"error,omitempty"` // index into Report.Errors; nil for the whole report
 	Detail string `json:"detail"`          // for people
 }

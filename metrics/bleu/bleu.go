@@ -18,7 +18,6 @@ import (
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/ngram"
-	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -60,8 +59,8 @@ type Metric struct {
 	opt  Options
 	info metrics.Info
 
-	pieces *sentencepiece.Model // nil where texts are split by rules
-	model  string               // the beginning of its SHA-256
+	pieces *spModel // nil where texts are split by rules
+	model  string   // the beginning of its SHA-256
 }
 
 var (

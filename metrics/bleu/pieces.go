@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/internal/text"
-	"github.com/refract-eval/refract/metrics/internal/sentencepiece"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
@@ -49,7 +48,7 @@ type splitter interface {
 
 func (m *Metric) tokenizer() splitter {
 	if m.pieces != nil {
-		return &pieceSplitter{encoder: m.pieces.NewEncoder()}
+		return &pieceSplitter{encoder: m.pieces.newEncoder()}
 	}
 	return token.New(m.opt.Tokenize)
 }
@@ -57,13 +56,13 @@ func (m *Metric) tokenizer() splitter {
 // pieceSplitter splits by a model. sacreBLEU joins the pieces by spaces and splits at
 // white space, which an unknown piece can have.
 type pieceSplitter struct {
-	encoder *sentencepiece.Encoder
+	encoder *spEncoder
 	joined  []byte
 }
 
 func (p *pieceSplitter) Split(s string, yield func(token []byte)) {
 	p.joined = p.joined[:0]
-	p.encoder.Encode(text.TrimRight(s), func(piece []byte) { p.joined = append(append(p.joined, piece...), ' ') })
+	p.encoder.encode(text.TrimRight(s), func(piece []byte) { p.joined = append(append(p.joined, piece...), ' ') })
 	token.Fields(p.joined, yield)
 }
 
@@ -83,11 +82,11 @@ func (m *Metric) readModel(o Options) error {
 		return err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, sentencepiece.Most+1))
+	data, err := io.ReadAll(io.LimitReader(f, mostModel+1))
 	if err != nil {
 		return err
 	}
-	if m.pieces, err = sentencepiece.Parse(data); err != nil {
+	if m.pieces, err = parseModel(data); err != nil {
 		return &fs.PathError{Op: "parse", Path: file, Err: err}
 	}
 	sum := sha256.Sum256(data)

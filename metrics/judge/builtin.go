@@ -2,9 +2,11 @@ package judge
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/refract-eval/refract/internal/english"
 )
@@ -24,20 +26,17 @@ func Names() []string {
 
 // Builtin returns the built-in judges, each read anew from its file.
 func Builtin() []*Definition {
-	names := Names()
-	all := make([]*Definition, len(names))
-	for i, name := range names {
-		all[i] = mustRead(name)
+	var all []*Definition
+	for _, name := range Names() {
+		all = append(all, mustRead(name))
 	}
 	return all
 }
 
 // Find returns the built-in judge of a name; the error names those there are.
 func Find(name string) (*Definition, error) {
-	for _, known := range Names() {
-		if name == known {
-			return mustRead(name), nil
-		}
+	if slices.Contains(Names(), name) {
+		return mustRead(name), nil
 	}
 	return nil, errors.New(english.Unknown("judge", name, Names()))
 }
@@ -47,11 +46,9 @@ func Find(name string) (*Definition, error) {
 func mustRead(name string) *Definition {
 	path := "builtin/" + name + ".yaml"
 	content, err := builtinFiles.ReadFile(path)
-	if err == nil {
-		var d *Definition
-		if d, err = parseDefinition(path, bytes.NewReader(content)); err == nil {
-			return d
-		}
+	d, wrong := parseDefinition(path, bytes.NewReader(content))
+	if err = cmp.Or(err, wrong); err != nil {
+		panic(fmt.Sprintf("judge: built-in %s: %v", name, err))
 	}
-	panic(fmt.Sprintf("judge: built-in %s: %v", name, err))
+	return d
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -46,13 +47,11 @@ func (d *Definition) check() error {
 func (d *Definition) checkOptions() error {
 	for i, o := range d.Options {
 		field, seen := fmt.Sprintf("options[%d]", i), map[string]bool{}
-		switch {
-		case isCommonOption(o.Name):
+		if isCommonOption(o.Name) {
 			return yamlfile.Wrong(field+".name", "every judge has an option %q of its own", o.Name)
-		case o.Doc == "":
+		}
+		if o.Doc == "" {
 			return yamlfile.Wrong(field+".doc", "is missing: say what option %q does", o.Name)
-		case o.Required && o.Default != "":
-			return yamlfile.Wrong(field+".default", "a required option has no default")
 		}
 		for j, c := range o.Choices {
 			at := fmt.Sprintf("%s.choices[%d]", field, j)
@@ -60,14 +59,14 @@ func (d *Definition) checkOptions() error {
 				return yamlfile.Wrong(at, "the value %q is there twice", c.Value)
 			}
 			seen[c.Value] = true
-			if err := checkEndpoint(at+".endpoint", c.Endpoint); err != nil {
-				return err
-			}
-			if err := checkExtra(at+".extra", c.Extra); err != nil {
+			if err := cmp.Or(checkEndpoint(at+".endpoint", c.Endpoint), checkExtra(at+".extra", c.Extra)); err != nil {
 				return err
 			}
 		}
-		if len(o.Choices) > 0 && !o.Required && !seen[o.Default] && !seen[anyValue] {
+		switch {
+		case o.Required && o.Default != "":
+			return yamlfile.Wrong(field+".default", "a required option has no default")
+		case len(o.Choices) > 0 && !o.Required && !seen[o.Default] && !seen[anyValue]:
 			return yamlfile.Wrong(field+".default", "%q is none of the values", o.Default)
 		}
 	}
@@ -236,11 +235,8 @@ func (d *Definition) checkTemplates() error {
 	_, err := d.Sample(nil)
 	for i, o := range d.Options {
 		for j, c := range o.Choices {
-			if err != nil {
-				return err
-			}
-			if _, err = d.Sample(map[string]string{o.Name: c.Value}); err != nil {
-				err = yamlfile.Wrong(fmt.Sprintf("options[%d].choices[%d]", i, j), "%w", err)
+			if _, wrong := d.Sample(map[string]string{o.Name: c.Value}); wrong != nil && err == nil {
+				err = yamlfile.Wrong(fmt.Sprintf("options[%d].choices[%d]", i, j), "%w", wrong)
 			}
 		}
 	}

@@ -35,18 +35,17 @@ func PolicyNames() []string { return []string{"exclude", "zero", "retry", "fail"
 // in place of the score, retry or retry:N (up to N new samples, and twice the room
 // for an answer that was cut; then excluded), or fail.
 func ParsePolicy(s string) (Policy, error) {
-	name, parameter, has := strings.Cut(s, ":")
-	switch {
+	switch parameter, retry := strings.CutPrefix(s, "retry"); {
 	case s == "exclude":
 		return Policy{}, nil
 	case s == "zero":
 		return Policy{value: new(0.0)}, nil
 	case s == "fail":
 		return Policy{fail: true}, nil
-	case name == "retry" && !has:
+	case s == "retry":
 		return Policy{retry: defaultRetries}, nil
-	case name == "retry":
-		n, err := strconv.Atoi(parameter)
+	case retry:
+		n, err := strconv.Atoi(strings.TrimPrefix(parameter, ":"))
 		if err != nil || n < 1 || n > maxRetries {
 			return Policy{}, errors.New("retry takes a number of samples from 1 to " + strconv.Itoa(maxRetries) + ", such as retry:2")
 		}

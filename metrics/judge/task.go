@@ -91,11 +91,10 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	if sample := j.sample(t); sample > 0 {
 		wire.Temperature = max(wire.Temperature, retryTemperature)
 		if j.cfg.samples > 1 { // so that no server between answers with the same
-			wire.Extra = maps.Clone(wire.Extra)
-			if wire.Extra == nil {
-				wire.Extra = map[string]any{}
-			}
-			wire.Extra["seed"] = sample
+			extra := map[string]any{}
+			maps.Copy(extra, wire.Extra)
+			extra["seed"] = sample
+			wire.Extra = extra
 		}
 	}
 	if m := wire.Messages; len(m) == 1 && m[0].Role == "user" {
@@ -135,19 +134,15 @@ func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sam
 // plain are further fields of a request as decoded JSON, a new map.
 func plain(extra map[string]any) (map[string]any, error) {
 	values := map[string]any{}
-	text, err := json.Marshal(extra)
+	maps.Copy(values, extra) // never nil, which is no object
+	text, err := json.Marshal(values)
 	if err != nil {
 		return nil, fmt.Errorf("the further fields cannot be written as JSON: %w", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(&values); err != nil {
-		return nil, fmt.Errorf("the further fields are no JSON object: %w", err)
-	}
-	if values == nil { // there are none
-		values = map[string]any{}
-	}
-	return values, nil
+	clear(values)
+	return values, d.Decode(&values)
 }
 
 // settle makes a report of the answer to a task, or says what is asked next.
@@ -243,15 +238,15 @@ func (j *Judge) whole(text string, r *analysis.Report) bool {
 
 // readLikelihood makes a report of the tokens of a prompt.
 func readLikelihood(text string, prefix int) *analysis.Report {
+	mean, n := 0.0, 0
 	tokens, err := llm.ParseTokens(text)
 	if err == nil {
-		var mean float64
-		var n int
-		if mean, n, err = meanLogprob(tokens, prefix); err == nil {
-			return &analysis.Report{Outcome: analysis.Scored, Score: &mean, Detail: fmt.Sprintf("mean of %d tokens", n), Raw: &text}
-		}
+		mean, n, err = meanLogprob(tokens, prefix)
 	}
-	return &analysis.Report{Outcome: analysis.Unparseable, Detail: err.Error(), Raw: &text}
+	if err != nil {
+		return &analysis.Report{Outcome: analysis.Unparseable, Detail: err.Error(), Raw: &text}
+	}
+	return &analysis.Report{Outcome: analysis.Scored, Score: &mean, Detail: fmt.Sprintf("mean of %d tokens", n), Raw: &text}
 }
 
 // promptCut compares the server's count with the least that the prompt can

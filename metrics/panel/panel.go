@@ -77,11 +77,14 @@ func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error
 }
 
 // set takes in an option such as "combine=median"; "" is none.
-func (c *config) set(key, value string, _ bool) (err error) {
+func (c *config) set(key, value string, _ bool) error {
 	switch key {
 	case "":
 	case "combine":
-		c.Combine, err = analysis.ParseCombination(value)
+		if !slices.Contains(analysis.Combinations(), value) {
+			return errors.New(english.Unknown("combination", value, analysis.Combinations()))
+		}
+		c.Combine = analysis.Combination(value)
 	case "scale":
 		if c.Bounds = value == "bounds"; !c.Bounds {
 			return fmt.Errorf("option scale=%q: want bounds", value)
@@ -90,7 +93,7 @@ func (c *config) set(key, value string, _ bool) (err error) {
 		return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
 			english.Unknown("option of a panel", key, []string{"combine", "scale"}))
 	}
-	return err
+	return nil
 }
 
 // newPanel returns a panel, or why its members do not go together.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +20,6 @@ import (
 type checkFlags struct {
 	checks   []string
 	language string // TARGET or SOURCE-TARGET
-	ratio    lengthRatio
 
 	learns *language.Detector // waits for learn; nil where the language is known
 }
@@ -35,7 +33,6 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	words := append([]string{listAll, listNone}, check.Checks()...)
 	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`NAME,…`: checks to make, all, or none, which cleans nothing either", words...)
 	cmd.Flags().StringVar(&f.language, "language", "", "language of the references, such as de, or with that of the sources zh-en; none leaves that check out (default that of an mtme: dataset, or what references tell)")
-	parsedFlag(cmd, &f.ratio, "ratio", fmt.Sprintf("%v-%v", check.DefaultMinRatio, check.DefaultMaxRatio), parseRatio, "`MIN-MAX`: shortest and longest answer, as a multiple of its reference")
 	grouped(cmd, taskFlags, "checks", "language")
 	complete(cmd, "language", append([]string{listNone}, language.Codes()...)...)
 }
@@ -52,20 +49,6 @@ func checkNames(s string) ([]string, error) {
 		return []string{}, nil
 	}
 	return names, nil
-}
-
-type lengthRatio struct{ least, most float64 }
-
-func parseRatio(s string) (r lengthRatio, err error) {
-	least, most, _ := strings.Cut(s, "-")
-	r.least, err = strconv.ParseFloat(least, 64)
-	if err == nil {
-		r.most, err = strconv.ParseFloat(most, 64)
-	}
-	if err != nil || !(r.least > 0 && r.least <= 1 && r.most >= 1) {
-		return r, &unwantedError{strconv.Quote(s), "MIN-MAX, such as 0.5-2, with MIN above 0 and at most 1, and MAX from 1"}
-	}
-	return r, nil
 }
 
 // languages are those of sources and references, as the flag or the dataset says.
@@ -96,7 +79,7 @@ func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) 
 	if len(f.checks) == 0 {
 		return nil, nil
 	}
-	cfg := check.Config{Checks: f.checks, MinRatio: f.ratio.least, MaxRatio: f.ratio.most}
+	cfg := check.Config{Checks: f.checks}
 	for _, p := range prompts {
 		// What a template puts around the reference is not known here.
 		if !p.Template() {

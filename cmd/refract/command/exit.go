@@ -51,14 +51,6 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// remediedError is an error whose remedy depends on the command line.
-type remediedError struct {
-	error
-	remedy string
-}
-
-func (e *remediedError) Unwrap() error { return e.error }
-
 // isUsage tells a fault of the command line from one of the work.
 func isUsage(err error) bool {
 	var usage *usageError
@@ -73,10 +65,7 @@ func isUsage(err error) bool {
 func (e *env) hint(err error) string {
 	var none *refract.NoReferencesError
 	var metric *metrics.SpecError
-	var remedied *remediedError
 	switch {
-	case errors.As(err, &remedied):
-		return remedied.remedy
 	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
 	case errors.As(err, &none):

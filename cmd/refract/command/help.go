@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -75,19 +74,11 @@ func (e *env) helpCommand() *cobra.Command {
 				return usagef("%s", english.Unknown("command or topic", rest[0], helpNames(topic)))
 			case len(rest) > 0 && topic.HasSubCommands():
 				return unknownCommand(topic, rest[0])
-			case len(rest) > 0 && strings.HasPrefix(topic.Use, topic.Name()+" [NAME"):
-				return usagef("help is of commands; 'refract %s %s' shows %[2]s", topic.Name(), rest[0])
 			case len(rest) > 0:
-				return usagef("%q has no part in the help of %s; the word all shows all flags", rest[0], topic.Name())
+				return usagef("help is of commands and topics, and the word all shows all flags: 'refract help %s' has no %q", topic.Name(), rest[0])
 			}
 			fmt.Fprint(e.stdout, e.helpOf(topic, all))
 			return nil
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return []string{everything}, cobra.ShellCompDirectiveNoFileComp
-			}
-			return helpNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }

@@ -94,22 +94,6 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	return ds, err
 }
 
-// words are those of a command line that name the same references.
-func (in *input) words(args []string) []string {
-	out := slices.Clone(args)
-	for _, flag := range []struct {
-		name   string
-		values []string
-	}{{"--source", []string{in.source}}, {"--ref", in.refs}, {"--reference", in.reference}, {"--references", in.references}} {
-		for _, v := range flag.values {
-			if v != "" {
-				out = append(out, flag.name, v)
-			}
-		}
-	}
-	return out
-}
-
 // namedFiles reads the values of a flag, each NAME=FILE.
 func namedFiles(flag, example string, specs []string) ([]dataset.NamedFile, error) {
 	var out []dataset.NamedFile

@@ -95,7 +95,7 @@ func TestParseInstructScore(t *testing.T) {
 			if r.Score != nil {
 				gold, scores = append(gold, mqm[i]), append(scores, *r.Score)
 			}
-			if slices.ContainsFunc(r.Problems, func(p analysis.Problem) bool { return p.Code == analysis.CodeCount }) {
+			if slices.ContainsFunc(r.Problems, func(p analysis.Problem) bool { return p.Code == "count" }) {
 				counts = append(counts, len(r.Errors))
 			}
 		}
@@ -119,7 +119,7 @@ func TestParseTIGERScore(t *testing.T) {
 			t.Errorf("line %d: %s: %s", r.Line, r.Outcome, r.Detail)
 		}
 		for _, p := range r.Problems {
-			if p.Code == analysis.CodeTotal {
+			if p.Code == "total" {
 				totals++
 			}
 		}

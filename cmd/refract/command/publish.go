@@ -2,9 +2,7 @@ package command
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +10,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/publish"
-	"github.com/refract-eval/refract/internal/redact"
 )
 
 // publisher is one run of refract publish.
@@ -109,12 +106,6 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	}
 	e.collectAt(100)
 	res, err := publish.Publish(ctx, ds, p.dir, p.Options)
-	if uneven := (*publish.UnevenError)(nil); errors.As(err, &uneven) && !uneven.Originals {
-		if least, _ := uneven.Variants.Range(); least > 0 {
-			words := slices.Concat([]string{"select"}, p.words(args), []string{"-k", "all", "-o", "equal.jsonl"})
-			return &remediedError{err, "this makes the numbers equal:\n  refract " + redact.CommandLine(words)}
-		}
-	}
 	if err != nil {
 		return err
 	}

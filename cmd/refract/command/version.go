@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,50 +24,33 @@ outside a repository has no commit.`,
 		Example: "  refract version",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			info, ok := debug.ReadBuildInfo()
-			if !ok {
-				info = &debug.BuildInfo{}
-			}
-			facts := buildFacts(info)
-			languages := cmp.Or(language.ModelsName, "scripts and frequent words of 27 languages; a program built without the tag lean has models for more")
-			facts = append(facts, buildFact{"languages", languages})
-			return tellBuild(e, facts)
+			info, _ := debug.ReadBuildInfo()
+			_, err := fmt.Fprint(e.stdout, buildFacts(info))
+			return err
 		},
 	}
 }
 
-// buildFact is what a program knows of itself; its value is "" where it does not.
-type buildFact struct{ name, value string }
-
-func buildFacts(info *debug.BuildInfo) []buildFact {
-	settings := map[string]string{}
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
-	}
-	return []buildFact{
-		{"version", refract.Version},
-		{"commit", settings["vcs.revision"]},
-		{"date", settings["vcs.time"]},
-		{"modified", settings["vcs.modified"]},
-		{"tags", settings["-tags"]},
-		{"go", info.GoVersion},
-		{"platform", runtime.GOOS + "/" + runtime.GOARCH},
-	}
-}
-
-// tellBuild writes the facts as lines, the version as --version has it.
-func tellBuild(e *env, facts []buildFact) error {
-	for _, f := range facts {
-		line := fmt.Sprintf("%-9s %s\n", f.name, f.value)
-		switch {
-		case f.name == "version":
-			line = "refract " + f.value + "\n"
-		case f.value == "":
-			continue
-		}
-		if _, err := fmt.Fprint(e.stdout, line); err != nil {
-			return err
+// buildFacts are what a program knows of itself, a line each, the version as
+// --version has it.
+func buildFacts(info *debug.BuildInfo) string {
+	facts := map[string]string{}
+	if info != nil {
+		facts["go"] = info.GoVersion
+		for _, s := range info.Settings {
+			facts[s.Key] = s.Value
 		}
 	}
-	return nil
+	var out strings.Builder
+	fmt.Fprintf(&out, "refract %s\n", refract.Version)
+	for _, f := range [][2]string{
+		{"commit", facts["vcs.revision"]}, {"date", facts["vcs.time"]}, {"modified", facts["vcs.modified"]}, {"tags", facts["-tags"]},
+		{"go", facts["go"]}, {"platform", runtime.GOOS + "/" + runtime.GOARCH},
+		{"languages", cmp.Or(language.ModelsName, "scripts and frequent words of 27 languages; a program built without the tag lean has models for more")},
+	} {
+		if f[1] != "" {
+			fmt.Fprintf(&out, "%-9s %s\n", f[0], f[1])
+		}
+	}
+	return out.String()
 }

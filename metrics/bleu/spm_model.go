@@ -1,8 +1,4 @@
-// Package sentencepiece splits texts into the pieces of a SentencePiece model
-// (Kudo and Richardson, 2018), as release 0.2.1 of that program does: unigram and
-// BPE models, with their own normalization, user-defined pieces and bytes in
-// place of unknown characters.
-package sentencepiece
+package bleu
 
 import (
 	"errors"
@@ -13,12 +9,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Most is the largest model that Parse takes, in bytes. Models of 256,000 pieces
-// have some five million.
-const Most = 32 << 20
+// A text is split into the pieces of a SentencePiece model (Kudo and Richardson, 2018)
+// as release 0.2.1 of that program does: by unigram and BPE models, with their own
+// normalization, user-defined pieces and bytes in place of unknown characters.
 
-// Model is a file that was read. It is safe for concurrent use.
-type Model struct {
+// mostModel is the largest model that parseModel takes, in bytes. Models of 256,000 pieces
+// have some five million.
+const mostModel = 32 << 20
+
+// spModel is a file that was read. It is safe for concurrent use.
+type spModel struct {
 	pieces       []piece
 	ids          map[string]int32 // of the pieces that texts are made of; of a unigram model, prefix for what they begin with
 	unknown      int32
@@ -118,12 +118,12 @@ func fields(b []byte, each func(tag uint64, v []byte, n uint64) error) error {
 	return nil
 }
 
-// Parse reads a .model file. The error says what is wrong with it.
-func Parse(file []byte) (*Model, error) {
-	if len(file) > Most {
-		return nil, fmt.Errorf("a SentencePiece model of %d bytes; at most %d are read", len(file), Most)
+// parseModel reads a .model file. The error says what is wrong with it.
+func parseModel(file []byte) (*spModel, error) {
+	if len(file) > mostModel {
+		return nil, fmt.Errorf("a SentencePiece model of %d bytes; at most %d are read", len(file), mostModel)
 	}
-	m := &Model{unknown: -1, ids: map[string]int32{}}
+	m := &spModel{unknown: -1, ids: map[string]int32{}}
 	m.norm.dummyPrefix, m.norm.removeExtra, m.norm.escape = true, true, true
 	err := fields(file, func(tag uint64, v []byte, _ uint64) error {
 		switch tag {
@@ -145,7 +145,7 @@ func Parse(file []byte) (*Model, error) {
 	return m, nil
 }
 
-func (m *Model) addPiece(b []byte) error {
+func (m *spModel) addPiece(b []byte) error {
 	p := piece{kind: normal}
 	err := fields(b, func(tag uint64, v []byte, n uint64) error {
 		switch tag {
@@ -183,7 +183,7 @@ func (m *Model) addPiece(b []byte) error {
 	return nil
 }
 
-func (m *Model) readTrainer(b []byte) error {
+func (m *spModel) readTrainer(b []byte) error {
 	return fields(b, func(tag uint64, _ []byte, n uint64) error {
 		switch tag {
 		case trainerAlgorithm:
@@ -201,7 +201,7 @@ func (m *Model) readTrainer(b []byte) error {
 }
 
 // finish checks the whole, and makes what encoding needs.
-func (m *Model) finish() error {
+func (m *spModel) finish() error {
 	if m.unknown < 0 {
 		return errors.New("no piece stands for what is unknown")
 	}

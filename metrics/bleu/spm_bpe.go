@@ -1,4 +1,4 @@
-package sentencepiece
+package bleu
 
 import "container/heap"
 
@@ -34,7 +34,7 @@ func (q *queue) Pop() any {
 }
 
 // mergePairs merges the pair with the best score until no pair is a piece.
-func (e *Encoder) mergePairs() {
+func (e *spEncoder) mergePairs() {
 	if len(e.text) == 0 {
 		return
 	}
@@ -76,7 +76,7 @@ func (e *Encoder) mergePairs() {
 }
 
 // consider queues the merge of two symbols if it makes a piece.
-func (e *Encoder) consider(left, right int) {
+func (e *spEncoder) consider(left, right int) {
 	if left < 0 || right < 0 || e.chars[left].fixed || e.chars[right].fixed {
 		return
 	}
@@ -96,7 +96,7 @@ func (e *Encoder) consider(left, right int) {
 }
 
 // settle adds a symbol to the result, or the parts of one that is not to be used.
-func (e *Encoder) settle(start, end int) {
+func (e *spEncoder) settle(start, end int) {
 	id, ok := e.ids[string(e.text[start:end])]
 	if !ok {
 		id = e.unknown

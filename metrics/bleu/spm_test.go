@@ -1,4 +1,4 @@
-package sentencepiece
+package bleu
 
 import (
 	"encoding/binary"
@@ -45,12 +45,12 @@ func (s spec) file() []byte {
 	return message(out, 3, message(n, 2, s.charsMap))
 }
 
-func (s spec) encoder(t rapid.TB) *Encoder {
-	m, err := Parse(s.file())
+func (s spec) encoder(t rapid.TB) *spEncoder {
+	m, err := parseModel(s.file())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.NewEncoder()
+	return m.newEncoder()
 }
 
 // charsMap is a double array with keys of one byte each.
@@ -144,7 +144,7 @@ func TestParseErrors(t *testing.T) {
 		"score":             spec{pieces: normals("a", math.NaN())}.file(),
 		"type":              spec{pieces: []piece{{"a", 0, 9}}}.file(),
 		"algorithm":         message(spec{pieces: letter}.file(), 2, number(nil, 3, 3)),
-		"large":             make([]byte, Most+1),
+		"large":             make([]byte, mostModel+1),
 		"rules: short":      spec{pieces: letter, charsMap: []byte("abc")}.file(),
 		"rules: size":       damaged(func(b []byte) []byte { b[2]++; return b }).file(),
 		"rules: no text":    damaged(func(b []byte) []byte { return b[:4+768*4] }).file(),
@@ -153,7 +153,7 @@ func TestParseErrors(t *testing.T) {
 		"rules: way out":    damaged(func(b []byte) []byte { b[4+4*(256^'a')+2] = 0xff; return b }).file(),
 		"rules: beyond end": damaged(func(b []byte) []byte { b[4+4*(512+'a')] = 3; return b }).file(),
 	} {
-		if _, err := Parse(file); err == nil || !strings.Contains(err.Error(), "SentencePiece model") {
+		if _, err := parseModel(file); err == nil || !strings.Contains(err.Error(), "SentencePiece model") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -263,11 +263,11 @@ func FuzzModel(f *testing.F) {
 		f.Add(s.file(), "\tAbc! aBc ")
 	}
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
-		m, err := Parse(file)
+		m, err := parseModel(file)
 		if err != nil {
 			return
 		}
-		e := m.NewEncoder()
+		e := m.newEncoder()
 		pieces := encoded(e, text)
 		if whole := string(m.norm.normalize(nil, text)); !m.byteFallback && strings.Join(pieces, "") != whole || slices.Contains(pieces, "") {
 			t.Fatalf("%q was split into %q", whole, pieces)

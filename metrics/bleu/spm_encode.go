@@ -1,13 +1,13 @@
-package sentencepiece
+package bleu
 
 import (
 	"fmt"
 	"slices"
 )
 
-// Encoder splits texts. It reuses its memory and is not safe for concurrent use.
-type Encoder struct {
-	*Model
+// spEncoder splits texts. It reuses its memory and is not safe for concurrent use.
+type spEncoder struct {
+	*spModel
 	text  []byte // normalized
 	spans []span
 	best  []route  // of a unigram model, by where they end
@@ -22,13 +22,13 @@ type span struct {
 	id  int32
 }
 
-// NewEncoder returns memory for one goroutine.
-func (m *Model) NewEncoder() *Encoder { return &Encoder{Model: m} }
+// newEncoder returns memory for one goroutine.
+func (m *spModel) newEncoder() *spEncoder { return &spEncoder{spModel: m} }
 
-// Encode calls yield with each piece of a text. The bytes are valid during the
+// encode calls yield with each piece of a text. The bytes are valid during the
 // call only. Characters in a row that are unknown are one piece, or else their
 // bytes are pieces such as "<0xE2>".
-func (e *Encoder) Encode(text string, yield func(piece []byte)) {
+func (e *spEncoder) encode(text string, yield func(piece []byte)) {
 	e.text = e.norm.normalize(e.text, text)
 	e.spans = e.spans[:0]
 	if e.bpe {
@@ -80,7 +80,7 @@ type route struct {
 
 // bestPath is the Viterbi algorithm, over sums of float32 as in the original: the
 // order of near-equal paths depends on them.
-func (e *Encoder) bestPath() {
+func (e *spEncoder) bestPath() {
 	e.best = e.best[:0]
 	for range len(e.text) + 1 {
 		e.best = append(e.best, route{start: -1})

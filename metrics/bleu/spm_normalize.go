@@ -1,4 +1,4 @@
-package sentencepiece
+package bleu
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package sentencepiece
+package bleu
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func TestSentencePiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	encoders := map[string]*Encoder{}
+	encoders := map[string]*spEncoder{}
 	texts, pieces := 0, 0
 	for in := json.NewDecoder(file); ; {
 		var row struct {
@@ -43,11 +43,11 @@ func TestSentencePiece(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := Parse(data)
+			m, err := parseModel(data)
 			if err != nil {
 				t.Fatalf("%s: %v", row.Model, err)
 			}
-			e = m.NewEncoder()
+			e = m.newEncoder()
 			encoders[row.Model] = e
 		}
 		texts, pieces = texts+1, pieces+len(row.Pieces)
@@ -61,8 +61,8 @@ func TestSentencePiece(t *testing.T) {
 	t.Logf("%d models, %d texts, %d pieces", len(encoders), texts, pieces)
 }
 
-func encoded(e *Encoder, text string) []string {
+func encoded(e *spEncoder, text string) []string {
 	var out []string
-	e.Encode(text, func(p []byte) { out = append(out, string(p)) })
+	e.encode(text, func(p []byte) { out = append(out, string(p)) })
 	return out
 }

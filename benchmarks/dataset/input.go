@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 // input is a file that can be opened for each pass over a dataset, or a
@@ -90,7 +90,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, fileError(in.name, err)
 		}
-		return packed.NewReader(f), nil
+		return files.NewReader(f), nil
 	}
 	if in.used.Swap(true) {
 		return nil, failFile(in.name, "is a stream and can be read only once; store it in a file first")
@@ -100,7 +100,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	go func() {
 		pw.CloseWithError(in.copyTo(pw))
 	}()
-	return packed.NewReader(&stream{PipeReader: pr, stop: stop}), nil
+	return files.NewReader(&stream{PipeReader: pr, stop: stop}), nil
 }
 
 // copyTo opens the stream here, as opening a named pipe may block too.

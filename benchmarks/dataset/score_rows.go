@@ -9,7 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -119,11 +119,11 @@ var tsvEscapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\
 func (r *scoreRows) table(path string, warn func(Warning)) error {
 	t := &tableSpec{path: path, columns: scoreFields, quotes: true}
 	plain := text.Unguarded
-	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".tsv") {
+	if strings.EqualFold(filepath.Ext(files.Unpacked(path)), ".tsv") {
 		plain = func(s string) string { return text.Unguarded(tsvEscapes.Replace(s)) }
 	}
 	each := t.eachSeparated
-	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".jsonl") {
+	if strings.EqualFold(filepath.Ext(files.Unpacked(path)), ".jsonl") {
 		each = t.eachJSON
 	}
 	return each(warn, func(row *tableRow) error {

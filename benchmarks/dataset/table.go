@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -137,7 +137,7 @@ func parseTableSpec(place string) (*tableSpec, error) {
 
 // each calls read with every row of the table.
 func (t *tableSpec) each(warn func(Warning), read func(*tableRow) error) error {
-	name := strings.ToLower(packed.Name(t.path))
+	name := strings.ToLower(files.Unpacked(t.path))
 	info, err := os.Stat(t.path)
 	if err != nil {
 		return fileError(t.path, err)

@@ -17,8 +17,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -82,7 +82,7 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 		return err
 	}
 	comma := '\t'
-	if !strings.EqualFold(filepath.Ext(packed.Name(t.path)), ".tsv") {
+	if !strings.EqualFold(filepath.Ext(files.Unpacked(t.path)), ".tsv") {
 		comma = separator(b)
 	}
 	next := t.plainRows(b, comma)

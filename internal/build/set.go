@@ -68,7 +68,7 @@ func (s *Set) serve(metric *judge.Resolved) {
 	}
 }
 
-// Folder is where a set is written, such as an atomicfile.Folder.
+// Folder is where a set is written, such as a files.Folder.
 type Folder interface {
 	Path() string // where its files are
 	Write(name string, write func(io.Writer) error) error

@@ -15,10 +15,10 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -36,7 +36,7 @@ type builder struct {
 
 	rates    budget.Prices
 	spend    *budget.Budget
-	to       *atomicfile.Folder // nil for a dry run
+	to       *files.Folder // nil for a dry run
 	progress *report.Progress
 	answers  answered
 	written  bool // running the same command again would change nothing

@@ -18,7 +18,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/shard"
 )
@@ -172,7 +172,7 @@ func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Wri
 	if err := e.checkPaths(); err != nil {
 		return nil, false, err
 	}
-	atomicfile.RemoveStale(s.file)
+	files.RemoveStale(s.file)
 	switch there, err := shard.Verify(ctx, s.file, nil); {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, shard.ErrDamaged):

@@ -55,24 +55,6 @@ func newRegular(path string) (*input, error) {
 	return in, err
 }
 
-// readFile reads a whole file.
-func readFile(path string) ([]byte, error) {
-	in, err := newRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := in.open(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return nil, fileError(path, err)
-	}
-	return b, nil
-}
-
 // fileError says an operating system's error with the path once.
 func fileError(path string, err error) error {
 	var pe *fs.PathError

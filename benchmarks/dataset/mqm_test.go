@@ -17,7 +17,7 @@ import (
 
 // The ratings of the sample, a line each, with what their spans hold.
 func TestReadMQM(t *testing.T) {
-	ratings, err := ReadMQM(filepath.Join("testdata", "mqm.tsv"), nil)
+	ratings, err := ReadMQM("mqm:"+filepath.Join("testdata", "mqm.tsv"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestMQMVariants(t *testing.T) {
 			t.Fatal(err)
 		}
 		var w []string
-		ratings, err := ReadMQM(path, func(of Warning) { w = append(w, of.String()) })
+		ratings, err := ReadMQM("mqm:"+path, func(of Warning) { w = append(w, of.String()) })
 		var parts []string
 		for _, r := range ratings {
 			s := fmt.Sprintf("%s %g", r.ID, *r.Report.Score)
@@ -152,7 +152,7 @@ func TestMQMReleased(t *testing.T) {
 		t.Errorf("%d scores were released, %d are read", n, len(got))
 	}
 
-	ratings, err := ReadMQM(strings.TrimPrefix(spec, "mqm:"), nil)
+	ratings, err := ReadMQM(spec, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func FuzzMQM(f *testing.F) {
 			return
 		}
 		sound(t, all)
-		ratings, err := ReadMQM(path, nil)
+		ratings, err := ReadMQM("mqm:"+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

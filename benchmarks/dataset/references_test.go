@@ -77,18 +77,6 @@ func TestWithReferences(t *testing.T) {
 	}
 }
 
-// Plain references of segments that have none are originals.
-func TestReferencesOfSegmentsWithout(t *testing.T) {
-	ds, _, err := extendWith(t, `{"id":"a"}`, "jsonl", `{"id":"a","references":["x","y"]}`, nil)
-	got, err := openAndCollect(ds, err)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got[0].References) != 2 || len(got[0].Variants) != 0 {
-		t.Errorf("got %+v", got[0])
-	}
-}
-
 func TestWithReferencesErrors(t *testing.T) {
 	for _, c := range []struct{ name, scheme, base, text, want string }{
 		{"scheme", "divref", base, "", `references "divref:refs" has the unknown format "divref" (did you mean "div-ref"?); write div-ref:FILE, div-ref-lines:FILE or jsonl:FILE`},
@@ -123,19 +111,6 @@ func TestWithReferencesErrors(t *testing.T) {
 	dir := t.TempDir()
 	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "none"), Options{})
 	wantError(t, dir, err, "none: no such file or directory")
-}
-
-// Where the number of segments is known, the file is checked at once.
-func TestWithReferencesEarly(t *testing.T) {
-	files := small()
-	files["refs"] = "['1', '2', '3']\n['1', '2', '3']\n"
-	dir := folderOf(t, files)
-	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
-	wantError(t, dir, err, "refs: has 2 lines, but the dataset has 3 segments; line k must belong to segment k")
 }
 
 func TestPythonList(t *testing.T) {

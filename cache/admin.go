@@ -52,7 +52,7 @@ type Problem struct {
 // problemOf makes a problem of an error that says what is damaged, and is false for
 // another or none. Behind a damaged record a sequence goes on; else it has ended.
 func problemOf(err error) (p Problem, damaged bool) {
-	var damage *DamageError
+	var damage *damageError
 	switch {
 	case errors.As(err, &damage):
 		return Problem{damage.Key, damage.What}, true
@@ -91,7 +91,7 @@ func (d *Database) Verify(ctx context.Context) (records int64, problems []Proble
 		if err == nil && record.Kind == answerRecord {
 			_, err = record.entry(d)
 		}
-		if err == nil || errors.As(err, new(*DamageError)) {
+		if err == nil || errors.As(err, new(*damageError)) {
 			records++
 		}
 		if err := note(err); err != nil {

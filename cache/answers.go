@@ -88,7 +88,7 @@ func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 }
 
 // Entries yields all entries in the order of their keys. An entry that is
-// damaged comes with a [*DamageError], after which the sequence goes on; it ends
+// damaged comes with a [*damageError], after which the sequence goes on; it ends
 // after any other error.
 func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return entries(ctx, a.store, answerRecord)
@@ -169,7 +169,7 @@ func (r *Record) entry(of Store) (e Entry, err error) {
 		err = e.Answer.decode(r.Value)
 	}
 	if err != nil {
-		return Entry{}, &DamageError{fmt.Sprint(of), r.Key.String(), err.Error()}
+		return Entry{}, &damageError{fmt.Sprint(of), r.Key.String(), err.Error()}
 	}
 	return e, nil
 }

@@ -69,14 +69,6 @@ func damaged(t *testing.T, file string) {
 	}
 }
 
-func TestOverwrittenHeader(t *testing.T) {
-	file := filled(t, 50)
-	rewrite(t, file, file, func(b []byte) []byte { copy(b, make([]byte, 100)); return b })
-	_, err := cache.Open(t.Context(), file)
-	wantError(t, err, cache.ErrCorrupt, file, "move it away")
-	damaged(t, file)
-}
-
 func TestTruncated(t *testing.T) {
 	whole := filled(t, 200)
 	info, err := os.Stat(whole)
@@ -84,7 +76,7 @@ func TestTruncated(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := int(info.Size())
-	for _, keep := range []int{50, 512, 4096, 5000, size / 2, size - 4096, size - 100} {
+	for _, keep := range []int{50, 4096, size / 2, size - 100} {
 		file := filepath.Join(t.TempDir(), "answers.db")
 		rewrite(t, whole, file, func(b []byte) []byte { return b[:keep] })
 		damaged(t, file)
@@ -101,19 +93,13 @@ func TestFlippedBytes(t *testing.T) {
 	victim := newEntry(7)
 	key := victim.Request.Key()
 	// A page that was split may hold stale copies in front of the one that
-	// counts: all are changed, or the last one.
-	flip := func(what []byte, all bool) func(*testing.T, string) {
+	// counts: all are changed.
+	flip := func(what []byte) func(*testing.T, string) {
 		return func(t *testing.T, file string) {
 			rewrite(t, file, file, func(b []byte) []byte {
-				for at := len(b); ; {
-					if at = bytes.LastIndex(b[:at], what); at < 0 {
-						return b
-					}
-					b[at+len(what)/2] ^= 1
-					if !all {
-						return b
-					}
-				}
+				changed := bytes.Clone(what)
+				changed[len(what)/2] ^= 1
+				return bytes.ReplaceAll(b, what, changed)
 			})
 		}
 	}
@@ -127,13 +113,9 @@ func TestFlippedBytes(t *testing.T) {
 		damage func(*testing.T, string)
 		get    bool // Get of the key finds the damaged row
 	}{
-		{"key in the file", flip(key[:], true), false},
-		{"key in the file, last place", flip(key[:], false), false},
-		{"prompt in the file", flip([]byte(victim.Request.Prompt), true), false},
-		{"answer in the file", flip([]byte(victim.Text), true), true},
+		{"key in the file", flip(key[:]), false},
+		{"answer in the file", flip([]byte(victim.Text)), true},
 		{"key", set("key = zeroblob(32)"), false},
-		{"short key", set("key = x'00'"), false},
-		{"kind", set("kind = 'score'"), true},
 		{"request", set("about = x'00'"), false},
 		{"value", set("value = x'00'"), true},
 		{"value of another", set("value = (SELECT value FROM records AS other WHERE other.key <> records.key)"), true},
@@ -157,20 +139,6 @@ func TestFlippedBytes(t *testing.T) {
 				_, _, err := getAnswer(t.Context(), s, key)
 				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
 			}
-			// Many are read without their requests, which may be damaged.
-			keys := make([]cache.Key, 20)
-			for i := range keys {
-				keys[i] = newEntry(i).Request.Key()
-			}
-			answers, found, err := cache.NewAnswers(s).Get(t.Context(), keys)
-			if err != nil {
-				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
-			}
-			for i := range answers {
-				if found[i] && answers[i] != newEntry(i).Answer {
-					t.Errorf("GetMany: answer %d is %+v", i, answers[i])
-				}
-			}
 			// An export has all but the damage, and says so. It need not
 			// see a key that is whole in the index and damaged in the table,
 			// nor records of another kind.
@@ -187,13 +155,7 @@ func TestFlippedBytes(t *testing.T) {
 				if done, err := cache.Import(t.Context(), &got, into); err != nil || done.Added != exported {
 					t.Errorf("Import = %+v, %v, want %d entries", done, err, exported)
 				}
-				answers, found, err := cache.NewAnswers(into).Get(t.Context(), keys)
-				for i := range answers {
-					if err != nil || found[i] && answers[i] != newEntry(i).Answer {
-						t.Errorf("imported answer %d is %+v (%v)", i, answers[i], err)
-					}
-				}
-			} else if !bytes.Equal(got.Bytes(), sound.Bytes()) && test.name != "kind" {
+			} else if !bytes.Equal(got.Bytes(), sound.Bytes()) {
 				t.Error("Export wrote damaged entries")
 			}
 		})
@@ -217,7 +179,7 @@ func TestAnyDamagedPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at < len(b); at += 1024 {
+	for at := 0; at < len(b); at += 2048 {
 		file := filepath.Join(t.TempDir(), "answers.db")
 		rewrite(t, whole, file, func(b []byte) []byte {
 			for i := at; i < at+300; i++ {

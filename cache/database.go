@@ -21,8 +21,8 @@ import (
 //
 // A record is committed before Put or Replace returns. When a call fails because
 // its context is done, it may still be carried out, but for Claim. Errors wrap
-// [errFull], [errLocked], [ErrReadOnly], [errReplaced], [ErrCorrupt],
-// [ErrUnavailable] or [errClosed] where one of them is the reason.
+// [errFull], [errLocked], [errReadOnly], [errReplaced], [ErrCorrupt],
+// [errUnavailable] or [errClosed] where one of them is the reason.
 type Database struct {
 	name    string   // the file, or the database without its password
 	secrets []string // that no message shows
@@ -115,7 +115,7 @@ func (d *Database) disconnect() error {
 // and may not. Close waits until leave is called.
 func (d *Database) enter(ctx context.Context, op string, writes bool) (leave func(), err error) {
 	if writes && d.claims == nil {
-		return nil, fmt.Errorf("cache %s: %s: %w: it was opened to be read only", d.name, op, ErrReadOnly)
+		return nil, fmt.Errorf("cache %s: %s: %w: it was opened to be read only", d.name, op, errReadOnly)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -231,7 +231,7 @@ func keyArgs(keys []Key) []any {
 }
 
 // Get implements [Store], with several connections for a large number of keys.
-// A value that does not agree with its checksum is a [*DamageError].
+// A value that does not agree with its checksum is a [*damageError].
 func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	leave, err := d.enter(ctx, "get", false)
 	if err != nil {

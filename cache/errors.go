@@ -20,27 +20,13 @@ var (
 	errLocked   = errors.New("locked by another process")
 	ErrCorrupt  = errors.New("damaged")
 	errForeign  = errors.New("not a cache of this program")
-	ErrReadOnly = errors.New("not writable")
+	errVersion  = errors.New("of another version of the program")
+	errReadOnly = errors.New("not writable")
 	errReplaced = errors.New("removed or replaced while in use")
 	errClosed   = errors.New("closed")
 
-	ErrUnavailable = errors.New("the database cannot be reached")
+	errUnavailable = errors.New("the database cannot be reached")
 )
-
-// versionError says that a cache was written by another version of the program.
-type versionError struct {
-	File    string // or the database, without the password
-	Version int    // of its schema
-	Known   int    // the one that this program knows
-}
-
-func (e *versionError) Error() string {
-	advice := "upgrade the program"
-	if e.Version < e.Known {
-		advice = "export it with the program that wrote it, and import that"
-	}
-	return fmt.Sprintf("cache %s has schema version %d, and this program knows %d: %s, or name another cache", e.File, e.Version, e.Known, advice)
-}
 
 // failure is a message without secrets, around causes that are there for errors.Is
 // and errors.As.
@@ -56,17 +42,16 @@ func (e *failure) Unwrap() []error  { return e.causes }
 // explain says what a failed operation means and what to do about it. Once ctx is
 // done, that is the cause. What is explained already stays as it is.
 func (d *Database) explain(ctx context.Context, op string, err error) error {
-	var version *versionError
 	var told *failure
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("cache %s: %s: %w", d.name, op, ctx.Err())
-	case errors.As(err, &version), errors.As(err, &told):
+	case errors.As(err, &told):
 		return err
 	}
-	for _, kind := range []error{errFull, errLocked, ErrCorrupt, errForeign, ErrReadOnly, errReplaced, errClosed} {
+	for _, kind := range []error{errFull, errLocked, ErrCorrupt, errForeign, errVersion, errReadOnly, errReplaced, errClosed} {
 		if errors.Is(err, kind) {
 			return err
 		}
@@ -80,7 +65,7 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 	if advice != "" {
 		said = append(said, advice)
 	}
-	message := strings.TrimPrefix(hide(err.Error(), d.secrets), ErrUnavailable.Error()+": ")
+	message := strings.TrimPrefix(hide(err.Error(), d.secrets), errUnavailable.Error()+": ")
 	return &failure{strings.Join(append(said, message), ": "), causes}
 }
 
@@ -130,11 +115,11 @@ func (s *sqliteFile) classify(op string, err error) (advice string, kind error) 
 		return "or no SQLite database at all: " + away + ", or name another file", ErrCorrupt
 	case sqlite3.SQLITE_CANTOPEN:
 		if _, gone := os.Stat(s.name); errors.Is(gone, fs.ErrNotExist) {
-			return "cannot create a file in " + filepath.Dir(s.name), ErrReadOnly
+			return "cannot create a file in " + filepath.Dir(s.name), errReadOnly
 		}
 		fallthrough
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return unwritable, ErrReadOnly
+		return unwritable, errReadOnly
 	case sqlite3.SQLITE_IOERR:
 		return "the disk failed, is full, or is a network file system without locks; what was stored before is kept", nil
 	}

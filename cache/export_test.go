@@ -17,14 +17,14 @@ func MaxPages(n int) Option { return func(o *options) { o.maxPages = n } }
 // Abandon makes a store renew its lease no more, as if its process had died.
 func Abandon(d *Database) { d.claims.end() }
 
-type VersionError = versionError
-
 var (
 	ProcessIdentity = processIdentity
 	OpenPostgres    = openPostgres
 	ParseParams     = parseParams
 
 	ErrClosed, ErrForeign, ErrFull = errClosed, errForeign, errFull
+	ErrVersion                     = errVersion
+	ErrReadOnly, ErrUnavailable    = errReadOnly, errUnavailable
 	ErrLocked, ErrReplaced         = errLocked, errReplaced
 )
 

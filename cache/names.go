@@ -33,7 +33,7 @@ func newOptions(opts []Option) options {
 }
 
 // ReadOnly opens an existing cache, writable or not, to read it: what writes
-// fails with [ErrReadOnly].
+// fails with [errReadOnly].
 func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
 
 // Tell hands messages to people: that the database makes a process wait.

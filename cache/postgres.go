@@ -40,10 +40,10 @@ type postgresServer struct {
 // pool_max_conn_idle_time (2s). No session of the server is relied on, so that
 // a PgBouncer may stand between, in the mode of transactions.
 //
-// A record is as durable as the server is set to. The error is a
-// [*versionError] for tables of another version, or wraps [ErrUnavailable],
+// A record is as durable as the server is set to. The error wraps
+// [errVersion] for tables of another version, [errUnavailable],
 // [errForeign] for tables that are not of this program, [errLocked],
-// [ErrReadOnly] or [ErrCorrupt].
+// [errReadOnly] or [ErrCorrupt].
 func openPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Database, error) {
 	o := newOptions(opts)
 	config, secrets, err := parsePostgres(databaseURL)
@@ -211,7 +211,7 @@ func (s *postgresServer) try(ctx context.Context, f func(context.Context) error)
 			patience *= crowdPatience // other processes give connections back when they are idle
 		}
 		if time.Since(began)+wait > patience {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", errUnavailable, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -258,13 +258,13 @@ var postgresAdvice = map[string]struct {
 	advice string
 	kind   error
 }{
-	tooMany: {"the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it", ErrUnavailable},
-	"28P01": {"the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable},
-	"28000": {"the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", ErrUnavailable},
-	"3D000": {"there is no such database: create it, for instance with createdb", ErrUnavailable},
-	"3F000": {"there is no such schema: create it, or leave search_path out", ErrUnavailable},
-	"42501": {"the user needs the rights to create tables once, and to read and change them", ErrReadOnly},
-	"25006": {"the server lets nobody write now", ErrReadOnly},
+	tooMany: {"the server has as many clients as it takes: lower pool_max_conns in the URL, raise max_connections of the server, or put PgBouncer before it", errUnavailable},
+	"28P01": {"the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", errUnavailable},
+	"28000": {"the server refuses the user or the password: see the URL, PGPASSWORD or ~/.pgpass", errUnavailable},
+	"3D000": {"there is no such database: create it, for instance with createdb", errUnavailable},
+	"3F000": {"there is no such schema: create it, or leave search_path out", errUnavailable},
+	"42501": {"the user needs the rights to create tables once, and to read and change them", errReadOnly},
+	"25006": {"the server lets nobody write now", errReadOnly},
 	"53100": {"nothing stored before is lost: free some space on the server, then run again", errFull},
 	"42P01": {"a table of the cache is missing: name another database or search_path", ErrCorrupt},
 	"42703": {"a column of the cache is missing: name another database or search_path", ErrCorrupt},
@@ -281,14 +281,14 @@ func (s *postgresServer) classify(_ string, err error) (advice string, kind erro
 		case crowded(refused):
 			code = tooMany
 		case code == protocolViolation && strings.Contains(refused.Message, startupParameter):
-			return "PgBouncer passes no such setting on: leave it out of the URL, and set it on the server, as with ALTER ROLE … SET search_path", ErrUnavailable
+			return "PgBouncer passes no such setting on: leave it out of the URL, and set it on the server, as with ALTER ROLE … SET search_path", errUnavailable
 		}
 		if known, ok := postgresAdvice[code]; ok {
 			return known.advice, known.kind
 		}
 	}
-	if errors.Is(err, ErrUnavailable) || passing(err) {
-		return "nothing stored before is lost: see that the server runs and lets this machine in, then run again", ErrUnavailable
+	if errors.Is(err, errUnavailable) || passing(err) {
+		return "nothing stored before is lost: see that the server runs and lets this machine in, then run again", errUnavailable
 	}
 	return "", nil
 }

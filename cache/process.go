@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,11 +50,8 @@ func processGone(identity string) bool {
 // numbers, as Linux has them.
 func processSpace() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	space, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
+	space, spaceErr := os.Readlink("/proc/self/ns/pid")
+	if err != nil || spaceErr != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(boot)) + "/" + strings.Join(strings.Fields(space), "")
@@ -65,10 +61,7 @@ func processSpace() string {
 // for one that has and waits for its parent, or "" for one that is not there
 // or not shown.
 func processStart(pid int) string {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return ""
-	}
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	// The name, in parentheses, may hold anything.
 	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	const state, start = 0, 19 // counted after the name
@@ -77,7 +70,6 @@ func processStart(pid int) string {
 		return ""
 	case fields[state] == "Z" || fields[state] == "X":
 		return "ended"
-	default:
-		return fields[start]
 	}
+	return fields[start]
 }

@@ -140,7 +140,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.db")
 	random := rand.New(rand.NewPCG(1, 2))
 	stored := make(map[int]bool)
-	const rounds = 6
+	const rounds = 4
 	for round := range rounds {
 		const far = 1_000_000 // more than a child can do before it is killed
 		cmd, out := start(t, file, "child", round*far, (round+1)*far)
@@ -176,7 +176,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			checkStored(t, file, stored, opts...)
 		}
 	}
-	if len(stored) < 100 {
+	if len(stored) < 50 {
 		t.Errorf("the children stored only %d entries: the test shows little", len(stored))
 	}
 	t.Logf("%d entries before %d kills", len(stored), rounds)
@@ -212,7 +212,7 @@ func shareBetweenProcesses(t *testing.T, where string) {
 		name     string
 		from, to int
 	}
-	processes := []process{{"a", 0, 300}, {"b", 200, 500}, {"c", 100, 400}}
+	processes := []process{{"a", 0, 150}, {"b", 50, 200}}
 	var wg sync.WaitGroup
 	for _, p := range processes {
 		cmd, out := start(t, where, p.name, p.from, p.to)
@@ -228,7 +228,7 @@ func shareBetweenProcesses(t *testing.T, where string) {
 	}
 	wg.Wait()
 	s := place(where)(t)
-	for n := range 500 {
+	for n := range 200 {
 		e, ok, err := getAnswer(t.Context(), s, newEntry(n).Request.Key())
 		if err != nil || !ok {
 			t.Fatalf("entry %d: %v, %v", n, ok, err)
@@ -241,7 +241,7 @@ func shareBetweenProcesses(t *testing.T, where string) {
 			t.Errorf("entry %d is of no process: %+v", n, e)
 		}
 	}
-	verified(t, s, 500)
+	verified(t, s, 200)
 }
 
 // The claims of a process that is killed are free at once where the system

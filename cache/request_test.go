@@ -82,26 +82,6 @@ func TestNewParams(t *testing.T) {
 	}
 }
 
-func TestParseParams(t *testing.T) {
-	for _, test := range []struct{ in, want string }{
-		{"", ""},
-		{" {} ", ""},
-		{`{ "b": 1.0, "a": [1e0, 10E-1] }`, `{"a":[1,1],"b":1}`},
-		{`{"seed":123456789012345678901234567890}`, `{"seed":123456789012345678901234567890}`},
-		{`{"s":"\u00e9\/\n"}`, `{"s":"é/\u000a"}`},
-	} {
-		got, err := cache.ParseParams(test.in)
-		if err != nil || string(got) != test.want {
-			t.Errorf("ParseParams(%q) = %q, %v, want %q", test.in, got, err, test.want)
-		}
-	}
-	for _, bad := range []string{"null", "[]", "1", "{", `{"a":1}{}`, `{"a":1e999}`, "{\"a\":\"\xff\"}"} {
-		if p, err := cache.ParseParams(bad); err == nil {
-			t.Errorf("ParseParams(%q) = %q, want an error", bad, p)
-		}
-	}
-}
-
 // FuzzParseParams: the canonical form is JSON, is its own canonical form, and
 // is accepted by a store.
 func FuzzParseParams(f *testing.F) {

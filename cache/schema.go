@@ -45,7 +45,11 @@ func checkVersion(name string, version, known int) error {
 	case version < 1:
 		return fmt.Errorf("cache %s: open: %w: it has the schema version %d; name another cache", name, ErrCorrupt, version)
 	case version != known:
-		return &versionError{File: name, Version: version, Known: known}
+		advice := "upgrade the program"
+		if version < known {
+			advice = "export it with the program that wrote it, and import that"
+		}
+		return fmt.Errorf("cache %s: %w: it has schema version %d, and this program knows %d: %s, or name another cache", name, errVersion, version, known, advice)
 	}
 	return nil
 }

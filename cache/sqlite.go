@@ -32,9 +32,9 @@ type sqliteFile struct {
 }
 
 // openSQLite opens the cache in a file, which is created if it does not exist
-// and its folder does. The error is a [*versionError] for a file of another
-// version, or wraps [errForeign] for another program's database, [ErrCorrupt]
-// for a damaged file or one that is no database, [errLocked], [ErrReadOnly],
+// and its folder does. The error wraps [errVersion] for a file of another
+// version, [errForeign] for another program's database, [ErrCorrupt]
+// for a damaged file or one that is no database, [errLocked], [errReadOnly],
 // [errFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
 // missing file).
 //
@@ -99,28 +99,13 @@ func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
 	if s.writers, err = s.connect(mode, 1); err != nil {
 		return err
 	}
-	conn, err := s.writers.Conn(ctx)
+	// SQLite opens a file for reading only without a word where its mode asks for it.
+	tx, err := s.writers.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	return conn.Raw(s.checkWritable)
-}
-
-// checkWritable notices that SQLite has opened the file for reading only, as it
-// does without a word where the file's mode asks for it.
-func (s *sqliteFile) checkWritable(driver any) error {
-	asked, ok := driver.(interface {
-		IsReadOnly(schema string) (bool, error)
-	})
-	if !ok {
-		return errors.New("the SQLite driver does not tell whether a file is writable")
-	}
-	readOnly, err := asked.IsReadOnly("main")
-	if err == nil && readOnly {
-		err = fmt.Errorf("cache %s: open: %w: %s", s.name, ErrReadOnly, unwritable)
-	}
-	return err
+	defer tx.Rollback() // it only tries
+	return s.run(ctx, tx, fmt.Sprintf("PRAGMA user_version = %d", sqliteVersion))
 }
 
 // checkPath finds what SQLite would report badly, or would answer by creating
@@ -211,7 +196,7 @@ func (s *sqliteFile) readOnlyMode(ctx context.Context) (string, error) {
 	}
 	defer db.Close()
 	err = s.run(ctx, db, "SELECT count(*) FROM sqlite_schema")
-	if errors.Is(s.explain(ctx, "open", err), ErrReadOnly) {
+	if errors.Is(s.explain(ctx, "open", err), errReadOnly) {
 		// The companions cannot be created. Without a log nothing is amiss,
 		// but SQLite reads the file only if told that nobody changes it.
 		return "ro&immutable=1", nil

@@ -124,7 +124,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 }
 
 func TestOpenOddNames(t *testing.T) {
-	for _, name := range []string{"a b.db", "50%25?mode=memory#x.db", ":memory:", "file:x", "ß&=.db"} {
+	for _, name := range []string{"50%25?mode=memory#x.db", ":memory:", "file:x"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		s, err := cache.Open(t.Context(), file)
@@ -146,15 +146,7 @@ func TestNewerVersion(t *testing.T) {
 	execute(t, file, "PRAGMA user_version = 7")
 	for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
 		_, err := cache.Open(t.Context(), file, opts...)
-		var version *cache.VersionError
-		if !errors.As(err, &version) || *version != (cache.VersionError{File: file, Version: 7, Known: 3}) {
-			t.Fatalf("error %v, want a VersionError", err)
-		}
-		for _, part := range []string{file, "version 7", "knows 3", "upgrade", "another cache"} {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("error %q does not say %q", err, part)
-			}
-		}
+		wantError(t, err, cache.ErrVersion, file, "version 7", "knows 3", "upgrade", "another cache")
 	}
 }
 

@@ -33,7 +33,7 @@ type Store interface {
 	// change them. An error comes without values.
 	Get(ctx context.Context, keys []Key) (values [][]byte, err error)
 	// Records yields the records of a kind, "" for all, in the order of their
-	// keys. A damaged record comes with a [*DamageError], after which the
+	// keys. A damaged record comes with a [*damageError], after which the
 	// sequence goes on; it ends after any other error.
 	Records(ctx context.Context, kind string) iter.Seq2[Record, error]
 
@@ -87,7 +87,7 @@ type row struct {
 	key, digest, value, about []byte
 }
 
-// record returns the record. A *DamageError says what is wrong with it.
+// record returns the record. A *damageError says what is wrong with it.
 func (r *row) record(store string) (Record, error) {
 	record := Record{Kind: r.kind, Value: r.value}
 	if len(r.about) > 0 {
@@ -106,23 +106,23 @@ func (r *row) record(store string) (Record, error) {
 	default:
 		return record, nil
 	}
-	return record, &DamageError{Store: store, Key: fmt.Sprintf("%x", r.key), What: what}
+	return record, &damageError{Store: store, Key: fmt.Sprintf("%x", r.key), What: what}
 }
 
-// DamageError says that a record does not agree with its key or its checksum.
+// damageError says that a record does not agree with its key or its checksum.
 // It is an [ErrCorrupt].
-type DamageError struct {
+type damageError struct {
 	Store string
 	Key   string // as stored, in hexadecimal digits, which may itself be damaged
 	What  string
 }
 
-func (e *DamageError) Error() string {
+func (e *damageError) Error() string {
 	return fmt.Sprintf("cache %s: record %s: %v: %s: %s", e.Store, e.Key, ErrCorrupt, e.What, salvage(e.Store))
 }
 
 // Unwrap returns ErrCorrupt.
-func (e *DamageError) Unwrap() error { return ErrCorrupt }
+func (e *damageError) Unwrap() error { return ErrCorrupt }
 
 // salvage says what to do about a damaged cache that opens.
 func salvage(name string) string {

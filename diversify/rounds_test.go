@@ -16,9 +16,9 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // script answers each prompt with the next line of a list; "…" at the end of
@@ -317,12 +317,12 @@ func TestBudgetDrains(t *testing.T) {
 				return llm.Response{}, ctx.Err()
 			}
 		})
-		spend := budget.New(budget.Limits{Calls: 6}, nil)
+		spend := ask.NewBudget(ask.Limits{Calls: 6}, nil)
 		cfg := config(slow)
 		cfg.Budget = spend
 		cfg.Store, cfg.Concurrency = store, 8
 		_, sum, err := run(t.Context(), newExpander(t, cfg), numbered(10))
-		if !errors.Is(err, budget.ErrSpent) || sum.Calls != 6 || spend.Spent().Calls != 6 {
+		if !errors.Is(err, ask.ErrSpent) || sum.Calls != 6 || spend.Spent().Calls != 6 {
 			t.Errorf("%v after %d calls", err, sum.Calls)
 		}
 		stored := 0

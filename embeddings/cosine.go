@@ -17,19 +17,13 @@ var ErrVector = errors.New("vectors cannot be compared")
 // the vector, and wraps ErrVector where the lengths differ, where a vector is
 // empty or all zeros, and where a number is not finite.
 func Distances(vectors [][]float32) ([]float64, error) {
-	n := len(vectors)
-	norms, err := lengths(vectors)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, n*n)
-	for i := range n {
-		for j := range i {
-			d := 1 - cosine(vectors[i], vectors[j], norms[i], norms[j])
-			out[i*n+j], out[j*n+i] = d, d
+	out, err := Cosines(vectors, vectors)
+	for i := range out {
+		if out[i] = 1 - out[i]; i%(len(vectors)+1) == 0 {
+			out[i] = 0
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // Cosines returns the cosines of the angles between rows and columns, row-major,

@@ -15,24 +15,6 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Limits of the Batch API for one batch.
-const (
-	MaxBatchRequests = 50_000
-	MaxBatchBytes    = 200_000_000
-)
-
-// Batch is a batch as its server tells of it. All of it is untrusted text.
-type Batch = openai.Batch
-
-// BatchEnded reports whether a batch's status is final.
-func BatchEnded(b Batch) bool {
-	switch b.Status {
-	case "completed", "failed", "expired", "cancelled":
-		return true
-	}
-	return false
-}
-
 // BatchServer is the base URL of the server that gets this client's files and
 // batches, without secrets. It is the first where there are several.
 func (c *Client) BatchServer() string { return c.transport.servers[0].shown }
@@ -93,50 +75,37 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 }
 
 // CreateBatch starts a batch of an uploaded file. The request is not repeated
-// where the server may have carried it out: after an error that MayHaveActed
-// reports, the list of batches tells whether there is one with this metadata.
-func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]any) (Batch, error) {
+// where the server may have carried it out: after ErrUnavailable, ErrTimeout and
+// ErrBadAnswer the list of batches tells whether there is one with this metadata. What
+// a server tells of a batch is untrusted text.
+func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]any) (openai.Batch, error) {
 	b, err := c.openai.CreateBatch(batchCall(ctx, call{once: true}), openai.CreateBatchRequest{
 		InputFileID: file, Endpoint: openai.BatchEndpoint(c.BatchURL()), CompletionWindow: "24h", Metadata: metadata,
 	})
 	return c.batch(ctx, b, err, "create a batch")
 }
 
-// MayHaveActed reports whether a server may have carried out a request that
-// ended with err: its answer was lost, or is none.
-func MayHaveActed(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
-		return err != nil // cancelled on its way, or unknown
-	}
-	switch e.Kind {
-	case ErrUnavailable, ErrTimeout, ErrBadAnswer:
-		return true
-	}
-	return false
-}
-
 // GetBatch asks for a batch's state.
-func (c *Client) GetBatch(ctx context.Context, id string) (Batch, error) {
+func (c *Client) GetBatch(ctx context.Context, id string) (openai.Batch, error) {
 	b, err := c.openai.RetrieveBatch(batchCall(ctx, call{}), url.PathEscape(id))
 	return c.batch(ctx, b, err, fmt.Sprintf("ask for batch %q", id))
 }
 
-func (c *Client) batch(ctx context.Context, b openai.BatchResponse, err error, to string) (Batch, error) {
+func (c *Client) batch(ctx context.Context, b openai.BatchResponse, err error, to string) (openai.Batch, error) {
 	if err = c.batchError(ctx, err, b.ID != "" && b.Status != ""); err != nil {
-		return Batch{}, fmt.Errorf("%s: %w", to, err)
+		return openai.Batch{}, fmt.Errorf("%s: %w", to, err)
 	}
 	return b.Batch, nil
 }
 
 // ListBatches yields the server's batches, in the server's order.
-func (c *Client) ListBatches(ctx context.Context) iter.Seq2[Batch, error] {
-	return func(yield func(Batch, error) bool) {
+func (c *Client) ListBatches(ctx context.Context) iter.Seq2[openai.Batch, error] {
+	return func(yield func(openai.Batch, error) bool) {
 		var after *string
 		for more := true; more; {
 			page, err := c.openai.ListBatch(batchCall(ctx, call{}), after, new(batchPage))
 			if err = c.batchError(ctx, err, page.Data != nil); err != nil {
-				yield(Batch{}, fmt.Errorf("list the batches: %w", err))
+				yield(openai.Batch{}, fmt.Errorf("list the batches: %w", err))
 				return
 			}
 			for _, b := range page.Data {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -52,11 +51,11 @@ func TestBatchAPI(t *testing.T) {
 	}
 	meta := map[string]any{"name": "v"}
 	b, err := c.CreateBatch(t.Context(), file, meta)
-	if err != nil || b.InputFileID != file || b.Metadata["name"] != "v" || llm.BatchEnded(b) {
+	if err != nil || b.InputFileID != file || b.Metadata["name"] != "v" || b.Status == "completed" {
 		t.Fatalf("created %+v, error %v", b, err)
 	}
 	fail(llmtest.BatchGet)
-	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || !llm.BatchEnded(b) || b.ErrorFileID != nil {
+	if b, err = c.GetBatch(t.Context(), b.ID); err != nil || b.Status != "completed" || b.ErrorFileID != nil {
 		t.Fatalf("got %+v, error %v", b, err)
 	}
 	out, err := content(t.Context(), c, *b.OutputFileID)
@@ -80,30 +79,21 @@ func TestCreateBatchOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault llmtest.Fault
 		steps int
-		acted bool
+		kind  error
 	}{
-		"reset":       {llmtest.Reset(), 1, true},
-		"cut":         {llmtest.Truncated(), 1, true},
-		"500":         {llmtest.Status(500, "oh"), 1, true},
-		"503":         {llmtest.Status(503, "busy"), 1, true},
-		"malformed":   {llmtest.Malformed(), 1, true},
-		"other JSON":  {llmtest.Body(200, "application/json", "{}"), 1, true},
-		"rate limit":  {llmtest.Status(429, "slow down"), 3, false},
-		"bad request": {llmtest.Status(400, "no such file"), 1, false},
+		"reset":       {llmtest.Reset(), 1, llm.ErrUnavailable},
+		"503":         {llmtest.Status(503, "busy"), 1, llm.ErrUnavailable},
+		"other JSON":  {llmtest.Body(200, "application/json", "{}"), 1, llm.ErrBadAnswer},
+		"rate limit":  {llmtest.Status(429, "slow down"), 3, llm.ErrRateLimited},
+		"bad request": {llmtest.Status(400, "no such file"), 1, llm.ErrInvalidRequest},
 	} {
 		h := &llmtest.Handler{}
 		h.Batch.Fail(llmtest.BatchCreate, llmtest.Repeat(9, c.fault)...)
 		client := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries, cfg.MaxRetryWait = 2, 1 })
 		_, err := client.CreateBatch(t.Context(), "file-1", nil)
-		if err == nil || llm.MayHaveActed(err) != c.acted || h.Batch.Steps(llmtest.BatchCreate) != c.steps {
-			t.Errorf("%s: %d requests, error %v, may have acted: %v", name, h.Batch.Steps(llmtest.BatchCreate), err, llm.MayHaveActed(err))
+		if !isKind(err, c.kind) || h.Batch.Steps(llmtest.BatchCreate) != c.steps {
+			t.Errorf("%s: %d requests, error %v", name, h.Batch.Steps(llmtest.BatchCreate), err)
 		}
-	}
-	if llm.MayHaveActed(nil) {
-		t.Error("no error at all")
-	}
-	if !llm.MayHaveActed(fmt.Errorf("on its way: %w", context.Canceled)) {
-		t.Error("a cancelled request may have arrived")
 	}
 }
 
@@ -139,18 +129,6 @@ func TestBatchAPIErrors(t *testing.T) {
 	h.Batch.Fail(llmtest.BatchContent, llmtest.Body(200, "text/plain", "data"))
 	if err := c.FileContent(t.Context(), "file-1", func(io.Reader) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// The word for a row's address and the batch's.
-func TestBatchURL(t *testing.T) {
-	for endpoint, want := range map[llm.Endpoint]string{"": "/v1/chat/completions", llm.Completions: "/v1/completions"} {
-		c := local(t, &llmtest.Handler{}, func(cfg *llm.Config) {
-			cfg.Endpoint, cfg.BaseURL = endpoint, "http://user:pw@host.test/openai/v1?key=secret"
-		})
-		if c.BatchURL() != want || c.BatchServer() != "http://host.test/openai/v1" {
-			t.Errorf("%s at %s", c.BatchURL(), c.BatchServer())
-		}
 	}
 }
 

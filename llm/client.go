@@ -16,7 +16,7 @@ import (
 
 // Client calls the servers of one model or several. It is safe for concurrent
 // use by any number of callers; how many of their calls are in flight is
-// bounded for each server (see [Limits]).
+// bounded for each server.
 type Client struct {
 	endpoint  Endpoint
 	transport *transport
@@ -88,7 +88,7 @@ func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp
 		return resp, err
 	}
 	out := &call{body: body, model: req.Model, logprobs: req.PromptLogprobs, most: mostBytes(req.MaxTokens)}
-	if out.tokens = req.PromptTokens() + req.MaxTokens; req.PromptLogprobs {
+	if req.PromptLogprobs {
 		out.most = maxAnswerBytes
 	}
 	read := false

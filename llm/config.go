@@ -30,8 +30,8 @@ type Config struct {
 	APIKey string `json:"-"`
 	// Servers are further servers of the same models.
 	Servers []Server `json:"-"`
-	// Limits hold for each server.
-	Limits Limits
+	// MaxInFlight bounds the calls in flight at each server; 0 means 256.
+	MaxInFlight int
 	// Protocol is nil for OpenAI's.
 	Protocol *Protocol `json:"-"`
 	// Endpoint is Chat where it is "".
@@ -72,19 +72,6 @@ func (s Server) Format(f fmt.State, _ rune) {
 		return
 	}
 	fmt.Fprintf(f, "llm.Server{%s}", t.shown)
-}
-
-// Limits bound what is sent to one server. Every attempt counts, failed ones
-// too, as servers count.
-type Limits struct {
-	// MaxInFlight bounds the calls in flight; 0 means 256.
-	MaxInFlight int
-	// RequestsPerMinute bounds the attempts in any minute; 0 means no bound.
-	RequestsPerMinute int
-	// TokensPerMinute bounds the estimated tokens of the prompts plus
-	// max_tokens, which is what providers count; 0 means no bound. The first
-	// call after a pause may exceed it, by no more than its own tokens.
-	TokensPerMinute int
 }
 
 // Format writes the Config without its secrets, whatever the verb.
@@ -149,19 +136,16 @@ func (c *Config) complete() error {
 	default:
 		return fmt.Errorf("unknown endpoint %q; known are %q and %q", c.Endpoint, Chat, Completions)
 	}
-	if c.Timeout < 0 || c.MaxRetryWait < 0 {
-		return errors.New("the timeout and the maximum retry wait must not be negative")
-	}
-	if l := c.Limits; l.MaxInFlight < 0 || l.RequestsPerMinute < 0 || l.TokensPerMinute < 0 {
-		return errors.New("the limits of calls in flight, requests and tokens per minute must not be negative")
+	if c.Timeout < 0 || c.MaxRetryWait < 0 || c.MaxInFlight < 0 {
+		return errors.New("the timeout, the maximum retry wait and the calls in flight must not be negative")
 	}
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.MaxRetryWait = cmp.Or(c.MaxRetryWait, DefaultMaxRetryWait)
 	c.MaxRetries = max(0, cmp.Or(c.MaxRetries, DefaultMaxRetries))
-	c.Limits.MaxInFlight = cmp.Or(c.Limits.MaxInFlight, 256)
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, 256)
 	c.UserAgent = cmp.Or(c.UserAgent, "refract")
 	if c.Transport == nil {
-		c.Transport = defaultTransport(c.Limits.MaxInFlight)
+		c.Transport = defaultTransport(c.MaxInFlight)
 	}
 	return nil
 }

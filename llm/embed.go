@@ -48,9 +48,6 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 		return EmbedResponse{}, c.transport.notCalled(err)
 	}
 	out := &call{body: content, model: req.Model, most: maxAnswerBytes}
-	for _, t := range req.Texts {
-		out.tokens += EstimateTokens(t)
-	}
 	var vectors EmbedResponse
 	read := false
 	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {

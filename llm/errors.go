@@ -302,27 +302,25 @@ func parseAPIError(body []byte) *openai.APIError {
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0]
 	}
-	var top map[string]json.RawMessage
+	var top, fields map[string]json.RawMessage
 	if json.Unmarshal(body, &top) != nil {
 		return nil
 	}
-	fields := top
-	if raw := top["error"]; stated(raw) {
-		fields = nil
-		if json.Unmarshal(raw, &fields) != nil {
-			return &openai.APIError{Message: jsonText(raw), Type: jsonText(top["error_type"])}
-		}
-	} else if raw := top["detail"]; stated(raw) {
-		return &openai.APIError{Message: jsonText(raw)}
+	switch {
+	case !stated(top["error"]) && stated(top["detail"]):
+		return &openai.APIError{Message: jsonText(top["detail"])}
+	case !stated(top["error"]):
+		fields = top
+	case json.Unmarshal(top["error"], &fields) != nil:
+		return &openai.APIError{Message: jsonText(top["error"]), Type: jsonText(top["error_type"])}
 	}
-	code, param := jsonText(fields["code"]), jsonText(fields["param"])
-	e := &openai.APIError{Message: jsonText(fields["message"]), Type: jsonText(fields["type"]), Code: code, Param: &param}
-	var status int
-	if json.Unmarshal(fields["code"], &status) == nil && status != 0 {
-		e.Code = status
-	}
-	if e.Message == "" && e.Type == "" && code == "" {
+	param := jsonText(fields["param"])
+	e := &openai.APIError{Message: jsonText(fields["message"]), Type: jsonText(fields["type"]), Code: jsonText(fields["code"]), Param: &param}
+	if e.Message == "" && e.Type == "" && e.Code == "" {
 		return nil
+	}
+	if status, err := strconv.Atoi(string(fields["code"])); err == nil {
+		e.Code = status
 	}
 	return e
 }

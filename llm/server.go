@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/time/rate"
 )
 
 // server is one of the transport's servers. The transport's lock guards what
@@ -25,8 +24,8 @@ type server struct {
 	userAgent string
 	timeout   time.Duration
 	room      *semaphore.Weighted // for large answers, of all servers
-	limits    limits
-	answered  atomic.Int64 // good answers so far
+	most      int                 // calls in flight
+	answered  atomic.Int64        // good answers so far
 
 	inFlight int
 	until    time.Time // it is sent nothing before: it asked so, or keeps failing
@@ -55,7 +54,7 @@ func mostBytes(tokens int) int64 {
 func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
 	return &server{
 		target: t, base: cfg.Transport, protocol: cfg.Protocol, userAgent: cfg.UserAgent, timeout: cfg.Timeout, room: room,
-		limits: newLimits(cfg.Limits),
+		most: cfg.MaxInFlight,
 	}
 }
 
@@ -181,36 +180,32 @@ func (t *trackedReader) Read(p []byte) (int, error) {
 // readerError is an error of a stream's reader, not of the server.
 type readerError struct{ error }
 
-// A server of several that fails maxFaults times in a row is left alone for a
-// second, and for twice as long after each further failure, up to maxCoolDown.
-const (
-	maxFaults   = 3
-	maxCoolDown = 30 * time.Second
-)
+// maxCoolDown is the longest pause of a server of several that keeps failing: it is left
+// alone for a second, and for twice as long after each further failure.
+const maxCoolDown = 30 * time.Second
 
 // learn notes the outcome of an attempt, nil being a good answer.
 func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) {
+	if e == nil || e.retries == noRetry && !e.elsewhere { // it answers, and perhaps says that the request is wrong
+		s.faults = 0
+	}
 	if e == nil {
 		s.answered.Add(1)
-		s.faults = 0
 		return
 	}
 	last := *e // the call goes on to change its own
 	s.fault = &last
-	now, pause := time.Now(), time.Duration(0)
+	var pause time.Duration
 	switch {
-	case e.retries == noRetry && !e.elsewhere: // it answers, and says that the request is wrong
-		s.faults = 0
 	case e.asked > 0: // and a moment more: clients that were given the same time do not come back together
 		asked := min(e.asked, longestPause)
 		pause = asked + min(rand.N(2*meanBackoff), max(0, maxWait-asked))
-	case e.Kind == ErrRateLimited || !company || c.first:
+	case e.retries == noRetry && !e.elsewhere || e.Kind == ErrRateLimited || !company || c.first:
 	default:
-		if s.faults++; s.faults >= maxFaults {
-			pause = min(maxCoolDown, maxWait, time.Second<<min(s.faults-maxFaults, 10))
-		}
+		pause = min(maxCoolDown, maxWait, time.Second<<min(s.faults, 10))
+		s.faults++
 	}
-	if until := now.Add(pause); pause > 0 && until.After(s.until) {
+	if until := time.Now().Add(pause); pause > 0 && until.After(s.until) {
 		s.until = until
 	}
 }
@@ -220,48 +215,6 @@ const longestPause = 1000 * time.Hour
 
 // pausedLonger reports whether the server has asked for a longer wait.
 func (s *server) pausedLonger(than time.Duration) bool { return time.Until(s.until) > than }
-
-// limits bound what a server is sent.
-type limits struct {
-	inFlight         int
-	requests, tokens *rate.Limiter // nil without a bound
-	perMinute        int           // tokens
-}
-
-func newLimits(l Limits) limits {
-	return limits{l.MaxInFlight, perMinute(l.RequestsPerMinute), perMinute(l.TokensPerMinute), l.TokensPerMinute}
-}
-
-// perMinute lets through n in any minute, and no more than a second's worth at
-// once; the latter is taken off the rate, so that the sum holds.
-func perMinute(n int) *rate.Limiter {
-	if n == 0 {
-		return nil
-	}
-	burst := max(1, n/60)
-	const minute = 60.001 // seconds, with something for rounding
-	return rate.NewLimiter(rate.Limit(float64(n-burst+1)/minute), burst)
-}
-
-// wait waits for the turn of an attempt. It may go when a burst of its tokens is
-// there; those who come after wait for the rest.
-func (l limits) wait(ctx context.Context, tokens int) error {
-	now, delay := time.Now(), time.Duration(0)
-	if l.requests != nil {
-		delay = l.requests.ReserveN(now, 1).DelayFrom(now)
-	}
-	for first := true; l.tokens != nil && tokens > 0; first = false {
-		n := min(tokens, l.tokens.Burst())
-		if d := l.tokens.ReserveN(now, n).DelayFrom(now); first {
-			delay = max(delay, d)
-		}
-		tokens -= n
-	}
-	if delay == 0 {
-		return nil
-	}
-	return sleep(ctx, now.Add(delay), nil)
-}
 
 // Waits returns how long no call will be sent, as all servers asked for a pause
 // or keep failing; 0 where one may be called.

@@ -101,7 +101,7 @@ func TestLostServers(t *testing.T) {
 			return after(time.Second)(r)
 		}}
 		c := several(t, []*llmtest.Handler{{}, dies, well}, func(cfg *llm.Config) {
-			cfg.MaxRetries, cfg.Limits.MaxInFlight = -1, 4
+			cfg.MaxRetries, cfg.MaxInFlight = -1, 4
 			delete(cfg.Transport.(hosts), "a.test")
 		})
 		if took := drive(t, c, 12, 200); took > time.Minute {

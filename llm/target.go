@@ -192,7 +192,10 @@ func (t target) redact(s string) string {
 		if len(secret) >= partLen {
 			s = strings.ReplaceAll(s, secret, redacted)
 		} else {
-			s = redactWord(s, secret)
+			word := regexp.MustCompile(`(^|[^\pL\p{Nd}])` + regexp.QuoteMeta(secret) + `($|[^\pL\p{Nd}])`)
+			for range 2 { // what lies between two of them belongs to one match only
+				s = word.ReplaceAllString(s, "${1}"+redacted+"${2}")
+			}
 		}
 	}
 	for _, secret := range t.secrets {
@@ -223,56 +226,20 @@ func redactStart(s, secret string) string {
 	}
 }
 
-// redactWord replaces a secret where no letter or digit adjoins it.
-func redactWord(s, secret string) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(s, secret)
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		if wordBefore(b.String()) || wordAfter(after) {
-			b.WriteString(secret)
-		} else {
-			b.WriteString(redacted)
-		}
-		s = after
-	}
-}
-
-func wordBefore(s string) bool {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
-func wordAfter(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
 // clean makes a text from outside fit for a message: secrets replaced, at
 // most limit bytes of it, nothing that moves a terminal's cursor. Secrets go
 // first, so that none is cut in two.
 func (t target) clean(s string, limit int) string {
-	s = strings.TrimSpace(t.redact(s))
-	if len(s) <= limit {
+	if s = strings.TrimSpace(t.redact(s)); len(s) <= limit {
 		return escape(s)
 	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return escape(s[:limit]) + "…"
+	return escape(s[:characterAt(s, limit)]) + "…"
 }
 
 // cleanEnd is clean for a text whose end says most.
 func (t target) cleanEnd(s string, limit int) string {
 	s = strings.TrimSpace(t.redact(s))
-	from := max(0, len(s)-limit)
-	for from < len(s) && !utf8.RuneStart(s[from]) {
-		from++
-	}
-	return "…" + escape(s[from:])
+	return "…" + escape(s[characterAt(s, max(0, len(s)-limit)):])
 }
 
 // escape writes every rune that is not printable as its Go escape.

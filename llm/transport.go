@@ -34,7 +34,6 @@ type call struct {
 	body     []byte        // sent in place of the request's own; nil leaves that
 	model    string        // for messages
 	logprobs bool          // it asks for the log-probabilities of its prompt
-	tokens   int           // counted towards the limit of tokens
 	most     int64         // bytes that the answer may have
 	timeout  time.Duration // of one attempt; 0 means the client's
 	// first sends it to the first server, outside the limits: files and batches
@@ -95,19 +94,18 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	attempts, tries, asked := 0, 0, t.shown
 	answered := int64(-1)
-	var last *server
 	attempt := func() (*http.Response, error) {
-		for avoid := []*server(nil); ; {
-			s, err := t.acquire(begin, c, last, avoid)
+		for {
+			s, err := t.acquire(begin, c)
 			if err != nil {
 				return nil, backoff.Permanent(err)
 			}
 			attempts++
-			last, asked = s, s.shown
+			asked = s.shown
 			end := inFlight(ctx)
 			resp, e := s.send(ctx, c, req)
 			end()
-			t.release(s, c, e, ctx.Err() != nil)
+			another, hopeless := t.release(s, c, e, ctx.Err() != nil)
 			switch {
 			case e == nil:
 				return resp, nil
@@ -115,17 +113,24 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 				return nil, backoff.Permanent(ctx.Err())
 			}
 			e.Attempts = attempts
-			if repeatable := !c.once || e.notDone; repeatable && e.elsewhere && !c.first {
-				if avoid = append(avoid, s); t.other(avoid) {
-					continue // at once: it costs neither a wait nor a retry
-				}
+			repeatable := !c.once || e.notDone
+			if repeatable && e.elsewhere && another {
+				continue // at another server, at once: it costs neither a wait nor a retry
 			}
 			tries++
 			if n := s.answered.Load(); e.Kind == ErrRateLimited && n != answered {
 				tries, answered = 1, n // it answers others: our turn will come
 			}
-			if !t.again(c, s, e, tries) {
+			retries := e.retries
+			if retries == fewRetries && s.answered.Load() > 0 {
+				retries = allRetries // what has given answers is a model server, and in trouble
+			}
+			if !repeatable || tries > min(retries, t.retries) {
 				return nil, backoff.Permanent(e)
+			}
+			if hopeless != nil {
+				hopeless.Attempts = attempts
+				return nil, backoff.Permanent(hopeless)
 			}
 			return nil, e
 		}
@@ -137,63 +142,25 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// again decides whether to retry after so many tries, the last at a server.
-func (t *transport) again(c *call, s *server, e *Error, tries int) bool {
-	retries := e.retries
-	if retries == fewRetries && s.answered.Load() > 0 {
-		// What has given answers is a model server, and in trouble.
-		retries = allRetries
-	}
-	if tries > min(retries, t.retries) || c.once && !e.notDone {
-		return false
-	}
-	if e.asked > t.maxWait && !t.other([]*server{s}) {
-		e.tooLong(t.maxWait)
-		return false
-	}
-	return true
-}
-
-// other reports whether there is a server besides some that does not ask for
-// too long a wait.
-func (t *transport) other(avoid []*server) bool {
+// acquire waits until a server may be sent an attempt.
+func (t *transport) acquire(ctx context.Context, c *call) (*server, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.ContainsFunc(t.servers, func(s *server) bool {
-		return !slices.Contains(avoid, s) && !s.pausedLonger(t.maxWait)
-	})
-}
-
-// acquire waits until a server may be sent an attempt. last is the server of the
-// attempt before, which is the last choice, and avoid are those that are none.
-func (t *transport) acquire(ctx context.Context, c *call, last *server, avoid []*server) (*server, error) {
-	t.mu.Lock()
 	for {
-		s, wake, err := t.choose(c, last, avoid)
-		if err != nil {
-			t.mu.Unlock()
-			return nil, err
+		if e := t.hopeless(c); e != nil {
+			return nil, e
 		}
+		s, wake := t.choose(c)
 		if s != nil {
 			s.inFlight++
-			t.mu.Unlock()
-			if c.first {
-				return s, nil
-			}
-			if err := s.limits.wait(ctx, c.tokens); err != nil {
-				t.end(s)
-				return nil, err
-			}
 			return s, nil
 		}
 		changed := t.changed
 		t.waiting++
 		t.mu.Unlock()
-		err = sleep(ctx, wake, changed)
+		err := sleep(ctx, wake, changed)
 		t.mu.Lock()
-		t.waiting--
-		if err != nil {
-			t.mu.Unlock()
+		if t.waiting--; err != nil {
 			return nil, err
 		}
 	}
@@ -201,75 +168,64 @@ func (t *transport) acquire(ctx context.Context, c *call, last *server, avoid []
 
 // choose finds the server for an attempt. Where there is none, wake is when
 // there may be one; the zero time is when a call ends.
-func (t *transport) choose(c *call, last *server, avoid []*server) (best *server, wake time.Time, err error) {
-	servers := t.servers
-	if c.first {
-		servers = servers[:1]
-	} else if e := t.hopeless(c); e != nil {
-		return nil, wake, e
-	}
-	now := time.Now()
-	// A server that has just failed is asked again only where no other one can be, be it
-	// busy: with many calls under way it is the one with room.
-	if last != nil && slices.ContainsFunc(servers, func(s *server) bool {
-		return s != last && !slices.Contains(avoid, s) && !s.until.After(now)
-	}) {
-		avoid = append(slices.Clip(avoid), last)
-	}
+func (t *transport) choose(c *call) (best *server, wake time.Time) {
+	servers, now := t.serversFor(c), time.Now()
 	for i := range servers {
 		s := servers[(t.next+i)%len(servers)]
 		switch {
-		case slices.Contains(avoid, s), s.inFlight >= s.limits.inFlight && !c.first:
 		case s.until.After(now):
 			if wake.IsZero() || s.until.Before(wake) {
 				wake = s.until
 			}
-		case best == nil, s.inFlight < best.inFlight:
+		case (c.first || s.inFlight < s.most) && (best == nil || s.inFlight < best.inFlight):
 			best = s
 		}
 	}
 	if best != nil {
 		t.next = slices.Index(t.servers, best) + 1
 	}
-	return best, wake, nil
+	return best, wake
 }
 
-// hopeless is why no server will do: the call counts as more tokens than any
-// minute may have, or all servers ask for longer waits than are allowed.
-func (t *transport) hopeless(c *call) error {
-	if most := t.servers[0].limits.perMinute; most > 0 && c.tokens > most {
-		return t.notCalled(fmt.Errorf("the request counts as %d tokens, more than the %d tokens per minute allowed; lower max_tokens or raise the limit", c.tokens, most))
+// serversFor are the servers that a call may go to.
+func (t *transport) serversFor(c *call) []*server {
+	if c.first {
+		return t.servers[:1]
 	}
-	for _, s := range t.servers {
+	return t.servers
+}
+
+// hopeless is why no server will do: all ask for longer waits than are allowed.
+func (t *transport) hopeless(c *call) *Error {
+	servers := t.serversFor(c)
+	for _, s := range servers {
 		if !s.pausedLonger(t.maxWait) {
 			return nil
 		}
 	}
-	e := *t.servers[0].fault
-	e.asked = time.Until(t.servers[0].until)
+	e := *servers[0].fault
+	e.asked = time.Until(servers[0].until)
 	e.tooLong(t.maxWait)
 	return &e
 }
 
-// release ends an attempt and notes what it says of the server.
-func (t *transport) release(s *server, c *call, e *Error, cancelled bool) {
-	if !cancelled {
-		t.mu.Lock()
-		s.learn(c, e, len(t.servers) > 1, t.maxWait)
-		t.mu.Unlock()
-	}
-	t.end(s)
-}
-
-// end takes a call from a server, and has those that wait look again.
-func (t *transport) end(s *server) {
+// release ends an attempt, notes what it says of the server, and has calls that wait
+// look again. It returns whether there is another server that is not paused, be it busy,
+// and why no other attempt will do, or nil.
+func (t *transport) release(s *server, c *call, e *Error, cancelled bool) (another bool, hopeless *Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !cancelled {
+		s.learn(c, e, len(t.servers) > 1, t.maxWait)
+		hopeless = t.hopeless(c)
+		another = slices.ContainsFunc(t.serversFor(c), func(o *server) bool { return o != s && !o.pausedLonger(0) })
+	}
 	s.inFlight--
 	if t.waiting > 0 {
 		close(t.changed)
 		t.changed = make(chan struct{})
 	}
+	return another, hopeless
 }
 
 // notCalled is the error of a request that is not sent.

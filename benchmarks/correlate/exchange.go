@@ -1,9 +1,6 @@
 package correlate
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // Exchange gives the measure of two metrics after exchanges of their scores, for
 // permutation tests. It is safe for concurrent use.
@@ -15,8 +12,7 @@ type Exchange struct {
 	// leaves each metric one of each element; nil where the measure is taken anew.
 	prepared *resampler
 	soft     *softExchange
-	golds    []centred // for Pearson's correlation; without values of a constant vector
-	first    []int     // element of each vector
+	first    []int // element of each vector
 }
 
 // NewExchange takes the vectors of both metrics, of the same elements with the
@@ -38,14 +34,6 @@ func NewExchange(a, b []Row, m Measure) *Exchange {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
 		e.soft = newSoftExchange(a, b)
 	case m.Statistic.OfSystems():
-	case m.Statistic == StatPearson: // as fast as resampling it, and five times as fast as anew
-		for _, r := range a {
-			var c centred
-			if !isConstant(r.Gold) {
-				c = newCentred(slices.Clone(r.Gold), make([]float64, len(r.Gold)))
-			}
-			e.golds = append(e.golds, c)
-		}
 	case statistics[m.Statistic].vector == nil:
 		if r, err := newCalibratedRow(rows, false); err == nil { // else there are too many pairs
 			r.unit = commonUnit(a)
@@ -84,11 +72,7 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 		out := [2][]float64{make([]float64, len(masks)), make([]float64, len(masks))}
 		if e.prepared == nil {
 			for k, mask := range masks {
-				if e.golds != nil {
-					out[0][k], out[1][k] = e.pearson(mask, 0, &s), e.pearson(mask, 1, &s)
-				} else {
-					out[0][k], out[1][k] = e.anew(mask)
-				}
+				out[0][k], out[1][k] = e.anew(mask)
 			}
 			return out[0], out[1]
 		}
@@ -135,21 +119,4 @@ func (e *Exchange) anew(mask []uint64) (float64, float64) {
 		return e.soft.values(x)
 	}
 	return e.measure.Over(x).Value, e.measure.Over(y).Value
-}
-
-// pearson is that of one of the metrics after an exchange.
-func (e *Exchange) pearson(mask []uint64, which int32, s *scratch) float64 {
-	res := Result{Value: math.NaN()}
-	res.mean(e.a, func(row int) float64 {
-		metrics := [2][]float64{e.a[row].Metric, e.b[row].Metric}
-		metric, products := s.floats(len(metrics[0]), len(metrics[0]))
-		for i := range metric {
-			metric[i] = metrics[which^exchanged(mask, e.first[row]+i)][i]
-		}
-		if e.golds[row].values == nil || isConstant(metric) {
-			return math.NaN()
-		}
-		return e.golds[row].with(newCentred(metric, products), products)
-	}, e.measure.ZeroUndefined)
-	return res.Value
 }

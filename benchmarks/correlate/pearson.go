@@ -17,27 +17,11 @@ func Pearson(x, y []float64) float64 {
 	if len(x) < 2 || isConstant(x) || isConstant(y) {
 		return math.NaN()
 	}
-	products := make([]float64, len(x))
-	return newCentred(slices.Clone(x), products).with(newCentred(slices.Clone(y), products), products)
-}
-
-// centred is a vector at a safe magnitude less its mean, and its product with itself.
-type centred struct {
-	values []float64
-	square float64
-}
-
-// newCentred takes a vector over. products is memory for as many numbers.
-func newCentred(x, products []float64) centred {
-	toSafeMagnitude(x)
+	x, y = standardMagnitude(x), standardMagnitude(y)
 	centre(x)
-	return centred{x, dot(products, x, x)}
-}
-
-// with is the correlation of two vectors.
-func (c centred) with(d centred, products []float64) float64 {
-	r := correlation(sums{c.square, dot(products, c.values, d.values), d.square})
-	if len(products) == 2 {
+	centre(y)
+	r := correlation(sums{dot(x, x), dot(x, y), dot(y, y)})
+	if len(x) == 2 {
 		r = math.Round(r)
 	}
 	return r
@@ -52,18 +36,12 @@ func isConstant(x []float64) bool {
 	return true
 }
 
-// standardMagnitude returns a copy of x at a safe magnitude.
+// standardMagnitude returns a copy of x, times a power of two where the magnitude of
+// its largest element is so far from 1 that sums, or squares of differences in the last
+// digit, could leave the range of float64. A power of two changes no digit.
 func standardMagnitude(x []float64) []float64 {
-	x = slices.Clone(x)
-	toSafeMagnitude(x)
-	return x
-}
-
-// toSafeMagnitude multiplies x by a power of two where the magnitude of its largest
-// element is so far from 1 that sums, or squares of differences in the last digit,
-// could leave the range of float64. A power of two changes no digit.
-func toSafeMagnitude(x []float64) {
 	const limit = 400
+	x = slices.Clone(x)
 	var largest float64
 	for _, v := range x {
 		largest = max(largest, math.Abs(v))
@@ -73,6 +51,7 @@ func toSafeMagnitude(x []float64) {
 			x[i] = math.Ldexp(v, -exponent)
 		}
 	}
+	return x
 }
 
 // centre subtracts the mean from x.
@@ -83,7 +62,8 @@ func centre(x []float64) {
 	}
 }
 
-func dot(products, a, b []float64) float64 {
+func dot(a, b []float64) float64 {
+	products := make([]float64, len(a))
 	for i := range a {
 		products[i] = a[i] * b[i]
 	}

@@ -105,9 +105,9 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	return nil
 }
 
-// testable finds what takes a test days: each resample calibrates anew.
+// testable finds what takes a test that calibrates anew in each resample days.
 func testable(m significance.Method, st Statistic, t *table) error {
-	if st.Level != correlate.SegmentLevel || m == significance.MethodPermPairs {
+	if st.Level != correlate.SegmentLevel || m == significance.MethodPermPairs || m == significance.MethodWilliams {
 		return nil
 	}
 	return st.Measure.Resamplable(t.Pairs)
@@ -115,7 +115,7 @@ func testable(m significance.Method, st Statistic, t *table) error {
 
 // test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed}
+	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed, Units: x.data.units}
 	key := keyOf("test", x.key(), y.key(), x.data.describe(st), r.p.Test.Method, o)
 	return r.tests.get(ctx, r, key, func() (*significance.Result, error) {
 		var tables [2]*correlate.Pairs

@@ -30,6 +30,7 @@ type file struct {
 	Statistics   []statistic  `yaml:"statistics"`
 	Bootstrap    Bootstrap    `yaml:"bootstrap"`
 	Significance testEntry    `yaml:"significance"`
+	Comparisons  []Comparison `yaml:"comparisons"`
 	Curves       []curveEntry `yaml:"curves"`
 	Tasks        []taskEntry  `yaml:"tasks"`
 	Analyses     []string     `yaml:"analyses"`
@@ -132,7 +133,7 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
-	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.curves, f.tasks, f.analyses} {
+	for _, step := range []func(*Plan) error{f.scores, f.datasets, f.sets, f.statistics, f.tests, f.comparisons, f.curves, f.tasks, f.analyses} {
 		if err := step(e); err != nil {
 			return nil, text.At(err)
 		}
@@ -210,7 +211,7 @@ func (f *file) datasets(e *Plan) error {
 	if len(e.Datasets) == 0 {
 		return yamlfile.Wrong("datasets", "there is none; name one with a dataset such as jsonl:FILE")
 	}
-	seen := map[string]bool{}
+	seen := map[string]bool{pooledName: true}
 	for i := range e.Datasets {
 		d, field := &e.Datasets[i], at("datasets", i)
 		d.Name = cmp.Or(d.Name, d.Spec)
@@ -218,7 +219,7 @@ func (f *file) datasets(e *Plan) error {
 		case d.Spec == "":
 			return yamlfile.Wrong(field, "no dataset; write such as dataset: jsonl:FILE")
 		case seen[d.Name]:
-			return yamlfile.Wrong(field+".name", "two datasets are named %q; give each a name", d.Name)
+			return yamlfile.Wrong(field+".name", "two datasets are named %q, or it is the name of their sum; give each a name", d.Name)
 		case len(d.References) > 0 && !strings.HasPrefix(d.Spec, "mtme:"):
 			return yamlfile.Wrong(field+".reference", "chooses among the named references of an mtme: dataset; %s has none", d.Spec)
 		}
@@ -326,6 +327,33 @@ func (f *file) tests(e *Plan) error {
 	for i, s := range e.Statistics {
 		if err := m.Takes(s.Measure); err != nil && t.Method != "" {
 			return yamlfile.Wrong(at("statistics", i), "%w", err)
+		}
+	}
+	return nil
+}
+
+func (f *file) comparisons(e *Plan) error {
+	e.Comparisons = f.Comparisons
+	var sets []string
+	for _, s := range e.Sets {
+		sets = append(sets, s.Name)
+	}
+	for i := range e.Comparisons {
+		c, field := &e.Comparisons[i], at("comparisons", i)
+		for _, s := range []*SettingName{&c.A, &c.B} {
+			a, err := parsed(field, s.Aggregator, aggregate.Parse)
+			switch {
+			case err != nil:
+				return err
+			case !slices.Contains(sets, s.References):
+				return yamlfile.Wrong(field, "%s", english.Unknown("set of references", s.References, sets))
+			case !hasAggregator(e.Aggregators, a):
+				return yamlfile.Wrong(field, "%s is not among the aggregators of the experiment", a.Name())
+			}
+			s.Aggregator = a.Name()
+		}
+		if c.A == c.B {
+			return yamlfile.Wrong(field, "a setting is compared with itself")
 		}
 	}
 	return nil

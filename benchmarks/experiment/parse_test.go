@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/benchmarks/significance"
 )
 
 const minimal = "datasets:\n  - dataset: jsonl:x.jsonl\n"
@@ -30,8 +29,7 @@ func TestParseDefaults(t *testing.T) {
 	}
 }
 
-// A crossed entry is a task for each combination, which share its weight; tests
-// are those of mt-metrics-eval unless the file says another.
+// A crossed entry is a task for each combination, which share its weight.
 func TestParseTasks(t *testing.T) {
 	const text = `
 datasets: [{name: a, dataset: "jsonl:a"}, {name: b, dataset: "jsonl:b"}]
@@ -53,10 +51,6 @@ tasks:
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
-	}
-	e = parseText(t, "significance: {method: perm-both}\n"+text)
-	if m := e.Tasks[4].Method; m != significance.MethodPermBoth {
-		t.Errorf("%v", m)
 	}
 }
 
@@ -86,7 +80,10 @@ func TestParseErrors(t *testing.T) {
 		{"resamples", minimal + "bootstrap: {resamples: -1}\n", "some.yaml:3: bootstrap.resamples"},
 		{"confidence", minimal + "bootstrap: {confidence: 95}\n", "bootstrap.confidence"},
 		{"test", minimal + "significance: {method: t-test}\n", "significance.method"},
-		{"test of what it does not take", minimal + "significance: {method: perm-pairs}\n", "statistics[1]"},
+		{"test of what it does not take", minimal + "significance: {method: williams}\n", "statistics[1]"},
+		{"test of a task", minimal + "tasks: [{statistic: pearson, test: perm-pairs}]\n", "tasks[0]: perm-pairs does not test"},
+		{"comparison", minimal + "comparisons:\n  - {a: {references: al, aggregator: max}, b: {references: original, aggregator: single}}\n", "some.yaml:4: comparisons[0]"},
+		{"comparison with itself", minimal + "comparisons:\n  - {a: {references: all, aggregator: max}, b: {references: all, aggregator: max}}\n", "compared with itself"},
 		{"seeds", minimal + "curves:\n  - {by: order, seeds: 2}\n", "one order only"},
 		{"curve twice", minimal + "curves:\n  - by: order\n  - by: order\n", "some.yaml:5: curves[1].by"},
 		{"count", minimal + "curves:\n  - {by: order, counts: [1, -2]}\n", "curves[0].counts[1]"},
@@ -94,7 +91,6 @@ func TestParseErrors(t *testing.T) {
 		{"task without a statistic", minimal + "tasks: [{level: system}]\n", "tasks[0]: no statistic"},
 		{"task twice", minimal + "tasks:\n  - statistic: kendall\n  - {statistic: [spearman, kendall], domain: all}\n", "tasks[1]: the task jsonl:x.jsonl, kendall is given twice"},
 		{"weight", minimal + "tasks: [{statistic: kendall, weight: 0}]\n", "tasks[0].weight: 0: want a positive number"},
-		{"test of a task", minimal + "tasks: [{statistic: pearson, test: perm-pairs}]\n", "tasks[0]: perm-pairs exchanges"},
 		{"analysis", minimal + "analyses: [prompt]\n", "analyses[0]"},
 		{"not UTF-8", minimal + "name: \xff\n", "not valid UTF-8"},
 		{"too large", strings.Repeat("#", 1<<20+1), "larger than"},

@@ -37,8 +37,11 @@ type Plan struct {
 	Bootstrap Bootstrap
 	Test      Test
 	Pairing   Pairing
-	Curves    []Curve
-	Tasks     []Task
+	// Comparisons are pairs of settings of the same metric to compare, in place of
+	// those with the single reference.
+	Comparisons []Comparison
+	Curves      []Curve
+	Tasks       []Task
 	// Analyses say what else to look at.
 	Prompts, Ranking, Worth bool
 }
@@ -173,11 +176,17 @@ type Test struct {
 	Seed      uint64
 }
 
+// Comparison is a pair of settings of each metric.
+type Comparison struct {
+	A SettingName `yaml:"a"`
+	B SettingName `yaml:"b"`
+}
+
 // SettingName names a setting within a dataset.
 type SettingName struct {
-	Metric     string `json:"metric"`
-	References string `json:"references"` // name of the Set
-	Aggregator string `json:"aggregator"` // "" for a metric without references
+	Metric     string `json:"metric" yaml:"-"`
+	References string `json:"references" yaml:"references"` // name of the Set
+	Aggregator string `json:"aggregator" yaml:"aggregator"` // "" for a metric without references
 }
 
 // Curve asks for the agreement by the number of references.

@@ -134,6 +134,9 @@ type Row struct {
 	Epsilon   Number `json:"epsilon"`        // chosen threshold of ties; undefined but for calibrated statistics
 	Rank      int    `json:"rank,omitempty"` // where every pair was tested
 	Signature string `json:"signature"`
+
+	pools     bool // it is a share of pairs of systems, which pooling adds up
+	resamples []float64
 }
 
 // Ranks are the settings of a dataset in their order, each tested against every

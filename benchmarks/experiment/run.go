@@ -150,6 +150,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 		}
 	}
 	r.standings(res)
+	r.pooled(res)
 	r.correct(res)
 	r.method(res)
 	res.Notes = r.notes
@@ -308,6 +309,10 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.fill(ctx, d, settings, res); err != nil {
 		return err
 	}
+	pairs, err := r.pairs(d, settings)
+	if err != nil {
+		return err
+	}
 	settings = slices.DeleteFunc(settings, func(s *setting) bool { return s.as != nil })
 	if err := r.ranks(ctx, d, settings, res); err != nil {
 		return err
@@ -318,7 +323,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
 	}
-	if err := r.differences(ctx, d, r.pairs(settings), res); err != nil {
+	if err := r.differences(ctx, d, pairs, res); err != nil {
 		return err
 	}
 	if err := r.curves(ctx, d, res); err != nil {
@@ -379,6 +384,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
 			Value: est.Value, Interval: r.interval(est.Resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
 			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
+			pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
 		}
 		switch {
 		case est.Own:
@@ -415,7 +421,11 @@ func (r *run) method(res *Result) {
 		return
 	}
 	if t.Resamples > 0 {
-		r.note("p-values: %s, one-sided in the direction seen, %d resamples, seed %d; corrected by Holm's method over all differences", t.Method, t.Resamples, t.Seed)
+		how := fmt.Sprintf("%d resamples, seed %d", t.Resamples, t.Seed)
+		if t.Method == significance.MethodWilliams {
+			how = "exact"
+		}
+		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over all differences", t.Method, how)
 	}
 	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
 }

@@ -39,10 +39,16 @@ func TestGolden(t *testing.T) {
 	golden(t, "golden.json", append(b, '\n'))
 }
 
+// withoutNative takes out what is scored anew in every run.
+func withoutNative(e *experiment.Plan) *experiment.Plan {
+	e.Aggregators, e.Curves = e.Aggregators[:3], e.Curves[:1]
+	return e
+}
+
 // What is in the store changes nothing, and no number of cores does.
 func TestReuse(t *testing.T) {
 	dir := t.TempDir()
-	e := parse(t, sample)
+	e := withoutNative(parse(t, sample))
 	first, usage := run(t, e, dir)
 	if usage.ScoredCells == 0 || usage.ComputedStatistics == 0 || usage.ReusedStatistics != 0 {
 		t.Errorf("first run: %v", usage)
@@ -56,7 +62,7 @@ func TestReuse(t *testing.T) {
 		t.Error("the second run has another result")
 	}
 
-	changed := parse(t, sample)
+	changed := withoutNative(parse(t, sample))
 	median, err := aggregate.Parse("median")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +72,7 @@ func TestReuse(t *testing.T) {
 		t.Errorf("with another aggregator: %v", usage)
 	}
 
-	changed = parse(t, sample)
+	changed = withoutNative(parse(t, sample))
 	changed.Metrics = []string{"bleu", "chrf:char-order=4", "ter"}
 	if _, usage = run(t, changed, dir); usage.ScoredCells == 0 || usage.ScoredCells >= all || usage.ReusedCells == 0 {
 		t.Errorf("with another metric: %v", usage)
@@ -74,7 +80,7 @@ func TestReuse(t *testing.T) {
 
 	// A change of a judgement scores nothing, one of a text does.
 	for change, want := range map[[2]string]bool{{`"gamma": 20`, `"gamma": 21`}: false, {"Ferry harbour", "Fery harbour"}: true} {
-		changed = parse(t, sample)
+		changed = withoutNative(parse(t, sample))
 		changed.Dir = t.TempDir()
 		b, err := os.ReadFile("testdata/sample.jsonl")
 		if err != nil {
@@ -109,7 +115,7 @@ func sameJSON(t *testing.T, a, b any) bool {
 // Whatever is damaged in a store is found by its digest and computed again, with
 // one warning.
 func TestDamagedStore(t *testing.T) {
-	e := parse(t, sample)
+	e := withoutNative(parse(t, sample))
 	e.Curves, e.Prompts = nil, false
 	first, all := run(t, e, t.TempDir())
 	for _, change := range []string{
@@ -371,22 +377,60 @@ func TestConsistency(t *testing.T) {
 	}
 }
 
-// A level that the dataset lacks is an error that names the segment.
-func TestLevels(t *testing.T) {
+// The accuracy of several datasets together is over the pairs of each.
+func TestPooled(t *testing.T) {
+	e := parse(t, "testdata/golden.yaml")
+	e.Curves, e.Prompts = nil, false
+	other := e.Datasets[0]
+	other.Name = "other"
+	e.Datasets = append(e.Datasets, other)
+	res, _ := run(t, e, t.TempDir())
+	single := map[string]experiment.Row{}
+	pooled := 0
+	for _, r := range res.Rows {
+		if want := single[r.Setting.String()]; r.Dataset == "sample" && r.Statistic == "accuracy" {
+			single[r.Setting.String()] = r
+		} else if r.Dataset == "pooled" {
+			if pooled++; r.Value != want.Value || r.N != 2*want.N || r.Missing != 2*want.Missing || *r.Interval != *want.Interval {
+				t.Errorf("%s: pooled %+v of %+v", r.Setting, r, want)
+			}
+		}
+	}
+	for _, d := range res.Differences {
+		if d.Dataset == "pooled" {
+			if pooled++; d.Value != d.AValue-d.BValue || d.Interval == nil || d.P.Defined() {
+				t.Errorf("pooled difference %+v", d)
+			}
+		}
+	}
+	if pooled != len(single)+5 { // native is max for chrF
+		t.Errorf("%d pooled rows and differences", pooled)
+	}
+}
+
+// Pairs that the file names are compared, and no others; a level that the
+// dataset lacks is an error that names the segment.
+func TestComparisonsAndLevels(t *testing.T) {
 	e := parseText(t, `
 datasets: [{name: sample, dataset: "jsonl:sample.jsonl"}]
-references: [original, {name: some, prompts: [order, words]}]
-metrics: [bleu]
-aggregators: [single, max]
+references: [original, all, {name: some, prompts: [order, words]}]
+metrics: [bleu, ter]
+aggregators: [single, max, mean]
 statistics: [{statistic: spearman, level: domain}]
 bootstrap: {resamples: 0}
-significance: {resamples: 0}
+significance: {resamples: 20}
+comparisons:
+  - {a: {references: all, aggregator: max}, b: {references: some, aggregator: max}}
 analyses: []
 `)
 	e.Dir = "testdata"
 	res, _ := run(t, e, t.TempDir())
-	if d := res.Differences; len(d) != 1 || d[0].A.String() != "bleu max some" || !d[0].Value.Defined() {
+	if d := res.Differences; len(d) != 2 || d[0].A.String() != "bleu max all" || d[1].B.String() != "ter max some" || !d[0].Value.Defined() {
 		t.Errorf("differences %+v", d)
+	}
+	e.Comparisons[0].A.Aggregator = "native"
+	if _, _, err := runner(t, e, t.TempDir()).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "no such settings") {
+		t.Errorf("a setting that is not there: %v", err)
 	}
 	e.Statistics[0].Level = correlate.DocumentLevel
 	if _, _, err := runner(t, e, t.TempDir()).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "has no document") {
@@ -449,7 +493,7 @@ analyses: []
 
 // A cancelled run ends with the context's error, and what it scored is kept.
 func TestCancel(t *testing.T) {
-	e := parse(t, sample)
+	e := withoutNative(parse(t, sample))
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
 	r := runner(t, e, dir)

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -176,11 +177,37 @@ func (n SettingName) label(t *table) string {
 // pair is two settings of a metric to compare.
 type pair struct{ a, b *setting }
 
-// pairs sets every setting against the single reference of its metric.
-func (r *run) pairs(settings []*setting) (out []pair) {
+// pairs sets every setting against the single reference of its metric, or as the
+// plan lists them.
+func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 	if r.p.Pairing != WithSingle {
+		return nil, nil
+	}
+	find := func(n SettingName, of *series) *setting {
+		for _, s := range settings {
+			a := slices.IndexFunc(r.p.Aggregators, func(a aggregate.Aggregator) bool { return a.Name() == n.Aggregator })
+			if s.series == of && a >= 0 && s.name.Aggregator == r.p.Aggregators[a].For(of.higher()).Name() && (s.single || s.name.References == n.References) {
+				return cmp.Or(s.as, s)
+			}
+		}
 		return nil
 	}
+	for _, c := range r.p.Comparisons {
+		found := false
+		for _, of := range d.series {
+			a, b := find(c.A, of), find(c.B, of)
+			if found = found || a != nil && b != nil; a != nil && b != nil && a != b { // else they are said to be the same
+				out = append(out, pair{a, b})
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no such settings to compare: %s and %s; a setting with one reference a segment is single, and native needs a metric that defines it", c.A, c.B)
+		}
+	}
+	if len(r.p.Comparisons) > 0 {
+		return out, nil
+	}
+	settings = slices.DeleteFunc(slices.Clone(settings), func(s *setting) bool { return s.as != nil })
 	bases := map[*series]*setting{}
 	for _, s := range settings {
 		if b := bases[s.series]; b == nil || s.single && !b.single {
@@ -192,7 +219,7 @@ func (r *run) pairs(settings []*setting) (out []pair) {
 			out = append(out, pair{s, b})
 		}
 	}
-	return out
+	return out, nil
 }
 
 func (s *series) higher() bool { return s.info.Direction == metrics.HigherIsBetter }

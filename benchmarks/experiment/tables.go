@@ -220,8 +220,11 @@ func (r *Result) rowTable() *report.NamedTable {
 // ranking says how ranks come about.
 func (r *Result) ranking() string {
 	t := r.test
-	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g, %d resamples, seed %d", t.Method, 1-r.Confidence, t.Resamples, t.Seed)
-	if t.Block > 0 && t.Block < t.Resamples {
+	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t.Method, 1-r.Confidence)
+	if t.Method != significance.MethodWilliams {
+		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
+	}
+	if t.Block > 0 && t.Block < t.Resamples && t.Method < significance.MethodWilliams {
 		note += fmt.Sprintf(", fewer where p is below 0.02 or above 0.5 after a block of %d", t.Block)
 	}
 	return note

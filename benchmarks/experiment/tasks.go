@@ -185,7 +185,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 // task ranks the settings of a dataset.
 func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
 	part, test := d.domain(t.Domain), r.p.Test
-	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Draws: r.p.Pairing != EveryPair}
+	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: r.p.Pairing != EveryPair}
 	var tables []*table
 	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
 	for _, s := range settings {

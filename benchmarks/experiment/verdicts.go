@@ -63,8 +63,11 @@ func (r *run) ofCells(label string) bool {
 
 // on names the dataset where there are several.
 func (a *About) on(several bool) string {
-	if !several {
+	switch {
+	case !several:
 		return ""
+	case a.Dataset == pooledName:
+		return " over all datasets together"
 	}
 	return " on " + a.Dataset
 }

@@ -4,7 +4,6 @@ package load_test
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -15,9 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -27,12 +24,11 @@ import (
 const (
 	millionSystems    = 20
 	millionReferences = 11
-	millionShards     = 8
 )
 
-// TestMillion measures chrF max of one process and of shards on datasets that are
-// made of WMT22 zh-en, of as many segments as $REFRACT_SEGMENTS lists. They are
-// written to $REFRACT_MILLION, or a temporary folder.
+// TestMillion measures chrF max on datasets that are made of WMT22 zh-en, of as many
+// segments as $REFRACT_SEGMENTS lists. They are written to $REFRACT_MILLION, or a
+// temporary folder.
 func TestMillion(t *testing.T) {
 	sizes := strings.Fields(os.Getenv("REFRACT_SEGMENTS"))
 	if len(sizes) == 0 {
@@ -45,25 +41,12 @@ func TestMillion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data := filepath.Join(dir, "million."+size+".jsonl")
+		data, out := filepath.Join(dir, "million."+size+".jsonl"), filepath.Join(dir, "out.jsonl")
 		bytes := writeMillion(t, data, base, n)
-		t.Logf("%d segments × %d systems × %d references, %.2f GB, %d cores", n, millionSystems, millionReferences, float64(bytes)/1e9, runtime.NumCPU())
-		one, all := filepath.Join(dir, "one.jsonl"), filepath.Join(dir, "all.jsonl")
-		whole := measure(t, "score", data, "-m", "chrf", "-a", "max", "-o", one)
-		t.Logf("  one process: %v", whole)
-		var shards cost
-		var files []string
-		for i := range millionShards {
-			shard := fmt.Sprintf("%d/%d", i+1, millionShards)
-			shards.add(measure(t, "score", data, "-m", "chrf", "-a", "max", "--shard", shard, "-o", all))
-			files = append(files, fmt.Sprintf("%s.%d-of-%d.shard", all, i+1, millionShards))
-		}
-		merge := measure(t, append([]string{"merge", "-o", all}, files...)...)
-		t.Logf("  %d shards: %v; merge: %v", millionShards, shards, merge)
-		shards.add(merge)
-		t.Logf("  shards and merge take %+.1f %% of the time and %+.1f %% of the processor of one process", 100*(shards.wall.Seconds()/whole.wall.Seconds()-1), 100*(shards.cpu.Seconds()/whole.cpu.Seconds()-1))
-		sameFiles(t, one, all)
-		for _, file := range append(files, one, all, data) {
+		r := startRun(t, "score", data, "-m", "chrf", "-a", "max", "-o", out).wait(t)
+		t.Logf("%d segments × %d systems × %d references, %.2f GB, %d cores: %v, %v of processor, at most %.0f MB",
+			n, millionSystems, millionReferences, float64(bytes)/1e9, runtime.NumCPU(), r.wall, r.cpu(), r.peak())
+		for _, file := range []string{data, out} {
 			os.Remove(file)
 		}
 	}
@@ -134,39 +117,6 @@ func writeMillion(t *testing.T, path string, base []*refract.Segment, n int) int
 		t.Fatal(err)
 	}
 	return info.Size()
-}
-
-// cost is what a run takes.
-type cost struct {
-	wall, cpu time.Duration
-	memory    int64 // at most, in bytes
-}
-
-func (c cost) String() string {
-	return fmt.Sprintf("%.1f s, %.1f s of processor, at most %d MB", c.wall.Seconds(), c.cpu.Seconds(), c.memory/1e6)
-}
-
-func (c *cost) add(o cost) {
-	c.wall, c.cpu, c.memory = c.wall+o.wall, c.cpu+o.cpu, max(c.memory, o.memory)
-}
-
-// measure runs the program.
-func measure(t *testing.T, args ...string) cost {
-	t.Helper()
-	cmd := refractCommand(t, args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	begin := time.Now()
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, tail(stderr.String()))
-	}
-	out := cost{wall: time.Since(begin), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		if out.memory = int64(u.Maxrss); runtime.GOOS == "linux" {
-			out.memory <<= 10
-		}
-	}
-	return out
 }
 
 func sameFiles(t testing.TB, a, b string) {

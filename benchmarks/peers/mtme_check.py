@@ -111,6 +111,8 @@ def p_values(data, out):
         add("perm-both", "kendall", "none", a, b, stats.PermutationSigDiff(x, y, scipy.stats.kendalltau, "none", 1000))
         add("perm-both", "pearson", "none", a, b, stats.PermutationSigDiff(x, y, scipy.stats.pearsonr, "none", 1000))
         add("perm-both", "kendall", "segment", a, b, stats.PermutationSigDiff(x, y, stats.KendallVariants, "item", 100, variant="b"))
+        r = stats.WilliamsSigDiff(y, x, scipy.stats.pearsonr)
+        add("williams", "pearson", "none", a, b, (r[0] if r[1] >= r[2] else 1 - r[0], r[1] - r[2], 0))
     a, b = PAIRS[0]
     add("perm-pairs", "acc23", "segment", a, b, stats.PairwisePermutationSigDiff(data.correlation(b), data.correlation(a), "acc23", "item", 100))
     pathlib.Path(out).write_text(json.dumps({"origin": ORIGIN, "tests": rows}, indent=1) + "\n")

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -221,25 +220,6 @@ func TestLlamaCPPCancel(t *testing.T) {
 		t.Logf("%d of %d tokens", n, r.MaxTokens)
 	}
 	ask(t, c, request("Are you free?"))
-}
-
-func TestLlamaCPPManyAtOnce(t *testing.T) {
-	c := client(t, llm.Chat)
-	const calls = 64
-	var wait sync.WaitGroup
-	errs := make([]error, calls)
-	answers := make([]llm.Response, calls)
-	for i := range calls {
-		wait.Go(func() {
-			answers[i], errs[i] = c.Complete(t.Context(), request(fmt.Sprintf("Paraphrase the sentences: This is number %d.", i)))
-		})
-	}
-	wait.Wait()
-	for i := range calls {
-		if errs[i] != nil || answers[i].Text == "" {
-			t.Errorf("call %d: %+v, %v", i, answers[i], errs[i])
-		}
-	}
 }
 
 // The program expands against the server, and its second run makes no call.

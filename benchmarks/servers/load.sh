@@ -9,9 +9,6 @@
 # ten minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-if ! command -v wrk >/dev/null && command -v apt-get >/dev/null; then
-	apt-get install -y -q wrk >/dev/null || echo "load.sh: wrk cannot be installed, and is left out"
-fi
 export REFRACT_LOAD=${REFRACT_LOAD:-full}
 echo "machine: $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); $(go version | cut -d' ' -f3)"
 exec go test -count=1 -timeout 40m -v -benchtime=1x -bench=. "$@" ./benchmarks/load

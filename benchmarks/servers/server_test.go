@@ -1,3 +1,9 @@
+// Package servers's tests check the client and the program
+// against real model servers. They are skipped unless the environment names
+// one. benchmarks/servers/llamacpp.sh installs llama.cpp's and runs them with it:
+// calls of all kinds, every judge, the order of calls. benchmarks/servers/vllm.sh
+// does so with vLLM, and adds structured output, its prefix cache, special tokens
+// and log-probabilities of prompts.
 package servers_test
 
 import (
@@ -5,11 +11,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -63,58 +65,4 @@ func tokenized(t *testing.T, base string, body map[string]any) []int {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	return answer.Tokens
-}
-
-// witness stands before a server and notes what it is asked, in order.
-type witness struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked []asked
-}
-
-type asked struct {
-	path string
-	body []byte
-}
-
-// newWitness passes calls on, after edit, if any, has changed their bodies.
-func newWitness(t *testing.T, base string, edit func(body map[string]any)) *witness {
-	t.Helper()
-	server, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &witness{}
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: server.Scheme, Host: server.Host})
-	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/completions") {
-			body, err := io.ReadAll(r.Body)
-			if err == nil {
-				w.mu.Lock()
-				w.asked = append(w.asked, asked{r.URL.Path, body})
-				w.mu.Unlock()
-				body, err = edited(body, edit)
-			}
-			if err != nil {
-				http.Error(rw, err.Error(), http.StatusBadRequest)
-				return
-			}
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		}
-		proxy.ServeHTTP(rw, r)
-	}))
-	t.Cleanup(w.Close)
-	return w
-}
-
-func edited(body []byte, edit func(body map[string]any)) ([]byte, error) {
-	if edit == nil {
-		return body, nil
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, err
-	}
-	edit(fields)
-	return json.Marshal(fields)
 }

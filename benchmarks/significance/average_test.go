@@ -112,17 +112,16 @@ func TestMTMEAverages(t *testing.T) {
 // What a test keeps are the differences that its p-value counts.
 func TestDraws(t *testing.T) {
 	tables := simulated(60, 6, 3, 3.2)
-	for _, c := range []struct {
-		method Method
-		m      correlate.Measure
-	}{
-		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatPearson}},
-		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatAccuracy}},
-		{MethodPermPairs, correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}},
-		{MethodPermBoth, correlate.Measure{Statistic: correlate.StatSoftAccuracy}},
+	for _, m := range []correlate.Measure{
+		{Statistic: correlate.StatPearson}, {Statistic: correlate.StatAccuracy},
+		{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}, {Statistic: correlate.StatSoftAccuracy},
 	} {
+		method := MethodPermBoth
+		if m.Statistic.Calibrated() {
+			method = MethodPermPairs
+		}
 		o := Options{Resamples: 90, Block: 40, Seed: 3, Draws: true}
-		res, err := Compare(t.Context(), c.method, tables[0], tables[1], c.m, o)
+		res, err := Compare(t.Context(), method, tables[0], tables[1], m, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,11 +132,11 @@ func TestDraws(t *testing.T) {
 			}
 		}
 		if len(res.Draws) != res.Resamples || res.P != float64(large+1)/float64(res.Resamples+1) {
-			t.Errorf("%v: %d draws of %d, p %v", c.method, len(res.Draws), res.Resamples, res.P)
+			t.Errorf("%v: %d draws of %d, p %v", m, len(res.Draws), res.Resamples, res.P)
 		}
 		o.Draws = false
-		if without, err := Compare(t.Context(), c.method, tables[0], tables[1], c.m, o); err != nil || without.Draws != nil || without.P != res.P {
-			t.Errorf("%v: %v, %v", c.method, without, err)
+		if without, err := Compare(t.Context(), method, tables[0], tables[1], m, o); err != nil || without.Draws != nil || without.P != res.P {
+			t.Errorf("%v: %v, %v", m, without, err)
 		}
 	}
 }

@@ -29,14 +29,14 @@ func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correl
 }
 
 func compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs}
+	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap}
 	if int(method) >= len(tests) {
 		return Result{}, errors.New("unknown significance test")
 	}
 	if err := method.Takes(m); err != nil {
 		return Result{}, err
 	}
-	if err := o.check(); err != nil {
+	if err := o.check(); err != nil && method != MethodWilliams {
 		return Result{}, err
 	}
 	t, cells, err := pair(a, b, m, o)

@@ -16,7 +16,8 @@ type Options struct {
 	// above 0.5. 0 means that all are drawn; 100 is usual.
 	Block int
 	Seed  uint64
-	Draws bool // keep what permutation tests draw in [Result]
+	Units correlate.Units // that MethodBootstrap draws
+	Draws bool            // keep what permutation tests draw in [Result]
 }
 
 // Early stopping ends where the p-value of a whole block is outside these.
@@ -76,9 +77,19 @@ const (
 	// without grouping. Without grouping all pairs of cells are looked at once,
 	// some seconds for 30,000 cells.
 	MethodPermPairs
+	// MethodWilliams is Williams' test (1959). It is meant for
+	// StatPearson; StatSpearman and StatKendall are taken too, as is often
+	// done, though it was not derived for them. The grouping is None.
+	MethodWilliams
+	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
+	// Significance Tests for Machine Translation Evaluation"): both tables are
+	// resampled over the same units, and the p-value is the share of
+	// resamples in which the first is not larger. It never stops early.
+	// Resamples in which one of the two is undefined are left out.
+	MethodBootstrap
 )
 
-var methodNames = []string{"perm-both", "perm-pairs"}
+var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap"}
 
 // MethodNames returns the names that [ParseMethod] reads.
 func MethodNames() []string { return slices.Clone(methodNames) }
@@ -99,8 +110,15 @@ func ParseMethod(name string) (Method, error) {
 
 // Takes returns an error where a method cannot test a measure.
 func (m Method) Takes(of correlate.Measure) error {
-	if m != MethodPermPairs || slices.Contains([]correlate.Statistic{correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23}, of.Statistic) {
+	taken, what := []correlate.Statistic{correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23}, "kendall or acc23"
+	switch {
+	case m == MethodWilliams:
+		taken, what = []correlate.Statistic{correlate.StatPearson, correlate.StatSpearman, correlate.StatKendall}, "pearson, spearman or kendall without groups"
+	case m != MethodPermPairs:
 		return nil
 	}
-	return fmt.Errorf("%v exchanges outcomes of pairs, which %v is not made of: use kendall or acc23, or another test", m, of.Statistic)
+	if slices.Contains(taken, of.Statistic) && (m != MethodWilliams || of.Grouping == correlate.None) {
+		return nil
+	}
+	return fmt.Errorf("%v does not test %v: use %s, or another test", m, of, what)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -203,7 +202,7 @@ func TestNoDifferenceFromChance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
 	}
-	const alpha, runs = 0.05, 200
+	const alpha, runs = 0.05, 100
 	random := rand.New(rand.NewPCG(3, 3))
 	finds := func(o SystemOptions, systems, segments, differing int, value func() float64) (falsely int) {
 		for range runs {
@@ -222,10 +221,10 @@ func TestNoDifferenceFromChance(t *testing.T) {
 		return falsely
 	}
 	for name, value := range map[string]func() float64{"any score": random.NormFloat64, "right or wrong": func() float64 { return float64(random.IntN(2)) }} {
-		for _, differing := range []int{1, 2, 3, 4, 5, 6, 9, 20} {
+		for _, differing := range []int{1, 3, 5, 9, 20} {
 			o := SystemOptions{Test: PairedRandomization, Resamples: 400, Seed: 1}
 			n := finds(o, 2, 30, differing, value)
-			if most := 20; n > most || differing < 6 && n > 0 { // 10 are expected; 21 have a probability of 0.001
+			if most := 13; n > most || differing < 6 && n > 0 { // 5 are expected; 14 have a probability of 0.0005
 				t.Errorf("%s, %d segments differ: %d of %d runs find a difference", name, differing, n, runs)
 			}
 		}
@@ -269,27 +268,5 @@ func TestDrawn(t *testing.T) {
 		if told != want {
 			t.Errorf("%v: told of %d, want %d", test, told, want)
 		}
-	}
-}
-
-func BenchmarkSystems(b *testing.B) {
-	random := rand.New(rand.NewPCG(1, 1))
-	s := &Systems{Score: ratio}
-	for range 14 {
-		rows := make([][]float64, 1875)
-		for i := range rows {
-			rows[i] = make([]float64, 10)
-			for k := range rows[i] {
-				rows[i][k] = float64(1 + bits.OnesCount64(random.Uint64()))
-			}
-		}
-		s.Statistics = append(s.Statistics, rows)
-	}
-	for _, test := range []SystemTest{PairedBootstrap, PairedRandomization} {
-		b.Run(test.String(), func(b *testing.B) {
-			for b.Loop() {
-				compareSystems(b, s, SystemOptions{Test: test, Seed: 12345, Baseline: EveryPair})
-			}
-		})
 	}
 }

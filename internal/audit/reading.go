@@ -138,23 +138,15 @@ type line struct {
 	text   []byte
 }
 
-// linesOf yields the lines of a file. Blank ones may only end it.
+// linesOf yields the lines of a file that are not blank.
 func linesOf(in io.Reader, at func(line int, err error) error) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		lines := bufio.NewScanner(in)
 		lines.Buffer(make([]byte, 1<<16), mostLine)
-		n, blank := 1, 0
+		n := 1
 		for ; lines.Scan() && lines.Err() == nil; n++ { // a line that an error cut off is none
 			text := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
-			if len(bytes.TrimSpace(text)) == 0 {
-				blank = cmp.Or(blank, n)
-				continue
-			}
-			if blank > 0 {
-				yield(line{}, at(blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places")))
-				return
-			}
-			if !yield(line{n, bytes.Clone(text)}, nil) {
+			if len(bytes.TrimSpace(text)) > 0 && !yield(line{n, bytes.Clone(text)}, nil) {
 				return
 			}
 		}

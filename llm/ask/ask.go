@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -54,8 +53,8 @@ type Config struct {
 	// Client answers what the Store lacks. If it is nil, that is an error
 	// which wraps ErrNotStored.
 	Client Completer
-	Store  cache.Store    // never nil
-	Budget *budget.Budget // bounds the calls; nil for no bound
+	Store  cache.Store // never nil
+	Budget *Budget     // bounds the calls; nil for no bound
 	// Concurrency is how many calls run at once, over all uses; 0 means
 	// DefaultConcurrency.
 	Concurrency int

@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -27,7 +28,7 @@ import (
 type Batches struct {
 	Client *llm.Client // files and batches are its first server's
 	Store  cache.Store
-	Budget *budget.Budget
+	Budget *Budget
 	// Plan calls need with every question whose answer the store lacks; an
 	// error of need ends it.
 	Plan func(ctx context.Context, need func(Question) error) error
@@ -52,6 +53,12 @@ type Batches struct {
 
 // DefaultInterval is that of Batches.
 const DefaultInterval = time.Minute
+
+// Limits of the Batch API for one batch.
+const (
+	maxBatchRows  = 50_000
+	maxBatchBytes = 200_000_000
+)
 
 // maxAttempts is how often a row is submitted at most.
 const maxAttempts = 3
@@ -78,14 +85,14 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 	if b.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, b.Time,
-			fmt.Errorf("%w: the time of %v has passed; batches that are open go on at the server", budget.ErrSpent, b.Time))
+			fmt.Errorf("%w: the time of %v has passed; batches that are open go on at the server", ErrSpent, b.Time))
 		defer cancel()
 	}
 	b.failed = failedRows{}
 	b.Interval = cmp.Or(b.Interval, DefaultInterval)
 	b.attempts = cmp.Or(b.attempts, maxAttempts)
-	b.maxRows = cmp.Or(b.maxRows, llm.MaxBatchRequests)
-	b.maxBytes = cmp.Or(b.maxBytes, llm.MaxBatchBytes)
+	b.maxRows = cmp.Or(b.maxRows, maxBatchRows)
+	b.maxBytes = cmp.Or(b.maxBytes, maxBatchBytes)
 	runs := map[string]*batchRun{}
 	defer func() {
 		for _, r := range runs {
@@ -104,12 +111,9 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 			break
 		}
 	}
-	for i, model := range b.Models {
-		if r := runs[model]; r != nil {
-			_ = r.journal.f.Close()
-		}
-		if err := removeJournal(b.Journals[i]); err != nil {
-			return nil, err
+	for _, r := range runs {
+		if err := os.Remove(r.journal.path); err != nil {
+			return nil, fmt.Errorf("remove the batch journal: %w", err)
 		}
 	}
 	return b.failed, nil
@@ -157,16 +161,11 @@ func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error
 	if r := runs[model]; r != nil {
 		return r, nil
 	}
-	path := ""
-	for i, m := range b.Models {
-		if m == model {
-			path = b.Journals[i]
-		}
-	}
-	if path == "" {
+	i := slices.Index(b.Models, model)
+	if i < 0 {
 		return nil, fmt.Errorf("there is no batch journal for model %q", model)
 	}
-	j, err := openJournal(path, journalHead{Server: b.Client.BatchServer(), URL: b.Client.BatchURL(), Model: model}, b.written)
+	j, err := openJournal(b.Journals[i], journalHead{Server: b.Client.BatchServer(), URL: b.Client.BatchURL(), Model: model}, b.written)
 	if err != nil {
 		return nil, err
 	}

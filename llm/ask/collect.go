@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
 )
@@ -29,43 +31,35 @@ func (r *batchRun) look(ctx context.Context) error {
 	return r.bear(ctx, &r.looks, err) // a server that has trouble is not asked for all at once
 }
 
-// gone is the hint where a server does not know what it should.
-const gone = "is the key one of the same account? Otherwise remove journal %s, and pay anew for what it holds: %w"
+// lost adds a hint to an error of a server that does not know what it should.
+func (r *batchRun) lost(what string, err error) error {
+	if !errors.Is(err, llm.ErrNotFound) {
+		return err
+	}
+	return fmt.Errorf("the server does not know a %s of this job: is the key one of the same account? Otherwise remove journal %s, and pay anew for what it holds: %w", what, r.journal.path, err)
+}
 
 // ask asks for a batch's state, and reads its answers once it has ended.
 func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	got, err := r.Client.GetBatch(ctx, b.id)
-	if errors.Is(err, llm.ErrNotFound) {
-		return fmt.Errorf("the server does not know a batch of this job: "+gone, r.journal.path, err)
-	}
 	if err != nil {
-		return err
+		return r.lost("batch", err)
 	}
-	switch {
-	case !llm.BatchEnded(got):
+	switch got.Status {
+	case "failed":
+		return r.refused(b, got)
+	case "completed", "expired", "cancelled":
+	default:
 		r.succeeded(&r.looks)
 		return nil
-	case got.Status == "failed":
-		return r.refused(b, got)
 	}
 	all := map[string]outcome{}
 	for _, file := range []*string{got.OutputFileID, got.ErrorFileID} {
 		if file == nil || *file == "" {
 			continue
 		}
-		var part map[string]outcome
-		err := r.Client.FileContent(ctx, *file, func(from io.Reader) (err error) {
-			part, err = r.readRows(b, from)
-			return err
-		})
-		if errors.Is(err, llm.ErrNotFound) {
-			return fmt.Errorf("the server does not know a file of this job: "+gone, r.journal.path, err)
-		}
-		if err != nil {
-			return err
-		}
-		for id, out := range part {
-			keepBetter(all, id, out)
+		if err := r.Client.FileContent(ctx, *file, func(from io.Reader) error { return r.readRows(b, from, all) }); err != nil {
+			return r.lost("file", err)
 		}
 	}
 	r.succeeded(&r.looks)
@@ -75,7 +69,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 // refused is a batch that failed its validation, so that none of its rows was
 // asked. Where the server had enough for now, they wait until it has done some
 // others.
-func (r *batchRun) refused(b *batch, got llm.Batch) error {
+func (r *batchRun) refused(b *batch, got openai.Batch) error {
 	rows := b.rows
 	if err := r.drop(b); err != nil {
 		return err
@@ -95,10 +89,7 @@ func (r *batchRun) refused(b *batch, got llm.Batch) error {
 	if r.held = r.open(); full && r.held > 0 {
 		return nil
 	}
-	const most = 5 // problems that are quoted
-	if len(said) > most {
-		said = append(said[:most], fmt.Sprintf("and %d more", len(said)-most))
-	}
+	said = said[:min(len(said), 5)]
 	return fmt.Errorf("%w: the server refused batch %q of %d requests, and says: %s",
 		llm.ErrInvalidRequest, got.ID, len(rows), cmp.Or(strings.Join(said, "; "), "nothing"))
 }
@@ -111,21 +102,13 @@ type outcome struct {
 	unasked  bool // the model was not asked
 }
 
-// keepBetter keeps, of several outcomes of a row, the first answer, and without one
-// the first error.
-func keepBetter(all map[string]outcome, id string, out outcome) {
-	if before, double := all[id]; !double || before.err != nil && out.err == nil {
-		all[id] = out
-	}
-}
-
 // maxLine bounds a line of an output file, in bytes.
 const maxLine = 64 << 20
 
-// readRows reads what a file says of the rows that wait for a batch. Lines of other
-// rows, and those that cannot be read, are passed over.
-func (r *batchRun) readRows(b *batch, from io.Reader) (map[string]outcome, error) {
-	out := map[string]outcome{}
+// readRows reads what a file says of the rows that wait for a batch: of a row the first
+// answer, and without one the first error. Lines of other rows, and those that cannot be
+// read, are passed over.
+func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
@@ -133,14 +116,16 @@ func (r *batchRun) readRows(b *batch, from io.Reader) (map[string]outcome, error
 		if json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &l) != nil {
 			continue
 		}
-		if w := r.rows[l.CustomID]; w != nil && w.in == b {
-			keepBetter(out, w.id, r.read(&l, w.Wire))
+		w := r.rows[l.CustomID]
+		if w == nil || w.in != b {
+			continue
+		}
+		out := r.read(&l, w.Wire)
+		if before, double := all[w.id]; !double || before.err != nil && out.err == nil {
+			all[w.id] = out
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, errors.New("a line of more than 64 MiB")
-	}
-	return out, lines.Err()
+	return lines.Err()
 }
 
 // batchLine is a line of an output or error file.

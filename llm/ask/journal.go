@@ -43,16 +43,12 @@ type batch struct {
 	wanted          int // rows of this run that wait for its answers
 }
 
-// The events of a batch, in the order in which they come. Journals of older
-// versions have more.
+// The events of a batch, in the order in which they come.
 const (
-	eventIntent   = "intent"   // older: its rows, before the upload
 	eventUploaded = "uploaded" // its file is at the server
 	eventCreated  = "created"
 	eventDropped  = "dropped" // it was not created or was refused: its rows go into another
 )
-
-var olderEvents = []string{"ended", "released", "finished"}
 
 // event is a line after the first.
 type event struct {
@@ -71,13 +67,12 @@ func openJournal(path string, head journalHead, written func([]byte, bool)) (*jo
 	if err != nil {
 		return nil, err
 	}
-	good := false
+	j, good := &journal{path: path, f: f, written: written}, false
 	defer func() {
 		if !good {
 			_ = f.Close()
 		}
 	}()
-	j := &journal{path: path, f: f, written: written}
 	head.Version = journalVersion
 	err = j.load()
 	switch {
@@ -123,22 +118,6 @@ func lockedFile(path string) (*os.File, error) {
 	}
 }
 
-// removeJournal removes a journal. A missing file is no error; one in use is.
-func removeJournal(path string) error {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	f, err := lockedFile(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove the batch journal: %w", err)
-	}
-	return nil
-}
-
 // load reads all events, and cuts a last line off that is not whole.
 func (j *journal) load() error {
 	all, err := io.ReadAll(j.f)
@@ -168,35 +147,21 @@ func (j *journal) load() error {
 	if _, err := j.f.Seek(0, io.SeekEnd); err != nil {
 		return fmt.Errorf("read the batch journal: %w", err)
 	}
-	// Without an upload nothing was created.
-	j.batches = slices.DeleteFunc(j.batches, func(b *batch) bool { return b.file == "" })
 	return nil
 }
 
 // apply changes what is known of a batch as an event says.
 func (j *journal) apply(e event) error {
 	at := slices.IndexFunc(j.batches, func(b *batch) bool { return b.nonce == e.Nonce })
-	known := at >= 0
-	if !known {
-		at = len(j.batches)
-	}
 	switch {
-	case slices.Contains(olderEvents, e.Event):
-	case e.Event == eventIntent && !known && e.Nonce != "", e.Event == eventUploaded && !known && e.Nonce != "" && e.Rows != nil && e.File != "":
-		j.batches = append(j.batches, &batch{nonce: e.Nonce, rows: e.Rows, file: e.File})
-		fallthrough
-	case e.Event == eventUploaded && known && e.File != "":
-		b := j.batches[at]
-		b.file = e.File
-		if e.Time != nil {
-			b.tried = *e.Time
-		}
-	case e.Event == eventCreated && known && e.ID != "":
+	case e.Event == eventUploaded && at < 0 && e.Nonce != "" && e.Rows != nil && e.File != "" && e.Time != nil:
+		j.batches = append(j.batches, &batch{nonce: e.Nonce, rows: e.Rows, file: e.File, tried: *e.Time})
+	case e.Event == eventCreated && at >= 0 && e.ID != "":
 		j.batches[at].id = e.ID
-	case e.Event == eventDropped && known:
+	case e.Event == eventDropped && at >= 0:
 		j.batches = slices.Delete(j.batches, at, at+1)
 	default:
-		return fmt.Errorf("the event %q of batch %q is unknown, out of order, or lacks what it tells", e.Event, e.Nonce)
+		return fmt.Errorf("the event %q of batch %q is unknown, perhaps of another version of the program, out of order, or lacks what it tells", e.Event, e.Nonce)
 	}
 	return nil
 }

@@ -14,16 +14,11 @@ type Outlook struct {
 	Needed int // different requests whose answers it lacks, and those that are sure to follow
 	Equal  int // more requests that are equal to one of them
 
-	// Tokens of the stored answers, where they were stated.
-	StoredPromptTokens, StoredCompletionTokens int
-	// Estimates for the needed ones. Rounds that follow from answers not known
+	// Estimates for the needed ones, by the length of their texts. Rounds that follow from answers not known
 	// yet are not part of it.
 	PromptTokens, CompletionTokens int
 	// MostCompletionTokens is what they can have at most.
 	MostCompletionTokens int
-	// Measured says that the stored answers correct the estimates. Else they go
-	// by the length of the texts.
-	Measured bool
 }
 
 // Planner finds out what jobs would ask, without asking. It is safe for
@@ -35,9 +30,6 @@ type Planner struct {
 	mu   sync.Mutex
 	seen map[cache.Key]bool
 	out  Outlook
-	// Estimates for the stored answers whose tokens are known, and their number.
-	prompt, completion int
-	measured           int
 }
 
 // Plan returns a planner that has seen no job. It calls need with every
@@ -70,34 +62,14 @@ func (p *Planner) Add(ctx context.Context, jobs iter.Seq2[Job, error]) error {
 // counted is a job whose stored answers a planner counts.
 type counted struct {
 	Job
-	p     *Planner
-	round []Question
-}
-
-func (c *counted) Next(results []Result) (round []Question, err error) {
-	c.round, err = c.Job.Next(results)
-	return c.round, err
+	p *Planner
 }
 
 func (c *counted) Answered(i int, r Result) {
 	c.Job.Answered(i, r)
-	c.p.stored(&c.round[i], &r.Answer)
-}
-
-func (p *Planner) stored(q *Question, ans *cache.Answer) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.out.Stored++
-	if ans.PromptTokens == 0 {
-		return
-	}
-	p.measured++
-	p.out.StoredPromptTokens += ans.PromptTokens
-	p.prompt += q.Wire.PromptTokens()
-	if q.Expected > 0 {
-		p.out.StoredCompletionTokens += ans.CompletionTokens
-		p.completion += q.Expected
-	}
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	c.p.out.Stored++
 }
 
 func (p *Planner) needed(q Question, equal int) error {
@@ -123,24 +95,9 @@ func (p *Planner) needed(q Question, equal int) error {
 	return p.need(q)
 }
 
-// enough is how many measured answers an estimate needs.
-const enough = 20
-
 // Outlook is what was found so far.
 func (p *Planner) Outlook() Outlook {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o := p.out
-	if o.Measured = p.measured >= enough; o.Measured {
-		o.PromptTokens = scaled(o.PromptTokens, o.StoredPromptTokens, p.prompt)
-		o.CompletionTokens = min(scaled(o.CompletionTokens, o.StoredCompletionTokens, p.completion), o.MostCompletionTokens)
-	}
-	return o
-}
-
-func scaled(n, by, from int) int {
-	if from == 0 {
-		return n
-	}
-	return int(float64(n)*float64(by)/float64(from) + 0.5)
+	return p.out
 }

@@ -92,7 +92,7 @@ func (r *batchRun) create(ctx context.Context, lines []byte, rows []*row) error 
 	case err == nil:
 		return r.created(b, got.ID)
 	case ctx.Err() != nil:
-	case llm.MayHaveActed(err):
+	case mayHaveActed(err):
 		b.tried = time.Now()
 	default:
 		if err := r.drop(b); err != nil {
@@ -100,6 +100,12 @@ func (r *batchRun) create(ctx context.Context, lines []byte, rows []*row) error 
 		}
 	}
 	return err
+}
+
+// mayHaveActed reports whether a server may have carried out a request that ended with
+// err: its answer was lost, or is none.
+func mayHaveActed(err error) bool {
+	return !errors.As(err, new(*llm.Error)) || errors.Is(err, llm.ErrUnavailable) || errors.Is(err, llm.ErrTimeout) || errors.Is(err, llm.ErrBadAnswer)
 }
 
 func (r *batchRun) created(b *batch, id string) error {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/budget"
 )
 
 // Job is work whose requests come in rounds: those of a round are asked
@@ -45,7 +44,7 @@ func newTask(j Job) *task {
 
 // at says where an error belongs. The end of the budget belongs nowhere.
 func (t *task) at(i int, err error) error {
-	if errors.Is(err, budget.ErrSpent) {
+	if errors.Is(err, ErrSpent) {
 		return err
 	}
 	return t.At(i, err)

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/neural"
 )
@@ -225,7 +225,7 @@ func TestTwoServers(t *testing.T) {
 // TestKeepsWhatCame has the blocks that were answered before a fault keep their scores.
 func TestKeepsWhatCame(t *testing.T) {
 	one := quick
-	one.Client.Limits.MaxInFlight = 1
+	one.Client.MaxInFlight = 1
 	m, err := open(t, ",batch=1", &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, _ *llmtest.OIPRequest) bool {
 		if n >= 5 { // behind the probe and 3 blocks: a call may begin before the fault of another ends all
 			llmtest.OIPFail(w, http.StatusBadRequest, "no")
@@ -343,13 +343,13 @@ func TestVersion(t *testing.T) {
 
 // TestBudget has requests after the probe count.
 func TestBudget(t *testing.T) {
-	for name, limits := range map[string]budget.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
-		b := budget.New(limits, nil)
+	for name, limits := range map[string]ask.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
+		b := ask.NewBudget(limits, nil)
 		m, err := open(t, ",batch=1", &llmtest.OIP{}, neural.Environment{Client: quick.Client, Budget: b})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, budget.ErrSpent) {
+		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, ask.ErrSpent) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := b.Spent().Calls; got != limits.Calls {

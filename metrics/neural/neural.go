@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -31,7 +31,7 @@ type Environment struct {
 	Key    string        // bearer token; "" for none
 	Wait   time.Duration // for a server that is not ready at first
 	// Budget bounds the calls that score, without a cost; nil for no bound.
-	Budget *budget.Budget
+	Budget *ask.Budget
 	// Warn, if not nil, is told of each server of several that does not answer at first.
 	Warn func(error)
 }
@@ -59,7 +59,7 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 type metric struct {
 	spec   spec
 	client *llm.Client
-	budget *budget.Budget // of the calls that score
+	budget *ask.Budget // of the calls that score
 	form   *form
 	info   metrics.Info
 	sig    metrics.Signature
@@ -82,8 +82,8 @@ func newMetric(ctx context.Context, s spec, env Environment) (metrics.Metric, er
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
 	}
 	cfg.Protocol = &llm.Protocol{Health: llm.Call{Method: http.MethodGet, Path: "/v2/health/ready", Model: s.model, Most: 1 << 20, Read: ready}, Key: KeyVariable}
-	cfg.Limits.MaxInFlight = min(inFlight, cmp.Or(cfg.Limits.MaxInFlight, inFlight))
-	most := cfg.Limits.MaxInFlight * len(s.urls)
+	cfg.MaxInFlight = min(inFlight, cmp.Or(cfg.MaxInFlight, inFlight))
+	most := cfg.MaxInFlight * len(s.urls)
 	m.calls = semaphore.NewWeighted(int64(most))
 	var err error
 	if m.client, err = llm.New(cfg); err != nil {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/report"
@@ -24,7 +23,7 @@ type answered struct {
 }
 
 // add counts an answer, and shows that it has come.
-func (a *answered) add(p *report.Progress, spend *budget.Budget, r ask.Result) {
+func (a *answered) add(p *report.Progress, spend *ask.Budget, r ask.Result) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -49,7 +48,7 @@ func (a *answered) add(p *report.Progress, spend *budget.Budget, r ask.Result) {
 }
 
 // showCost shows what calls have cost so far.
-func showCost(p *report.Progress, spend *budget.Budget) {
+func showCost(p *report.Progress, spend *ask.Budget) {
 	if s := spend.Spent(); s.Priced {
 		p.Note("cost", fmt.Sprintf("%.4f", s.Cost))
 	}
@@ -71,7 +70,7 @@ func (a *answered) tell(e *env, of string) {
 
 // ended says what the calls of a run cost, and how a run that failed after so many
 // of them goes on, where that may come to something else.
-func (c *callFlags) ended(ctx context.Context, e *env, spent budget.Spent, called int, err error) {
+func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called int, err error) {
 	if spent.Priced && spent.Calls > 0 {
 		e.note("the calls cost %.4f", spent.Cost)
 	}

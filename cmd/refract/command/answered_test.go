@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm/ask"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestAnswered(t *testing.T) {
 	var out bytes.Buffer
 	e := &env{stderr: &out}
-	spend := budget.New(budget.Limits{}, nil)
+	spend := ask.NewBudget(ask.Limits{}, nil)
 	a := &answered{}
 	for _, r := range []ask.Result{
 		{Called: true}, {},

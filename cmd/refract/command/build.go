@@ -15,7 +15,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/files"
@@ -34,8 +33,8 @@ type builder struct {
 	formats output // of tables on standard output
 	plan    *build.Plan
 
-	rates    budget.Prices
-	spend    *budget.Budget
+	rates    ask.Prices
+	spend    *ask.Budget
 	to       *files.Folder // nil for a dry run
 	progress *report.Progress
 	answers  answered
@@ -52,27 +51,11 @@ prompt of every example is, byte for byte, what the metric sends when it is
 served, and the completion is what its parser reads. PLAN.yaml says what is made
 (docs/building.md):
 
-  recipe: instructscore         # outputs with errors that were designated
-  dataset: jsonl:data.jsonl     # whose first references are the correct texts
-  task: mt_zh-en
-
-  recipe: metricinstruct        # of outputs of systems, and of synthetic ones
-  mix:
-    - dataset: mtme:data/wmt22/zh-en
-      task: translation
-      options: {sl: Chinese, tl: English}
-      metric: chrf              # splits the outputs into thirds
-      real: 300
-      shares: [1, 1, 2]         # of the best, the middle and the worst third
-      synthetic: 100
-
-  recipe: refine                # the best of several reports of a judge
-  dataset: jsonl:data.jsonl
-  judge: instructscore:task=mt_zh-en
-  samples: 8                    # reports of each output
-  least: 0                      # alignment of a report that is kept
-  all_systems: false            # or one of each segment, drawn by the seed
-
+  recipe: instructscore         # or metricinstruct, or refine
+  dataset: jsonl:data.jsonl     # of instructscore and refine
+  task: mt_zh-en                # of instructscore
+  mix: […]                      # of metricinstruct: datasets, tasks and numbers
+  judge: instructscore:task=mt_zh-en   # of refine, with samples, least and all_systems
   items: 0                      # at most, drawn by the seed; 0 for all
   validation: 0.05              # share of the source texts
   files: DIR                    # recipe and prompts to use instead
@@ -159,7 +142,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 		}
 		b.progress = e.progress("ask", "answers")
 	}
-	b.spend = budget.New(b.limits(), b.rates)
+	b.spend = ask.NewBudget(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
 	if b.calling() {
 		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
@@ -285,7 +268,7 @@ func (b *builder) designate(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return b.set.Designated(ctx, task, b.set.TextsOf(segments, b.plan.Items))
+	return b.set.Designated(ctx, task, segments, b.plan.Items)
 }
 
 // mix makes examples for TIGERScore, row by row.

@@ -131,11 +131,7 @@ cache import' makes a new cache of it, which lacks the damaged entries alone.`,
 			if err != nil {
 				return err
 			}
-			for i, p := range lost {
-				if i == 10 {
-					e.warn("left out: %d more; 'refract cache verify' names them", len(lost)-i)
-					break
-				}
+			for _, p := range lost[:min(len(lost), 10)] { // 'refract cache verify' names all
 				e.warn("left out: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
 			}
 			e.note("%d entries", n)

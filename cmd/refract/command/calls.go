@@ -13,23 +13,21 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // serverFlags say which servers are called, how hard, and where their answers
 // are stored.
 type serverFlags struct {
-	cache             string
-	offline           bool
-	baseURLs          []string
-	concurrency       int
-	requestsPerMinute int
-	tokensPerMinute   int
-	timeout           time.Duration
-	retries           int
-	wait              time.Duration
+	cache       string
+	offline     bool
+	baseURLs    []string
+	concurrency int
+	timeout     time.Duration
+	retries     int
+	wait        time.Duration
 }
 
 // defaultConcurrency is what a small server can take; the client finds by
@@ -43,13 +41,11 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	f.BoolVar(&s.offline, "offline", false, "make no call: every "+answer+" must be in the cache")
 	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, up to and including /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
 	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
-	f.IntVar(&s.requestsPerMinute, "rpm", 0, "most requests a minute, to each server; 0 for no limit")
-	f.IntVar(&s.tokensPerMinute, "tpm", 0, "most tokens a minute, to each server, prompts and --max-tokens together; 0 for no limit")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
 	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; a server may ask for so long before an attempt, or for 10m")
 	atLeast(cmd, 1, "concurrency")
-	atLeast(cmd, 0, "rpm", "tpm", "retries")
+	atLeast(cmd, 0, "retries")
 	grouped(cmd, modelFlags, "cache", "base-url")
 }
 
@@ -87,13 +83,13 @@ func (c *callFlags) registerDryRun(cmd *cobra.Command, makes string) {
 // calling reports whether the run may make calls.
 func (c *callFlags) calling() bool { return !c.offline && !c.dryRun }
 
-func (c *callFlags) limits() budget.Limits {
-	return budget.Limits{Calls: c.maxCalls, Cost: c.maxCost, Time: c.maxTime}
+func (c *callFlags) limits() ask.Limits {
+	return ask.Limits{Calls: c.maxCalls, Cost: c.maxCost, Time: c.maxTime}
 }
 
 // readPrices reads the table, if there is one, which must have the models
 // where the cost is bounded.
-func (c *callFlags) readPrices(models ...string) (budget.Prices, error) {
+func (c *callFlags) readPrices(models ...string) (ask.Prices, error) {
 	if c.prices == "" {
 		if c.maxCost > 0 {
 			return nil, usagef("--max-cost needs --prices: a file with the prices of the models")
@@ -109,7 +105,7 @@ func (c *callFlags) readPrices(models ...string) (budget.Prices, error) {
 		defer file.Close()
 		name, in = c.prices, file
 	}
-	prices, err := budget.ReadPrices(name, in)
+	prices, err := ask.ReadPrices(name, in)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +166,8 @@ func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e)) 
 // config is that of a client, but for its servers.
 func (s *serverFlags) config() llm.Config {
 	cfg := llm.Config{
-		Limits:  llm.Limits{MaxInFlight: s.concurrency, RequestsPerMinute: s.requestsPerMinute, TokensPerMinute: s.tokensPerMinute},
-		Timeout: s.timeout, MaxRetries: s.retries, MaxRetryWait: max(s.wait, llm.DefaultMaxRetryWait),
+		MaxInFlight: s.concurrency,
+		Timeout:     s.timeout, MaxRetries: s.retries, MaxRetryWait: max(s.wait, llm.DefaultMaxRetryWait),
 		UserAgent: "refract/" + refract.Version,
 	}
 	if s.retries == 0 {

@@ -29,7 +29,7 @@ const configName = "refract.yaml"
 
 // configKeys are the flags that a configuration file or the environment may state.
 var configKeys = []string{
-	"base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "wait",
+	"base-url", "concurrency", "timeout", "retries", "wait",
 	"model", "form", "judge-model", "embeddings", "cache", "prices", "max-cost", "max-calls", "max-time",
 }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
@@ -38,7 +38,7 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 type vectors struct {
 	client   embeddings.Client
 	model    *embeddings.Model
-	spend    *budget.Budget
+	spend    *ask.Budget
 	progress *report.Progress
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/report"
@@ -72,7 +71,7 @@ func (e *env) hint(err error) string {
 		return "--missing exclude goes on, with missing scores"
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
-	case errors.Is(err, budget.ErrSpent):
+	case errors.Is(err, ask.ErrSpent):
 		return "raise the limit, or run the same command again: what was answered is stored"
 	case errors.Is(err, ask.ErrTolerance):
 		return "mend what is refused, or raise --tolerate; what was answered is stored"

@@ -29,10 +29,7 @@ func (r *expansion) foresee(ctx context.Context) error {
 		cost = fixed(price.Cost(o.PromptTokens-o.JudgePromptTokens, o.CompletionTokens-o.JudgeCompletionTokens) +
 			judge.Cost(o.JudgePromptTokens, o.JudgeCompletionTokens))
 	}
-	estimate := "estimated by the length of the texts"
-	if o.Measured {
-		estimate = "estimated by the stored answers"
-	}
+	const estimate = "estimated by the length of the texts"
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{{Name: "what"}, {Name: "value"}, {Name: "how"}}}
 	t.Add("segments", strconv.Itoa(o.Segments), "")
 	t.Add("references", strconv.Itoa(o.References), "")

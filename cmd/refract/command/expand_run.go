@@ -11,9 +11,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // expansion is one run of refract expand.
@@ -22,8 +22,8 @@ type expansion struct {
 	e      *env
 	cfg    diversify.Config
 	ds     refract.Dataset // the part of the input that this run expands
-	prices budget.Prices
-	spend  *budget.Budget
+	prices ask.Prices
+	spend  *ask.Budget
 	client *llm.Client // nil where no call is made
 }
 
@@ -40,7 +40,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if x.batch {
 		r.prices = r.prices.Batched()
 	}
-	r.spend = budget.New(x.limits(), r.prices)
+	r.spend = ask.NewBudget(x.limits(), r.prices)
 	if x.calling() {
 		if r.client, err = x.client(e, cfg.Endpoint, ""); err != nil {
 			return err

@@ -9,15 +9,15 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // watcher shows how far an expansion is.
 type watcher struct {
 	p        *report.Progress
 	segments int // of the dataset; 0 where that is not known
-	spend    *budget.Budget
+	spend    *ask.Budget
 	last     diversify.Progress
 }
 

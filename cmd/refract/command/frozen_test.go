@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -64,7 +65,7 @@ func TestFrozen(t *testing.T) {
 				_, err := os.Stat(filepath.Join(dataDirectory(), "mt-metrics-eval-v2", "wmt22"))
 				return err == nil, nil
 			}
-			return scriptCondition(name)
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		UpdateScripts:       *freeze != "",
 		RequireExplicitExec: true,

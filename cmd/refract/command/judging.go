@@ -12,7 +12,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -61,17 +60,15 @@ type judging struct {
 	opening  sync.Once
 	store    store // nil until it is needed
 	closed   error // why it cannot be opened
-	prices   budget.Prices
-	spend    *budget.Budget
+	prices   ask.Prices
+	spend    *ask.Budget
 	progress *report.Progress
 	clients  map[string]*llm.Client // by endpoint and server
 	vectors  []*vectors             // of metrics that compare them
 	silent   bool                   // without progress
 
-	answers  answered
-	mu       sync.Mutex
-	segments int  // of metrics on servers and of programs
-	alone    bool // there are no judges beside them
+	answers answered
+	mu      sync.Mutex // of progress in scored
 }
 
 // run makes what the metrics of a run share. Close it.
@@ -121,7 +118,7 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if j.progress == nil {
 		j.progress = j.shown("judge", "answers")
 	}
-	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Observe: j.observe}
+	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
 	if j.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
@@ -181,7 +178,7 @@ func (j *judging) open(ctx context.Context) error {
 func (j *judging) limit() (err error) {
 	if j.spend == nil {
 		if j.prices, err = j.readPrices(); err == nil {
-			j.spend = budget.New(j.limits(), j.prices)
+			j.spend = ask.NewBudget(j.limits(), j.prices)
 		}
 	}
 	return err
@@ -252,10 +249,6 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, err
 	return c, err
 }
 
-func (j *judging) observe(r ask.Result) {
-	j.answers.add(j.progress, j.spend, r)
-}
-
 // scored counts the segments of metrics on servers and of programs, beside the
 // answers of judges.
 func (j *judging) scored(m metrics.Metric, segments int) {
@@ -266,9 +259,9 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.progress == nil {
-		j.progress, j.alone = j.shown("score", "segments"), true
+		j.progress = j.shown("score", "segments")
 	}
-	if j.segments += segments; j.alone {
+	if j.asker == nil { // else the answers of judges are what is done
 		j.progress.Add(segments)
 	}
 	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)

@@ -85,7 +85,6 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		Setup:               setupScript,
 		Cmds:                scriptCommands(),
-		Condition:           scriptCondition,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

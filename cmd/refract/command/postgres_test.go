@@ -86,7 +86,6 @@ func scriptsOnPostgres(t *testing.T, dir string) {
 			return onServer(server, "CREATE DATABASE "+schema)
 		},
 		Cmds:                commands,
-		Condition:           scriptCondition,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})

@@ -50,7 +50,6 @@ import (
 //	sent PATH TEXT       wants that all calls went there, with this text in them
 //	sqlite FILE SQL…     executes statements
 //	hold FILE SQL…       executes statements in a connection that stays open
-//	smalldisk DIR        mounts a file system of 400 kB
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"fails":     cmdFails,
@@ -69,7 +68,6 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"sent":      cmdSent,
 		"sqlite":    func(ts *testscript.TestScript, neg bool, args []string) { cmdSQLite(ts, neg, args, false) },
 		"hold":      func(ts *testscript.TestScript, neg bool, args []string) { cmdSQLite(ts, neg, args, true) },
-		"smalldisk": cmdSmallDisk,
 	}
 }
 
@@ -141,8 +139,6 @@ func cmdFollow(ts *testscript.TestScript, neg bool, args []string) {
 
 var decimal = regexp.MustCompile(`[0-9]+\.[0-9]{7,}(e-?[0-9]+)?`)
 
-// cmdUndated takes the times of answers out of files, which differ from cache
-// to cache.
 func cmdUndated(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) > 0, "undated FILE…")
 	for _, name := range args {
@@ -473,38 +469,4 @@ func cmdSQLite(ts *testscript.TestScript, neg bool, args []string, hold bool) {
 		_, err := conn.ExecContext(context.Background(), statement)
 		ts.Check(err)
 	}
-}
-
-func cmdSmallDisk(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 1, "smalldisk DIR")
-	unmount, err := mountSmall(ts.MkAbs(args[0]))
-	ts.Check(err)
-	ts.Defer(func() { ts.Check(unmount()) })
-}
-
-func mountSmall(dir string) (unmount func() error, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", dir).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("mount: %w: %s", err, out)
-	}
-	return func() error { return exec.Command("umount", dir).Run() }, nil
-}
-
-// scriptCondition knows [mount]: whether file systems can be mounted.
-func scriptCondition(name string) (bool, error) {
-	if name != "mount" {
-		return false, fmt.Errorf("unknown condition %q", name)
-	}
-	dir, err := os.MkdirTemp("", "refract-mount")
-	if err != nil {
-		return false, err
-	}
-	defer os.Remove(dir)
-	unmount, err := mountSmall(dir)
-	if err != nil {
-		return false, nil
-	}
-	return true, unmount()
 }

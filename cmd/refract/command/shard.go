@@ -86,7 +86,7 @@ func taskIndex(getenv func(string) string) (from, index string, err error) {
 var unshared = []string{
 	"source", "ref", "hyp", "reference", "references",
 	"output", "format", "wide", "quiet", "verbose", "progress", "config", "shard", "help", "reports",
-	"cache", "offline", "base-url", "concurrency", "rpm", "tpm", "timeout", "retries", "wait", "tolerate",
+	"cache", "offline", "base-url", "concurrency", "timeout", "retries", "wait", "tolerate",
 	"batch",
 	"prices", "max-cost", "max-calls", "max-time", "dry-run", "store-scores",
 }

@@ -1,10 +1,4 @@
-// Package budget bounds what a run may spend on a model: calls, cost, time.
-//
-// Whoever asks takes the most that a call can cost out of a [Budget], and
-// settles what it did cost. A call that might exceed a limit waits until those
-// in flight have told what they really cost, and is refused once none is in
-// flight: so the limits are kept, and used to the end.
-package budget
+package ask
 
 import (
 	"context"
@@ -23,7 +17,7 @@ var ErrSpent = errors.New("the budget is used up")
 type Limits struct {
 	Calls int           // answers asked for, failed ones included; attempts of one call count once
 	Cost  float64       // in the currency of the prices
-	Time  time.Duration // after which no call begins, counted from New
+	Time  time.Duration // after which no call begins, counted from NewBudget
 }
 
 // Spent is what has been used.
@@ -37,7 +31,13 @@ type Spent struct {
 	Priced  bool // whether prices are known, and Cost means anything
 }
 
-// Budget keeps limits. It is safe for concurrent use. A nil Budget has none.
+// Budget bounds what a run may spend on a model: calls, cost, time.
+//
+// Whoever asks takes the most that a call can cost out of a Budget, and
+// settles what it did cost. A call that might exceed a limit waits until those
+// in flight have told what they really cost, and is refused once none is in
+// flight: so the limits are kept, and used to the end. It is safe for concurrent use. A
+// nil Budget has no limits.
 type Budget struct {
 	limits Limits
 	prices Prices
@@ -50,10 +50,10 @@ type Budget struct {
 	freed    chan struct{} // closed and replaced when a call ends
 }
 
-// New returns a budget that all clients of a run share. A limit on cost needs
+// NewBudget returns a budget that all clients of a run share. A limit on cost needs
 // the price of every model that is called; prices may else be nil, or lack
 // some.
-func New(limits Limits, prices Prices) *Budget {
+func NewBudget(limits Limits, prices Prices) *Budget {
 	b := &Budget{limits: limits, prices: prices, freed: make(chan struct{})}
 	if limits.Time > 0 {
 		b.end = time.Now().Add(limits.Time)

@@ -1,6 +1,7 @@
-package budget
+package ask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,14 +27,6 @@ func (p Price) Cost(prompt, completion int) float64 {
 	return (float64(prompt)*p.Input + float64(completion)*p.Output) / 1e6
 }
 
-// Batched is the price of calls through the Batch API.
-func (p Price) Batched() Price {
-	if p.Batch == 0 {
-		return p
-	}
-	return Price{Input: p.Input * p.Batch, Output: p.Output * p.Batch}
-}
-
 // Batched are the prices of calls through the Batch API.
 func (p Prices) Batched() Prices {
 	if p == nil {
@@ -41,7 +34,8 @@ func (p Prices) Batched() Prices {
 	}
 	out := make(Prices, len(p))
 	for model, price := range p {
-		out[model] = price.Batched()
+		factor := cmp.Or(price.Batch, 1)
+		out[model] = Price{Input: price.Input * factor, Output: price.Output * factor}
 	}
 	return out
 }

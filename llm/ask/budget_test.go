@@ -1,4 +1,4 @@
-package budget_test
+package ask
 
 import (
 	"context"
@@ -14,14 +14,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/refract-eval/refract/internal/budget"
 	"github.com/refract-eval/refract/llm"
 )
 
-type call func(ctx context.Context, r llm.Request) (llm.Response, error)
+type callFunc func(ctx context.Context, r llm.Request) (llm.Response, error)
 
 // bounded is a call that a budget bounds.
-func bounded(b *budget.Budget, c call) call {
+func bounded(b *Budget, c callFunc) callFunc {
 	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
 		if err := b.Take(ctx, r); err != nil {
 			return llm.Response{}, err
@@ -34,7 +33,7 @@ func bounded(b *budget.Budget, c call) call {
 
 func TestCalls(t *testing.T) {
 	asked := 0
-	b := budget.New(budget.Limits{Calls: 2}, nil)
+	b := NewBudget(Limits{Calls: 2}, nil)
 	c := bounded(b, func(context.Context, llm.Request) (llm.Response, error) {
 		asked++
 		return llm.Response{PromptTokens: 3, CompletionTokens: 4}, nil
@@ -45,24 +44,24 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	_, err := c(t.Context(), llm.Request{Model: "m", Prompt: "p", MaxTokens: 10})
-	if !errors.Is(err, budget.ErrSpent) || err.Error() != "the budget is used up: 2 calls were made" || asked != 2 {
+	if !errors.Is(err, ErrSpent) || err.Error() != "the budget is used up: 2 calls were made" || asked != 2 {
 		t.Errorf("%v after %d calls", err, asked)
 	}
-	if s := b.Spent(); s != (budget.Spent{Calls: 2, PromptTokens: 6, CompletionTokens: 8}) {
+	if s := b.Spent(); s != (Spent{Calls: 2, PromptTokens: 6, CompletionTokens: 8}) {
 		t.Errorf("spent %+v", s)
 	}
 }
 
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := budget.New(budget.Limits{Time: time.Minute}, nil)
+		b := NewBudget(Limits{Time: time.Minute}, nil)
 		c := bounded(b, func(context.Context, llm.Request) (llm.Response, error) {
 			time.Sleep(50 * time.Second)
 			return llm.Response{}, nil
 		})
 		for i := range 3 {
 			_, err := c(t.Context(), llm.Request{Model: "m", MaxTokens: 1})
-			if spent := errors.Is(err, budget.ErrSpent); spent != (i == 2) {
+			if spent := errors.Is(err, ErrSpent); spent != (i == 2) {
 				t.Errorf("call %d: %v", i, err)
 			}
 		}
@@ -73,7 +72,7 @@ func TestTime(t *testing.T) {
 // they might, and is refused when it does not fit for certain.
 func TestCostWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := budget.New(budget.Limits{Cost: 2.5}, budget.Prices{"m": {Output: 1e6}})
+		b := NewBudget(Limits{Cost: 2.5}, Prices{"m": {Output: 1e6}})
 		c := bounded(b, func(_ context.Context, r llm.Request) (llm.Response, error) {
 			time.Sleep(time.Second)
 			return llm.Response{PromptTokens: 1, CompletionTokens: 1}, nil
@@ -87,7 +86,7 @@ func TestCostWaits(t *testing.T) {
 				switch {
 				case err == nil:
 					ok.Add(1)
-				case errors.Is(err, budget.ErrSpent):
+				case errors.Is(err, ErrSpent):
 					refused.Add(1)
 				}
 			})
@@ -105,7 +104,7 @@ func TestCostWaits(t *testing.T) {
 
 func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := budget.New(budget.Limits{Cost: 2}, budget.Prices{"m": {Output: 1e6}})
+		b := NewBudget(Limits{Cost: 2}, Prices{"m": {Output: 1e6}})
 		c := bounded(b, func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 			time.Sleep(time.Hour)
 			return llm.Response{}, nil
@@ -126,14 +125,14 @@ func TestWaitEndsWithContext(t *testing.T) {
 // while the limit allows it.
 func TestCostProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		price := budget.Price{Input: rapid.Float64Range(0, 10).Draw(t, "in"), Output: rapid.Float64Range(0.1, 30).Draw(t, "out")}
+		price := Price{Input: rapid.Float64Range(0, 10).Draw(t, "in"), Output: rapid.Float64Range(0.1, 30).Draw(t, "out")}
 		limit := rapid.Float64Range(1e-5, 1e-2).Draw(t, "limit")
 		calls := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) llm.Request {
 			return llm.Request{
 				Model: "m", Prompt: strings.Repeat("x", rapid.IntRange(1, 300).Draw(t, "prompt")), MaxTokens: rapid.IntRange(1, 200).Draw(t, "max"),
 			}
 		}), 1, 40).Draw(t, "calls")
-		b := budget.New(budget.Limits{Cost: limit}, budget.Prices{"m": price})
+		b := NewBudget(Limits{Cost: limit}, Prices{"m": price})
 		c := bounded(b, func(_ context.Context, r llm.Request) (llm.Response, error) {
 			switch len(r.Prompt) % 4 {
 			case 0:
@@ -147,7 +146,7 @@ func TestCostProperty(t *testing.T) {
 		var most sync.Map
 		for i, r := range calls {
 			wg.Go(func() {
-				if _, err := c(context.Background(), r); errors.Is(err, budget.ErrSpent) {
+				if _, err := c(context.Background(), r); errors.Is(err, ErrSpent) {
 					most.Store(i, price.Cost(len(r.Prompt)+32, r.MaxTokens))
 				}
 			})
@@ -167,7 +166,7 @@ func TestCostProperty(t *testing.T) {
 }
 
 func TestModelWithoutPrice(t *testing.T) {
-	b := budget.New(budget.Limits{Cost: 1}, budget.Prices{"gpt-x": {Input: 1}})
+	b := NewBudget(Limits{Cost: 1}, Prices{"gpt-x": {Input: 1}})
 	_, err := bounded(b, nil)(t.Context(), llm.Request{Model: "gpt-y"})
 	if err == nil || !strings.Contains(err.Error(), `"gpt-x"`) {
 		t.Errorf("error %v", err)
@@ -192,7 +191,7 @@ func TestReadPrices(t *testing.T) {
 		{"m: {input: 1, outptu: 2}\n", "no table of prices: p.yaml:1: "},
 		{"m: {input: 1, output: 2}\nm: {input: 1, output: 2}\n", "no table of prices: p.yaml:2: "},
 	} {
-		p, err := budget.ReadPrices("p.yaml", strings.NewReader(c.in))
+		p, err := ReadPrices("p.yaml", strings.NewReader(c.in))
 		got := fmt.Sprint(p)
 		if err != nil {
 			got = err.Error()
@@ -204,11 +203,8 @@ func TestReadPrices(t *testing.T) {
 }
 
 func TestBatched(t *testing.T) {
-	p := budget.Price{Input: 1, Output: 4, Batch: 0.5}
-	if got := p.Batched().Cost(1e6, 1e6); math.Abs(got-2.5) > 1e-12 {
-		t.Errorf("cost %v", got)
-	}
-	if got := (budget.Price{Input: 1, Output: 4}).Batched().Cost(1e6, 0); got != 1 {
-		t.Errorf("cost %v", got)
+	p := Prices{"half": {Input: 1, Output: 4, Batch: 0.5}, "whole": {Input: 1, Output: 4}}.Batched()
+	if half, whole := p["half"].Cost(1e6, 1e6), p["whole"].Cost(1e6, 0); math.Abs(half-2.5) > 1e-12 || whole != 1 {
+		t.Errorf("cost %v and %v", half, whole)
 	}
 }

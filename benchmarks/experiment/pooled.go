@@ -1,0 +1,61 @@
+package experiment
+
+import (
+	"fmt"
+
+	"github.com/refract-eval/refract/internal/report"
+)
+
+// pooledName stands for all datasets together.
+const pooledName = "pooled"
+
+// pooled adds rows and differences of all datasets together, of accuracies:
+// pairs of systems are compared within a dataset, never across.
+func (r *run) pooled(res *Result) {
+	if len(res.Datasets) < 2 {
+		return
+	}
+	whole := map[string]*Row{}
+	for _, parts := range groupsOf(pointers(res.Rows), func(row *Row) (string, bool) { return fmt.Sprint(row.Setting, row.Statistic), row.pools }) {
+		if sum := pool(parts); len(parts) == len(res.Datasets) && sum.Value.Defined() {
+			sum.Interval = r.interval(sum.resamples)
+			whole[fmt.Sprint(sum.Setting, sum.Statistic)] = sum
+			res.Rows = append(res.Rows, *sum)
+			r.note("pooled: pairs of systems of all datasets, compared within their dataset; there is no test of it")
+		}
+	}
+	for _, of := range groupsOf(pointers(res.Differences), func(d *Difference) (string, bool) { return fmt.Sprint(d.A, d.B, d.Statistic), true }) {
+		d := of[0]
+		if a, b := whole[fmt.Sprint(d.A, d.Statistic)], whole[fmt.Sprint(d.B, d.Statistic)]; a != nil && b != nil {
+			res.Differences = append(res.Differences, Difference{
+				About: a.About, A: d.A, B: d.B, AName: d.AName, BName: d.BName,
+				AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.resamples, b.resamples)),
+				P: report.None(), Corrected: report.None(), N: a.N, Missing: max(a.Missing, b.Missing), Unscored: max(a.Unscored, b.Unscored),
+			})
+		}
+	}
+}
+
+// pool is the share over the pairs of systems of all datasets, and that of each
+// resample.
+func pool(parts []*Row) *Row {
+	sum := Row{About: parts[0].About, Setting: parts[0].Setting, MinReferences: parts[0].MinReferences, Ties: report.None(), Epsilon: report.None(),
+		resamples: make([]float64, len(parts[0].resamples))}
+	sum.Dataset, sum.Human = pooledName, ""
+	for _, p := range parts {
+		sum.MinReferences, sum.MaxReferences = min(sum.MinReferences, p.MinReferences), max(sum.MaxReferences, p.MaxReferences)
+		sum.N, sum.Missing, sum.Unscored, sum.Systems = sum.N+p.N, sum.Missing+p.Missing, sum.Unscored+p.Unscored, sum.Systems+p.Systems
+		sum.Value += p.Value * Number(p.N)
+		if len(p.resamples) < len(sum.resamples) {
+			sum.resamples = nil
+		}
+		for i := range sum.resamples {
+			sum.resamples[i] += p.resamples[i] * float64(p.N)
+		}
+	}
+	sum.Groups, sum.Value = sum.Systems, sum.Value/Number(sum.N)
+	for i := range sum.resamples {
+		sum.resamples[i] /= float64(sum.N)
+	}
+	return &sum
+}

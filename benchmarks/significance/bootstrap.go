@@ -1,0 +1,38 @@
+package significance
+
+import (
+	"context"
+	"math"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+)
+
+// bootstrap resamples both tables over the same units.
+func bootstrap(ctx context.Context, t paired) (Result, error) {
+	var seen [2]float64
+	var values [2][]float64
+	for i, p := range []*correlate.Pairs{t.a, t.b} {
+		of, err := t.Of(p)
+		if err != nil {
+			return Result{}, err
+		}
+		if seen[i] = of.Value; math.IsNaN(of.Value) {
+			return Result{Delta: math.NaN(), P: math.NaN()}, nil
+		}
+		values[i], err = correlate.Bootstrap{Resamples: t.Resamples, Seed: t.Seed, Units: t.Units}.Resample(ctx, t.Measure, p)
+		if err != nil {
+			return Result{}, err
+		}
+	}
+	res, notLarger := Result{Delta: seen[0] - seen[1]}, 0
+	for i, v := range values[0] {
+		if d := v - values[1][i]; !math.IsNaN(d) {
+			res.Resamples++
+			if d <= 0 {
+				notLarger++
+			}
+		}
+	}
+	res.P = share(notLarger, res.Resamples)
+	return res, nil
+}

@@ -363,8 +363,8 @@ func (b *builder) refine(ctx context.Context, e *env) error {
 		return err
 	}
 	j := m.(*judge.Judge)
-	if why := build.CanRefine(j.Resolved()); why != "" {
-		return usagef("the judge %s cannot be refined: %s", b.plan.Judge, why)
+	if !build.CanRefine(j.Resolved()) {
+		return usagef("the judge %s cannot be refined: examples have a prompt of one message, and a report", b.plan.Judge)
 	}
 	if j.Samples() > 1 {
 		return usagef("the judge %s: its option samples is for scores; samples of the plan says how many reports are asked for", b.plan.Judge)

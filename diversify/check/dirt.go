@@ -107,10 +107,9 @@ func unemoji(_ *Checker, t string, ref *original) string {
 		if strings.HasPrefix(t[i:], "\ufe0f\u20e3") { // a keycap
 			before = strings.TrimRight(before, "0123456789#* ")
 		}
-		talks := func(s string) bool { return ref.evidence(s).isTalk() }
 		last, first := before[strings.LastIndexByte(before, '\n')+1:], strings.SplitN(next, "\n", 2)[0]
 		switch {
-		case talks(last) != talks(first) && says(last) && unicode.IsUpper(firstRune(next)):
+		case ref.evidence(last).isTalk() != ref.evidence(first).isTalk() && says(last) && unicode.IsUpper(firstRune(next)):
 			before += "\n"
 		case before != "" && next != "" && !unicode.IsPunct(firstRune(next)) && !strings.HasSuffix(before, "\n") && t[i-1] == ' ':
 			before += " "

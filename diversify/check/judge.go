@@ -236,21 +236,11 @@ func (s *Segment) same(j *judged, texts []known) string {
 }
 
 // otherLanguage asks the Detector about words that the reference has not. Where the two
-// share many, and not all are names, the language is the same.
+// share many, the language is the same.
 func (s *Segment) otherLanguage(j *judged) string {
-	var rest []string
-	all, shared, names := text.LetterRuns(strings.ToLower(j.Text)), 0, 0
-	for _, w := range all {
-		switch {
-		case !j.ref.plain[w]:
-			rest = append(rest, w)
-			continue
-		case j.ref.names[w]:
-			names++
-		}
-		shared++
-	}
-	if 5*shared >= 2*len(all) && 5*(shared-names) >= len(all) {
+	all := text.LetterRuns(strings.ToLower(j.Text))
+	rest := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return j.ref.plain[w] })
+	if 5*len(rest) <= 3*len(all) {
 		return ""
 	}
 	if j.ref.other == nil {

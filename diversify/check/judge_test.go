@@ -212,8 +212,6 @@ func TestLanguage(t *testing.T) {
 		{"de alqs klor hirr", "en thox oz othar", "language", "en thox oz othar"},
 		{"de alqs klor hirr", "de dox azt gutt zo", check.Accepted, "dox azt gutt zo"},
 		{"de alqs klor hirr", "en alqs klor hirr", check.Accepted, ""}, // the words are the reference's
-		{"de Anna Maria Keller azt hirr", "en Anna Maria Keller oz hera", "language", "en oz hera"},
-		{"de Anna Maria Keller azt hirr", "de hirr azt Anna Maria Keller", check.Accepted, ""},
 	} {
 		rests = nil
 		r := c.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true})

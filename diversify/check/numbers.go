@@ -167,7 +167,7 @@ func (s *scanner) word(at int, w string, m *meaning) {
 		switch {
 		case follows && m.role == "clock":
 			s.implied = append(s.implied, last.values[0]-12, last.values[0]+12)
-		case follows && m.role == "decade" && last.values[0] < 100:
+		case follows && m.role == "decade":
 			last.values = append(last.values, 1900+last.values[0])
 		}
 		s.implied = append(s.implied, m.implied...)
@@ -184,8 +184,8 @@ func (n numbers) relaxed(t string) numbers {
 	if len(n.stated) > 0 {
 		first := &n.stated[0]
 		before, after, _ := strings.Cut(strings.ToLower(norm.NFKC.String(t)), first.text)
-		m := numeralWords()[strings.Trim(before, "(#№. -")]
 		label := strings.HasPrefix(after, ".") || strings.HasPrefix(after, ")")
+		m := numeralWords()[strings.Trim(before, "(#№. -")]
 		first.weak = first.weak || before == "" && label || m != nil && m.role == "part"
 	}
 	return n

@@ -24,8 +24,8 @@ func TestSameNumbers(t *testing.T) {
 		{"at 3 pm", "at 15:00"}, {"um 10.50 Uhr", "um 10:50 Uhr"}, {"at 5:30 p.m.", "at 17:30"}, {"в 9 часов вечера", "в 21:00"},
 		{"two decades", "20 years"}, {"2 Wochen", "14 Tage"}, {"half a year", "6 months"}, {"24 hours", "a day"}, {"2 years", "24 months"},
 		{"1 photo", "a photo"},
-		{"both men", "the 2 men"}, {"the first", "the 1st"}, {"COVID-19 came", "the virus came"}, {"2. Open it.", "Open it."}, {"Article 26 The office", "The office"},
-		{"Step 3: open", "Open it"}, {"two or three", "2 or 3"}, {"one day", "some day"}, {"10x15 cm", "10 by 15 cm"}, {"the 1980s", "in 1980s style"},
+		{"both men", "the 2 men"}, {"the first", "the 1st"}, {"COVID-19 came", "the virus came"}, {"2. Open it.", "Open it."},
+		{"two or three", "2 or 3"}, {"one day", "some day"}, {"10x15 cm", "10 by 15 cm"}, {"the 1980s", "in 1980s style"},
 		{"424.10.37.20", "model 424.10.37.20"}, {"in the 80s", "in the 1980s"}, {"in den 80ern", "in den 1980ern"}, {"в 90-е годы", "в 1990-е годы"}, {"9787513306645", "ISBN 9787513306645"},
 	} {
 		if d := check.Change(x[0], x[1]); d != "" {

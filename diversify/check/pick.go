@@ -77,7 +77,7 @@ func (o *original) line(t string) (l line) {
 		aside := unicode.Is(unicode.Pd, firstRune(p)) && e.task == 0 && e.words < 4
 		return e.isTalk() && !aside && !o.echoes(p)
 	}
-	for len(parts) > 0 && (talks(parts[0]) || o.echoes(parts[0]) && len(parts) > 1 || o.opens(parts)) {
+	for len(parts) > 0 && (talks(parts[0]) || o.echoes(parts[0]) && len(parts) > 1) {
 		l.echo = l.echo || o.echoes(parts[0])
 		parts = parts[1:]
 	}
@@ -110,28 +110,13 @@ func (o *original) muses(t string) bool {
 	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations.FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || strings.ContainsAny(t, "=→") && !o.has("=→"))
 }
 
-// opens reports whether the first of some sentences is a word or two before a rewriting
-// that has as many sentences as the reference without it: "Sure thing!"
-func (o *original) opens(parts []string) bool {
-	if len(parts) <= o.parts() || !isStop(lastRune(strings.TrimSpace(parts[0]))) || o.has("!") && strings.Contains(parts[0], "!") {
-		return false
-	}
-	e, rest := o.evidence(parts[0]), o.evidence(strings.Join(parts[1:], ""))
-	return e.shared == 0 && e.words <= 3 && o.fits(rest) && rest.shared > 0
-}
-
-// remarks reports whether the last part of a line is a bracket, or stands behind a dash,
-// and has nothing of the reference.
+// remarks reports whether the last part of a line is a bracket with nothing of the reference.
 func (o *original) remarks(t string) bool {
-	r, e := firstRune(t), o.evidence(t)
-	switch {
-	case e.shared > 0 || !says(t):
-		return false
-	case r == '(' || r == '（' || r == '[':
-		inner := strings.TrimRight(strings.TrimSpace(t), ")）]")
-		return e.talk > 0 || e.words > 2 && isStop(lastRune(inner)) || o.foreign(t)
+	e := o.evidence(t)
+	if e.shared > 0 || !says(t) || !strings.ContainsRune("(（[", firstRune(t)) {
+		return e.shared == 0 && unicode.Is(unicode.Pd, firstRune(t)) && e.task > 0
 	}
-	return (unicode.Is(unicode.Pd, r) || r == '/' || r == '#' || r == '*') && e.task > 0
+	return e.talk > 0 || e.words > 2 && isStop(lastRune(strings.TrimRight(t, " )）]"))) || o.foreign(t)
 }
 
 // foreign reports whether a text has letters, and none of the reference's script.
@@ -167,7 +152,7 @@ func (o *original) cutLabel(t string) (label, rest string) {
 		return "", t
 	}
 	colon := strings.ContainsAny(t[i:i+n], ":：")
-	if n == 1 && !unicode.IsSpace(firstRune(t[i+n:])) && !isQuote(firstRune(rest)) && !isDense(firstRune(rest)) {
+	if n == 1 && isDigit(t[i+n]) {
 		return "", t // 15:30
 	}
 	e, r := o.evidence(label), o.evidence(rest)
@@ -269,19 +254,18 @@ func untalk(_ *Checker, t string, ref *original) string {
 		}
 		return kept[0].text
 	}
-	all := ref.view(t)
-	if !slices.ContainsFunc(all, func(l line) bool { return !l.talk }) {
-		return t
+	for all := ref.view(t); len(all) > 0; {
+		switch first, last := all[0], all[len(all)-1]; {
+		case first.talk:
+			all = all[1:]
+		case last.talk:
+			all = all[:len(all)-1]
+		default:
+			from := strings.Index(t, first.whole)
+			return t[from:max(from, strings.LastIndex(t, last.whole)+len(last.whole))]
+		}
 	}
-	for all[0].talk {
-		all = all[1:]
-	}
-	for all[len(all)-1].talk {
-		all = all[:len(all)-1]
-	}
-	last := all[len(all)-1].whole
-	from, to := strings.Index(t, all[0].whole), strings.LastIndex(t, last)+len(last)
-	return t[from:max(from, to)]
+	return t
 }
 
 // finals are in the label of the last of several texts, drafts in that of one before it.
@@ -309,8 +293,7 @@ func first(_ *Checker, t string, ref *original) string {
 	if whole := ref.whole(all); whole != "" {
 		return whole
 	}
-	begin, _, _ := strings.Cut(t, "\n")
-	thinks := thought.MatchString(begin) || slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
+	thinks := slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
 	var pick *line
 	for i, l := range all {
 		if firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < 0.4*most || thinks && ref.muses(l.whole) {
@@ -343,12 +326,6 @@ func (o *original) whole(all []line) string {
 	}
 	return t
 }
-
-// thought is a heading of a thought whose tokens are lost.
-var thought = regexp.MustCompile(`^(?i:thought|thinking|analysis|reasoning|assistantanalysis|思考)[.:]*$`)
-
-// picks are in a sentence that says that another text than the first is the best.
-var picks = regexp.MustCompile(`(?i)(?:best|better|prefer|recommend|final|favou?rite|go with|choose|pick|since|use).*\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b|\b(?:second|third|fourth|last|latter|[2-9]|[b-d])\b.*(?:best|better|prefer|recommend|final|favou?rite|choice|pick)|(?:2|3|втор|трет|zweit|dritt).*(?:besser|beste|empfehl|лучш|рекоменд)|推荐|最好`)
 
 var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -41,7 +42,7 @@ func (s *Segment) unclear(j *judged) string {
 	sign(1, asks(j.Text) != asks(ref.text), "only one of the two asks something")
 	sign(1, has[self] && !own[self], "it names the writer")
 	sign(1, has[reader] && !own[reader], "it names the reader")
-	sign(1, has[reader] && !own[reader] && own[self] && !strings.ContainsAny(ref.text, "?？"), "the reference names the writer")
+	sign(1, has[reader] && !own[reader] && own[self] && !asks(ref.text), "the reference names the writer")
 	sign(1, 10*e.task > float64(e.words), "it names a text or a task")
 	sign(1, refuses && (has[self] || own[self]), "it begins as a refusal")
 	sign(1, first(words) && !first(refWords), "it begins as a reply")
@@ -67,25 +68,14 @@ func (s *Segment) unexplained(j *judged) string {
 			return fmt.Sprintf("%q stands in front of it, and the reference has no such label", label)
 		}
 	}
-	if first, rest := firstWord(j.Text); asks(ref.text) && answers[first] && strings.ContainsAny(rest[:min(1, len(rest))], ",.!;") {
+	if asks(ref.text) && answers.MatchString(j.Text) {
 		return fmt.Sprintf("it answers the reference's question: %s", quote(j.Text))
-	}
-	if i := strings.Index(j.Raw, j.Text); i >= 0 && slices.Contains(j.Cleaned, stepAlternatives) {
-		if after := j.Raw[i+len(j.Text):]; picks.MatchString(after) && !strings.Contains(after, j.Text) && !finals.MatchString(j.Raw[:i]) {
-			return "it is one of several, and another may be called the best"
-		}
 	}
 	return ""
 }
 
-// firstWord is the first word of a text, in lower case, and what follows.
-func firstWord(t string) (word, rest string) {
-	n := strings.IndexFunc(t+" ", func(r rune) bool { return !unicode.IsLetter(r) })
-	return strings.ToLower(t[:n]), t[n:]
-}
-
-// answers are words that begin an answer to a question.
-var answers = map[string]bool{"yes": true, "no": true, "yeah": true, "ja": true, "nein": true, "да": true, "нет": true, "是的": true}
+// answers begin an answer to a question.
+var answers = regexp.MustCompile(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
 
 // polite are words to a reader that a rewriting may well add.
 var polite = map[string]bool{"pleas": true, "thank": true, "bitte": true, "danke": true, "пожал": true, "спаси": true, "请": true, "谢谢": true}

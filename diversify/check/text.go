@@ -208,7 +208,6 @@ type original struct {
 	words   map[string]bool // by their keys
 	content int             // words that say something
 	plain   map[string]bool // words as they are, in lower case
-	names   map[string]bool // of them, with a capital, but for the first one
 	numbers func() numbers
 	parts   func() int // sentences
 
@@ -217,7 +216,7 @@ type original struct {
 
 func newOriginal(t string) *original {
 	t = strings.TrimSpace(t)
-	o := &original{text: t, chars: chars(t), words: map[string]bool{}, plain: map[string]bool{}, names: map[string]bool{}}
+	o := &original{text: t, chars: chars(t), words: map[string]bool{}, plain: map[string]bool{}}
 	o.norm = sync.OnceValue(func() string { return normalize(t) })
 	o.numbers = sync.OnceValue(func() numbers { return numbersOf(t).relaxed(t) })
 	o.parts = sync.OnceValue(func() int { return len(o.sentences(t)) + strings.Count(t, ";") + strings.Count(t, "；") })
@@ -238,10 +237,8 @@ func newOriginal(t string) *original {
 		}
 		o.words[w.key] = true
 	}
-	for i, w := range text.LetterRuns(t) {
-		low := strings.ToLower(w)
-		o.plain[low] = true
-		o.names[low] = o.names[low] || i > 0 && unicode.IsUpper(firstRune(w))
+	for _, w := range text.LetterRuns(strings.ToLower(t)) {
+		o.plain[w] = true
 	}
 	return o
 }

@@ -13,10 +13,8 @@ import (
 var tokens = regexp.MustCompile(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[[^\[\]\s]{1,30}\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}|assistantfinal|\.\.\.done thinking\.`)
 
 var (
-	// html are tags within a line, and tags that end one.
-	html = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>|` +
-		`</?(p|div|br|hr|li|ul|ol|h[1-6]|blockquote|pre|table|thead|tbody|tr|td|th|html|body|section|article|dl|dt|dd|center)(?: [^<>]*)?/?>`)
-	roles = regexp.MustCompile(`^(?i:assistant|user|system|model|human|ai|bot|gpt|final|analysis|commentary|thought|thinking|assistent|ассистент|助手|助理)\s*(?:[:：\n]|$)`)
+	// inlineTags are tags of HTML within a line.
+	inlineTags = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
 	// lost are what ends a thought where tokens are lost, or written for a terminal.
 	lost = regexp.MustCompile(`assistantfinal|\.\.\.done thinking\.`)
 )
@@ -55,24 +53,12 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 	}
 	at, thought := 0, ""
 	add := func(s string) {
-		name := thought
-		if role := roles.FindString(strings.TrimSpace(s)); role != "" && at > 0 && !ref.has(":") {
-			s = strings.TrimPrefix(strings.TrimSpace(s), role)
-			if role = strings.ToLower(role); text.Thoughts.MatchString(role) || strings.HasPrefix(role, "user") || strings.HasPrefix(role, "system") {
-				name = role
-			}
-		}
-		if open = name != ""; !open && says(s) {
+		if open = thought != ""; !open && says(s) {
 			parts = append(parts, strings.TrimSpace(s))
 		}
 	}
 	if !ref.has("<") {
-		t = html.ReplaceAllStringFunc(t, func(tag string) string {
-			if html.FindStringSubmatch(tag)[1] == "" {
-				return ""
-			}
-			return "\n"
-		})
+		t = inlineTags.ReplaceAllString(t, "")
 	}
 	for _, k := range tokens.FindAllStringIndex(t, -1) {
 		token := t[k[0]:k[1]]
@@ -91,8 +77,6 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 			thought = ""
 		case isThought && !strings.HasSuffix(token, "/>") && !strings.HasPrefix(token, "<!"):
 			thought = name
-		case !closes:
-			thought = ""
 		}
 	}
 	add(t[at:])

@@ -268,7 +268,7 @@ func (b *builder) designate(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return b.set.Designated(ctx, task, b.set.TextsOf(segments, b.plan.Items))
+	return b.set.Designated(ctx, task, segments, b.plan.Items)
 }
 
 // mix makes examples for TIGERScore, row by row.

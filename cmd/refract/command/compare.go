@@ -100,12 +100,6 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 			return errors.New("there is one reference a segment, and so no curve")
 		}
 		t := c.view(res)
-		if len(t.Rows) == 0 && c.out.format.ForPeople() && len(res.Rows) > 0 {
-			name := res.Rows[0].Setting
-			name.References = ""
-			_, err := fmt.Fprintf(out, "One setting is left, %s, and so no pair to test.\n", name)
-			return err
-		}
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
 		}

@@ -106,27 +106,6 @@ func TestCallsThatShareAPrefixAreNeighbours(t *testing.T) {
 	}
 }
 
-func TestEqualPromptsAreAskedOnce(t *testing.T) {
-	m := says(func(string) string { return " The model-generated output contains no errors." })
-	j := newJudge(t, m, "tigerscore:task=translation", nil)
-	// A reference-free judge is asked once for a hypothesis, whatever the
-	// references are and however many systems wrote it.
-	blocks := []metrics.Block{{Source: "s", Hypotheses: []string{"same", "same", "other"}}, {Source: "s", Hypotheses: []string{"same"}}}
-	scores, err := j.Score(t.Context(), blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(m.asked) != 2 {
-		t.Errorf("%d calls, want 2", len(m.asked))
-	}
-	if d := cmp.Diff([]float64{0, 0, 0}, scores[0].Values); d != "" {
-		t.Error(d)
-	}
-	if j.Info().NeedsReferences {
-		t.Error("TIGERScore wants references")
-	}
-}
-
 // A second run over the same store makes no call, and gives the same.
 func TestAnswersAreStored(t *testing.T) {
 	store := cache.NewMemory()

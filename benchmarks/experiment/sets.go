@@ -12,25 +12,24 @@ import (
 
 // columns resolves a set for a dataset.
 func (d *data) columns(s Set) (columnsOf, error) {
-	switch s.Kind {
-	case KindOriginal:
-		return d.each(func(seg *refract.Segment, _ int) []int { return withVariants(seg, nil) }), nil
-	case KindAll:
-		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg) }), nil
-	case KindFirst:
-		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg)[:min(s.K, seg.NumReferences())] }), nil
-	case KindPrompts:
-		for _, p := range s.Prompts {
-			switch {
-			case len(d.prompts) == 0:
-				return nil, fmt.Errorf("references, prompts: dataset %s has no variants, so there is no prompt %q", d.Name, p)
-			case !slices.Contains(d.prompts, p):
-				return nil, fmt.Errorf("references, prompts: %s", english.Unknown("prompt", p, d.prompts))
-			}
+	for _, p := range s.Prompts {
+		switch {
+		case len(d.prompts) == 0:
+			return nil, fmt.Errorf("references, prompts: dataset %s has no variants, so there is no prompt %q", d.Name, p)
+		case !slices.Contains(d.prompts, p):
+			return nil, fmt.Errorf("references, prompts: %s", english.Unknown("prompt", p, d.prompts))
 		}
+	}
+	if !s.All && s.First == 0 {
 		return d.withPrompts(s.Prompts), nil
 	}
-	return nil, fmt.Errorf("references %q: unknown kind %q", s.Name, s.Kind)
+	return d.each(func(seg *refract.Segment, _ int) []int {
+		all := everything(seg)
+		if s.First > 0 {
+			all = all[:min(s.First, len(all))]
+		}
+		return all
+	}), nil
 }
 
 // withPrompts are the originals and the variants of some prompts.

@@ -93,7 +93,7 @@ func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*or
 			segments[i] = rest(s)
 		}
 	}
-	orders, err := orderAll(ctx, &selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}, segments)
+	orders, err := (&selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}).Orders(ctx, segments)
 	if err != nil {
 		return nil, err
 	}
@@ -194,21 +194,4 @@ func withVariants(s *refract.Segment, variants []int) []int {
 	}
 	slices.Sort(columns)
 	return columns
-}
-
-// orderBatch is how many segments are compared at a time.
-const orderBatch = 64
-
-// orderAll returns the selector's orders of the variants of segments, a batch at
-// a time.
-func orderAll(ctx context.Context, s *selection.Selector, segments []*refract.Segment) ([][]int, error) {
-	out := make([][]int, 0, len(segments))
-	for part := range slices.Chunk(segments, orderBatch) {
-		orders, err := s.Orders(ctx, part)
-		if err != nil {
-			return nil, fmt.Errorf("segments %q to %q: %w", part[0].ID, part[len(part)-1].ID, err)
-		}
-		out = append(out, orders...)
-	}
-	return out, nil
 }

@@ -23,6 +23,19 @@ import (
 // endless is a dataset that counts what was read of it.
 type endless struct{ read *atomic.Int64 }
 
+func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
+	return func(yield func(*refract.Segment, error) bool) {
+		for ctx.Err() == nil {
+			n := e.read.Add(1)
+			seg := &refract.Segment{ID: fmt.Sprint(n), References: []refract.Text{refract.NewText(fmt.Sprintf("Reference %d.", n))}}
+			if !yield(seg, nil) {
+				return
+			}
+		}
+		yield(nil, ctx.Err())
+	}
+}
+
 // A slow call holds up neither the segments behind it nor the memory's bound.
 func TestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -209,17 +222,6 @@ func TestAbandonedCall(t *testing.T) {
 			t.Errorf("the one that left: %v", err)
 		}
 	})
-}
-
-func (s silent) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for seg := range s.segments.Segments(ctx) {
-			if !yield(seg, nil) {
-				return
-			}
-		}
-		<-s.until
-	}
 }
 
 // Expand returns after its calls have ended, also where yield fails or panics.

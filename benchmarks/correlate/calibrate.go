@@ -23,15 +23,20 @@ func Calibrate(rows []Row) Calibration {
 	// A pair has weight, the unit over the number of the vector's pairs, so that the
 	// mean over vectors is the sum of the weights of the pairs that agree.
 	unit, vectors, sum := commonUnit(rows), 0.0, 0.0
-	var changes []change
-	for _, r := range rows {
+	all, number := make([]PairCounts, len(rows)), int64(0)
+	for i, r := range rows {
+		all[i] = CountPairs(r.Gold, r.Metric)
+		number += all[i].Concordant + all[i].TiedGold
+	}
+	changes := make([]change, 0, number) // 2 GB for the most pairs
+	for k, r := range rows {
 		n := len(r.Gold)
 		if n < 2 {
 			continue
 		}
 		vectors++
-		weight, counts := unit/float64(n*(n-1)/2), CountPairs(r.Gold, r.Metric)
-		sum += weight * float64(counts.Concordant+counts.TiedBoth)
+		weight := unit / float64(n*(n-1)/2)
+		sum += weight * float64(all[k].Concordant+all[k].TiedBoth)
 		for i := range r.Gold {
 			for j := range i {
 				switch gold, metric := cmp.Compare(r.Gold[i], r.Gold[j]), cmp.Compare(r.Metric[i], r.Metric[j]); {
@@ -100,7 +105,7 @@ var ErrTooManyPairs = errors.New("too many pairs of cells for tie calibration; g
 // The most pairs that are kept: to find one threshold, and to find one in each
 // resample.
 const (
-	calibratedPairs = 1 << 24
+	calibratedPairs = 1 << 27
 	resampledPairs  = 1 << 22
 )
 

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -35,12 +34,11 @@ func (it *item) set(f field, value string) { it.has[f], it.value[f] = true, valu
 // fields say that there is nothing.
 func (it *item) errorOf() (analysis.Error, bool) {
 	nothing, stated := true, false
-	for f := fieldNone + 1; f < fields; f++ {
-		if !it.has[f] {
-			continue
+	for f, value := range it.value {
+		if it.has[f] {
+			stated = stated || value != ""
+			nothing = nothing && (isNone(value) || field(f) == fieldPenalty && strings.Trim(value, "0.-") == "")
 		}
-		stated = stated || it.value[f] != ""
-		nothing = nothing && (isNone(it.value[f]) || f == fieldPenalty && strings.Trim(it.value[f], "0.-") == "")
 	}
 	text := func(f field) string {
 		if v := it.value[f]; !isNone(v) {
@@ -151,9 +149,4 @@ func noteItems(r *analysis.Report, numbers []int, what string) {
 	default:
 		note(r, "error "+names+" have "+what)
 	}
-}
-
-// severityIndex sorts errors by severity, the worst first.
-func severityIndex(a, b analysis.Error) int {
-	return slices.Index(worstFirst, a.Severity) - slices.Index(worstFirst, b.Severity)
 }

@@ -61,7 +61,9 @@ func headingsReader(s Spec) reader {
 			note(r, "text that is no error of a category was passed over")
 		}
 		s.take(r, items)
-		slices.SortStableFunc(r.Errors, severityIndex)
+		slices.SortStableFunc(r.Errors, func(a, b analysis.Error) int {
+			return slices.Index(worstFirst, a.Severity) - slices.Index(worstFirst, b.Severity)
+		})
 		switch {
 		case len(items) > 0:
 			return s.sum(r)

@@ -46,16 +46,11 @@ func closes(s string, i, n int) bool {
 	return before != utf8.RuneError && !unicode.IsSpace(before) && !glued(after)
 }
 
+var noneForm = regexp.MustCompile(`^(?:n/a|n\.a|na|none|null|nil|nothing|no[ -]errors?|not applicable)?$`)
+
 // isNone reports whether a value says that there is nothing to say.
 func isNone(value string) bool {
-	if len(value) > 32 {
-		return false
-	}
-	switch strings.ToLower(strings.Trim(value, " \t\r\n.\"'`*()[]-–—")) {
-	case "", "n/a", "n.a", "na", "none", "null", "nil", "nothing", "no error", "no errors", "no-error", "not applicable":
-		return true
-	}
-	return false
+	return len(value) <= 32 && noneForm.MatchString(strings.ToLower(strings.Trim(value, " \t\r\n.\"'`*()[]-–—")))
 }
 
 // severityForm is a severity at the start of a value, and what makes it no

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -53,10 +55,8 @@ func WriteStands(w io.Writer, stands []guard.Stand) error {
 			}
 			t.Add(s.Judge, kind, c.Planted, c.Judged(), c.SeenThrough, c.Fooled, c.Blind, c.NoScore, gain)
 		}
-		for _, kind := range guard.Kinds() {
-			if c := s.Kinds[kind]; c != nil {
-				row(kind, c)
-			}
+		for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
+			row(kind, s.Kinds[kind])
 		}
 		row("all", &s.All)
 	}

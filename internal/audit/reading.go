@@ -10,12 +10,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"runtime"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
-	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -100,15 +98,14 @@ type written struct {
 // before the line in errors. The rows before a line at fault are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
 	sum := &Totals{}
-	read := func(l line) (*written, error) {
+	for l, err := range linesOf(in, func(line int, err error) error { return r.At(name, line, err) }) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
 		row, err := r.row(l)
 		if err != nil {
 			return nil, r.At(name, l.number, err)
 		}
-		return row, nil
-	}
-	lines := linesOf(in, func(line int, err error) error { return r.At(name, line, err) })
-	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), lines, read, func(row *written) error {
 		sum.Rows++
 		if row.Substituted != "" {
 			sum.Substituted++
@@ -117,14 +114,12 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 		if row.withoutText {
 			sum.WithoutText++
 		}
-		_, err := w.Write(row.line)
-		return err
-	})
-	if err == nil && sum.Rows == 0 {
-		err = fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
+		if _, err := w.Write(row.line); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
+	if sum.Rows == 0 {
+		return nil, fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
 	}
 	return sum, nil
 }
@@ -138,23 +133,15 @@ type line struct {
 	text   []byte
 }
 
-// linesOf yields the lines of a file. Blank ones may only end it.
+// linesOf yields the lines of a file that are not blank.
 func linesOf(in io.Reader, at func(line int, err error) error) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		lines := bufio.NewScanner(in)
 		lines.Buffer(make([]byte, 1<<16), mostLine)
-		n, blank := 1, 0
+		n := 1
 		for ; lines.Scan() && lines.Err() == nil; n++ { // a line that an error cut off is none
 			text := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
-			if len(bytes.TrimSpace(text)) == 0 {
-				blank = cmp.Or(blank, n)
-				continue
-			}
-			if blank > 0 {
-				yield(line{}, at(blank, errors.New("the line is blank; write {\"output\": null} where there is no answer, so that rows keep their places")))
-				return
-			}
-			if !yield(line{n, bytes.Clone(text)}, nil) {
+			if len(bytes.TrimSpace(text)) > 0 && !yield(line{n, bytes.Clone(text)}, nil) {
 				return
 			}
 		}

@@ -28,13 +28,13 @@ func TestPaperPrompts(t *testing.T) {
 	r := loaded(t, "instructscore")
 	major, minor := analysis.Major, analysis.Minor
 	for _, test := range []struct {
-		step, task string
-		raw        Text
-		errors     []analysis.Error
-		words      string
+		step, task  string
+		source, raw string
+		errors      []analysis.Error
+		words       string
 	}{
 		{
-			"errors", "mt_zh-en", Text{Text: "The art of writing."},
+			"errors", "mt_zh-en", "", "The art of writing.",
 			[]analysis.Error{
 				{Aspect: "Translation includes information not present in the correct translation", Severity: major},
 				{Aspect: "Problems with grammar, other than orthography", Severity: major},
@@ -42,12 +42,12 @@ func TestPaperPrompts(t *testing.T) {
 			`You are evaluating a model output based on a reference, which describes semantics about text. The correct translation is, "The art of writing.". Your translation needs to contain two non-overlapping errors non-overlapping errors based on the given error types. Please give 0 minor errors and 2 major errors. Major errors can significantly alter the meaning of the sentences, while minor errors will not change the meaning. For each error, give me an error type, a major/minor label, an error location, and an explanation. The format is Paraphrase correct translation: Incorrect Translation: Error type 1: Translation includes information not present in the correct translation Major/minor: Major Error location 1: Explanation for error 1: Error type 2: Problems with grammar, other than orthography Major/minor: Major Error location 2: Explanation for error 2:`,
 		},
 		{
-			"errors", "d2t", Text{Source: "'A | author | B'", Text: "B wrote A."},
+			"errors", "d2t", "'A | author | B'", "B wrote A.",
 			[]analysis.Error{{Dimension: "Data Coverage", Aspect: "The text only partially describes a predicate present in the data", Severity: minor}},
 			`You are evaluating a model output based on a structured data input and a reference. The input is 'A | author | B'. The correct generation is, "B wrote A.". Your generation needs to contain one non-overlapping error based on the given error types. Please give 1 minor error and 0 major error. Major errors can confuse or mislead the reader due to significant change in meaning, while minor errors don't lead to loss of meaning but errors are still noticeable. For each error, give me an error type, a major/minor label, an error location and an explanation. If some error types with major/minor labels do not exist at incorrect generation, put N/A at error location and explanation. The format is: Paraphrased correct generation: Incorrect Generation: Error dimension 1: Data Coverage Error type 1: The text only partially describes a predicate present in the data Major/minor: Minor Error location 1: Explanation for error 1:`,
 		},
 		{
-			"errors", "mt_en-de", Text{Text: "Die Anzahl hat einen neuen Höchststand erreicht."},
+			"errors", "mt_en-de", "", "Die Anzahl hat einen neuen Höchststand erreicht.",
 			[]analysis.Error{
 				{Aspect: "Terminology is non-standard or does not fit context. Terminology is used inconsistently", Severity: major},
 				{Aspect: "Incorrect translation has stylistic problems", Severity: minor},
@@ -59,7 +59,7 @@ func TestPaperPrompts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := r.Prompt(test.step, task, designation(task, test.raw, test.errors))
+		got, err := r.Prompt(test.step, task, designation(task, test.source, test.raw, test.errors))
 		if err != nil {
 			t.Fatal(err)
 		}

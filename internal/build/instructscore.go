@@ -15,24 +15,12 @@ import (
 
 const stepErrors = "errors"
 
-// Text is a correct text.
-type Text struct{ ID, Text, Source string }
-
-// TextsOf returns the first references of segments, at most most of them, drawn by
-// the seed; 0 means all.
-func (s *Set) TextsOf(segments []*refract.Segment, most int) (texts []Text) {
-	for _, segment := range segments {
-		if text := firstReference(segment); strings.TrimSpace(text) != "" {
-			texts = append(texts, Text{segment.ID, text, segment.Source.Value})
-		}
-	}
-	return some(s.Seed, "texts", texts, most)
-}
-
-// Designated makes examples for InstructScore: a correct text becomes a paraphrase,
-// which is the reference, and an output with errors that were designated, each with
-// its explanation (section 4.1).
-func (s *Set) Designated(ctx context.Context, task *Task, texts []Text) error {
+// Designated makes examples for InstructScore: the first reference of a segment becomes
+// a paraphrase, which is the reference, and an output with errors that were designated,
+// each with its explanation (section 4.1). most bounds the segments, which are then
+// drawn by the seed; 0 means all.
+func (s *Set) Designated(ctx context.Context, task *Task, segments []*refract.Segment, most int) error {
+	segments = slices.DeleteFunc(slices.Clone(segments), func(s *refract.Segment) bool { return strings.TrimSpace(firstReference(s)) == "" })
 	metric, err := s.Recipe.resolve(task.Options)
 	if err != nil {
 		return err
@@ -43,13 +31,14 @@ func (s *Set) Designated(ctx context.Context, task *Task, texts []Text) error {
 		return err
 	}
 	var dialogues []*Dialogue
-	for _, t := range texts {
-		it := &Item{ID: t.ID, Task: task.Name, Group: cmp.Or(t.Source, t.Text), Source: t.Source, Asked: designate(s.Seed, task, t.Text)}
-		p, err := s.Recipe.Prompt(stepErrors, task, designation(task, t, it.Asked))
+	for _, segment := range some(s.Seed, "texts", segments, most) {
+		text, source := firstReference(segment), segment.Source.Value
+		it := &Item{ID: segment.ID, Task: task.Name, Group: cmp.Or(source, text), Source: source, Asked: designate(s.Seed, task, text)}
+		p, err := s.Recipe.Prompt(stepErrors, task, designation(task, source, text, it.Asked))
 		if err != nil {
 			return err
 		}
-		dialogues = append(dialogues, &Dialogue{item: it, correct: t.Text, prompts: []string{p}})
+		dialogues = append(dialogues, &Dialogue{item: it, correct: text, prompts: []string{p}})
 	}
 	_, err = s.ask(ctx, s.Teacher, stepErrors, dialogues, func(d *Dialogue) error {
 		it := d.item
@@ -100,7 +89,7 @@ func designate(seed uint64, t *Task, text string) []analysis.Error {
 }
 
 // designation is the data of the prompt that designates errors.
-func designation(t *Task, text Text, errors []analysis.Error) map[string]any {
+func designation(t *Task, source, text string, errors []analysis.Error) map[string]any {
 	type numbered struct {
 		Number                    int
 		Dimension, Type, Severity string
@@ -114,7 +103,7 @@ func designation(t *Task, text Text, errors []analysis.Error) map[string]any {
 		}
 	}
 	return map[string]any{
-		"Source": text.Source, "Reference": text.Text, "Words": t.Words,
+		"Source": source, "Reference": text, "Words": t.Words,
 		"Number": len(errors), "Minor": minor, "Major": len(errors) - minor, "Errors": list,
 	}
 }

@@ -114,10 +114,7 @@ type Output struct {
 func Thirds(seed uint64, row *MixRow, outputs []Output) []Output {
 	order := slices.Clone(outputs)
 	slices.SortStableFunc(order, func(a, b Output) int { return cmp.Compare(b.Score, a.Score) })
-	shares := row.Shares
-	if len(shares) == 0 {
-		shares = []float64{1, 1, 1}
-	}
+	shares := append(slices.Clone(row.Shares), 1, 1, 1)[:thirds] // equal ones if there are none
 	total := shares[0] + shares[1] + shares[2]
 	var out []Output
 	sum, taken := 0.0, 0

@@ -101,17 +101,6 @@ func spoil(rng *rand.Rand, segments []CanarySource, i, turn int) string {
 // fifth of them, are bad.
 const fewest = 6
 
-func shuffled(rng *rand.Rand, segments []CanarySource, i int) string {
-	words, between := units(segments[i].good())
-	rng.Shuffle(len(words), func(a, b int) { words[a], words[b] = words[b], words[a] })
-	return strings.Join(words, between)
-}
-
-func truncated(_ *rand.Rand, segments []CanarySource, i int) string {
-	words, between := units(segments[i].good())
-	return strings.Join(words[:len(words)/5], between)
-}
-
 // units splits a text into words, or into characters where it has no spaces to
 // speak of, and tells what to put between them. There are none of a text that is
 // too short.
@@ -135,15 +124,6 @@ const (
 	// an instruction say.
 	KindHidden = "hidden"
 )
-
-// Kinds lists the kinds of injections, sorted.
-func Kinds() []string {
-	names := make([]string, len(injections))
-	for i, in := range injections {
-		names[i] = in.kind
-	}
-	return names
-}
 
 // Claim is the wording of injections that speaks a judge's own language.
 type Claim struct {

@@ -73,36 +73,28 @@ func (d *Definition) checkOptions() error {
 	return nil
 }
 
-// checkNames checks that each variable has a valid name, and is set by one thing: a
-// text, or an option by its value or its choices.
+// checkNames checks that each variable has a valid name, and that no text and option
+// have the same one.
 func (d *Definition) checkNames() error {
-	setters := map[string]string{}
-	var failed error
-	set := func(name, field, setter string) {
-		switch {
-		case failed != nil:
-		case !nameForm.MatchString(name):
-			failed = yamlfile.Wrong(field, "%q is no name: a lower-case letter, then lower-case letters, digits and \"_\"", name)
-		case isField(name):
-			failed = yamlfile.Wrong(field, "{%s} is a text of the segment", name)
-		case setters[name] != "" && setters[name] != setter:
-			failed = yamlfile.Wrong(field, "{%s} is set by %s already", name, setters[name])
-		}
-		setters[name] = setter
+	names := slices.Sorted(maps.Keys(d.Texts))
+	for _, o := range d.Options {
+		names = append(names, o.Name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Texts)) {
-		set(name, "texts."+name, "texts."+name)
+	for i, name := range names {
+		if !nameForm.MatchString(name) || isField(name) || slices.Contains(names[:i], name) {
+			return yamlfile.Wrong("options", "%q cannot be the name of a text or an option: a lower-case letter, then lower-case letters, digits and \"_\"; none of src, ref, out and answer; and each once", name)
+		}
 	}
 	for i, o := range d.Options {
-		field := fmt.Sprintf("options[%d]", i)
-		set(o.Name, field+".name", field+".name")
 		for j, c := range o.Choices {
-			for _, name := range slices.Sorted(maps.Keys(c.Set)) {
-				set(name, fmt.Sprintf("%s.choices[%d].set.%s", field, j, name), field)
+			for name := range c.Set {
+				if !nameForm.MatchString(name) || isField(name) || slices.Contains(names, name) {
+					return yamlfile.Wrong(fmt.Sprintf("options[%d].choices[%d].set.%s", i, j, name), "%q is no name for a variable, or set by something else", name)
+				}
 			}
 		}
 	}
-	return failed
+	return nil
 }
 
 func checkEndpoint(field string, e llm.Endpoint) error {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -68,9 +69,9 @@ func Registry(open func(context.Context) (Environment, error), reserved ...strin
 			}
 			m, err := make(ctx, d, false, d.Name+":"+options)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+				err = fmt.Errorf("%s: %w", path, err)
 			}
-			return m, nil
+			return m, err
 		},
 	})
 }
@@ -81,12 +82,11 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 	if path == "" {
 		return nil, errors.New("no file is named: write " + FileMetric + ":my-judge.yaml")
 	}
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	d, err := parseDefinition(path, f)
+	d, err := parseDefinition(path, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
@@ -99,30 +99,25 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 // FindSpec finds the definition that a spec names, "NAME" or FileMetric and a
 // file, and the options behind it.
 func FindSpec(spec string, reserved ...string) (*Definition, map[string]string, error) {
-	name, rest, has := strings.Cut(spec, ":")
-	var d *Definition
-	var err error
-	if name == FileMetric {
-		path, options, more := strings.Cut(rest, ",")
-		d, err = ReadDefinition(path, reserved...)
-		rest, has = options, more
-	} else {
-		d, err = Find(name)
+	name, rest, _ := strings.Cut(spec, ":")
+	path, options, _ := strings.Cut(rest, ",")
+	read := func() (*Definition, error) { return ReadDefinition(path, reserved...) }
+	if name != FileMetric {
+		options, read = rest, func() (*Definition, error) { return Find(name) }
 	}
-	if err != nil || !has {
-		return d, nil, err
+	d, err := read()
+	if err != nil {
+		return nil, nil, err
 	}
 	set := map[string]string{}
-	for field := range strings.SplitSeq(rest, ",") {
+	for field := range strings.SplitSeq(options, ",") {
 		key, value, ok := strings.Cut(field, "=")
-		if !ok {
-			return nil, nil, fmt.Errorf("option %q: want name=value", field)
-		}
-		if _, twice := set[key]; twice {
-			return nil, nil, fmt.Errorf("option %q is given twice", key)
+		if _, twice := set[key]; options != "" && (!ok || twice) {
+			return nil, nil, fmt.Errorf("option %q: want name=value, each name once", field)
 		}
 		set[key] = value
 	}
+	delete(set, "")
 	return d, set, nil
 }
 
@@ -164,7 +159,7 @@ func isCommonOption(name string) bool {
 // Factory makes metrics of a definition from specs such as
 // "gemba-da:sl=Chinese,tl=English,model=NAME".
 func (d *Definition) Factory(env Environment) metrics.Factory {
-	f := metrics.Factory{Name: d.Name, Summary: d.Summary, Runs: metrics.Chat, Source: d.Source}
+	f := metrics.Factory{Name: d.Name, Summary: d.Summary, Runs: "LLM server", Source: d.Source}
 	for _, o := range d.Options {
 		def := o.Default
 		if o.Required {

@@ -107,10 +107,8 @@ func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 // Sample is Resolve with some value for each option that is needed and not
 // given.
 func (d *Definition) Sample(given map[string]string) (*Resolved, error) {
-	set := maps.Clone(given)
-	if set == nil {
-		set = map[string]string{}
-	}
+	set := map[string]string{}
+	maps.Copy(set, given)
 	for _, o := range d.Options {
 		if _, ok := set[o.Name]; !ok && o.Required {
 			set[o.Name] = append(slices.Clip(o.values()), strings.ToUpper(o.Name))[0]
@@ -202,16 +200,14 @@ func (r *Resolved) compile(variables map[string]variable) error {
 	switch {
 	case failed != nil:
 		return failed
-	case len(r.turns) > 0 && (r.turns[0].System.names(answerVar) || r.turns[0].Prompt.names(answerVar)):
+	case len(r.turns) == 0 && r.names(answerVar), len(r.turns) > 0 && (r.turns[0].System.names(answerVar) || r.turns[0].Prompt.names(answerVar)):
 		return yamlfile.Wrong("turns[0]", "{answer} is the answer to the turn before, and this is the first")
-	case r.likelihood != nil && r.names(answerVar):
-		return yamlfile.Wrong("likelihood", "{answer} is the answer to a turn, and there is none")
-	case r.names(outputVar):
-		return nil
-	case r.likelihood != nil:
+	case !r.names(outputVar) && r.likelihood != nil:
 		return yamlfile.Wrong("likelihood", "has no {out}, so that it would not depend on the hypothesis")
+	case !r.names(outputVar):
+		return yamlfile.Wrong("turns", "no prompt has {out}, so that the judge would not see the hypothesis")
 	}
-	return yamlfile.Wrong("turns", "no prompt has {out}, so that the judge would not see the hypothesis")
+	return nil
 }
 
 // Name returns the definition's name, with "-hardened" where it is hardened.

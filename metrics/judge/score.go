@@ -128,32 +128,24 @@ func (s *scoring) place(t *task, r *analysis.Report) error {
 	i := t.hypothesis*block.Columns() + t.column
 	out := &s.scores[t.block]
 	out.Reports[i] = r
+	v, scored := s.j.cfg.policy.Counts(r.Outcome)
 	if r.Outcome.HasScore() {
-		out.Values[i], out.Status[i] = *r.Score, metrics.Scored
-		return nil
+		v, scored = *r.Score, true
 	}
-	if v, ok := s.j.cfg.policy.Counts(r.Outcome); ok {
+	if scored {
 		out.Values[i], out.Status[i] = v, metrics.Scored
 		return nil
 	}
-	out.Status[i] = status(r.Outcome)
+	out.Status[i] = statuses[r.Outcome]
 	if s.j.cfg.policy.Fails() {
 		return fmt.Errorf("the answer of %s has no score (%s: %s), and none is to be left out", s.j.cfg.model, r.Outcome, r.Detail)
 	}
 	return nil
 }
 
-// status is that of a cell whose report has no score.
-func status(o analysis.Outcome) metrics.Status {
-	switch o {
-	case analysis.Unparseable:
-		return metrics.Unparseable
-	case analysis.Blocked:
-		return metrics.Blocked
-	case analysis.Cut:
-		return metrics.Cut
-	}
-	return metrics.Failed
+// statuses are those of cells whose reports have no score.
+var statuses = map[analysis.Outcome]metrics.Status{
+	analysis.Unparseable: metrics.Unparseable, analysis.Blocked: metrics.Blocked, analysis.Cut: metrics.Cut, analysis.Missing: metrics.Failed,
 }
 
 // at says at which cell an error occurred.

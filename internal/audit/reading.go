@@ -10,12 +10,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"runtime"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
-	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -100,15 +98,14 @@ type written struct {
 // before the line in errors. The rows before a line at fault are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
 	sum := &Totals{}
-	read := func(l line) (*written, error) {
+	for l, err := range linesOf(in, func(line int, err error) error { return r.At(name, line, err) }) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
 		row, err := r.row(l)
 		if err != nil {
 			return nil, r.At(name, l.number, err)
 		}
-		return row, nil
-	}
-	lines := linesOf(in, func(line int, err error) error { return r.At(name, line, err) })
-	err := ordered.Map(ctx, runtime.GOMAXPROCS(0), lines, read, func(row *written) error {
 		sum.Rows++
 		if row.Substituted != "" {
 			sum.Substituted++
@@ -117,14 +114,12 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 		if row.withoutText {
 			sum.WithoutText++
 		}
-		_, err := w.Write(row.line)
-		return err
-	})
-	if err == nil && sum.Rows == 0 {
-		err = fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
+		if _, err := w.Write(row.line); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
+	if sum.Rows == 0 {
+		return nil, fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
 	}
 	return sum, nil
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/ordered"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
@@ -71,7 +70,7 @@ func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int) iter.Seq
 			}
 			return out, err
 		}
-		err := ordered.Map(ctx, runtime.GOMAXPROCS(0), all, show, func(s *page.Segment) error {
+		err := inOrder(ctx, runtime.GOMAXPROCS(0), all, show, func(s *page.Segment) error {
 			if !yield(s, nil) {
 				return stopped
 			}

@@ -3,7 +3,6 @@ package serve
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -24,57 +23,6 @@ func overHTTP(ctx context.Context, s *Server, l net.Listener) chan error {
 		done <- s.ServeHTTP(ctx, l, Web{Token: "sesame", Hosts: func(name string) bool { return name == "127.0.0.1" }})
 	}()
 	return done
-}
-
-func TestHTTP(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := overHTTP(ctx, echo(), l)
-	for _, c := range []struct {
-		verb, path, body string
-		header           []string
-		status           int
-		want             string
-	}{
-		{"POST", "/v1/echo", `{"a":1}`, nil, 200, `{"a":1}`},
-		{"POST", "/v1/echo", "", nil, 200, `{}`},
-		{"POST", "/v1/fail", `{}`, nil, 500, `{"error":{"code":"failed","message":"it cannot be done"}}`},
-		{"GET", "/v1/echo", "", nil, 404, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Authorization", "Bearer sesam"}, 401, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Authorization", "sesame"}, 401, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Authorization", "bearer  sesame"}, 200, `{}`},
-		{"POST", "/v1/echo", `{}`, []string{"Content-Encoding", "gzip"}, 415, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Content-Encoding", "identity"}, 200, `{}`},
-		{"POST", "/v1/echo", `{}`, []string{"Origin", "http://127.0.0.1"}, 403, `"code":"usage"`},
-		{"POST", "/v1/echo", `{}`, []string{"Host", "example.com"}, 421, `"code":"usage"`},
-		{"GET", "/healthz", "", []string{"Authorization", ""}, 200, `{"status":"ok"}`},
-		{"GET", "/openapi.json", "", nil, 200, `"openapi": "3.1.0"`},
-	} {
-		r, _ := http.NewRequest(c.verb, "http://"+l.Addr().String()+c.path, strings.NewReader(c.body))
-		r.Header.Set("Authorization", "Bearer sesame")
-		if c.header != nil {
-			r.Header.Set(c.header[0], c.header[1])
-			if c.header[0] == "Host" {
-				r.Host = c.header[1]
-			}
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if resp.StatusCode != c.status || !strings.Contains(string(body), c.want) {
-			t.Errorf("%s %s %v: %d %s, and not %d %s", c.verb, c.path, c.header, resp.StatusCode, body, c.status, c.want)
-		}
-	}
-	stop()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
 }
 
 // pipes is a listener in memory.

@@ -156,21 +156,15 @@ func (s *Set) EachTotals(ctx context.Context, read func(io.Reader) error) error 
 
 func (s *Set) each(ctx context.Context, kind byte, read func(io.Reader) error) error {
 	for _, path := range s.files {
-		if err := eachBody(ctx, path, kind, read); err != nil {
+		f, err := os.Open(path)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func eachBody(ctx context.Context, path string, kind byte, read func(body io.Reader) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := read(&body{chunks: newChunks(ctx, f), kind: kind}); err != nil {
-		return &Error{path, err}
+		err = read(&body{chunks: newChunks(ctx, f), kind: kind})
+		f.Close()
+		if err != nil {
+			return &Error{path, err}
+		}
 	}
 	return ctx.Err()
 }

@@ -137,26 +137,3 @@ func TestDamage(t *testing.T) {
 		}
 	})
 }
-
-// Any bytes are read without harm.
-func FuzzVerify(f *testing.F) {
-	dir := f.TempDir()
-	files, _, _, _ := write(f, dir, []part{{ids: []string{"a", "b"}, bodies: []string{"body"}}})
-	whole, err := os.ReadFile(files[0])
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole)
-	f.Add([]byte("\n{}\n"))
-	f.Add([]byte("i\x00\x00\x00\x00\n{}\n"))
-	path := filepath.Join(dir, "fuzz")
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		m, err := shard.Verify(t.Context(), path, func(string, []byte) error { return nil })
-		if (err == nil) != (m != nil) || err == nil && !bytes.HasSuffix(b, []byte("\"}\n")) {
-			t.Fatalf("%v, %v", m, err)
-		}
-	})
-}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/demo"
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -18,7 +17,7 @@ import (
 // prompts of its examples, byte for byte, at the endpoint that the card names.
 func TestBuildingServedPrompts(t *testing.T) {
 	dir := t.TempDir()
-	if err := demo.Write(dir); err != nil {
+	if err := saveSample(dir); err != nil {
 		t.Fatal(err)
 	}
 	mix := "recipe: metricinstruct\nvalidation: 0\nmix:\n  - {dataset: 'jsonl:" + filepath.Join(dir, "sample.jsonl") + "', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 12, synthetic: 6}\n"

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/figure"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -89,7 +89,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var drawing *atomicfile.File
+	var drawing *files.File
 	if c.plot != "" {
 		if drawing, err = e.create(c.plot); err != nil {
 			return err
@@ -100,12 +100,6 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 			return errors.New("there is one reference a segment, and so no curve")
 		}
 		t := c.view(res)
-		if len(t.Rows) == 0 && c.out.format.ForPeople() && len(res.Rows) > 0 {
-			name := res.Rows[0].Setting
-			name.References = ""
-			_, err := fmt.Fprintf(out, "One setting is left, %s, and so no pair to test.\n", name)
-			return err
-		}
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
 		}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -43,7 +42,7 @@ func environmentName(key string) string {
 // isConfigured reports whether a flag may be stated by a configuration file. A
 // flag of the same name with another meaning, such as a filter, may not.
 func isConfigured(f *pflag.Flag) bool {
-	in := helptext.SectionOf(f)
+	in := sectionOf(f)
 	return slices.Contains(configKeys, f.Name) && (in == modelFlags || in == budgetFlags)
 }
 

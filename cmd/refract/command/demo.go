@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/demo"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 func (e *env) demoCommand() *cobra.Command {
@@ -42,7 +42,7 @@ of others, as they say.`,
 }
 
 func (e *env) demo(ctx context.Context) error {
-	segments, sum, err := demo.Expand(ctx)
+	segments, sum, err := expandSample(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	run := c.runner(e, nil, p)
 	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
 	return run.show(ctx, func(res *experiment.Result) error {
-		if err := demo.Scores(&res.Rankings[0]).WriteTitled(e.stdout); err != nil {
+		if err := sampleScores(&res.Rankings[0]).WriteTitled(e.stdout); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, "\nAgreement with the judgements, under four aggregations over references:")
@@ -94,13 +94,36 @@ func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 
 // writeSample saves the sample's files.
 func (e *env) writeSample(dir string) error {
-	if err := demo.Write(dir); err != nil {
+	if err := saveSample(dir); err != nil {
 		return err
 	}
 	e.note("wrote the sample, its answers, and what the documentation's commands read, to %s; go on with", dir)
 	e.note("  refract cache import %s %s", filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "answers.jsonl"))
 	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s",
-		filepath.Join(dir, "sample.jsonl"), demo.Model, filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "expanded.jsonl"))
+		filepath.Join(dir, "sample.jsonl"), sampleModel, filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "expanded.jsonl"))
 	e.note("  refract compare jsonl:%s", filepath.Join(dir, "expanded.jsonl"))
 	return nil
+}
+
+// sampleScores are the mean scores of the systems with one reference and with all,
+// next to the judgements.
+func sampleScores(r *experiment.Ranking) *report.NamedTable {
+	t := &report.NamedTable{Title: "Mean scores: one reference (single) and the best of eleven (max)"}
+	t.Columns = []report.Column{{Name: "system"}, {Name: r.Human, Kind: report.KindFloat, Digits: 1}}
+	shown := func(s experiment.SettingName) bool { return s.Aggregator == "single" || s.Aggregator == "max" }
+	for _, s := range r.Settings {
+		if shown(s) {
+			t.Columns = append(t.Columns, report.Column{Name: s.Metric + " " + s.Aggregator, Kind: report.KindFloat, Digits: 1})
+		}
+	}
+	for _, s := range r.Systems {
+		row := []any{s.Name, s.First.Score}
+		for i, p := range s.Under {
+			if shown(r.Settings[i]) {
+				row = append(row, p.Score)
+			}
+		}
+		t.Add(row...)
+	}
+	return t
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/demo"
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -96,7 +95,7 @@ func prepareFolder(t *testing.T) *folder {
 			t.Fatal(err)
 		}
 	}
-	must(demo.Write(f.dir))
+	must(saveSample(f.dir))
 	must(os.Mkdir(filepath.Join(f.dir, "data"), 0o755))
 	var links []string
 	for _, pattern := range []string{"mt-metrics-eval-v2/wmt22", "div-ref/*.diversified"} {
@@ -134,7 +133,7 @@ func documentAnswer(r *llmtest.Request) string {
 
 // rewriter is documentAnswer, which also rewrites the references of the sample.
 func rewriter() (func(r *llmtest.Request) string, error) {
-	text, err := os.ReadFile(repository + "/internal/demo/answers.jsonl")
+	text, err := os.ReadFile(repository + "/cmd/refract/command/sample/answers.jsonl")
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/helptext"
 )
 
 // The sections of flags in a command's help.
@@ -31,7 +30,7 @@ var sections = []string{inputFlags, metricFlags, taskFlags, statisticFlags, mode
 // names those of them that help shows at once. The others are shown by
 // --help all.
 func grouped(cmd *cobra.Command, section string, essential ...string) {
-	helptext.Group(cmd.Flags(), section, essential...)
+	groupFlags(cmd.Flags(), section, essential...)
 }
 
 // complete offers the values of a flag to the shell.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/helptext"
 )
 
 // everything is the word after --help, or the last one of refract help, that
@@ -22,19 +21,6 @@ const everything = "all"
 func (e *env) showHelp(cmd *cobra.Command, args []string) {
 	i := slices.IndexFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 	fmt.Fprint(e.stdout, e.helpOf(cmd, i >= 0 && slices.Contains(args[i:], everything)))
-}
-
-func (e *env) helpOf(cmd *cobra.Command, all bool) string {
-	page := helpPage(cmd, e.helpWidth(), all)
-	return page.Of(cmd)
-}
-
-func helpPage(cmd *cobra.Command, width int, all bool) helptext.Page {
-	page := helptext.Page{Width: width, All: all, Sections: sections, Own: taskFlags, Common: commonFlags}
-	for _, topic := range topicsOf(cmd) {
-		page.See = append(page.See, "refract help "+topic)
-	}
-	return page
 }
 
 // helpWidth is the width of the terminal, within what is pleasant to read.

@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/refract-eval/refract/internal/helptext"
 )
 
 // commands lists a command and all below it, without topics of help.
@@ -97,7 +95,7 @@ func helpFlags(help string) []string {
 // A topic fits a terminal too.
 func TestTopics(t *testing.T) {
 	for _, topic := range topics() {
-		for line := range strings.Lines(helptext.Reflow(topic.Long, 80)) {
+		for line := range strings.Lines(reflow(topic.Long, 80)) {
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
 				t.Errorf("%s: %d characters: %s", topic.Name(), n, line)
 			}

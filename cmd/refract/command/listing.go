@@ -1,11 +1,8 @@
 package command
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -60,7 +57,7 @@ a colon alone, it shows what is sent, with words in place of a segment's texts.`
 				return err
 			}
 			if len(args) > 0 {
-				return e.listOptions(cmd.Context(), &out, all, args[0])
+				return e.listOptions(&out, all, args[0])
 			}
 			return out.show(e, metricTable(all, out.format.ForPeople()))
 		},
@@ -75,28 +72,31 @@ a colon alone, it shows what is sent, with words in place of a segment's texts.`
 
 // showJudge writes the definition of a judge, or with options what it sends.
 func (e *env) showJudge(ctx context.Context, o *output, name, rest string, options bool) error {
+	var d *judge.Definition
+	var err error
 	if name == judge.FileMetric {
 		_, _, options = strings.Cut(rest, ",")
 	}
-	var written bytes.Buffer
-	if options {
-		m, err := e.registryWith(nil, func(context.Context) (judge.Environment, error) {
+	var written strings.Builder
+	switch {
+	case options:
+		var m metrics.Metric
+		m, err = e.registryWith(nil, func(context.Context) (judge.Environment, error) {
 			return judge.Environment{Model: judge.PlaceModel}, nil
 		}).Parse(ctx, strings.TrimRight(name+":"+rest, ":,"))
 		if err != nil {
 			return usagef("%w", err)
 		}
-		if err := m.(*judge.Judge).Show(&written); err != nil {
-			return err
-		}
-	} else {
-		d, err := judge.Find(name)
-		if name == judge.FileMetric {
-			d, err = judge.ReadDefinition(rest, e.registry().Names()...)
-		}
-		if err != nil {
-			return err
-		}
+		err = m.(*judge.Judge).Show(&written)
+	case name == judge.FileMetric:
+		d, err = judge.ReadDefinition(rest, e.registry().Names()...)
+	default:
+		d, err = judge.Find(name)
+	}
+	if err != nil {
+		return err
+	}
+	if d != nil {
 		written.WriteString(d.YAML())
 	}
 	out, err := e.create(o.path)
@@ -158,12 +158,12 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 		{Name: "runs"}, {Name: "source", Minor: true}, {Name: "licence", Minor: true}, {Name: "description"},
 	}}
 	for _, m := range all {
-		declared := []any{nil, nil, nil, nil}
+		var needs, direction, lower, upper any
 		if i := m.info; i != nil {
-			declared = []any{i.Needs(), i.Direction.String(), i.Lower, i.Upper}
+			needs, direction, lower, upper = i.Needs(), i.Direction.String(), i.Lower, i.Upper
 		}
-		t.Add(append(append([]any{m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail)}, declared...),
-			string(cmp.Or(m.Runs, metrics.Here)), report.StringOrNull(m.Source), report.StringOrNull(m.Licence), m.Summary)...)
+		t.Add(m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail), needs, direction, lower, upper,
+			cmp.Or(m.Runs, "here"), report.StringOrNull(m.Source), report.StringOrNull(m.Licence), m.Summary)
 		for _, o := range m.Options {
 			if !people {
 				t.Add("option", m.Name, o.Key, o.Default, o.Values, nil, nil, nil, nil, nil, nil, nil, o.Doc)
@@ -171,32 +171,17 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 		}
 	}
 	for _, d := range aggregate.Docs() {
-		if people {
-			break
+		if !people {
+			name, parameter, _ := strings.Cut(d.Spec, ":")
+			key, value, _ := strings.Cut(parameter, "=")
+			t.Add("aggregator", name, report.StringOrNull(key), report.StringOrNull(value), nil, nil, nil, nil, nil, nil, nil, nil, d.Text)
 		}
-		name, parameter, _ := strings.Cut(d.Spec, ":")
-		key, value, _ := strings.Cut(parameter, "=")
-		t.Add("aggregator", name, report.StringOrNull(key), report.StringOrNull(value), nil, nil, nil, nil, nil, nil, nil, nil, d.Text)
 	}
 	return t
 }
 
-// declared says in a line what is known of a metric beside its options.
-func (m *listedMetric) declared() string {
-	said := []string{"runs: " + string(cmp.Or(m.Runs, metrics.Here))}
-	if i := m.info; i != nil {
-		said = append([]string{"needs: " + cmp.Or(i.Needs(), "nothing"), fmt.Sprintf("%s is better, from %v to %v", i.Direction, i.Lower, i.Upper)}, said...)
-	}
-	for _, s := range []struct{ what, is string }{{"source", m.Source}, {"licence", m.Licence}} {
-		if s.is != "" {
-			said = append(said, s.what+": "+s.is)
-		}
-	}
-	return strings.Join(said, "; ")
-}
-
 // listOptions writes the options of a metric.
-func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, name string) error {
+func (e *env) listOptions(out *output, all []listedMetric, name string) error {
 	var names []string
 	for _, m := range all {
 		names = append(names, m.Name)
@@ -205,14 +190,13 @@ func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, 
 	if err != nil {
 		return usagef("%w", err)
 	}
-	if _, err := e.registry().Parse(ctx, name); all[i].Unlisted && err != nil {
-		e.note("%s: %s; %v", name, all[i].Summary, errors.Unwrap(err)) // how it is had
-	} else if len(all[i].Options) == 0 {
-		e.note("%s: %s; it has no options, and is written as %s", name, all[i].Summary, strings.TrimSuffix(name+":"+all[i].Tail, ":"))
+	m := all[i]
+	e.note("%s: %s", strings.TrimSuffix(name+":"+m.Tail, ":"), m.Summary)
+	if i := m.info; i != nil {
+		e.note("needs: %s; %s is better, from %v to %v", cmp.Or(i.Needs(), "nothing"), i.Direction, i.Lower, i.Upper)
 	}
-	e.note("%s", all[i].declared())
 	t := &report.NamedTable{Columns: []report.Column{{Name: "option"}, {Name: "default"}, {Name: "values"}, {Name: "description"}}}
-	for _, o := range all[i].Options {
+	for _, o := range m.Options {
 		t.Add(o.Key, o.Default, o.Values, o.Doc)
 	}
 	return out.show(e, t)

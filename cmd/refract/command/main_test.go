@@ -118,8 +118,8 @@ const (
 	// raceOptions: with -race, a process would sleep for a second at its end.
 	raceOptions = "atexit_sleep_ms=0"
 
-	nowhere    = "http://127.0.0.1:9/v1"             // the port of "discard": nobody answers
-	textFolder = repository + "/internal/demo/texts" // line-aligned files that every script starts with
+	nowhere    = "http://127.0.0.1:9/v1"                          // the port of "discard": nobody answers
+	textFolder = repository + "/cmd/refract/command/sample/texts" // line-aligned files that every script starts with
 )
 
 func copyFile(from, to string) error {

@@ -127,17 +127,14 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	return err
 }
 
-// shardFiles are the files that arguments name, which may be patterns.
+// shardFiles are the files that arguments name, which may be patterns: no shell reads
+// the command lines of Kubernetes.
 func shardFiles(args []string) ([]string, error) {
 	var out []string
 	for _, arg := range args {
 		found := []string{arg}
-		if _, err := os.Lstat(arg); err != nil && strings.ContainsAny(arg, "*?[") {
-			// A bracket is one of a name before it is one of a pattern.
-			if found, err = filepath.Glob(strings.ReplaceAll(arg, "[", `[[]`)); err != nil || len(found) == 0 {
-				found, err = filepath.Glob(arg)
-			}
-			if err != nil || len(found) == 0 {
+		if _, err := os.Lstat(arg); err != nil && strings.Contains(arg, "*") {
+			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
 				return nil, fmt.Errorf("no shard is named as %q says: no task of the run has written one", arg)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -128,76 +127,4 @@ func TestParseTIGERScore(t *testing.T) {
 		t.Errorf("%d rows, of which %d state another total than the sum", len(rows), totals)
 	}
 	t.Logf("%d rows, %d totals differ", len(rows), totals)
-}
-
-func TestParseXGPTScore(t *testing.T) {
-	rows, _ := parseFile(t, "xgptscore", dataFile(t, "tigerscore", "xgptscore.responses.jsonl"))
-	outcomes := map[analysis.Outcome]int{}
-	for _, r := range rows {
-		outcomes[r.Outcome]++
-	}
-	if len(rows) != 48 || outcomes[analysis.Scored]+outcomes[analysis.NoError] < 40 {
-		t.Errorf("%d rows: %v", len(rows), outcomes)
-	}
-	t.Logf("%v", outcomes)
-}
-
-// A compressed stream of many batches keeps its order, and an error in the
-// midst of it is that of its line, whatever was parsed by then.
-func TestParseStream(t *testing.T) {
-	const lines = 20_000
-	var plain bytes.Buffer
-	for i := range lines {
-		row := map[string]any{"id": i, "hypothesis": "I saw a cat.", "output": "Your Translation contains no error."}
-		if i%3 == 0 {
-			row["output"] = nil
-		}
-		if err := json.NewEncoder(&plain).Encode(row); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cut := 0 // bytes that the compressed stream lacks
-	run := func(input []byte) (string, string, int) {
-		var zipped, out, errs bytes.Buffer
-		z := gzip.NewWriter(&zipped)
-		if _, err := z.Write(input); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		zipped.Truncate(zipped.Len() - cut)
-		e := &env{stdin: &zipped, stdout: &out, stderr: &errs, getenv: func(string) string { return "" }}
-		code := e.run(t.Context(), []string{"parse", "instructscore", "-"})
-		return out.String(), errs.String(), code
-	}
-	out, errs, code := run(plain.Bytes())
-	rows := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-	if code != exitDone || len(rows) != lines {
-		t.Fatalf("exit code %d, %d rows: %s", code, len(rows), errs)
-	}
-	for i, row := range rows {
-		var r audit.Row
-		if err := json.Unmarshal([]byte(row), &r); err != nil {
-			t.Fatal(err)
-		}
-		if r.Line != i+1 || string(r.ID) != strconv.Itoa(i) || (r.Outcome == analysis.Missing) != (i%3 == 0) {
-			t.Fatalf("row %d: %s", i, row)
-		}
-	}
-	all := bytes.SplitAfter(plain.Bytes(), []byte{'\n'})
-	all[15_000], all[16_000] = []byte("{\n"), []byte("}\n")
-	_, errs, code = run(bytes.Join(all, nil))
-	if code != exitFailed || !strings.HasPrefix(errs, "refract: <stdin>:15001: the line is not JSON") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
-	_, errs, code = run(plain.Bytes()[:plain.Len()-5])
-	if code != exitFailed || !strings.HasPrefix(errs, "refract: <stdin>:20000: the line is not JSON") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
-	cut = 100
-	_, errs, code = run(plain.Bytes())
-	if code != exitFailed || !strings.Contains(errs, "packed with gzip, and cut off or damaged") || strings.Count(errs, "<stdin>") != 1 {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
 }

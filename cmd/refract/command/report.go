@@ -16,7 +16,6 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/audit"
 	"github.com/refract-eval/refract/internal/evidence"
-	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/internal/page"
 )
 
@@ -98,8 +97,8 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 		}
-		if file, ok := dataset.MQMFile(run.Plan.Path(shown.Spec)); ok && rep.Held != nil {
-			ratings, err := dataset.ReadMQM(file, nil) // the dataset has told the warnings
+		if rep.Held != nil {
+			ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset has told the warnings
 			if err != nil {
 				return err
 			}
@@ -142,7 +141,7 @@ func onlyOfExperiment(flags *pflag.FlagSet) (err error) {
 	judges := &cobra.Command{}
 	new(judgeFlags).register(judges)
 	flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, helptext.SectionOf(f)) && judges.Flags().Lookup(f.Name) == nil {
+		if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) && judges.Flags().Lookup(f.Name) == nil {
 			err = usagef("--%s has no part in a report on an experiment, whose file says what is done; leave it out", f.Name)
 		}
 	})

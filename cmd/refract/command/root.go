@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/helptext"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
@@ -104,7 +103,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		}
 		return e.distinctPaths(cmd, args)
 	}
-	helptext.Group(root.PersistentFlags(), commonFlags, "quiet", "verbose", "config")
+	groupFlags(root.PersistentFlags(), commonFlags, "quiet", "verbose", "config")
 	root.Flags().Bool("version", false, "show the version")
 	for _, g := range []struct {
 		title    string

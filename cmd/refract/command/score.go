@@ -37,9 +37,8 @@ type scorer struct {
 	into func(eng *refract.Engine, out io.Writer) (*sink, error)
 }
 
-func (e *env) scoreCommand() *cobra.Command { return (&scorer{}).command(e) }
-
-func (s *scorer) command(e *env) *cobra.Command {
+func (e *env) scoreCommand() *cobra.Command {
+	s := &scorer{}
 	cmd := &cobra.Command{
 		Use:   "score [DATASET]",
 		Short: "Score systems against all references",

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -14,12 +13,10 @@ import (
 // forecasts are what metrics would ask servers for; none of metrics that ask none.
 func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refract.Setting) ([]metrics.Forecast, error) {
 	var settings []refract.Setting
-	of := asked
 	var plans []metrics.Forecast
 	planned := map[string]metrics.Forecast{} // by name: a member may stand beside its panel
-	for len(of) > 0 {
-		set := of[0]
-		of = of[1:]
+	var add func(refract.Setting)
+	add = func(set refract.Setting) {
 		name := set.Metric.Info().Name
 		if f, ok := set.Metric.(metrics.Foreseeing); ok {
 			if planned[name] == nil {
@@ -29,10 +26,13 @@ func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refr
 			settings = append(settings, refract.Setting{Metric: planned[name], Aggregator: set.Aggregator})
 		}
 		if c, ok := set.Metric.(metrics.Composite); ok {
-			for _, m := range slices.Backward(c.Members()) { // of which all cells are asked for
-				of = slices.Insert(of, 0, refract.Setting{Metric: m})
+			for _, m := range c.Members() { // of which all cells are asked for
+				add(refract.Setting{Metric: m})
 			}
 		}
+	}
+	for _, set := range asked {
+		add(set)
 	}
 	if len(plans) == 0 {
 		return nil, nil

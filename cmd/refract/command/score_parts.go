@@ -32,7 +32,6 @@ type metricDetail struct {
 	Name            string            `json:"name"`
 	Direction       metrics.Direction `json:"direction"`
 	NeedsReferences bool              `json:"needs_references"`
-	Native          bool              `json:"native"`
 	Signature       string            `json:"signature"`
 	Explains        bool              `json:"explains,omitempty"`
 	// Spec makes the metric anew where it scores pooled statistics.
@@ -68,7 +67,7 @@ func (s *scorer) details(eng *refract.Engine) scoreDetails {
 	d, ms := scoreDetails{Per: s.per}, eng.Metrics()
 	for i, info := range matrixInfos(eng, nil) {
 		d.Metrics = append(d.Metrics, metricDetail{
-			Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences, Native: info.HasNative(), Signature: info.CellSignature,
+			Name: info.Name, Direction: info.Direction, NeedsReferences: info.NeedsReferences, Signature: info.CellSignature,
 			Explains: slices.Contains(s.gather.Metrics(), ms[i]),
 		})
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"runtime"
@@ -53,16 +52,8 @@ func (t *systemScores) bounds(i int) report.Value {
 	return report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half)
 }
 
-// write shows the scores: people see a row a system and a column a setting,
-// programs a row a score.
-func (t *systemScores) write(o *output, out io.Writer) error {
-	if o.format.ForPeople() {
-		return t.forPeople(o, out)
-	}
-	return t.forPrograms(o, out)
-}
-
-func (t *systemScores) forPrograms(o *output, out io.Writer) error {
+// forPrograms has a row a score.
+func (t *systemScores) forPrograms() *report.NamedTable {
 	table := &report.NamedTable{Columns: []report.Column{
 		{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
 		{Name: "references", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat}, {Name: "status"},
@@ -100,7 +91,7 @@ func (t *systemScores) forPrograms(o *output, out io.Writer) error {
 		}
 		table.Add(row...)
 	}
-	return o.whole(out, table)
+	return table
 }
 
 func scoreValue(sc *refract.SystemScore) report.Value {
@@ -119,12 +110,16 @@ func (t *systemScores) detail(sc *refract.SystemScore) string {
 	return m.CorpusDetail(sc.Statistics)
 }
 
-// forPeople writes a row a system and a column a setting.
-func (t *systemScores) forPeople(o *output, out io.Writer) error {
+// forPeople has a row a system and a column a setting.
+func (t *systemScores) forPeople() *report.NamedTable {
 	systems := len(t.scores) / len(t.settings)
 	table := &report.NamedTable{Columns: []report.Column{{Name: "system"}}}
-	for k := range t.settings {
-		table.Columns = append(table.Columns, t.columns(k, systems)...)
+	for k, set := range t.settings {
+		digits := decimals(t.scores[k*systems:][:systems])
+		table.Columns = append(table.Columns, report.Column{Name: set.String(), Kind: report.KindFloat, Digits: digits})
+		if t.intervals != nil {
+			table.Columns = append(table.Columns, report.Column{Name: set.String() + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
+		}
 	}
 	for i := range systems {
 		row := []any{t.scores[i].System}
@@ -137,43 +132,35 @@ func (t *systemScores) forPeople(o *output, out io.Writer) error {
 		table.Add(row...)
 	}
 	t.notes(table, systems)
-	return o.whole(out, table)
+	return table
 }
 
-// columns are those of a setting. A score has one decimal where some score
-// reaches 10, as BLEU's do, and else three.
-func (t *systemScores) columns(setting, systems int) []report.Column {
-	digits := 3
-	for i := range systems {
-		if math.Abs(t.scores[setting*systems+i].Value) >= 10 {
-			digits = 1
-		}
+// decimals are those of scores: one where some score reaches 10, as BLEU's do, and
+// else three.
+func decimals(scores []refract.SystemScore) int {
+	if slices.ContainsFunc(scores, func(sc refract.SystemScore) bool { return math.Abs(sc.Value) >= 10 }) {
+		return 1
 	}
-	name := t.settings[setting].String()
-	columns := []report.Column{{Name: name, Kind: report.KindFloat, Digits: digits}}
-	if t.intervals != nil {
-		columns = append(columns, report.Column{Name: name + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
-	}
-	return columns
+	return 3
 }
 
 // notes say what is missing, what scores are made of, and their signatures.
 func (t *systemScores) notes(table *report.NamedTable, systems int) {
 	for i := range systems {
-		names := map[string][]string{} // of settings, by what they lack
+		names, order := map[string][]string{}, []string{} // of settings, by what they lack
 		for k, set := range t.settings {
 			lacks := lacking(&t.scores[k*systems+i])
+			if names[lacks] == nil && lacks != "" {
+				order = append(order, lacks)
+			}
 			names[lacks] = append(names[lacks], set.String())
 		}
-		for k := range t.settings {
-			sc := &t.scores[k*systems+i]
-			lacks, of := lacking(sc), ""
-			if names := names[lacks]; len(names) < len(t.settings) {
-				of = " (" + strings.Join(names, ", ") + ")"
+		for _, lacks := range order {
+			of := ""
+			if len(names[lacks]) < len(t.settings) {
+				of = " (" + strings.Join(names[lacks], ", ") + ")"
 			}
-			if lacks != "" {
-				table.Note("%s: %s%s", sc.System, lacks, of)
-			}
+			table.Note("%s: %s%s", t.scores[i].System, lacks, of)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.ended)) {

@@ -71,7 +71,11 @@ func (v *scoreView) showSystems(ctx context.Context, acc *refract.Systems, setti
 			return err
 		}
 	}
-	return t.write(&v.output, out)
+	table := t.forPrograms
+	if v.format.ForPeople() {
+		table = t.forPeople
+	}
+	return v.whole(out, table())
 }
 
 // matrixInfos describe the metrics of an engine for its matrix.
@@ -84,23 +88,19 @@ func matrixInfos(eng *refract.Engine, id *refract.Identity) []matrix.Info {
 	return infos
 }
 
-// matrixWriter writes cells as the format says that was asked for, or the
-// extension of the output.
+// matrixWriter writes cells as JSON Lines, or as Parquet where the output's name says so.
 func (v *scoreView) matrixWriter(out io.Writer) (*matrix.Writer, error) {
+	parquet := filepath.Ext(v.path) == ".parquet"
 	switch {
-	case filepath.Ext(v.path) == ".parquet":
-		if v.formatGiven {
-			return nil, usagef("-o %s is Parquet; leave --format out", v.path)
-		}
+	case parquet && v.formatGiven:
+		return nil, usagef("-o %s is Parquet; leave --format out", v.path)
+	case parquet:
 		return matrix.NewParquetWriter(out), nil
-	case v.format == report.JSONLines:
-		return matrix.NewJSONLWriter(out), nil
+	case v.format != report.JSONLines && (v.formatGiven || v.format != report.Table):
+		return nil, usagef("the matrix is JSON Lines, or Parquet: take -f jsonl, or name -o FILE.jsonl or FILE.parquet")
 	}
-	w, err := v.table(out, matrix.TableColumns())
-	if err != nil {
-		return nil, err
-	}
-	return matrix.NewTableWriter(w), nil
+	v.format = report.JSONLines
+	return matrix.NewJSONLWriter(out), nil
 }
 
 // segmentRows writes a row per hypothesis and setting of each segment.

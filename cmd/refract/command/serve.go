@@ -194,14 +194,11 @@ func (s *service) soon(m serve.Method) serve.Method {
 	}
 }
 
-// check refuses metrics that requests may not name: stored ones, which no request has,
-// and where others than the parent of the process send requests, those that start
-// programs, read or write files, or ask servers that the request chooses.
+// check refuses metrics that requests over HTTP may not name, as others than the parent
+// of the process send them: those that start programs, read or write files, or ask
+// servers that the request chooses.
 func (s *service) check(specs []string) error {
 	for _, spec := range specs {
-		if isStored(spec) {
-			return usagef("metric %.40q: stored scores are those of an mtme: dataset", spec)
-		}
 		if s.listen != "" && !s.e.harmless(spec) {
 			return usagef("metric %q starts a program, or names a file or a server: requests over pipes may, and over HTTP none", redact.Text(spec))
 		}
@@ -216,7 +213,7 @@ func (e *env) harmless(spec string) bool {
 	panel.Rewrite(spec, func(member string) string {
 		name, rest, _ := strings.Cut(member, ":")
 		for _, f := range e.registry() {
-			ok = ok && (f.Name != name || f.Runs != metrics.Program && f.Runs != metrics.Inference)
+			ok = ok && (f.Name != name || f.Runs != "a program" && f.Runs != "OIP server")
 		}
 		for option := range strings.SplitSeq(rest, ",") {
 			ok = ok && !strings.HasPrefix(option, judge.OptionServer+"=")

@@ -165,6 +165,8 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/score", score(``), []string{"Authorization: Basic " + s.token}, 401, `needs the token`},
 		{"GET", "/openapi.json", "", []string{"Authorization: "}, 401, `needs the token`},
 		{"POST", "/v1/score", score(``), []string{"Origin: null"}, 403, `Origin`},
+		{"POST", "/v1/score", score(``), []string{"Content-Encoding: gzip"}, 415, `"code":"usage"`},
+		{"POST", "/v1/score", score(`,"metrics":["chrf"]`), []string{"Content-Encoding: identity"}, 200, `"chrf"`},
 		{"GET", "/healthz", "", []string{"Host: example.com"}, 421, `Host`},
 		{"GET", "/healthz", "", []string{"Host: 127.0.0.1.example.com:80"}, 421, `Host`},
 		{"GET", "/healthz", "", []string{"Host: 192.0.2.1"}, 421, `Host`},

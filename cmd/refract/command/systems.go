@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,7 +106,7 @@ const ofPairs = 10000
 
 // collect is the sink of scores that are tested at their end.
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
-	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), people: map[string][]bool{}, numbers: map[[2]string]int{}}
+	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
 		d.look(s.Segment)
@@ -128,17 +127,16 @@ type testedSystems struct {
 	acc      *refract.Systems
 	settings []refract.Setting
 	ended    map[string]string
-	people   map[string][]bool // of references scored as systems: which references have their text so far
 	// documents are the numbers of those of segments, by domain and name. A segment
 	// without a document is one of its own.
 	documents []int
 	numbers   map[[2]string]int
 	groups    int // numbers given
 
-	names   []string                 // of the systems that are compared
-	scores  [][]*refract.SystemScore // by setting, and then by compared system
-	leftOut []string                 // references scored as systems
-	against int                      // index of the baseline
+	names   []string                // of the systems that are compared
+	scores  [][]refract.SystemScore // by setting, and then by compared system
+	leftOut []string                // references scored as systems
+	against int                     // index of the baseline
 
 	progress *report.Progress // of the tests
 }
@@ -154,31 +152,17 @@ func (d *testedSystems) look(s *refract.Segment) {
 		d.numbers[[2]string{s.Domain, s.Document}] = number
 	}
 	d.documents = append(d.documents, number)
-	for h := range s.Hypotheses {
-		hyp := &s.Hypotheses[h]
-		if !hyp.Human || !hyp.Text.Valid {
-			continue
-		}
-		same := d.people[hyp.System]
-		for k, r := range s.References {
-			if k == len(same) {
-				same = append(same, true)
-			}
-			same[k] = same[k] && (!r.Valid || r == hyp.Text)
-		}
-		d.people[hyp.System] = same
-	}
 }
 
 // choose picks the systems that are compared, and the baseline.
 func (d *testedSystems) choose() error {
 	all := d.acc.Scores()
 	perSetting := len(all) / len(d.settings)
-	d.scores = make([][]*refract.SystemScore, len(d.settings))
+	d.scores = make([][]refract.SystemScore, len(d.settings))
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && (len(d.chosen().Systems) == 0 || slices.Contains(d.people[sc.System], true)) {
+		if sc.Human && len(d.chosen().Systems) == 0 {
 			if first {
 				d.leftOut = append(d.leftOut, sc.System)
 			}
@@ -187,7 +171,7 @@ func (d *testedSystems) choose() error {
 		if first {
 			d.names = append(d.names, sc.System)
 		}
-		d.scores[sc.Setting] = append(d.scores[sc.Setting], sc)
+		d.scores[sc.Setting] = append(d.scores[sc.Setting], *sc)
 	}
 	if len(d.names) < 2 {
 		return fmt.Errorf("a comparison needs two systems or more; there is %s%s", cmp.Or(strings.Join(d.names, ""), "none"), d.outside())
@@ -216,8 +200,8 @@ func (d *testedSystems) samples(setting int) *significance.Systems {
 		Score:         func(sums []float64, segments int) float64 { return d.acc.Value(setting, sums, segments) },
 		LowerIsBetter: d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter,
 	}
-	for _, sc := range d.scores[setting] {
-		of := make([][]float64, d.acc.Segments())
+	for i := range d.scores[setting] {
+		sc, of := &d.scores[setting][i], make([][]float64, d.acc.Segments())
 		if sc.OK {
 			rows, _ := d.acc.Samples(sc)
 			for i, segment := range d.acc.Entered(sc) {
@@ -277,11 +261,7 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 	}
 	noteReferences(t, d.leftOut)
 	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}
-	for _, scores := range d.scores {
-		for _, sc := range scores {
-			shown.scores = append(shown.scores, *sc)
-		}
-	}
+	shown.scores = slices.Concat(d.scores...)
 	shown.notes(t, len(d.names))
 }
 
@@ -303,7 +283,7 @@ func programColumn(c report.Column) report.Column {
 }
 
 // keyed is a table whose rows are each of a setting: people see it where there are
-// several, programs its parts. Programs are told of the test in each row too.
+// several, programs its parts.
 func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
 	if d.format.ForPeople() {
@@ -311,8 +291,7 @@ func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 			keys = nil
 		}
 	}
-	return &report.NamedTable{Columns: slices.Concat(keys, columns,
-		[]report.Column{programColumn(textColumn("test")), programColumn(countColumn("resamples")), programColumn(textColumn("seed"))})}
+	return &report.NamedTable{Columns: append(keys, columns...)}
 }
 
 // add adds a row about a setting.
@@ -324,22 +303,20 @@ func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 			keys = nil
 		}
 	}
-	t.Add(append(append(keys, cells...), d.test.String(), d.resamples, strconv.FormatUint(d.seed, 10))...)
+	t.Add(append(keys, cells...)...)
 }
 
-// digits are the decimals of scores: one where those of all settings reach 10, as
-// BLEU's do, and else three. Differences have one more.
+// digits are the decimals of scores: three where those of some setting need them.
+// Differences have one more.
 func (d *testedSystems) digits() int {
+	digits := 1
 	for _, scores := range d.scores {
-		known, large := false, false
-		for _, sc := range scores {
-			known, large = known || sc.OK, large || math.Abs(sc.Value) >= 10
-		}
-		if known && !large {
-			return 3
+		known := slices.DeleteFunc(slices.Clone(scores), func(sc refract.SystemScore) bool { return !sc.OK })
+		if len(known) > 0 {
+			digits = max(digits, decimals(known))
 		}
 	}
-	return 1
+	return digits
 }
 
 // result is what a test says of the first system of a pair, by a p-value that is
@@ -420,20 +397,14 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		for i := range c.Pairs {
 			pairs[c.Pairs[i].A] = &c.Pairs[i]
 		}
-		var lack []string // segments which others have
 		order := make([]int, len(d.names))
-		for i, sc := range d.scores[k] {
-			if order[i] = i; sc.OK && c.Systems[i].Rank == 0 {
-				lack = append(lack, fmt.Sprintf("%s (%d)", d.names[i], sc.Missing))
-			}
-		}
-		if len(lack) > 0 {
-			t.Note("%s: no rank beside systems with all segments, for the number that is missing: %s", d.settings[k], strings.Join(lack, ", "))
+		for i := range order {
+			order[i] = i
 		}
 		last := func(i int) int { return cmp.Or(c.Systems[i].Rank, len(order)+1) }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
 		for _, i := range order {
-			s, sc := &c.Systems[i], d.scores[k][i]
+			s, sc := &c.Systems[i], &d.scores[k][i]
 			row := []any{d.names[i], scoreValue(sc), nil, nil, nil, nil}
 			if sc.OK {
 				row[2], row[3] = report.Interval(s.Interval.Mean-s.Interval.Half, s.Interval.Mean+s.Interval.Half), s.Interval.Mean

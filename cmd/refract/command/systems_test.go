@@ -4,15 +4,13 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
-
-	"github.com/refract-eval/refract/internal/demo"
 )
 
 // Scores and intervals are those of refract score, and every table has the
 // differences and p-values of the others.
 func TestSystemsAgree(t *testing.T) {
 	dir := t.TempDir()
-	if err := demo.Write(dir); err != nil {
+	if err := saveSample(dir); err != nil {
 		t.Fatal(err)
 	}
 	type row struct {

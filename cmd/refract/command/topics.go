@@ -8,7 +8,6 @@ import (
 
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/helptext"
 )
 
 //go:embed topics/*.txt
@@ -22,7 +21,7 @@ func topics() []*cobra.Command {
 	}
 	filled := strings.NewReplacer(
 		"STATISTICS", strings.Join(correlate.StatisticNames(), ", "),
-		"AGGREGATORS", strings.TrimRight(helptext.Definitions(aggregators, 80), "\n"),
+		"AGGREGATORS", strings.TrimRight(definitions(aggregators, 80), "\n"),
 	)
 	var all []*cobra.Command
 	for _, t := range [][2]string{
@@ -40,7 +39,7 @@ func topics() []*cobra.Command {
 		all = append(all, &cobra.Command{Use: t[0], Short: t[1], Long: filled.Replace(string(text))})
 		list = append(list, t)
 	}
-	return append(all, &cobra.Command{Use: "topics", Short: "this list", Long: "The topics of refract help:\n\n" + helptext.Definitions(list, 80)})
+	return append(all, &cobra.Command{Use: "topics", Short: "this list", Long: "The topics of refract help:\n\n" + definitions(list, 80)})
 }
 
 // topicsOf are the topics that a command's flags need.

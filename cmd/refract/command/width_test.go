@@ -2,12 +2,10 @@ package command
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/demo"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -23,11 +21,11 @@ func TestTablesFit(t *testing.T) {
 		}
 		return stdout
 	}
-	if err := demo.Write(dir); err != nil {
+	if err := saveSample(dir); err != nil {
 		t.Fatal(err)
 	}
 	ask("cache", "import", "c.sqlite", "answers.jsonl")
-	ask("expand", "jsonl:"+"sample.jsonl", "--model", demo.Model, "--cache", "c.sqlite", "--offline", "-o", "expanded.jsonl")
+	ask("expand", "jsonl:"+"sample.jsonl", "--model", sampleModel, "--cache", "c.sqlite", "--offline", "-o", "expanded.jsonl")
 	experiment := `datasets:
   - {name: a-benchmark-with-a-rather-long-name, dataset: "jsonl:expanded.jsonl"}
   - {name: another, dataset: "jsonl:expanded.jsonl"}
@@ -78,18 +76,5 @@ func narrow(t *testing.T, args []string, out string) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > report.TableWidth && !strings.Contains(line, "|version:") {
 			t.Errorf("refract %s: %d characters: %s", strings.Join(args, " "), n, line)
 		}
-	}
-}
-
-// Where the settings of a comparison are the same, there is no pair.
-func TestNoPairs(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.jsonl")
-	row := `{"id":"%","references":["a cat sat"],"hypotheses":{"a":"a cat sat","b":"the dog ran"},"human":{"h":{"a":1,"b":0}}}` + "\n"
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(row, "%", "1")+strings.ReplaceAll(row, "%", "2")), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, out, stderr := askHere(t, "compare", "jsonl:"+path, "-m", "chrf", "-a", "single", "--test", "perm-both", "--table", "pairs")
-	if out != "One setting is left, chrf single, and so no pair to test.\n" {
-		t.Errorf("%s\n%s", out, stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package demo_test
+package command
 
 import (
 	"bytes"
@@ -10,16 +10,13 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/demo"
-	"github.com/refract-eval/refract/metrics/chrf"
 )
 
-func open(t *testing.T) refract.Dataset {
+func openSample(t *testing.T) refract.Dataset {
 	t.Helper()
-	ds, err := dataset.Open("jsonl:sample.jsonl", dataset.Options{})
+	ds, err := dataset.Open("jsonl:sample/sample.jsonl", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +28,7 @@ func TestSample(t *testing.T) {
 	ids := map[string]bool{}
 	total := map[string]float64{}
 	segments := 0
-	for s, err := range open(t).Segments(t.Context()) {
+	for s, err := range openSample(t).Segments(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,11 +80,11 @@ func TestSample(t *testing.T) {
 // expanded is the sample with its recorded answers; no call is made.
 func expanded(t *testing.T) dataset.InMemory {
 	t.Helper()
-	out, sum, err := demo.Expand(t.Context())
+	out, sum, err := expandSample(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers, err := os.ReadFile("answers.jsonl")
+	answers, err := os.ReadFile("sample/answers.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,43 +107,5 @@ func TestAnswers(t *testing.T) {
 		if len(prompts) != 10 || len(slices.Compact(slices.Sorted(slices.Values(prompts)))) != 10 {
 			t.Errorf("%s: answers to %q, want one to each of ten prompts", s.ID, prompts)
 		}
-	}
-}
-
-// What the demo is there to show: one reference punishes good wording that is
-// not its own, eleven do not.
-func TestMoreReferencesHelp(t *testing.T) {
-	m, err := chrf.New(chrf.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings []refract.Setting
-	for _, spec := range []string{"single", "max"} {
-		a, err := aggregate.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
-	}
-	e, err := refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: aggregate.Fail})
-	if err != nil {
-		t.Fatal(err)
-	}
-	acc := e.Systems()
-	if err := e.Run(t.Context(), expanded(t), acc.Add); err != nil {
-		t.Fatal(err)
-	}
-	scores := map[string][2]float64{}
-	for _, s := range acc.Scores() {
-		v := scores[s.System]
-		v[s.Setting] = s.Value
-		scores[s.System] = v
-	}
-	tuned, general, pivot := scores["fine-tuned"], scores["general"], scores["pivot"]
-	if !(tuned[0] < general[0] && tuned[0] < pivot[0]) {
-		t.Errorf("with one reference the best system is at %.1f, others at %.1f and %.1f", tuned[0], general[0], pivot[0])
-	}
-	if gain, other := tuned[1]-tuned[0], pivot[1]-pivot[0]; gain < other+5 {
-		t.Errorf("more references give the best system %.1f and a worse one %.1f", gain, other)
 	}
 }

@@ -1,12 +1,4 @@
-// Package demo holds a small benchmark that its authors wrote for this
-// program: translations from German into English and from English into
-// German, summaries and image captions, with the outputs of four made-up
-// systems of clearly different quality, the authors' own judgements of them
-// (named "authors", 0 to 100), and an answer to each of the ten prompts for
-// every reference; one has a second answer, because the first is rejected for a
-// changed number. Systems, judgements and answers have one origin, so the
-// numbers show how the program works and are no evidence for anything.
-package demo
+package command
 
 import (
 	"bytes"
@@ -26,23 +18,30 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// Model is the model's name under which the answers are recorded.
-const Model = "recorded"
+// sampleModel is the model's name under which the answers are recorded.
+const sampleModel = "recorded"
 
-//go:embed sample.jsonl
-var sample []byte
-
-//go:embed answers.jsonl
-var answers []byte
-
-// files are those that are saved beside the sample: answers of a judge, and five
+// sampleFiles are a small benchmark that the authors wrote for this program:
+// translations, summaries and captions with the outputs of four made-up systems of
+// clearly different quality, judgements of them, and an answer to each of the ten
+// prompts for every reference; one has a second answer, because the first is rejected
+// for a changed number. It all has one origin, so the numbers show how the program
+// works and are no evidence for anything. Beside it stand answers of a judge, and five
 // lines of each of some texts with an experiment and prompts.
 //
-//go:embed judged.jsonl texts
-var files embed.FS
+//go:embed sample
+var sampleFiles embed.FS
 
-// Expand expands the sample from its recorded answers.
-func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) {
+// expandSample expands the sample from its recorded answers.
+func expandSample(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) {
+	answers, err := sampleFiles.ReadFile("sample/answers.jsonl")
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
+	sample, err := sampleFiles.ReadFile("sample/sample.jsonl")
+	if err != nil {
+		return nil, diversify.Summary{}, err
+	}
 	store := cache.NewMemory()
 	if _, err := cache.Import(ctx, bytes.NewReader(answers), store); err != nil {
 		return nil, diversify.Summary{}, err
@@ -56,7 +55,7 @@ func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) 
 		return nil, diversify.Summary{}, err
 	}
 	x, err := diversify.New(diversify.Config{
-		Prompts: diversify.Ten(), Model: Model, Config: ask.Config{Store: store},
+		Prompts: diversify.Ten(), Model: sampleModel, Config: ask.Config{Store: store},
 		Temperature: diversify.PaperTemperature, TopP: diversify.PaperTopP, Check: checks, Resample: 2,
 	})
 	if err != nil {
@@ -70,23 +69,18 @@ func Expand(ctx context.Context) ([]*refract.Segment, diversify.Summary, error) 
 	return out, sum, err
 }
 
-// Write saves in a folder the sample as sample.jsonl, its answers as
-// answers.jsonl, and what else the documentation's commands read: src.txt, ref.txt,
-// ref2.txt, a.txt, b.txt, experiment.yaml, prompts.yaml and judged.jsonl. It writes
-// over no file that has something else in it.
-func Write(dir string) error {
+// saveSample saves in a folder the sample as sample.jsonl, its answers as
+// answers.jsonl, and what else the documentation's commands read. It writes over no
+// file that has something else in it.
+func saveSample(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	err := errors.Join(writeNew(filepath.Join(dir, "sample.jsonl"), sample), writeNew(filepath.Join(dir, "answers.jsonl"), answers))
-	if err != nil {
-		return err
-	}
-	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(sampleFiles, "sample", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		data, err := files.ReadFile(path)
+		data, err := sampleFiles.ReadFile(path)
 		if err != nil {
 			return err
 		}

@@ -1,18 +1,17 @@
-// Package ordered runs work in parallel and hands on its results in order.
-package ordered
+package evidence
 
 import (
 	"context"
 	"iter"
 )
 
-// Map calls f with the values of in, at most workers of them at a time, and
+// inOrder calls f with the values of in, at most workers of them at a time, and
 // yield with the results, in the order of in and from one goroutine. It holds a
 // bounded number of values. It ends with the first error, whose place in the
 // order counts: results before it are yielded. It ends with the context's error
 // as soon as that ends, even while in blocks; what runs by then is left to end
 // by itself.
-func Map[In, Out any](ctx context.Context, workers int, in iter.Seq2[In, error], f func(In) (Out, error), yield func(Out) error) error {
+func inOrder[In, Out any](ctx context.Context, workers int, in iter.Seq2[In, error], f func(In) (Out, error), yield func(Out) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	type result struct {

@@ -1,6 +1,4 @@
-// Package helptext writes the help of cobra's commands so that it fits a screen:
-// flags in sections, the essential ones first, wrapped to a width.
-package helptext
+package command
 
 import (
 	"cmp"
@@ -21,9 +19,9 @@ const (
 	essentialNote = "essential"
 )
 
-// Group puts the flags of a set that have no section yet into one, and names
+// groupFlags puts the flags of a set that have no section yet into one, and names
 // those that help shows at once. The others are shown where all are asked for.
-func Group(flags *pflag.FlagSet, section string, essential ...string) {
+func groupFlags(flags *pflag.FlagSet, section string, essential ...string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[sectionNote] == nil {
 			mark(f, sectionNote, section)
@@ -41,8 +39,8 @@ func mark(f *pflag.Flag, note string, values ...string) {
 	f.Annotations[note] = append([]string{}, values...)
 }
 
-// SectionOf is where help shows a flag, "" where nothing was said.
-func SectionOf(f *pflag.Flag) string {
+// sectionOf is where help shows a flag, "" where nothing was said.
+func sectionOf(f *pflag.Flag) string {
 	if in := f.Annotations[sectionNote]; in != nil {
 		return in[0]
 	}
@@ -55,33 +53,27 @@ func isEssential(f *pflag.Flag) bool {
 	return f.Annotations[sectionNote] == nil || f.Annotations[essentialNote] != nil
 }
 
-// Page is how the help of commands looks.
-type Page struct {
-	Width    int
-	All      bool     // every flag, and not the essential ones alone
-	Sections []string // of flags, in order
-	Own      string   // the section of flags that have none
-	Common   string   // the section of --help, --version and the flags of the root
-	See      []string // what the reader may type for more
+// helpOf is the help of a command, with all of its flags or the essential ones.
+func (e *env) helpOf(cmd *cobra.Command, all bool) string {
+	return helpPage(cmd, e.helpWidth(), all)
 }
 
-// Of returns the help of a command.
-func (p *Page) Of(cmd *cobra.Command) string {
-	about := Reflow(cmp.Or(cmd.Long, cmd.Short), p.Width) + "\n"
+func helpPage(cmd *cobra.Command, width int, all bool) string {
+	about := reflow(cmp.Or(cmd.Long, cmd.Short), width) + "\n"
 	if cmd.IsAdditionalHelpTopicCommand() {
 		return about
 	}
 	var b strings.Builder
 	b.WriteString(about)
-	parts, left := p.parts(cmd)
+	parts, left := helpParts(cmd, width, all)
 	for _, part := range parts {
 		b.WriteString("\n" + part.head + ":\n" + part.body)
 	}
 	if left > 0 {
 		fmt.Fprintf(&b, "\n%s: %s --help all\n", english.Count(left, "more flag"), cmd.CommandPath())
 	}
-	if len(p.See) > 0 {
-		b.WriteString("\n" + Reflow("See also: "+strings.Join(p.See, ", "), p.Width) + "\n")
+	if topics := topicsOf(cmd); len(topics) > 0 {
+		b.WriteString("\n" + reflow("See also: refract help "+strings.Join(topics, ", refract help "), width) + "\n")
 	}
 	return b.String()
 }
@@ -89,16 +81,16 @@ func (p *Page) Of(cmd *cobra.Command) string {
 // part is some lines of a page under a head.
 type part struct{ head, body string }
 
-// parts are what follows the description of a command, and the number of flags
+// helpParts are what follows the description of a command, and the number of flags
 // that they leave out.
-func (p *Page) parts(cmd *cobra.Command) (parts []part, left int) {
+func helpParts(cmd *cobra.Command, width int, all bool) (parts []part, left int) {
 	parts = append(parts, part{"Usage", "  " + cmd.UseLine() + "\n"})
 	if cmd.Example != "" {
-		parts = append(parts, part{"Examples", examples(cmd.Example, p.Width) + "\n"})
+		parts = append(parts, part{"Examples", examples(cmd.Example, width) + "\n"})
 	}
 	add := func(head string, lines [][2]string) {
 		if len(lines) > 0 {
-			parts = append(parts, part{head, Definitions(lines, p.Width)})
+			parts = append(parts, part{head, definitions(lines, width)})
 		}
 	}
 	commands := func(group string, topics bool) (lines [][2]string) {
@@ -114,23 +106,23 @@ func (p *Page) parts(cmd *cobra.Command) (parts []part, left int) {
 	}
 	add("Commands", commands("", false))
 	add("Topics, shown by "+cmd.Name()+" help TOPIC", commands("", true))
-	for _, section := range p.Sections {
+	for _, section := range sections {
 		shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 		shown.SortFlags = false
 		visit(cmd, func(f *pflag.Flag) {
-			in := cmp.Or(SectionOf(f), p.Own)
+			in := cmp.Or(sectionOf(f), taskFlags)
 			if f.Name == "help" || f.Name == "version" {
-				in = p.Common
+				in = commonFlags
 			}
 			switch {
 			case in != section || f.Hidden:
-			case p.All || isEssential(f):
+			case all || isEssential(f):
 				shown.AddFlag(f)
 			default:
 				left++
 			}
 		})
-		if body := shown.FlagUsagesWrapped(p.Width); body != "" {
+		if body := shown.FlagUsagesWrapped(width); body != "" {
 			parts = append(parts, part{section, body})
 		}
 	}
@@ -167,8 +159,8 @@ func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
 	root.VisitAll(do)
 }
 
-// Definitions lists names with what they mean, in two columns.
-func Definitions(lines [][2]string, width int) string {
+// definitions lists names with what they mean, in two columns.
+func definitions(lines [][2]string, width int) string {
 	const most = 26 // columns for names; a longer one has a line of its own
 	indent := 0
 	for _, l := range lines {
@@ -192,9 +184,9 @@ func Definitions(lines [][2]string, width int) string {
 	return b.String()
 }
 
-// Reflow fits paragraphs to a width. Those with an indented line, such as
+// reflow fits paragraphs to a width. Those with an indented line, such as
 // lists, stay as they are.
-func Reflow(s string, width int) string {
+func reflow(s string, width int) string {
 	paragraphs := strings.Split(strings.TrimSpace(s), "\n\n")
 	for i, p := range paragraphs {
 		if !strings.Contains(p, "\n  ") && !strings.HasPrefix(p, "  ") {

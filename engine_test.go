@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 func realMetrics(t testing.TB) []metrics.Metric {

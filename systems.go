@@ -304,16 +304,13 @@ func SettingSignature(setting Setting, level metrics.Level, references, set stri
 	if !setting.Metric.Info().NeedsReferences {
 		of.Aggregator, of.Set = "", ""
 	}
-	if s, ok := setting.Metric.(Signed); ok {
+	// A metric whose scores another version of the program stored knows it.
+	if s, ok := setting.Metric.(interface {
+		Signed(Scored) metrics.Signature
+	}); ok {
 		return s.Signed(of)
 	}
 	return FullSignature(setting.Metric.Signature(level), of)
-}
-
-// Signed is a metric that knows the full signature of its scores, such as one
-// whose scores another version of the program stored.
-type Signed interface {
-	Signed(Scored) metrics.Signature
 }
 
 // ReferenceCount is the number of references as a signature states it: "var"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/refract-eval/refract/cache"
 )
@@ -53,23 +52,4 @@ func Example() {
 	// asking the model
 	// Rain is falling.
 	// Rain is falling.
-}
-
-// Recorded answers can be part of a program.
-func ExampleImport() {
-	const recorded = `{"request":{"kind":"chat","model":"m","prompt":"Hi","params":{"temperature":0},"sample":0},"text":"Hello."}`
-	ctx := context.Background()
-	store := cache.NewMemory()
-	counts, err := cache.Import(ctx, strings.NewReader(recorded), store)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%+v\n", counts)
-	if _, _, err := cache.Export(ctx, os.Stdout, store); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// {Entries:1 Added:1 Different:0}
-	// {"key":"ac8ab6b994420af40fe8d9acf58faf321652c3f1df6a755a01fc9339528138ff","request":{"kind":"chat","model":"m","prompt":"Hi","params":{"temperature":0},"sample":0},"text":"Hello."}
 }

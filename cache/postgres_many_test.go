@@ -2,11 +2,9 @@ package cache_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,71 +98,5 @@ func TestPostgresTooManyClients(t *testing.T) {
 	}
 	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
 		t.Error(err)
-	}
-}
-
-// Stores that claim, store and give back the same keys in any order never stand
-// still in each other's way.
-func TestPostgresNoDeadlock(t *testing.T) {
-	where := postgresSchema(t)
-	conn, err := pgx.Connect(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	deadlocks := func() (n int) {
-		if err := conn.QueryRow(t.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	before := deadlocks()
-	const stores, workers, turns, keys = 6, 8, 60, 60
-	var wg sync.WaitGroup
-	opened := make([]*cache.Database, stores)
-	for i := range opened {
-		opened[i] = openPostgres(t, where)
-	}
-	for i, s := range opened {
-		for w := range workers {
-			wg.Go(func() {
-				random := rand.New(rand.NewPCG(uint64(i), uint64(w)))
-				for turn := range turns {
-					var some []cache.Key
-					var entries []cache.Entry
-					for _, n := range random.Perm(keys)[:1+random.IntN(20)] {
-						e := newEntry(turn/10*keys + n)
-						some, entries = append(some, e.Request.Key()), append(entries, e)
-					}
-					granted, err := s.Claim(t.Context(), some)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					for n := range entries {
-						switch {
-						case !granted[n]:
-						case random.IntN(3) > 0:
-							err = s.Release(t.Context(), some[n:n+1])
-						default:
-							err = putEntry(t.Context(), s, entries[n])
-						}
-						if err != nil {
-							t.Error(err)
-							return
-						}
-					}
-				}
-			})
-		}
-	}
-	wg.Wait()
-	for _, s := range opened {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if n := deadlocks() - before; n > 0 {
-		t.Errorf("%d deadlocks", n)
 	}
 }

@@ -396,55 +396,6 @@ func TestPostgresServerRestarts(t *testing.T) {
 	t.Logf("%d entries around 3 kills of the server", total)
 }
 
-// A server that stays away is told of, and the store works again once it is
-// back.
-func TestPostgresServerStaysAway(t *testing.T) {
-	where := postgresSchema(t)
-	s := openPostgres(t, where, cache.BusyTimeout(300*time.Millisecond))
-	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
-		t.Fatal(err)
-	}
-	claim := []cache.Key{newEntry(3).Request.Key()}
-	if _, err := s.Claim(t.Context(), claim); err != nil {
-		t.Fatal(err)
-	}
-	command(t, postgresStopVariable)
-	u, err := url.Parse(where)
-	if err != nil {
-		t.Fatal("the URL of the server cannot be parsed")
-	}
-	password, _ := u.User.Password()
-	for what, do := range map[string]func() error{
-		"Put":     func() error { return putEntry(t.Context(), s, newEntry(2)) },
-		"Get":     func() error { _, _, err := getAnswer(t.Context(), s, claim[0]); return err },
-		"Claim":   func() error { _, err := s.Claim(t.Context(), claim); return err },
-		"Release": func() error { return s.Release(t.Context(), claim) },
-		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
-		"Verify":  func() error { _, _, err := s.Verify(t.Context()); return err },
-		"Open":    func() error { _, err := cache.OpenPostgres(t.Context(), where, cache.BusyTimeout(0)); return err },
-		"Entries": func() error {
-			for _, err := range cache.NewAnswers(s).Entries(t.Context()) {
-				return err
-			}
-			return nil
-		},
-	} {
-		err := do()
-		if !errors.Is(err, cache.ErrUnavailable) || !strings.Contains(err.Error(), u.Host) || !strings.Contains(err.Error(), "nothing stored before is lost") {
-			t.Errorf("%s = %v, want errUnavailable and the host", what, err)
-		} else if password != "" && strings.Contains(err.Error(), password) {
-			t.Errorf("%s shows the password", what)
-		}
-	}
-	command(t, postgresStartVariable)
-	if got, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || got != newEntry(1).Answer {
-		t.Errorf("Get = %+v, %v, %v", got, ok, err)
-	}
-	if err := putEntry(t.Context(), s, newEntry(2)); err != nil {
-		t.Errorf("Put: %v", err)
-	}
-}
-
 func TestPostgresProcesses(t *testing.T) { shareBetweenProcesses(t, postgresSchema(t)) }
 
 func TestPostgresClaimsOfAKilledProcess(t *testing.T) { claimsOfAKilledProcess(t, postgresSchema(t)) }

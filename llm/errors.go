@@ -273,8 +273,6 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 func (s *server) said(message string, body []byte) string {
 	body = bytes.TrimSpace(body)
 	switch {
-	case s.protocol != nil && len(message) > maxMessage:
-		return s.cleanEnd(message, maxMessage) // a trace ends in the error
 	case message != "":
 		return s.clean(message, maxMessage)
 	case len(body) == 0:

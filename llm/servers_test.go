@@ -1,7 +1,6 @@
 package llm_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -131,18 +130,6 @@ func TestCoolDown(t *testing.T) {
 		drive(t, c, 4, 400)
 		if sick.Calls() < 100 {
 			t.Errorf("it did not come back: %d calls", sick.Calls())
-		}
-	})
-}
-
-// Where no server answers, a call has its retries, and the error names the last one.
-func TestAllServersDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := &llmtest.Handler{Decide: always(llmtest.Status(500, "disk full"))}, &llmtest.Handler{Decide: always(llmtest.Status(500, "disk full"))}
-		_, err := several(t, []*llmtest.Handler{a, b}, nil).Complete(t.Context(), request("p"))
-		var e *llm.Error
-		if !isKind(err, llm.ErrUnavailable) || !errors.As(err, &e) || e.Attempts != 7 || a.Calls() < 3 || b.Calls() < 3 {
-			t.Errorf("error %v after %d and %d calls", err, a.Calls(), b.Calls())
 		}
 	})
 }

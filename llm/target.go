@@ -236,12 +236,6 @@ func (t target) clean(s string, limit int) string {
 	return escape(s[:characterAt(s, limit)]) + "…"
 }
 
-// cleanEnd is clean for a text whose end says most.
-func (t target) cleanEnd(s string, limit int) string {
-	s = strings.TrimSpace(t.redact(s))
-	return "…" + escape(s[characterAt(s, max(0, len(s)-limit)):])
-}
-
 // escape writes every rune that is not printable as its Go escape.
 func escape(s string) string {
 	var b strings.Builder

@@ -49,20 +49,6 @@ func TestShortValues(t *testing.T) {
 	}
 }
 
-func FuzzParseAPIError(f *testing.F) {
-	for _, s := range []string{
-		`{"error":{"message":"m","type":"t","code":429,"param":"p"}}`, `{"error":"m","error_type":"t"}`, `[{"error":{"message":"m"}}]`,
-		`{"object":"error","message":"m","code":400}`, `{"detail":[{"msg":"m"}]}`, `{"detail":"m"}`, `null`, `[]`, `{"param":0}`, `{"error":[]}`, "<html>",
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if e := parseAPIError(b); e != nil && e.Message == "" && e.Type == "" && e.Code == "" {
-			t.Error("an error that says nothing")
-		}
-	})
-}
-
 func FuzzServerWait(f *testing.F) {
 	f.Add("7")
 	f.Add("Fri, 31 Dec 1999 23:59:59 GMT")

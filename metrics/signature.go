@@ -54,14 +54,12 @@ var valueUnescaper = strings.NewReplacer("%7C", "|", "%25", "%")
 // engine, of stored scores, of panels, and of metrics that ended.
 var reserved = []string{"nrefs", "agg", "set", "first", "version", "scores", "status", "missing", "direction", "combine", "scale", "member", "ended"}
 
-// Reserved lists the keys, with or without a number behind them, that a model or a
-// program may not set in its signature: those that have a meaning of their own
-// there, and own ones of the kind of metric.
-func Reserved(own ...string) []string { return slices.Concat(reserved, own) }
-
-// IsReserved reports whether a key is one of them.
+// IsReserved reports whether a key, with or without a number behind it, is one that a
+// model or a program may not set in its signature: those that have a meaning of their
+// own there, and own ones of the kind of metric.
 func IsReserved(key string, own ...string) bool {
-	return slices.Contains(Reserved(own...), strings.TrimRight(key, "0123456789"))
+	key = strings.TrimRight(key, "0123456789")
+	return slices.Contains(reserved, key) || slices.Contains(own, key)
 }
 
 // YesNo is how a signature states a boolean.

@@ -17,7 +17,7 @@ import (
 type Factory struct {
 	Name    string   // what stands before the colon of a spec
 	Summary string   // one line of help
-	Runs    Place    // where the metric computes; "" is Here
+	Runs    string   // where the metric computes, such as "LLM server"; "" is here
 	Source  string   // who published the metric: authors, year and title
 	Licence string   // SPDX identifier, of the code and the model that compute; "" where none is known
 	Options []Option // all that New reads, in the order of the help
@@ -32,18 +32,6 @@ type Factory struct {
 	// does. Its context ends when the metric is no longer used or waited for.
 	New func(ctx context.Context, v *Values) (Metric, error)
 }
-
-// Place says where a metric computes.
-type Place string
-
-// The places.
-const (
-	Here      Place = "here"
-	Chat      Place = "LLM server" // of OpenAI's protocol
-	Embedding Place = "embeddings" // of such a server
-	Inference Place = "OIP server" // of the Open Inference Protocol
-	Program   Place = "a program"
-)
 
 // Option documents one option of a Factory.
 type Option struct {

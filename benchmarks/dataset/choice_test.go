@@ -1,12 +1,9 @@
 package dataset
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/refract-eval/refract"
 )
 
 const choosable = `{"id":"1","domain":"news","references":["r"],"hypotheses":{"a":"x","b":"y"},"human":{"own":{"a":1,"b":2,"c":3}}}
@@ -59,24 +56,5 @@ func TestChosen(t *testing.T) {
 				t.Errorf("%+v: %d segments before %v", c.choice, len(got), err)
 			}
 		}
-	}
-}
-
-// The segments of the dataset stay as they are; a system may be judged alone.
-func TestChosenLeavesTheDataset(t *testing.T) {
-	s := &refract.Segment{ID: "1", Hypotheses: []refract.Hypothesis{{System: "a"}, {System: "b"}}}
-	ds := WithSystems(Chosen(InMemory{s}, Choice{Systems: []string{"b"}}))
-	for chosen, err := range ds.Segments(t.Context()) {
-		if err != nil || len(chosen.Hypotheses) != 1 || chosen.Hypotheses[0].System != "b" {
-			t.Errorf("%v, %v", chosen, err)
-		}
-	}
-	if len(s.Hypotheses) != 2 || s.Hypotheses[0].System != "a" {
-		t.Errorf("%v", s.Hypotheses)
-	}
-	judged := &refract.Segment{ID: "1", Hypotheses: s.Hypotheses, Judgements: []refract.Judgement{{System: "c"}}}
-	ds = WithSystems(Chosen(InMemory{judged}, Choice{Systems: []string{"c"}}))
-	if _, err := collect(ds); !errors.Is(err, ErrNoSystems) {
-		t.Errorf("%v", err)
 	}
 }

@@ -13,65 +13,44 @@ import (
 // coverage counts, for each system, the segments without a text of it.
 type coverage struct {
 	all     examples // ids of the segments
-	systems []*covered
-	index   map[string]int
-}
-
-type covered struct {
-	name    string
-	missing examples // ids of segments
-	seen    int      // number of the last segment that had it
+	systems []string
+	missing map[string]*examples // ids of segments, by system
 }
 
 const mostShown = 3
 
-// add counts one segment.
+// add counts one segment. A new system has missed all segments before it.
 func (c *coverage) add(s *refract.Segment) {
-	number, present := c.all.n+1, 0
+	if c.missing == nil {
+		c.missing = map[string]*examples{}
+	}
 	for i := range s.Hypotheses {
-		h := &s.Hypotheses[i]
-		sys := c.system(i, h.System)
-		if h.Text.Valid {
-			sys.seen = number
-			present++
+		if name := s.Hypotheses[i].System; (i >= len(c.systems) || c.systems[i] != name) && c.missing[name] == nil {
+			c.systems = append(c.systems, name)
+			c.missing[name] = &examples{c.all.n, slices.Clone(c.all.shown)}
 		}
 	}
-	id := ""
-	if present < len(c.systems) || number <= mostShown {
-		id = text.Quote(s.ID)
+	has := func(i int, name string) bool {
+		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // the order is the same in most segments
+			return s.Hypotheses[i].Text.Valid
+		}
+		return slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == name && h.Text.Valid })
 	}
-	for _, sys := range c.systems {
-		if sys.seen < number {
-			sys.missing.add(id)
+	for i, name := range c.systems {
+		if !has(i, name) {
+			c.missing[name].add(text.Quote(s.ID))
 		}
 	}
-	c.all.add(id)
-}
-
-// system finds a system, which is at index hint where the order is the same
-// in all segments. A new one has missed all segments before this one.
-func (c *coverage) system(hint int, name string) *covered {
-	if hint < len(c.systems) && c.systems[hint].name == name {
-		return c.systems[hint]
+	if c.all.n++; c.all.n <= mostShown {
+		c.all.shown = append(c.all.shown, text.Quote(s.ID))
 	}
-	i, ok := c.index[name]
-	if !ok {
-		if c.index == nil {
-			c.index = map[string]int{}
-		}
-		i = len(c.systems)
-		c.index[name] = i
-		c.systems = append(c.systems, &covered{name: name, missing: examples{c.all.n, slices.Clone(c.all.shown)}})
-	}
-	return c.systems[i]
 }
 
 // report warns of each system that lacks segments.
 func (c *coverage) report(file string, warn func(Warning)) {
-	for _, sys := range c.systems {
-		if sys.missing.n > 0 {
-			warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)",
-				text.Quote(sys.name), sys.missing.n, english.Count(c.all.n, "segment"), &sys.missing)})
+	for _, name := range c.systems {
+		if e := c.missing[name]; e.n > 0 {
+			warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(name), e.n, english.Count(c.all.n, "segment"), e)})
 		}
 	}
 }

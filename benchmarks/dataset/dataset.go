@@ -77,13 +77,6 @@ func failFile(file, format string, args ...any) error {
 	return failAt(refract.Position{File: file}, 0, format, args...)
 }
 
-// sized is a dataset that may know its number of segments.
-type sized interface {
-	// Len returns the number of segments, and whether it is known. It may
-	// read a file.
-	Len() (n int, ok bool)
-}
-
 // scheme is a row of the table of a kind of spec.
 type scheme[T any] struct {
 	name  string

@@ -134,28 +134,3 @@ func TestDivRefOfMTME(t *testing.T) {
 		}
 	}
 }
-
-// References that rows bring count as those of the dataset, and another
-// Div-Ref file does not change them.
-func TestDivRefAfterOthers(t *testing.T) {
-	dir := folderOf(t, map[string]string{
-		"base": `{"id":"a"}` + "\n" + `{"id":"b"}` + "\n" + `{"id":"c","references":["y"]}`,
-		"rows": `{"id":"a","references":["x"]}` + "\n" + `{"id":"b","references":["x"]}` + "\n" + `{"id":"c","references":["x"]}`,
-		"one":  "['1']\n['2']\n['3']\n",
-		"two":  "['4']\n['5']\n['6']\n",
-	})
-	ds, err := Open("jsonl:"+filepath.Join(dir, "base"), Options{})
-	for _, spec := range []string{"jsonl:rows", "div-ref:one", "div-ref:two"} {
-		if err == nil {
-			scheme, file, _ := strings.Cut(spec, ":")
-			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, file), Options{})
-		}
-	}
-	got, err := openAndCollect(ds, err)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff([]string{"2 5", "2 5", "x 3 6"}, variantTexts(got)); d != "" {
-		t.Error(d)
-	}
-}

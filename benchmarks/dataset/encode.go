@@ -23,22 +23,19 @@ import (
 // segments, but for their positions, for the order of judgements of different
 // names, and for the difference of nil and empty slices.
 type Encoder struct {
-	w    io.Writer
-	buf  []byte
-	seen map[[2]string]bool // names and systems of a segment
+	w   io.Writer
+	buf []byte
 }
 
 // NewEncoder returns an Encoder that makes one Write per segment; give it a
 // buffered writer for speed.
-func NewEncoder(w io.Writer) *Encoder {
-	return &Encoder{w: w, seen: map[[2]string]bool{}}
-}
+func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w} }
 
 // Encode writes one line: the fields in a fixed order, without those that are
 // empty (references are always written), and without escapes for HTML. A
 // segment that could not be read back is an error, and nothing is written.
 func (e *Encoder) Encode(s *refract.Segment) error {
-	if err := e.check(s); err != nil {
+	if err := check(s); err != nil {
 		return fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), err)
 	}
 	e.buf = appendSegment(e.buf[:0], s)
@@ -237,66 +234,51 @@ func appendText(b []byte, t refract.Text) []byte {
 }
 
 // check finds what the reader would refuse.
-func (e *Encoder) check(s *refract.Segment) error {
+func check(s *refract.Segment) error {
 	if s.ID == "" {
 		return errors.New("it has no id")
 	}
 	if err := checkVariants(s); err != nil {
 		return err
 	}
-	clear(e.seen)
+	seen := map[[2]string]bool{} // names and systems
+	again := func(name, system string) bool {
+		key := [2]string{name, system}
+		defer func() { seen[key] = true }()
+		return seen[key]
+	}
 	for i := range s.Hypotheses {
-		if name := s.Hypotheses[i].System; e.again("", name) {
+		if name := s.Hypotheses[i].System; again("", name) {
 			return fmt.Errorf("system %s has two hypotheses", text.Quote(name))
 		}
 	}
-	clear(e.seen)
+	clear(seen)
 	for _, j := range s.Judgements {
 		if j.Valid && (math.IsNaN(j.Score) || math.IsInf(j.Score, 0)) {
 			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", text.Quote(j.Name), text.Quote(j.System), j.Score)
 		}
-		if e.again(j.Name, j.System) {
+		if again(j.Name, j.System) {
 			return fmt.Errorf("system %s has two scores %s", text.Quote(j.System), text.Quote(j.Name))
 		}
 	}
 	return checkUTF8(s)
 }
 
-// again tells whether a name and system were there before.
-func (e *Encoder) again(name, system string) bool {
-	key := [2]string{name, system}
-	again := e.seen[key]
-	e.seen[key] = true
-	return again
-}
-
 func checkUTF8(s *refract.Segment) error {
-	if !utf8.ValidString(s.ID) || !utf8.ValidString(s.Document) || !utf8.ValidString(s.Domain) {
-		return errors.New("its id, document or domain is not UTF-8")
-	}
-	if !utf8.ValidString(s.Source.Value) {
-		return errors.New("its source is not UTF-8")
-	}
-	for i, r := range s.References {
-		if !utf8.ValidString(r.Value) {
-			return fmt.Errorf("references[%d] is not UTF-8", i)
-		}
-	}
-	if err := eachVariant(s, checkVariant); err != nil {
-		return err
+	all := []string{s.ID, s.Document, s.Domain, s.Source.Value}
+	for _, r := range s.References {
+		all = append(all, r.Value)
 	}
 	for i := range s.Hypotheses {
-		h := &s.Hypotheses[i]
-		if !utf8.ValidString(h.System) || !utf8.ValidString(h.Text.Value) {
-			return fmt.Errorf("hypothesis of system %s is not UTF-8", text.Quote(h.System))
-		}
+		all = append(all, s.Hypotheses[i].System, s.Hypotheses[i].Text.Value)
 	}
 	for _, j := range s.Judgements {
-		if !utf8.ValidString(j.Name) || !utf8.ValidString(j.System) {
-			return fmt.Errorf("the score %s of system %s is not UTF-8", text.Quote(j.Name), text.Quote(j.System))
-		}
+		all = append(all, j.Name, j.System)
 	}
-	return nil
+	if i := slices.IndexFunc(all, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
+		return fmt.Errorf("it has %s, which is not UTF-8", text.Quote(all[i]))
+	}
+	return eachVariant(s, checkVariant)
 }
 
 // eachVariant calls check with every variant, also the rejected ones.

@@ -94,20 +94,3 @@ func TestRereadable(t *testing.T) {
 		}
 	}
 }
-
-func TestLen(t *testing.T) {
-	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader("")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, ok := Len(Map(ds, nil)); ok {
-		t.Errorf("a stream has %d segments", n)
-	}
-	if n, ok := Len(Map(Map(seven{ds}, nil), nil)); n != 7 || !ok {
-		t.Errorf("%d segments, %v", n, ok)
-	}
-}
-
-type seven struct{ refract.Dataset }
-
-func (seven) Len() (int, bool) { return 7, true }

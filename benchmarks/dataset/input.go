@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 // input is a file that can be opened for each pass over a dataset, or a
@@ -55,24 +55,6 @@ func newRegular(path string) (*input, error) {
 	return in, err
 }
 
-// readFile reads a whole file.
-func readFile(path string) ([]byte, error) {
-	in, err := newRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := in.open(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return nil, fileError(path, err)
-	}
-	return b, nil
-}
-
 // fileError says an operating system's error with the path once.
 func fileError(path string, err error) error {
 	var pe *fs.PathError
@@ -90,7 +72,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, fileError(in.name, err)
 		}
-		return packed.NewReader(f), nil
+		return files.NewReader(f), nil
 	}
 	if in.used.Swap(true) {
 		return nil, failFile(in.name, "is a stream and can be read only once; store it in a file first")
@@ -100,7 +82,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	go func() {
 		pw.CloseWithError(in.copyTo(pw))
 	}()
-	return packed.NewReader(&stream{PipeReader: pr, stop: stop}), nil
+	return files.NewReader(&stream{PipeReader: pr, stop: stop}), nil
 }
 
 // copyTo opens the stream here, as opening a named pipe may block too.

@@ -122,12 +122,5 @@ func lineSet(in *input, o Options) *set {
 		return d
 	}
 	d.lines, d.rows = in, rows
-	d.scan = func() (n int, ok bool) {
-		err := in.each(context.Background(), func(Warning) {}, func([]byte, refract.Position) error {
-			n++
-			return nil
-		})
-		return n, err == nil
-	}
 	return d
 }

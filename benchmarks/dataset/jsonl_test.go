@@ -66,9 +66,6 @@ func TestJSONL(t *testing.T) {
 	w.check(t, dir,
 		`d.jsonl: system "y" has no text for 2 of 2 segments (ids "a", "7.0")`,
 		`d.jsonl: system "x" has no text for 1 of 2 segments (ids "7.0")`)
-	if n, ok := ds.(sized).Len(); n != 2 || !ok {
-		t.Errorf("Len = %d, %v", n, ok)
-	}
 }
 
 func TestJSONLJudgements(t *testing.T) {
@@ -199,9 +196,6 @@ func TestStandardInput(t *testing.T) {
 	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader("{\"id\":\"1\"}\n{\"id\":2\n")})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, ok := ds.(sized).Len(); ok {
-		t.Error("the length of a stream is known")
 	}
 	got, err := collect(ds)
 	wantError(t, "DIR", err, "<stdin>:2:8: bad JSON: it ends before its value does")

@@ -13,10 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	strict "github.com/go-json-experiment/json"
-
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -145,40 +144,23 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, fileError(path, err)
 	}
 	var m Manifest
-	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, badManifest(path, b, err)
+	var version struct {
+		Version int `json:"version"`
 	}
-	if m.Version > ManifestVersion {
-		return nil, failFile(path, "version %d of the manifest is newer than this program, which reads %d; use a newer refract", m.Version, ManifestVersion)
+	if json.Unmarshal(b, &version) == nil && version.Version > ManifestVersion {
+		return nil, failFile(path, "version %d of the manifest is newer than this program, which reads %d; use a newer refract", version.Version, ManifestVersion)
 	}
-	m = Manifest{}
-	if err := strict.Unmarshal(b, &m, strict.RejectUnknownMembers(true)); err != nil {
-		return nil, badManifest(path, b, err)
+	if err := jsonline.Unmarshal(b, &m, "a manifest"); err != nil {
+		line := 1
+		if at := (*jsonline.Error)(nil); errors.As(err, &at) {
+			line += bytes.Count(b[:min(at.Offset, len(b))], []byte("\n"))
+		}
+		return nil, failAt(refract.Position{File: path, Line: line}, 0, "bad manifest: %w; get it again", err)
 	}
 	if err := m.check(); err != nil {
 		return nil, failFile(path, "bad manifest: %w", err)
 	}
 	return &m, nil
-}
-
-// badManifest says where a manifest is no JSON, or another one, in words of JSON.
-func badManifest(path string, b []byte, err error) error {
-	var kind *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
-	var field *strict.SemanticError
-	line := func(offset int64) int { return 1 + bytes.Count(b[:min(offset, int64(len(b)))], []byte("\n")) }
-	switch {
-	case errors.As(err, &kind) && kind.Field == "":
-		return failAt(refract.Position{File: path, Line: line(kind.Offset)}, 0, "bad manifest: it must be a JSON object, not of kind %s; get it again", kind.Value)
-	case errors.As(err, &kind):
-		return failAt(refract.Position{File: path, Line: line(kind.Offset)}, 0, "bad manifest: field %s is of kind %s, which it must not be; get it again", text.Quote(kind.Field), kind.Value)
-	case errors.As(err, &syntax):
-		return failAt(refract.Position{File: path, Line: line(syntax.Offset)}, 0, "bad manifest: no JSON (%w); get it again", err)
-	}
-	if errors.As(err, &field) && errors.Is(err, strict.ErrUnknownName) {
-		return failAt(refract.Position{File: path, Line: line(field.ByteOffset)}, 0, "bad manifest: unknown field %s; get it again", text.Quote(field.JSONPointer.LastToken()))
-	}
-	return failFile(path, "bad manifest: %w", err)
 }
 
 func (m *Manifest) check() error {

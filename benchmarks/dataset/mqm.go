@@ -24,9 +24,14 @@ type MQMRating struct {
 	Pos                refract.Position // of its first row
 }
 
-// ReadMQM reads the ratings of a file of Marot, in the order of their first rows.
-// [Open] reads the same file as a dataset ("mqm:FILE").
-func ReadMQM(path string, warn func(Warning)) ([]MQMRating, error) {
+// ReadMQM reads the ratings of a dataset "mqm:FILE", in the order of their first rows;
+// another dataset has none.
+func ReadMQM(spec string, warn func(Warning)) ([]MQMRating, error) {
+	place, ok := strings.CutPrefix(spec, "mqm:")
+	path, _, err := splitSpec("mqm", place, nil, []string{"reference"})
+	if !ok || err != nil {
+		return nil, nil // opening it tells what is wrong
+	}
 	f, err := readMarot(path, warnOnce(warn))
 	if err != nil {
 		return nil, err
@@ -37,15 +42,6 @@ func ReadMQM(path string, warn func(Warning)) ([]MQMRating, error) {
 			Source: r.of.segment.source.text, Hypothesis: r.of.text, Report: r.report(), Pos: r.pos})
 	}
 	return out, nil
-}
-
-// MQMFile is the file of ratings of a dataset "mqm:FILE"; false for another one.
-func MQMFile(spec string) (file string, ok bool) {
-	place, ok := strings.CutPrefix(spec, "mqm:")
-	if file, _, err := splitSpec("mqm", place, nil, []string{"reference"}); ok && err == nil {
-		return file, true
-	}
-	return "", false
 }
 
 // openMQM reads the ratings of Marot (google/wmt-mqm-human-evaluation) as

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,9 +61,7 @@ var marotColumns = []struct {
 	{[]string{"category"}, false},
 	{[]string{"severity"}, false},
 	{[]string{"doc", "document"}, true},
-	{[]string{"docSegId", "doc_seg_id"}, true},
 	{[]string{"comment", "note"}, true},
-	{[]string{"metadata"}, true},
 }
 
 // readMarot reads a file of tab-separated values, in which quotes are letters
@@ -133,14 +130,7 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 		}
 		return ""
 	}
-	if strings.TrimSpace(field("rater")+field("category")+field("severity")) == "" {
-		f.oddities.add("left out: without rater, category and severity", pos.Line)
-		return nil
-	}
 	id := field("seg_id")
-	if within := field("docSegId"); within != "" && (id == "" || id == "0") { // the file has no numbers across documents
-		id = field("doc") + "/" + within
-	}
 	for _, of := range [][2]string{{"system", field("system")}, {"seg_id", id}, {"rater", field("rater")}} {
 		if strings.TrimSpace(of[1]) == "" {
 			return failAt(pos, 0, "column %s is empty", text.Quote(of[0]))
@@ -155,13 +145,6 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 		return failAt(pos, 0, "the severity is %s; want No-error, Neutral, Minor or Major, for which there are weights", text.Quote(field("severity")))
 	case e.severity != "no-error" && spelled.Replace(strings.ToLower(strings.TrimSpace(e.category))) == "no-error":
 		return failAt(pos, 0, "the category is No-error, but the severity %s", text.Quote(field("severity")))
-	}
-	if metadata := field("metadata"); e.comment == "" && strings.TrimSpace(metadata) != "" {
-		var of struct{ Note string }
-		if err := json.Unmarshal([]byte(metadata), &of); err != nil {
-			f.oddities.add("metadata that is no JSON object with a text as its note: the note is not read", pos.Line)
-		}
-		e.comment = of.Note
 	}
 	var err error
 	if e.source, err = f.unmark("source", field("source"), pos); err != nil {

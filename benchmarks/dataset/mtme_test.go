@@ -77,9 +77,6 @@ func TestMTME(t *testing.T) {
 		}
 	}
 	w.check(t, dir, `ts/sources/de-en.txt: system "refB" has no text for 1 of 3 segments (ids "2")`)
-	if n, ok := ds.(sized).Len(); n != 3 || !ok {
-		t.Errorf("Len = %d, %v", n, ok)
-	}
 }
 
 func TestMTMEChoices(t *testing.T) {
@@ -110,17 +107,6 @@ func TestMTMEChoices(t *testing.T) {
 				t.Errorf("judgements %v", got[0].Judgements)
 			}
 		})
-	}
-}
-
-func TestMTMEAllReferences(t *testing.T) {
-	dir := folderOf(t, changed(nil))
-	got, err := openAndCollect(Open("mtme:"+dir+"/ts/de-en", Options{References: []string{"all"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := got[0].References; len(r) != 2 || r[0].Value != "one" || r[1].Value != "1" {
-		t.Errorf("references %v", r)
 	}
 }
 
@@ -187,15 +173,6 @@ func TestMTMEErrors(t *testing.T) {
 			wantError(t, dir, err, c.want)
 		})
 	}
-}
-
-func TestMTMEEmpty(t *testing.T) {
-	dir := folderOf(t, map[string]string{"sources/a-b.txt": "", "references/a-b.refA.txt": ""})
-	_, err := Open("mtme:"+dir+"/a-b", Options{})
-	wantError(t, dir, err, "sources/a-b.txt: the dataset is empty: no line at all")
-	dir = folderOf(t, changed(map[string]string{"ts/human-scores/de-en.x.seg.score": "\n"}))
-	_, err = Open("mtme:"+dir+"/ts/de-en", Options{})
-	wantError(t, dir, err, `ts/human-scores/de-en.x.seg.score:1: want a system, a tab and a score, not ""`)
 }
 
 func TestStoredMetrics(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -57,7 +57,7 @@ func listTexts(dir, prefix, field string) (*textFiles, error) {
 func (t *textFiles) open(name string) (*input, error) {
 	path := t.paths[name]
 	in, err := newRegular(path)
-	if err == nil && filepath.Ext(packed.Name(path)) == ".jsonl" {
+	if err == nil && filepath.Ext(files.Unpacked(path)) == ".jsonl" {
 		in.field = t.field
 	}
 	return in, err

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 func pack(t *testing.T, name, text string) string {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := packed.NewWriter(&out, name)
+	w, err := files.NewWriter(&out, name)
 	if err == nil {
 		_, err = w.Write([]byte(text))
 	}

@@ -76,21 +76,59 @@ func parquetSet(name string, files []string, o Options) (*set, error) {
 }
 
 func eachSegment(p *parquet.File, path string, each func(*refract.Segment) error) error {
-	var r *segmentReader
+	absent := make(map[string]bool)
+	for _, path := range parquet.SchemaOf(record{}).Columns() {
+		if _, ok := p.Schema().Lookup(path...); !ok {
+			absent[columnName(path)] = true
+		}
+	}
+	return eachRow(p, path, func(row *record, pos refract.Position) error {
+		takeAbsent("variants", row.Variants, absent)
+		takeAbsent("rejected", row.Rejected, absent)
+		s, err := row.segment(false)
+		if err == nil {
+			err = cmp.Or(checkVariants(s), checkUTF8(s))
+		}
+		if err != nil {
+			return placed(err, pos)
+		}
+		s.Pos = pos
+		return each(s)
+	})
+}
+
+// eachRow reads the rows of a file, in a schema if one is given.
+func eachRow[T any](p *parquet.File, path string, each func(row *T, pos refract.Position) error, schema ...parquet.ReaderOption) error {
+	var r *parquet.GenericReader[T]
 	err := guard(func() error {
-		r = newSegmentReader(p)
+		r = parquet.NewGenericReader[T](p, schema...)
 		return nil
 	})
 	if err != nil {
 		return failFile(path, "%w", err)
 	}
-	defer r.reader.Close()
-	for i := range int(p.NumRows()) {
-		s := &refract.Segment{Pos: refract.Position{File: path, Line: i + 1}}
-		if err := guard(func() error { return r.next(s) }); err != nil {
-			return &Error{Pos: s.Pos, Err: err}
+	defer r.Close()
+	var rows [parquetBatch]T
+	var ahead []T // of rows
+	for line := 1; line <= int(p.NumRows()); line++ {
+		pos := refract.Position{File: path, Line: line}
+		if len(ahead) == 0 {
+			clear(rows[:])
+			err := guard(func() error {
+				n, err := r.Read(rows[:])
+				if n == 0 {
+					return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+				}
+				ahead = rows[:n]
+				return nil
+			})
+			if err != nil {
+				return placed(err, pos)
+			}
 		}
-		if err := each(s); err != nil {
+		row := &ahead[0]
+		ahead = ahead[1:]
+		if err := each(row, pos); err != nil {
 			return err
 		}
 	}
@@ -183,70 +221,22 @@ func checkSchema(p *parquet.File) error {
 	return nil
 }
 
-// segmentReader reads rows in our own schema.
-type segmentReader struct {
-	reader *parquet.GenericReader[record]
-	rows   [parquetBatch]record
-	ahead  []record        // of rows
-	absent map[string]bool // columns that the file lacks
-}
-
-func newSegmentReader(p *parquet.File) *segmentReader {
-	absent := make(map[string]bool)
-	for _, path := range parquet.SchemaOf(record{}).Columns() {
-		if _, ok := p.Schema().Lookup(path...); !ok {
-			absent[columnName(path)] = true
-		}
-	}
-	return &segmentReader{reader: parquet.NewGenericReader[record](p), absent: absent}
-}
-
 // takeAbsent makes missing what the library fills with zeros where a file has
 // variants, and lacks one of their columns.
-func (r *segmentReader) takeAbsent(row *record) {
-	take := func(field string, variants []variantRecord) {
-		for i := range variants {
-			v := &variants[i]
-			if r.absent[field+".text"] {
-				v.Text = nil
-			}
-			if r.absent[field+".doubt"] {
-				v.Doubt = nil
-			}
-			if r.absent[field+".raw"] {
-				v.Raw = nil
-			}
-			if r.absent[field+".cleaned"] {
-				v.Cleaned = nil
-			}
+func takeAbsent(field string, variants []variantRecord, absent map[string]bool) {
+	for i := range variants {
+		v := &variants[i]
+		if absent[field+".text"] {
+			v.Text = nil
+		}
+		if absent[field+".doubt"] {
+			v.Doubt = nil
+		}
+		if absent[field+".raw"] {
+			v.Raw = nil
+		}
+		if absent[field+".cleaned"] {
+			v.Cleaned = nil
 		}
 	}
-	take("variants", row.Variants)
-	take("rejected", row.Rejected)
-}
-
-func (r *segmentReader) next(s *refract.Segment) error {
-	if len(r.ahead) == 0 {
-		clear(r.rows[:])
-		n, err := r.reader.Read(r.rows[:])
-		if n == 0 {
-			return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
-		}
-		r.ahead = r.rows[:n]
-	}
-	row := &r.ahead[0]
-	r.ahead = r.ahead[1:]
-	if len(r.absent) > 0 {
-		r.takeAbsent(row)
-	}
-	pos := s.Pos
-	read, err := row.segment(false)
-	if err == nil {
-		err = cmp.Or(checkVariants(read), checkUTF8(read))
-	}
-	if err == nil {
-		*s = *read
-		s.Pos = pos
-	}
-	return err
 }

@@ -146,7 +146,7 @@ func TestParquetErrors(t *testing.T) {
 		{"references as text", rowsOf(t, plain{}), `d.parquet: unknown column "references"`},
 		{"no rows", rowsOf[smallest](t), "d.parquet: the dataset is empty: no segment at all"},
 		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each needs a non-empty one of its own"},
-		{"UTF-8", rowsOf(t, smallest{ID: "a"}, smallest{ID: "b", References: []string{"\xff"}}), "d.parquet:2: references[0] is not UTF-8"},
+		{"UTF-8", rowsOf(t, smallest{ID: "a"}, smallest{ID: "b", References: []string{"\xff"}}), `d.parquet:2: it has "\xff", which is not UTF-8`},
 		{"parent", of(variantRecord{Reference: 1}), `d.parquet:1: segment "a": variants[0] is of reference 1, but the segment has 1 reference (the first is 0)`},
 		{"sample", of(variantRecord{Sample: -1}), `d.parquet:1: variants[0] has the sample -1`},
 		{"tokens", of(variantRecord{RawIs: "text", PromptTokens: -1}), `d.parquet:1: variants[0] has -1 tokens`},

@@ -8,13 +8,6 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// Part is a contiguous part of a dataset, with all systems of its segments. It
-// may have no segment.
-type Part struct {
-	refract.Dataset
-	Input Input
-}
-
 // Input says what a part was cut out of, wherever that is stored.
 type Input struct {
 	Unit  string `json:"unit"` // "segments": what the numbers count
@@ -24,14 +17,15 @@ type Input struct {
 	Whole string `json:"whole"` // hash of the whole
 }
 
-// Cut returns part i of n of a dataset, the first of which is part 1. It reads the
+// Cut returns part i of n of a dataset, the first of which is part 1 and which may
+// have no segment. It reads the
 // whole dataset to count and hash its segments, of JSON Lines without parsing the
 // lines. A dataset that can be read only once
 // is a *SpecError.
-func Cut(ctx context.Context, ds refract.Dataset, i, n int) (*Part, error) {
+func Cut(ctx context.Context, ds refract.Dataset, i, n int) (refract.Dataset, Input, error) {
 	d := asSet(ds)
 	if d.stream != nil {
-		return nil, specError("%s is a stream, which can be read once, and parts are cut out of files: store it in a file first", d.stream.name)
+		return nil, Input{}, specError("%s is a stream, which can be read once, and parts are cut out of files: store it in a file first", d.stream.name)
 	}
 	size, sum := int64(0), sha256.New()
 	newline := []byte{'\n'}
@@ -56,10 +50,10 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (*Part, error) {
 		err = ErrEmpty
 	}
 	if err != nil {
-		return nil, err
+		return nil, Input{}, err
 	}
 	in := Input{Unit: "segments", From: share(size, i-1, n), To: share(size, i, n), Size: size, Whole: hex.EncodeToString(sum.Sum(nil))}
-	return &Part{between(d, in.From, in.To), in}, nil
+	return between(d, in.From, in.To), in, nil
 }
 
 // share is where part i of n ends.

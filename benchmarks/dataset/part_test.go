@@ -29,20 +29,20 @@ func checkParts(t *testing.T, ds refract.Dataset, n int) {
 	var got []*refract.Segment
 	end := int64(0)
 	for i := 1; i <= n; i++ {
-		part, err := Cut(context.Background(), ds, i, n)
+		part, input, err := Cut(context.Background(), ds, i, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if part.Input.From != end {
-			t.Fatalf("part %d of %d begins at %d, and the one before ends at %d", i, n, part.Input.From, end)
+		if input.From != end {
+			t.Fatalf("part %d of %d begins at %d, and the one before ends at %d", i, n, input.From, end)
 		}
-		end = part.Input.To
+		end = input.To
 		segments, err := unplaced(part)
 		if err != nil {
 			t.Fatalf("part %d of %d: %v", i, n, err)
 		}
-		if i == n && end != part.Input.Size {
-			t.Fatalf("the last of %d parts ends at %d of %d", n, end, part.Input.Size)
+		if i == n && end != input.Size {
+			t.Fatalf("the last of %d parts ends at %d of %d", n, end, input.Size)
 		}
 		got = append(got, segments...)
 	}
@@ -60,11 +60,11 @@ func TestPartInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		part, err := Cut(t.Context(), ds, 1, 2)
+		_, input, err := Cut(t.Context(), ds, 1, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return part.Input
+		return input
 	}
 	const text = `{"id":"a","references":["x"]}` + "\n" + `{"id":"b","references":["y"]}` + "\n"
 	first := input(text)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,11 +44,6 @@ func TestReaders(t *testing.T) {
 				}
 				for _, line := range w.all {
 					fmt.Fprintf(&b, "warning: %s\n", filepath.ToSlash(line))
-				}
-				if sized, ok := ds.(sized); ok {
-					if n, ok := sized.Len(); !ok || n != len(all) {
-						t.Errorf("Len = %d, %v; there are %d", n, ok, len(all))
-					}
 				}
 				if !Rereadable(ds) {
 					t.Error("cannot be read again")
@@ -218,36 +212,4 @@ func here(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// CRLF and a byte order mark are the same set, with a warning.
-func TestReadersCarriageReturns(t *testing.T) {
-	for _, c := range []struct{ spec, file, options string }{
-		{"summeval", "summeval.jsonl", ""},
-		{"mqm", "mqm.tsv", ""},
-		{"table", "e2e.csv", ",group=mr,source=mr,reference=ref"},
-	} {
-		b, err := os.ReadFile(filepath.Join("testdata", c.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := folderOf(t, map[string]string{c.file: "\ufeff" + strings.ReplaceAll(string(b), "\n", "\r\n")})
-		var w warnings
-		got, err := openAndCollect(Open(c.spec+":"+filepath.Join(dir, c.file)+c.options, Options{Warn: w.add}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := openAndCollect(Open(c.spec+":"+filepath.Join("testdata", c.file)+c.options, Options{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := encode(t, got...), encode(t, want...); a != b {
-			t.Errorf("%s: %s", c.spec, cmp.Diff(b, a))
-		}
-		for _, part := range []string{"byte order mark", "carriage return"} {
-			if !slices.ContainsFunc(w.all, func(s string) bool { return strings.Contains(s, part) }) {
-				t.Errorf("%s: no warning of the %s: %q", c.spec, part, w.all)
-			}
-		}
-	}
 }

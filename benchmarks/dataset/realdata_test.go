@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"context"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -145,54 +143,5 @@ func TestWMT22StoredMetrics(t *testing.T) {
 	metrics, err = StoredMetrics(spec, correlate.SystemLevel)
 	if err != nil || len(metrics) != 2 || len(metrics[0].Systems) != 20 {
 		t.Errorf("system level: %d metrics, %v", len(metrics), err)
-	}
-}
-
-func TestDivRefFiles(t *testing.T) {
-	dir := realData(t)
-	for _, c := range []struct {
-		pair              string
-		lines, duplicates int
-	}{
-		{"zh-en", 1875, 346}, // 18.5 %
-		{"en-de", 2037, 682}, // 33.5 %
-	} {
-		in, err := newInput(filepath.Join(dir, "div-ref", "wmt22."+c.pair+".refA.diversified"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := in.lines(context.Background(), func(w Warning) { t.Error(w) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.close()
-		lines, duplicates := 0, 0
-		for {
-			line, err := l.next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines++
-			texts, err := parsePythonList(string(line), l.pos())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(texts) != 10 {
-				t.Errorf("%s: %d strings", l.pos(), len(texts))
-			}
-			distinct := map[refract.Text]bool{}
-			for _, s := range texts {
-				distinct[s] = true
-			}
-			if len(distinct) < len(texts) {
-				duplicates++
-			}
-		}
-		if lines != c.lines || duplicates != c.duplicates {
-			t.Errorf("%s: %d lines, %d with duplicates; want %d and %d", c.pair, lines, duplicates, c.lines, c.duplicates)
-		}
 	}
 }

@@ -120,8 +120,7 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 //     first reference with the prompt "". A segment that has no reference
 //     takes the latter as its references.
 //
-// A [Warning] tells of a file that adds nothing but what the segments have. The
-// file must have exactly one line per segment. It is checked early when
+// The file must have exactly one line per segment. It is checked early when
 // the length of ds is known. That of the result is known as far as that of ds is.
 //
 // With div-ref: each pass is preceded by one over the first references, so
@@ -151,43 +150,7 @@ func withReferences(base *set, spec string, o Options, promptNames []string) (*s
 	if err != nil {
 		return nil, err
 	}
-	b.tellRepeats()
 	return b.extend(base)
-}
-
-// tellRepeats warns of a file that adds nothing but references which the
-// segments have already: each would count twice.
-func (b *beside) tellRepeats() {
-	begin := b.begin
-	b.begin = func(ctx context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-		add, end, err := begin(ctx)
-		repeated, news := 0, false
-		check := func(line []byte, s *refract.Segment, pos refract.Position) error {
-			had := len(s.References) + len(s.Variants)
-			if err := add(line, s, pos); err != nil || news {
-				return err
-			}
-			all := s.AllReferences(nil)
-			for _, t := range all[had:] {
-				switch {
-				case !slices.Contains(all[:had], t):
-					news = true
-				case t.Valid:
-					repeated++
-				}
-			}
-			return nil
-		}
-		return check, func() {
-			if end != nil {
-				end()
-			}
-			if repeated > 0 && !news {
-				b.warn(Warning{refract.Position{File: b.in.name}, fmt.Sprintf(
-					"the segments have all of the %s already that it adds, so that each counts twice; name the file once", english.Count(repeated, "reference"))})
-			}
-		}, err
-	}
 }
 
 // WithHypotheses returns ds with the outputs of further systems, from text

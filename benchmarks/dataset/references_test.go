@@ -1,10 +1,7 @@
 package dataset
 
 import (
-	"context"
-	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,60 +73,8 @@ func TestWithReferences(t *testing.T) {
 				}
 			}
 			w.check(t, dir, c.warnings...)
-			if n, ok := ds.(sized).Len(); n != 2 || !ok {
-				t.Errorf("Len = %d, %v", n, ok)
-			}
 		})
 	}
-}
-
-// Plain references of segments that have none are originals.
-func TestReferencesOfSegmentsWithout(t *testing.T) {
-	ds, _, err := extendWith(t, `{"id":"a"}`, "jsonl", `{"id":"a","references":["x","y"]}`, nil)
-	got, err := openAndCollect(ds, err)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got[0].References) != 2 || len(got[0].Variants) != 0 {
-		t.Errorf("got %+v", got[0])
-	}
-}
-
-// A row of nothing but rejected variants is one of variants, of which none
-// serves: its references are the parents and no further ones.
-// References that are added twice would count twice.
-func TestReferencesRepeated(t *testing.T) {
-	for refs, want := range map[string]int{
-		base: 1,
-		`{"id":"a","references":["r1","v"]}` + "\n" + `{"id":"b","references":["new"]}`: 0,
-		`{"id":"a","references":["v"]}` + "\n" + `{"id":"b","references":[]}`:           1,
-	} {
-		var w warnings
-		ds, _, err := extendWith(t, base, "jsonl", refs, &w)
-		for range 2 {
-			if _, err := openAndCollect(ds, err); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := strings.Count(fmt.Sprint(w), "each counts twice"); got != want {
-			t.Errorf("%s: warnings %v, want %d", refs, w, want)
-		}
-	}
-}
-
-func TestReferencesRejected(t *testing.T) {
-	row := encode(t, &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}, Rejected: []refract.Variant{{Text: refract.NewText("x"), Verdict: "copy"}}})
-	ds, _, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", row, nil)
-	got, err := openAndCollect(ds, err)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got[0].Variants) != 0 || len(got[0].Rejected) != 1 || got[0].Rejected[0].Verdict != "copy" {
-		t.Errorf("got %+v", got[0])
-	}
-	ds, dir, err := extendWith(t, `{"id":"a","references":["r"]}`, "jsonl", `{"id":"a","rejected":[{"reference":1,"text":"x"}]}`, nil)
-	_, err = openAndCollect(ds, err)
-	wantError(t, dir, err, `refs:1: segment "a": rejected[0] is of reference 1, but the segment has 1 reference (the first is 0)`)
 }
 
 func TestWithReferencesErrors(t *testing.T) {
@@ -166,32 +111,6 @@ func TestWithReferencesErrors(t *testing.T) {
 	dir := t.TempDir()
 	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "none"), Options{})
 	wantError(t, dir, err, "none: no such file or directory")
-}
-
-// Where the number of segments is known, the file is checked at once.
-func TestWithReferencesEarly(t *testing.T) {
-	files := small()
-	files["refs"] = "['1', '2', '3']\n['1', '2', '3']\n"
-	dir := folderOf(t, files)
-	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
-	wantError(t, dir, err, "refs: has 2 lines, but the dataset has 3 segments; line k must belong to segment k")
-}
-
-func TestWithReferencesStops(t *testing.T) {
-	ds, _, err := extendWith(t, base, "div-ref", "[]\n", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range ds.Segments(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		break // before the fault
-	}
 }
 
 func TestPythonList(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -81,17 +81,8 @@ func (r *scoreRows) check(path string, warn func(Warning)) error {
 			have++
 		}
 	}
-	var without []string
-	for _, name := range slices.Sorted(maps.Keys(scored)) {
-		if !scored[name] {
-			without = append(without, name)
-		}
-	}
-	if len(without) == len(scored) {
+	if !slices.Contains(slices.Collect(maps.Values(scored)), true) {
 		return failFile(path, "%s, and none has a score: all are missing", english.Count(r.rows, "row"))
-	}
-	if len(without) > 0 {
-		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has no score of %s: what is said of its systems is of the others alone", quotedNames(without))})
 	}
 	if have < all {
 		warn(Warning{refract.Position{File: path}, fmt.Sprintf("has scores of %d of %s; the others have none", have, english.Count(all, "segment"))})
@@ -128,11 +119,11 @@ var tsvEscapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\
 func (r *scoreRows) table(path string, warn func(Warning)) error {
 	t := &tableSpec{path: path, columns: scoreFields, quotes: true}
 	plain := text.Unguarded
-	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".tsv") {
+	if strings.EqualFold(filepath.Ext(files.Unpacked(path)), ".tsv") {
 		plain = func(s string) string { return text.Unguarded(tsvEscapes.Replace(s)) }
 	}
 	each := t.eachSeparated
-	if strings.EqualFold(filepath.Ext(packed.Name(path)), ".jsonl") {
+	if strings.EqualFold(filepath.Ext(files.Unpacked(path)), ".jsonl") {
 		each = t.eachJSON
 	}
 	return each(warn, func(row *tableRow) error {

@@ -20,8 +20,8 @@ func TestReadScores(t *testing.T) {
 		"few.tsv": "id\tsystem\tscore\n'-s0\t'=a\t1\n''+s1\t'b\t2\n" + `tab\t\\tab` + "\t" + `a\\n` + "\t3\n",
 		"all.csv": "id,system,score\n'-s0,'=a,nan\n''+s1,'b,2\ns2,c,None\n" + "tab\t" + `\tab,a\n,3`,
 	})
-	for name, want := range map[string]string{"few.tsv": "has no score of \"c\": what is said of its systems is of the others alone|has scores of 3 of 4 segments; the others have none",
-		"all.csv": "has no score of \"=a\", \"c\": what is said of its systems is of the others alone"} {
+	for name, want := range map[string]string{"few.tsv": "has scores of 3 of 4 segments; the others have none",
+		"all.csv": ""} {
 		var warned []string
 		scores, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.Message) })
 		if err != nil {

@@ -16,8 +16,7 @@ import (
 // what is known before.
 type set struct {
 	read reading
-	n    int                // number of segments; 0 where it is not known
-	scan func() (int, bool) // counts the segments by reading a file; may be nil
+	n    int // number of segments; 0 where it is not known
 	// firsts has the same first references and is faster to read; nil stands
 	// for the set itself.
 	firsts *set
@@ -48,9 +47,6 @@ func asSet(ds refract.Dataset) *set {
 		}
 		return nil
 	}}
-	if sized, ok := ds.(sized); ok {
-		d.n, _ = sized.Len()
-	}
 	return d
 }
 
@@ -79,42 +75,27 @@ func (d *set) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
 	}
 }
 
-// Len returns the number of segments, and whether it is known.
-func (d *set) Len() (int, bool) {
-	if d.scan != nil {
-		return d.scan()
-	}
-	return d.n, d.n > 0
-}
-
-// derived is a dataset that is made of another one, segment by segment.
-type derived interface{ Origin() refract.Dataset }
-
 // Map returns the dataset of what each makes of the segments, which it may not
 // change.
 func Map(ds refract.Dataset, each func(context.Context, *refract.Segment) (*refract.Segment, error)) refract.Dataset {
-	return mapped{ds, each}
-}
-
-type mapped struct {
-	refract.Dataset
-	each func(context.Context, *refract.Segment) (*refract.Segment, error)
-}
-
-func (m mapped) Origin() refract.Dataset { return m.Dataset }
-
-func (m mapped) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for s, err := range m.Dataset.Segments(ctx) {
+	base := asSet(ds)
+	d := *base
+	d.lines = nil
+	d.read = func(ctx context.Context, yield func(*refract.Segment) error) error {
+		return base.read(ctx, func(s *refract.Segment) error {
+			s, err := each(ctx, s)
 			if err == nil {
-				s, err = m.each(ctx, s)
+				err = yield(s)
 			}
-			if !yield(s, err) || err != nil {
-				return
-			}
-		}
+			return err
+		})
 	}
+	return &d
 }
+
+// derived is a dataset of another package that is made of another one, segment by
+// segment.
+type derived interface{ Origin() refract.Dataset }
 
 // Rereadable tells whether a dataset can be read more than once: whether none
 // of its inputs is standard input or a pipe. It is false for a dataset of
@@ -128,16 +109,18 @@ func Rereadable(ds refract.Dataset) bool {
 	return ok && d.stream == nil && !d.foreign
 }
 
-// Len returns the number of segments of a dataset, and whether it is known. It
-// may read a file.
+// Len returns the number of segments of a dataset, and whether it is known before
+// they are read.
 func Len(ds refract.Dataset) (n int, ok bool) {
-	switch d := ds.(type) {
-	case sized:
-		return d.Len()
-	case derived:
+	if d, ok := ds.(derived); ok {
 		return Len(d.Origin())
 	}
-	return 0, false
+	d := asSet(ds)
+	if d.lines != nil {
+		n, err := d.lines.countLines()
+		return n, err == nil
+	}
+	return d.n, d.n > 0
 }
 
 // Identify names the references of a dataset by a pass over it, for what is

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
 // complete adds the format to a spec that is a path which tells it.
 func complete(spec string) string {
-	name := strings.ToLower(packed.Name(spec))
+	name := strings.ToLower(files.Unpacked(spec))
 	switch {
 	case strings.Contains(spec, ":"):
 	case strings.HasSuffix(name, ".jsonl"):

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -71,17 +71,9 @@ func openTable(place string, o Options) (*set, error) {
 	if t.group >= 0 {
 		return openHeld(t.path, o, t.groups)
 	}
-	d := &set{read: checked(t.path, "row", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+	return &set{read: checked(t.path, "row", o, func(ctx context.Context, each func(*refract.Segment) error) error {
 		return t.segments(o.Warn, each)
-	})}
-	d.scan = func() (n int, ok bool) {
-		err := t.each(func(Warning) {}, func(*tableRow) error {
-			n++
-			return nil
-		})
-		return n, err == nil
-	}
-	return d, nil
+	})}, nil
 }
 
 func parseTableSpec(place string) (*tableSpec, error) {
@@ -145,7 +137,7 @@ func parseTableSpec(place string) (*tableSpec, error) {
 
 // each calls read with every row of the table.
 func (t *tableSpec) each(warn func(Warning), read func(*tableRow) error) error {
-	name := strings.ToLower(packed.Name(t.path))
+	name := strings.ToLower(files.Unpacked(t.path))
 	info, err := os.Stat(t.path)
 	if err != nil {
 		return fileError(t.path, err)

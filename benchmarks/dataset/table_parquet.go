@@ -1,9 +1,6 @@
 package dataset
 
 import (
-	"cmp"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -52,40 +49,15 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 		if len(named) == 0 {
 			return read(&tableRow{pos: refract.Position{File: path, Line: 1}, known: known})
 		}
-		var r *parquet.GenericReader[any]
-		err := guard(func() error {
-			r = parquet.NewGenericReader[any](p, parquet.NewSchema("table", named))
-			return nil
-		})
-		if err != nil {
-			return failFile(path, "%w", err)
-		}
-		defer r.Close()
-		var buffer [parquetBatch]any
-		var ahead []any // of buffer
-		for line := 1; line <= int(p.NumRows()); line++ {
-			row := &tableRow{pos: refract.Position{File: path, Line: line}, known: known}
-			err := guard(func() error {
-				if len(ahead) == 0 {
-					clear(buffer[:])
-					n, err := r.Read(buffer[:])
-					if n == 0 {
-						return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
-					}
-					ahead = buffer[:n]
-				}
-				object, _ := ahead[0].(map[string]any)
-				ahead = ahead[1:]
-				return t.take(row, object, func(int) {})
-			})
+		return eachRow(p, path, func(values *any, pos refract.Position) error {
+			row := &tableRow{pos: pos, known: known}
+			object, _ := (*values).(map[string]any)
+			err := t.take(row, object, func(int) {})
 			if err == nil {
 				err = read(row)
 			}
-			if err != nil {
-				return placed(err, row.pos)
-			}
-		}
-		return nil
+			return placed(err, pos)
+		}, parquet.NewSchema("table", named))
 	})
 }
 

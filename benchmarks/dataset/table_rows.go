@@ -17,8 +17,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -74,15 +74,16 @@ func noColumn(file, name string, known []string) error {
 // first row has most of; by tabs in a file .tsv. An empty value is missing, as no
 // such table tells it from an empty text.
 func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error) error {
-	b, err := readFile(t.path)
-	if err == nil {
-		b, err = checkText(t.path, b, warn)
-	}
+	var b []byte
+	err := eachLine(t.path, warn, func(line []byte, _ refract.Position) error {
+		b = append(append(b, line...), '\n')
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	comma := '\t'
-	if !strings.EqualFold(filepath.Ext(packed.Name(t.path)), ".tsv") {
+	if !strings.EqualFold(filepath.Ext(files.Unpacked(t.path)), ".tsv") {
 		comma = separator(b)
 	}
 	next := t.plainRows(b, comma)
@@ -305,23 +306,4 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		return v, errors.New("it is not UTF-8")
 	}
 	return v, nil
-}
-
-// checkText is checkEncoding for files whose readers drop the carriage returns
-// at line ends: it tells of them.
-func checkText(path string, b []byte, warn func(Warning)) ([]byte, error) {
-	if i := bytes.Index(b, []byte("\r\n")); i >= 0 {
-		line := 1 + bytes.Count(b[:i], []byte{'\n'})
-		warn(Warning{refract.Position{File: path, Line: line}, "lines end in carriage return and newline; the carriage returns are removed"})
-	}
-	if bytes.HasPrefix(b, []byte("\ufeff")) {
-		b = b[len("\ufeff"):]
-		warn(Warning{refract.Position{File: path, Line: 1}, "the file begins with a byte order mark, which is removed"})
-	}
-	if !utf8.Valid(b) {
-		i := invalidByte(b)
-		line := 1 + bytes.Count(b[:i], []byte{'\n'})
-		return nil, failAt(refract.Position{File: path, Line: line}, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", i-bytes.LastIndexByte(b[:i], '\n'))
-	}
-	return b, nil
 }

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,30 +79,6 @@ func TestLinesErrors(t *testing.T) {
 			_, err := openAndCollect(OpenLines(c.spec, Options{}))
 			wantError(t, dir, err, c.want)
 		})
-	}
-}
-
-// The name of a file does not break the line of a message.
-func TestHiddenCharactersOfPaths(t *testing.T) {
-	dir := folderOf(t, map[string]string{"a\nb": "x\ny\n", "c\x1b[0m": "x\n", "rows\n.jsonl": "{\n"})
-	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, c := range []struct {
-		open func() (refract.Dataset, error)
-		want string
-	}{
-		{func() (refract.Dataset, error) {
-			return OpenLines(LinesSpec{Source: at("a\nb"), References: []string{at("c\x1b[0m")}}, Options{})
-		}, fmt.Sprintf("%q: has 1 line, but %q has 2; line k of each file must belong to segment k", at("c\x1b[0m"), at("a\nb"))},
-		{func() (refract.Dataset, error) { return Open("jsonl:"+at("rows\n.jsonl"), Options{}) },
-			fmt.Sprintf("%q:1:2: bad JSON: it ends before its value does", at("rows\n.jsonl"))},
-		{func() (refract.Dataset, error) { return Open("jsonl:"+at("no\nfile"), Options{}) },
-			fmt.Sprintf("%q: no such file or directory", at("no\nfile"))},
-		{func() (refract.Dataset, error) { return Open("mtme:"+at("no\nfolder"), Options{}) },
-			fmt.Sprintf("%q: no such language pair: %q: no such file or directory", at("no\nfolder"), at("sources/no\nfolder.txt"))},
-	} {
-		if _, err := openAndCollect(c.open()); err == nil || err.Error() != c.want {
-			t.Errorf("%v\nwant %s", err, c.want)
-		}
 	}
 }
 

@@ -145,12 +145,8 @@ func (d *Dialogue) take(r *ask.Result) {
 	switch {
 	case r.Err != nil:
 		d.Rule, d.Detail = RuleNoAnswer, Reason(r.Err)
-	case !a.HasText || a.FinishReason == llm.FinishContentFilter:
-		d.Rule, d.Detail = RuleNoAnswer, "the server withheld the answer"
-	case a.FinishReason == llm.FinishNotUnicode:
-		d.Rule, d.Detail = RuleNoAnswer, "the server sent invalid UTF-8 or half of a surrogate pair"
-	case strings.TrimSpace(a.Text) == "":
-		d.Rule, d.Detail = RuleNoAnswer, "the answer is empty"
+	case !a.HasText || strings.TrimSpace(a.Text) == "" || a.FinishReason == llm.FinishContentFilter || a.FinishReason == llm.FinishNotUnicode:
+		d.Rule, d.Detail = RuleNoAnswer, "the answer is withheld, empty or invalid UTF-8"
 	case a.FinishReason == llm.FinishLength:
 		d.Rule, d.Detail = RuleCut, fmt.Sprintf("the limit of tokens cut the answer to turn %d", len(d.Answers)+1)
 	}

@@ -139,11 +139,7 @@ func (r *Recipe) check() error {
 
 // numberWord is a count as InstructScore's prompts write it.
 func numberWord(n int) string {
-	words := []string{"no", "one", "two", "three", "four", "five"}
-	if n < 0 || n >= len(words) {
-		return fmt.Sprint(n)
-	}
-	return words[n]
+	return append([]string{"no", "one", "two", "three", "four", "five"}, fmt.Sprint(n))[min(uint(n), 6)]
 }
 
 // plural is a noun for a number of things, as the prompts write it: "0 major error".

@@ -123,15 +123,8 @@ func keepBest(samples []*Item, least float64) {
 	}
 }
 
-// CanRefine says why a judge cannot be refined; "" if it can.
-func CanRefine(r *judge.Resolved) string {
-	switch {
-	case r.IsLikelihood():
-		return "it writes no report"
-	case r.Turns() != 1:
-		return "it takes several turns, and examples have one"
-	case len(r.Request("", 0, judge.Fields{}, nil).Messages) > 1:
-		return "it sends several messages, such as examples, and examples here have one"
-	}
-	return ""
+// CanRefine reports whether examples can be made for a judge: a prompt of one message,
+// and a report that answers it.
+func CanRefine(r *judge.Resolved) bool {
+	return !r.IsLikelihood() && r.Turns() == 1 && len(r.Request("", 0, judge.Fields{}, nil).Messages) < 2
 }

@@ -68,19 +68,14 @@ func (s *Set) serve(metric *judge.Resolved) {
 	}
 }
 
-// Folder is where a set is written, such as an atomicfile.Folder.
+// Folder is where a set is written, such as a files.Folder.
 type Folder interface {
 	Path() string // where its files are
 	Write(name string, write func(io.Writer) error) error
 }
 
-// The files of a set.
-const (
-	itemsFile    = "items.jsonl"
-	buildFile    = "build.json"
-	cardFile     = "README.md"
-	recipeFolder = "recipe"
-)
+// cardFile is the file of a set for people.
+const cardFile = "README.md"
 
 // Summary is what build.json says.
 type Summary struct {
@@ -167,11 +162,11 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(filepath.Join(to.Path(), recipeFolder), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(to.Path(), "recipe"), 0o755); err != nil {
 		return nil, err
 	}
 	files := map[string]func(io.Writer) error{
-		itemsFile: jsonLines(s.Items, ""), buildFile: jsonLines([]*Summary{sum}, "  "),
+		"items.jsonl": jsonLines(s.Items, ""), "build.json": jsonLines([]*Summary{sum}, "  "),
 		cardFile: func(w io.Writer) error { _, err := w.Write(card); return err },
 	}
 	for name, examples := range rows {
@@ -182,7 +177,7 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 			return nil, err
 		}
 	}
-	return sum, s.Recipe.Write(func(name string, f func(io.Writer) error) error { return to.Write(recipeFolder+"/"+name, f) })
+	return sum, s.Recipe.Write(func(name string, f func(io.Writer) error) error { return to.Write("recipe/"+name, f) })
 }
 
 func jsonLines[T any](values []T, indent string) func(io.Writer) error {

@@ -36,7 +36,6 @@ const (
 // characters between letters, hide nothing.
 func Flags(text string) []string {
 	plain := normalize(text)
-	ascii := isASCII(plain)
 	found := map[string]bool{}
 	if hasControl(text) {
 		found[FlagControl] = true
@@ -45,7 +44,7 @@ func Flags(text string) []string {
 		found[FlagClosingQuote] = true
 	}
 	for _, p := range patterns() {
-		if !found[p.flag] && p.matches(plain, ascii) {
+		if !found[p.flag] && p.matches(plain) {
 			found[p.flag] = true
 		}
 	}

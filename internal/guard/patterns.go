@@ -6,21 +6,18 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // pattern finds one way of saying one thing, in a normalized text.
 type pattern struct {
-	flag    string
-	has     []string // the text holds one of them wherever re can match
-	foreign bool     // all of has are beyond ASCII
-	re      *regexp.Regexp
+	flag string
+	has  []string // the text holds one of them wherever re can match
+	re   *regexp.Regexp
 }
 
-// matches reports whether the pattern is found in a text, of which ascii tells
-// whether it has no other characters.
-func (p *pattern) matches(plain string, ascii bool) bool {
-	return !(p.foreign && ascii) && slices.ContainsFunc(p.has, func(s string) bool { return strings.Contains(plain, s) }) && p.re.MatchString(plain)
+// matches reports whether the pattern is found in a normalized text.
+func (p *pattern) matches(plain string) bool {
+	return slices.ContainsFunc(p.has, func(s string) bool { return strings.Contains(plain, s) }) && p.re.MatchString(plain)
 }
 
 // patternTable says in its first lines what it holds.
@@ -47,16 +44,8 @@ var patterns = sync.OnceValue(func() []pattern {
 			}
 			continue
 		}
-		p := pattern{flag: flag, has: strings.Split(has, "|"), foreign: true}
-		p.re = regexp.MustCompile(`(?sm)` + strings.ReplaceAll(expressions.Replace(expression), " ", `\s`))
-		for _, s := range p.has {
-			p.foreign = p.foreign && !isASCII(s)
-		}
-		all = append(all, p)
+		re := regexp.MustCompile(`(?sm)` + strings.ReplaceAll(expressions.Replace(expression), " ", `\s`))
+		all = append(all, pattern{flag, strings.Split(has, "|"), re})
 	}
 	return all
 })
-
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
-}

@@ -2,7 +2,6 @@ package matrix_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -149,38 +148,6 @@ func (endless) Read(p []byte) (int, error) {
 		p[i] = 'x'
 	}
 	return len(p), nil
-}
-
-func TestReadOnce(t *testing.T) {
-	r := matrix.NewJSONLReader(strings.NewReader(lines(line())), "m.jsonl")
-	if _, err := readAll(r); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readAll(r); err == nil || !strings.Contains(err.Error(), "read already") {
-		t.Error(err)
-	}
-}
-
-func TestStopReading(t *testing.T) {
-	in := lines(line(), line(idA, idB), "garbage")
-	r := matrix.NewJSONLReader(strings.NewReader(in), "m.jsonl")
-	for s, err := range r.Segments(context.Background()) {
-		if err != nil || s.Segment.ID != "a" {
-			t.Fatal(s, err)
-		}
-		break
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, err := range matrix.NewJSONLReader(strings.NewReader(in), "m.jsonl").Segments(ctx) {
-		if !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	}
-	r = matrix.NewJSONLReader(io.MultiReader(strings.NewReader(lines(line())), broken{}), "m.jsonl")
-	if _, err := readAll(r); !errors.Is(err, errBroken) {
-		t.Error(err)
-	}
 }
 
 var errBroken = errors.New("disk on fire")

@@ -9,8 +9,8 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/packed"
 )
 
 // maxLine bounds a line of JSON Lines, in bytes. Rows have a few hundred.
@@ -51,7 +51,7 @@ func newJSONLSource(in io.Reader, name string) *jsonlSource {
 }
 
 func openJSONL(f *os.File, name string) (source, error) {
-	return newJSONLSource(packed.NewReader(f), name), nil
+	return newJSONLSource(files.NewReader(f), name), nil
 }
 
 func (s *jsonlSource) locate(line int64) Error { return Error{File: s.file, Line: line} }

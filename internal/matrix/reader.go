@@ -15,8 +15,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/idset"
-	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 	case e.Row > 0:
 		at = fmt.Sprintf("%s: row %d", e.File, e.Row)
 	}
-	advice, extension := "make the matrix anew with", cmp.Or(filepath.Ext(packed.Name(e.File)), ".jsonl")
+	advice, extension := "make the matrix anew with", cmp.Or(filepath.Ext(files.Unpacked(e.File)), ".jsonl")
 	if foreign := (*foreignError)(nil); errors.As(e.Err, &foreign) {
 		advice = "this is no stored matrix; one is made by"
 	}
@@ -103,7 +103,7 @@ type nativeStates map[int]string
 // .parquet says. Of Parquet, it reads and checks the columns; JSON Lines may
 // also be a pipe.
 func Open(path string) (*Reader, error) {
-	open := map[string]func(*os.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(packed.Name(path))]
+	open := map[string]func(*os.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(files.Unpacked(path))]
 	if open == nil {
 		return nil, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", text.Quote(path))
 	}

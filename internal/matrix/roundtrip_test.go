@@ -16,11 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/bleu"
-	"github.com/refract-eval/refract/metrics/ter"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -220,74 +217,4 @@ func TestGolden(t *testing.T) {
 			line += len(ms.Values) + len(ms.Native)
 		}
 	}
-}
-
-// What an engine gives is stored and read back, whatever is missing.
-func TestEngine(t *testing.T) {
-	b, err := bleu.New(bleu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	native, err := aggregate.Parse("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := refract.NewEngine([]refract.Setting{{Metric: b, Aggregator: native}, {Metric: ter.New(ter.Options{}), Aggregator: native}}, refract.Options{AllowNoReferences: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var infos []matrix.Info
-	for _, m := range e.Metrics() {
-		i := m.Info()
-		infos = append(infos, matrix.Info{
-			Name: i.Name, Direction: i.Direction, NeedsReferences: i.NeedsReferences,
-			CellSignature: m.Signature(metrics.Sentence).String(), NativeSignature: nativeSignature(i.Name),
-		})
-	}
-	text := rapid.Custom(func(t *rapid.T) refract.Text {
-		if rapid.IntRange(0, 4).Draw(t, "missing") == 0 {
-			return refract.Text{}
-		}
-		return refract.NewText(rapid.SampledFrom([]string{"", "a", "a b c d e", "b c d e f", "the same words again"}).Draw(t, "text"))
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		var segments []*refract.Segment
-		for i := range rapid.IntRange(1, 4).Draw(t, "segments") {
-			s := &refract.Segment{ID: string(rune('a' + i)), References: rapid.SliceOfN(text, 0, 3).Draw(t, "references")}
-			for range rapid.IntRange(0, 2).Draw(t, "variants") {
-				s.Variants = append(s.Variants, refract.Variant{Text: text.Draw(t, "variant")})
-			}
-			for h, hyp := range rapid.SliceOfN(text, 1, 3).Draw(t, "hypotheses") {
-				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: string(rune('A' + h)), Text: hyp})
-			}
-			segments = append(segments, s)
-		}
-		scores, err := e.Score(context.Background(), segments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := readJSONL(writeAll(t, stored{infos, scores}, jsonl))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, s := range scores {
-			for k := range s.Metrics {
-				g, w := got.Segments[i].Metrics[k], s.Metrics[k]
-				w.First, w.All = nil, nil
-				for j, st := range w.Status {
-					if st != metrics.Scored {
-						w.Values[j] = 0
-					}
-				}
-				if d := cmp.Diff(w, g); d != "" {
-					t.Fatalf("segment %q, %s (-engine +stored):\n%s", s.Segment.ID, infos[k].Name, d)
-				}
-			}
-			for h, hyp := range s.Segment.Hypotheses {
-				if g := got.Segments[i].Segment.Hypotheses[h]; g.System != hyp.System || g.Text.Valid != hyp.Text.Valid {
-					t.Fatalf("hypothesis %+v of %+v", g, hyp)
-				}
-			}
-		}
-	})
 }

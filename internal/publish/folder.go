@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 // folder is a folder in the making.
 type folder struct {
-	*atomicfile.Folder
+	*files.Folder
 	final  string
 	files  []*file
 	failed bool // a write has failed: the fault is not a segment's
@@ -23,7 +23,7 @@ type folder struct {
 
 func newFolder(dir string) (*folder, error) {
 	dir = filepath.Clean(dir)
-	f, err := atomicfile.CreateFolder(dir)
+	f, err := files.CreateFolder(dir)
 	return &folder{Folder: f, final: dir}, err
 }
 

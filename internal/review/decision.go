@@ -17,8 +17,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/packed"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -119,7 +119,7 @@ type Decisions struct {
 // Read reads a file of decisions. A file that does not exist is an error that
 // satisfies fs.ErrNotExist.
 func Read(path string) (*Decisions, error) {
-	f, err := packed.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func parse(line []byte) (d Decision, err error) {
 // last line without its end is of a decision that was never confirmed: it is
 // taken off, and torn tells so.
 func Open(path string) (file *os.File, decided *Decisions, torn bool, err error) {
-	if name := packed.Name(path); name != path {
+	if name := files.Unpacked(path); name != path {
 		return nil, nil, false, fmt.Errorf("%s: decisions are added to the file one by one, and none can be added to a packed one: name it %s", path, name)
 	}
 	b, err := os.ReadFile(path)

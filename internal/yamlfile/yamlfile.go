@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 // The bounds of a file. The parser takes memory by the square of the depth, and
@@ -38,7 +38,7 @@ type File struct {
 // Read reads a file of valid UTF-8, packed or not, within the bounds above. name is the file's
 // in errors.
 func Read(name string, r io.Reader) (*File, error) {
-	text, err := io.ReadAll(io.LimitReader(packed.NewReader(io.NopCloser(r)), MaxSize+1))
+	text, err := io.ReadAll(io.LimitReader(files.NewReader(io.NopCloser(r)), MaxSize+1))
 	switch {
 	case err != nil:
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {

@@ -1,13 +1,10 @@
 package yamlfile
 
 import (
-	"bytes"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/refract-eval/refract/internal/packed"
 )
 
 func TestErrorsSayWhere(t *testing.T) {
@@ -116,30 +113,6 @@ func TestPanicsAreErrors(t *testing.T) {
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), "f.yaml: a tag") {
 			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-func TestPacked(t *testing.T) {
-	for _, name := range []string{"f.yaml.gz", "f.yaml.zst"} {
-		var b bytes.Buffer
-		w, err := packed.NewWriter(&b, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte("names: [a]\n")); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		var v struct{ Names []string }
-		f, err := Read(name, &b)
-		if err == nil {
-			err = f.Decode(&v, "list names")
-		}
-		if err != nil || len(v.Names) != 1 || v.Names[0] != "a" {
-			t.Errorf("%s: %v, %v", name, v.Names, err)
 		}
 	}
 }

@@ -28,11 +28,13 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// Defaults of Config.
-const (
-	DefaultConcurrency = 8
-	DefaultDrain       = 30 * time.Second
-)
+// DefaultConcurrency is that of Config.
+const DefaultConcurrency = 8
+
+// drain is how long calls in flight may go on when a failure has ended the run: they
+// have been paid for. The end of the context cuts it short, but for one that an
+// [llm.Interrupt] has stopped: calls then go on until it gives them up.
+const drain = 30 * time.Second
 
 // Completer asks a model for one answer; [llm.Client] is one. It is called
 // concurrently, and must return soon after the context ends.
@@ -58,11 +60,6 @@ type Config struct {
 	// Concurrency is how many calls run at once, over all uses; 0 means
 	// DefaultConcurrency.
 	Concurrency int
-	// Drain is how long calls in flight may go on when a failure has ended the
-	// run; 0 means DefaultDrain, a negative value not at all. They have been
-	// paid for. The end of the context cuts it short, but for one that an
-	// [llm.Interrupt] has stopped: calls then go on until it gives them up.
-	Drain time.Duration
 	// Tolerate is how many requests may fail on their own account, such as
 	// prompts that are too long, before the run ends. Before the model has
 	// answered any, none may.
@@ -127,7 +124,6 @@ func (a *Asker) Concurrency() int { return cap(a.slots) }
 // New returns an Asker.
 func New(cfg Config) *Asker {
 	cfg.Concurrency = cmp.Or(cfg.Concurrency, DefaultConcurrency)
-	cfg.Drain = cmp.Or(cfg.Drain, DefaultDrain)
 	return &Asker{
 		cfg:     cfg,
 		answers: cache.NewAnswers(cfg.Store),

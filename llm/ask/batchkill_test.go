@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"os"
 	"testing"
@@ -178,42 +177,6 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		}
 		if wantTroubled(t, h, b); t.Failed() {
 			t.Fatalf("killed first at %d", first+1)
-		}
-	}
-}
-
-// Attempts are counted over restarts, and a batch that failed its validation counts as
-// never submitted.
-func TestAttemptsOverRestarts(t *testing.T) {
-	for at, died := 1, true; died; at += 2 {
-		died = false
-		for _, refused := range []bool{false, true} {
-			h := &llmtest.Handler{}
-			h.FailPrompt(promptOf(1), llmtest.Repeat(99, llmtest.Status(500, "never"))...)
-			if refused {
-				h.Batch.Plan = plans(llmtest.BatchPlan{Problems: []llmtest.BatchProblem{{Line: 1, Message: "no"}}})
-			}
-			b := newBatches(t, h)
-			moment, err := (&killer{at: at}).run(t, b, h, prompts(2))
-			if !refused && moment == "" {
-				continue
-			}
-			died = died || moment != ""
-			if moment != "" {
-				err = fill(t.Context(), b, prompts(2))
-			}
-			if refused && errors.Is(err, llm.ErrInvalidRequest) { // once it is said
-				err = fill(t.Context(), b, prompts(2))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := result(t, b, promptOf(1)); !errors.Is(err, llm.ErrUnavailable) {
-				t.Errorf("error %v", err)
-			}
-			if wantSubmitted(t, h, 2, map[int]int{1: maxAttempts}); t.Failed() {
-				t.Fatalf("killed at moment %d, %s", at, moment)
-			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/refract-eval/refract/internal/filelock"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 // journal is the file that tells the next run which batches there are. It is only
@@ -97,7 +97,7 @@ func lockedFile(path string) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open the batch journal: %w", err)
 		}
-		free, err := filelock.Try(f)
+		free, err := files.TryLock(f)
 		if err == nil && !free {
 			err = errLocked
 		}

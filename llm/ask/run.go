@@ -43,8 +43,8 @@ func (r *run) close() {
 		close(home)
 	}()
 	givenUp, interrupted := llm.Interrupted(r.caller)
-	if cause := context.Cause(r.ctx); r.cfg.Drain > 0 && (interrupted || drains(cause)) {
-		enough, cut := time.After(r.cfg.Drain), r.caller.Done()
+	if cause := context.Cause(r.ctx); interrupted || drains(cause) {
+		enough, cut := time.After(drain), r.caller.Done()
 		if givenUp != nil {
 			cut = givenUp
 		}

@@ -43,14 +43,11 @@ func TestCheckNumbers(t *testing.T) {
 		{"in order", analysis.Report{StatedErrors: ptr(2), StatedTotal: ptr(0.3), Errors: []analysis.Error{e("", 0.1), e("", 0.2)}}, analysis.Rules{}, ""},
 		{"count", analysis.Report{StatedErrors: ptr(3), Errors: []analysis.Error{e("", 1)}}, tiger, "count"},
 		{"total", analysis.Report{StatedErrors: ptr(1), StatedTotal: ptr(4.0), Errors: []analysis.Error{e("", 1)}}, tiger, "total"},
-		{"total of none", analysis.Report{Outcome: analysis.NoError, StatedTotal: ptr(1.0)}, tiger, "total"},
 		{"a total and an unknown penalty", analysis.Report{StatedTotal: ptr(4.0), Errors: []analysis.Error{{}}}, tiger, ""},
-		{"a total that is none", analysis.Report{StatedTotal: ptr(math.NaN()), Errors: []analysis.Error{e("", 1)}}, tiger, "total"},
 		{"range", analysis.Report{Errors: []analysis.Error{e("", 0.5), e("", 5), e("", 0.4), e("", 7)}}, tiger, "penalty@2 penalty@3"},
 		{"not a penalty", analysis.Report{Errors: []analysis.Error{e("", -1), e("", math.NaN())}}, analysis.Rules{}, "penalty@0 penalty@1"},
 		{"weights", analysis.Report{Errors: []analysis.Error{e("major", 5), e("minor", 5), e("minor", 1), e("", 3)}}, instruct, "severity@1"},
 		{"minor above major", analysis.Report{Errors: []analysis.Error{e("minor", 2), e("major", 1), e("major", 4)}}, tiger, "severity@0"},
-		{"major above critical", analysis.Report{Errors: []analysis.Error{e("major", 2), e("critical", 1), e("minor", 1)}}, tiger, "severity@0"},
 		{"without a score", analysis.Report{Outcome: analysis.Unparseable, StatedErrors: ptr(3)}, tiger, ""},
 	} {
 		if c.report.Outcome == "" {
@@ -78,17 +75,13 @@ func TestCheckTexts(t *testing.T) {
 		{"old bridge", `The incorrect translation uses "old bridge" instead of "ancient bridge".`, ""},
 		{"old bridge", `The incorrect translation uses "antique bridge" instead of "ancient bridge".`, "explanation@0"},
 		{"old bridge", `The phrase "shut for seven days" is awkward.`, "explanation@0"},
-		{"old bridge", `The word 'antique' is wrong.`, "explanation@0"},
 		{"old bridge", `The use of "Old Bridge" is informal.`, ""},
-		{"old bridge", `The model used the phrase "a bridge of old," which is odd.`, "explanation@0"},
 		{"old bridge", `The output adds the word "red" before the bridge.`, "explanation@0"},
 		// What is not.
 		{"old bridge", `The correct translation uses "antique bridge".`, ""},
 		{"old bridge", `The phrase "antique bridge" is missing.`, ""},
 		{"old bridge", `The phrase should be "antique bridge".`, ""},
-		{"old bridge", `The phrase "antique bridge" would be better.`, ""},
 		{"old bridge", `The translation adds the idea of "age" to it.`, ""},
-		{"old bridge", `The source uses "alte Brücke", and so on.`, ""},
 		{"old bridge", `The translation of "alte Brücke" as "antique bridge" is wrong.`, ""},
 		// G1: corrections that stand there already.
 		{"old bridge", `The incorrect translation uses "old bridge" instead of "old bridge".`, "correction@0"},

@@ -28,28 +28,3 @@ func ExampleReport_Locate() {
 	// purple: absent ""
 	// N/A: none ""
 }
-
-func ExampleReport_Check() {
-	three := 3
-	texts := analysis.Texts{Hypothesis: "The red cat sleeps."}
-	r := analysis.Report{Outcome: analysis.Scored, StatedErrors: &three, Errors: []analysis.Error{
-		{Location: "red cat", Severity: analysis.Major, Penalty: new(1.0), Explanation: `The correct phrase should be "red cat".`},
-		{Location: "blue", Severity: analysis.Minor, Penalty: new(6.0), Explanation: `The output uses "blue" instead of "red".`},
-	}}
-	r.Locate(texts)
-	r.Check(texts, analysis.Rules{LowestPenalty: 0.5, HighestPenalty: 5})
-	for _, p := range r.Problems {
-		about := "report"
-		if p.Error != nil {
-			about = r.Errors[*p.Error].Location
-		}
-		fmt.Println(about, p.Code+":", p.Detail)
-	}
-	// Output:
-	// report count: 3 errors are stated, 2 are listed
-	// red cat correction: the suggested correction "red cat" already stands in the output
-	// blue location: the location "blue" does not stand in the output
-	// blue explanation: the explanation quotes "blue" as the output's, where it does not stand
-	// blue penalty: the penalty 6 is not within 0.5 and 5
-	// blue severity: a minor error of this report costs 6, more than a major one (1)
-}

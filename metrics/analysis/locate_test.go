@@ -32,42 +32,33 @@ func TestLocate(t *testing.T) {
 		// Whole locations.
 		{`behind the gate`, exact, `behind the gate`},
 		{`"behind the gate"`, exact, `behind the gate`},
-		{` 'behind the gate' `, exact, `behind the gate`},
-		{`“Old Tom”`, exact, `“Old Tom”`},
 		{`"Old Tom"`, exact, `Old Tom`},
 		{`«Old Tom»`, exact, `Old Tom`},
 		{`the`, exact, `the`},     // the word, and not a part of "gathered"
 		{`plant`, exact, `plant`}, // there is no such word
-		{`himself.`, exact, `himself.`},
 		// But for small things.
 		{`Behind The Gate`, approx, `behind the gate`},
 		{`three old roses`, approx, `three  old roses`},
 		{`watered by "old tom" himself`, approx, `watered by “Old Tom” himself`},
-		{`behind the gate.`, approx, `behind the gate`},
 		{`ｇａｒｄｅｎｅｒ`, approx, `gardener`},
 		{`Plant`, absent, ``}, // resembling counts for whole words only
 		// Elisions.
 		{`The gardener ... behind the gate`, approx, `The gardener planted three  old roses behind the gate`},
-		{`...old roses behind…`, approx, `old roses behind`},
 		{`roses [...] roses were`, approx, `roses behind the gate, and the roses were`},
 		{`the gate ... The gardener`, absent, ``},
 		{`...`, notSaid, ``},
 		// Several phrases.
 		{`"old roses" instead of "young roses"`, exact, `old roses`},
-		{`"young roses" instead of "old roses"`, exact, `old roses`},
 		{`"Gate" should be "fence"`, approx, `gate`},
 		{`Missing "red" before "roses"`, exact, `roses`},
-		{`Missing "the" before "gate"`, exact, `gate`},
 		{`"the" is missing before "gardener"`, exact, `gardener`},
 		{`"gardener" is missing "young"`, exact, `gardener`},
 		{`Missing comma after "three"`, exact, `three`},
-		{`Between "old" and "roses"`, exact, `old`},
 		{`The word 'roses' is repeated`, exact, `roses`},
 		{`old roses" instead of "young roses`, exact, `old roses`}, // someone took the outer marks for a pair
 		{`behind the gate (should be "in front of")`, exact, `behind the gate`},
 		{`behind the gate instead of in front of it`, exact, `behind the gate`},
 		{`three -> four`, exact, `three`},
-		{`"Tulips" and "roses"`, exact, `roses`},
 		{`Missing "water can" at the end`, notSaid, ``},
 		{`Missing "behind the gate"`, exact, `behind the gate`}, // it does stand there
 		{`Missing "the"`, notSaid, ``},                          // any "the" would do
@@ -77,18 +68,12 @@ func TestLocate(t *testing.T) {
 		{`"drei alte rosen"`, source, ``},
 		{`Missing "hinter dem Tor"`, source, ``},
 		{`"tulips"`, absent, ``},
-		{`"tulips" instead of "lilies"`, absent, ``},
 		{`whole garden loves roses`, absent, ``},
 		// No phrase.
 		{``, notSaid, ``},
 		{`N/A`, notSaid, ``},
-		{`"n/a."`, notSaid, ``},
-		{`None`, notSaid, ``},
-		{`-`, notSaid, ``},
 		{`The entire sentence`, notSaid, ``},
-		{`Whole model output`, notSaid, ``},
 		{`The full stop at the end of the sentence`, notSaid, ``},
-		{`Omission of the weather`, notSaid, ``},
 		{`Output does not answer the question`, notSaid, ``},
 	} {
 		texts := analysis.Texts{Hypothesis: garden, Source: "Der Gärtner pflanzte drei alte Rosen hinter dem Tor."}

@@ -21,37 +21,26 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// Smoothing says what to do with an order that has no match (Chen and
+// The smoothing methods say what to do with an order that has no match (Chen and
 // Cherry, 2014).
-type Smoothing string
-
-// The smoothing methods.
 const (
-	None  Smoothing = "none"
-	Floor Smoothing = "floor" // a small count in place of 0; method 1
-	AddK  Smoothing = "add-k" // k added to counts and totals beyond unigrams; method 2
-	Exp   Smoothing = "exp"   // 1/2, 1/4, … of a count in place of 0; method 3
-)
-
-// Order says which orders enter the geometric mean.
-type Order uint8
-
-// The ways to treat orders longer than the hypothesis.
-const (
-	Auto      Order = iota // Effective for sentences, Full for corpora
-	Effective              // leave them out
-	Full                   // keep them, so that a short text scores 0
+	none  = "none"
+	floor = "floor" // a small count in place of 0; method 1
+	addK  = "add-k" // k added to counts and totals beyond unigrams; method 2
+	exp   = "exp"   // 1/2, 1/4, … of a count in place of 0; method 3
 )
 
 // Options of the metric. The zero value of a field stands for its default.
 type Options struct {
-	Tokenize    string    // none, 13a (default), intl, zh, char, or one of those by SentencePiece models: flores101, flores200, spBLEU-1K, spm
-	ModelFile   string    // of the latter; "" for where sacreBLEU keeps its own
-	Smooth      Smoothing // default Exp
-	SmoothValue float64   // of Floor (default 0.1) and AddK (default 1); 0 is the default
-	Lowercase   bool      // ignore case
-	MaxOrder    int       // longest n-gram, default 4, at most 64
-	Order       Order     // which orders enter, default Auto
+	Tokenize    string  // none, 13a (default), intl, zh, char, or one of those by SentencePiece models: flores101, flores200, spBLEU-1K, spm
+	ModelFile   string  // of the latter; "" for where sacreBLEU keeps its own
+	Smooth      string  // none, floor, add-k or exp (default)
+	SmoothValue float64 // of floor (default 0.1) and add-k (default 1); 0 is the default
+	Lowercase   bool    // ignore case
+	MaxOrder    int     // longest n-gram, default 4, at most 64
+	// Effective says whether orders that are longer than the hypothesis are left out: yes,
+	// or no, so that a short text scores 0. "" is yes for sentences and no for corpora.
+	Effective string
 }
 
 // Metric is BLEU with its options fixed. It is safe for concurrent use.
@@ -88,17 +77,17 @@ func New(o Options) (*Metric, error) {
 		return nil, fmt.Errorf("bleu: unknown tokenizer %q", o.Tokenize)
 	}
 	if o.Smooth == "" {
-		o.Smooth = Exp
+		o.Smooth = exp
 	}
 	switch o.Smooth {
-	case Floor, AddK:
+	case floor, addK:
 		if o.SmoothValue == 0 {
-			o.SmoothValue = map[Smoothing]float64{Floor: 0.1, AddK: 1}[o.Smooth]
+			o.SmoothValue = map[string]float64{floor: 0.1, addK: 1}[o.Smooth]
 		}
 		if !(o.SmoothValue > 0) || math.IsInf(100*o.SmoothValue, 0) {
 			return nil, fmt.Errorf("bleu: smoothing value %v is not a positive number below 1e306", o.SmoothValue)
 		}
-	case None, Exp:
+	case none, exp:
 		if o.SmoothValue != 0 {
 			return nil, fmt.Errorf("bleu: smoothing %q takes no value; floor and add-k do", o.Smooth)
 		}
@@ -111,13 +100,13 @@ func New(o Options) (*Metric, error) {
 	if o.MaxOrder < 1 || o.MaxOrder > ngram.MaxOrder {
 		return nil, fmt.Errorf("bleu: order %d is not between 1 and %d", o.MaxOrder, ngram.MaxOrder)
 	}
-	if o.Order > Full {
-		return nil, fmt.Errorf("bleu: unknown treatment of orders %d", o.Order)
+	if o.Effective != "" && o.Effective != "yes" && o.Effective != "no" {
+		return nil, fmt.Errorf("bleu: the effective order is %q, and neither yes nor no", o.Effective)
 	}
 	// A large value of floor makes an order without matches count for more
 	// than a perfect one.
 	upper := 100.0
-	if o.Smooth == Floor {
+	if o.Smooth == floor {
 		upper *= max(1, o.SmoothValue)
 	}
 	m.opt = o
@@ -155,7 +144,7 @@ func Factory() metrics.Factory {
 			o := Options{
 				Tokenize:  tokenizer,
 				ModelFile: v.String("sp-model", ""),
-				Smooth:    Smoothing(v.Enum("smooth", "exp", "none", "floor", "add-k", "exp")),
+				Smooth:    v.Enum("smooth", "exp", "none", "floor", "add-k", "exp"),
 				Lowercase: v.Bool("lowercase", false),
 				MaxOrder:  v.Int("order", 4, 1, ngram.MaxOrder),
 			}
@@ -163,10 +152,7 @@ func Factory() metrics.Factory {
 				o.SmoothValue = v.Float("smooth-value", 1, math.SmallestNonzeroFloat64, math.MaxFloat64)
 			}
 			if v.Has("effective-order") {
-				o.Order = Full
-				if v.Bool("effective-order", false) {
-					o.Order = Effective
-				}
+				o.Effective = metrics.YesNo(v.Bool("effective-order", false))
 			}
 			return New(o)
 		},
@@ -182,10 +168,10 @@ func (m *Metric) name() string {
 	if o.ModelFile != "" {
 		kv = append(kv, "sp-model", o.ModelFile)
 	}
-	if o.Smooth != Exp {
-		kv = append(kv, "smooth", string(o.Smooth))
+	if o.Smooth != exp {
+		kv = append(kv, "smooth", o.Smooth)
 	}
-	if o.Smooth == Floor && o.SmoothValue != 0.1 || o.Smooth == AddK && o.SmoothValue != 1 {
+	if o.Smooth == floor && o.SmoothValue != 0.1 || o.Smooth == addK && o.SmoothValue != 1 {
 		kv = append(kv, "smooth-value", strconv.FormatFloat(o.SmoothValue, 'g', -1, 64))
 	}
 	if o.Lowercase {
@@ -194,8 +180,8 @@ func (m *Metric) name() string {
 	if o.MaxOrder != 4 {
 		kv = append(kv, "order", strconv.Itoa(o.MaxOrder))
 	}
-	if o.Order != Auto {
-		kv = append(kv, "effective-order", metrics.YesNo(o.Order == Effective))
+	if o.Effective != "" {
+		kv = append(kv, "effective-order", o.Effective)
 	}
 	return metrics.Canonical("bleu", kv...)
 }
@@ -212,8 +198,8 @@ func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 	if o.Lowercase {
 		caseOf = "lc"
 	}
-	smooth := string(o.Smooth)
-	if o.Smooth == Floor || o.Smooth == AddK {
+	smooth := o.Smooth
+	if o.Smooth == floor || o.Smooth == addK {
 		v := strconv.FormatFloat(o.SmoothValue, 'f', 2, 64)
 		if f, _ := strconv.ParseFloat(v, 64); f != o.SmoothValue {
 			v = strconv.FormatFloat(o.SmoothValue, 'g', -1, 64)
@@ -236,7 +222,7 @@ func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 }
 
 func (m *Metric) effective(l metrics.Level) bool {
-	return m.opt.Order == Effective || m.opt.Order == Auto && l == metrics.Sentence
+	return m.opt.Effective == "yes" || m.opt.Effective == "" && l == metrics.Sentence
 }
 
 // Score returns sentence BLEU of every pair of every block.
@@ -284,7 +270,7 @@ func anyMatch(matches []float64) bool {
 // precision is the smoothed precision of n-grams of order i+1, in percent. ok
 // is false where there are none. halves is 1 before the first order.
 func (m *Metric) precision(i int, match, total float64, halves *float64) (p float64, ok bool) {
-	if m.opt.Smooth == AddK && i > 0 {
+	if m.opt.Smooth == addK && i > 0 {
 		match += m.opt.SmoothValue
 		total += m.opt.SmoothValue
 	}
@@ -293,10 +279,10 @@ func (m *Metric) precision(i int, match, total float64, halves *float64) (p floa
 		return 0, false
 	case match != 0:
 		return 100 * match / total, true
-	case m.opt.Smooth == Exp:
+	case m.opt.Smooth == exp:
 		*halves *= 2
 		return 100 / (*halves * total), true
-	case m.opt.Smooth == Floor:
+	case m.opt.Smooth == floor:
 		return 100 * m.opt.SmoothValue / total, true
 	}
 	return 0, true

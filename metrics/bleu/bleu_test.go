@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 func TestKnownScores(t *testing.T) {
@@ -23,8 +23,8 @@ func TestKnownScores(t *testing.T) {
 	}{
 		{"equal", Options{}, "a b c d", "a b c d", 100},
 		{"one word, one order", Options{}, "a", "a", 100},
-		{"one word, all orders", Options{Order: Full}, "a", "a", 0},
-		{"one word, all orders, add-k", Options{Order: Full, Smooth: AddK}, "a", "a", 100},
+		{"one word, all orders", Options{Effective: "no"}, "a", "a", 0},
+		{"one word, all orders, add-k", Options{Effective: "no", Smooth: addK}, "a", "a", 100},
 		{"nothing in common", Options{}, "a b", "c d", 0},
 		{"empty hypothesis", Options{}, "", "a", 0},
 		{"empty reference", Options{}, "a", "", 0},
@@ -32,10 +32,10 @@ func TestKnownScores(t *testing.T) {
 		{"short", Options{}, "a b", "a b c d", 100 / e},
 		{"clipped", Options{MaxOrder: 1}, "a a a a", "a b c d", 25},
 		// Unigrams 3/4, bigrams 1/3, trigrams 0/2, four-grams 0/1.
-		{"none", Options{Smooth: None}, "a b x c", "a b c d", 0},
+		{"none", Options{Smooth: none}, "a b x c", "a b c d", 0},
 		{"exp", Options{}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*1/4*1/4, 0.25)},
-		{"floor", Options{Smooth: Floor}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*.1/2*.1, 0.25)},
-		{"add-k", Options{Smooth: AddK}, "a b x c", "a b c d", 100 * math.Pow(3./4*2/4*1/3*1/2, 0.25)},
+		{"floor", Options{Smooth: floor}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*.1/2*.1, 0.25)},
+		{"add-k", Options{Smooth: addK}, "a b x c", "a b c d", 100 * math.Pow(3./4*2/4*1/3*1/2, 0.25)},
 		{"case", Options{}, "A b", "a B", 0},
 		{"lower case", Options{Lowercase: true}, "A b", "a B", 100},
 		{"tokens", Options{Tokenize: "none", MaxOrder: 1}, "a, b.", "a , b .", 0},
@@ -60,7 +60,7 @@ func TestEqualsPlainWay(t *testing.T) {
 		o := options().Draw(t, "options")
 		m := mustNew(o)
 		shared := m.NewWorkspace().(*workspace) // loaded again and again
-		sentence, corpus := o.Order != Full, o.Order == Effective
+		sentence, corpus := o.Effective != "no", o.Effective == "yes"
 		sumFirst, sumAll := make([]float64, 2+2*o.MaxOrder), make([]float64, 2+2*o.MaxOrder)
 		for range rapid.IntRange(1, 2).Draw(t, "segments") {
 			b := metricstest.Block().Draw(t, "block")
@@ -125,8 +125,8 @@ func TestPromises(t *testing.T) {
 		{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
 		{Hypotheses: []string{"a b"}, References: []string{"a c d"}},
 	}
-	for _, o := range []Options{{}, {Tokenize: "intl", Lowercase: true}, {Tokenize: "zh", Smooth: Floor, SmoothValue: 7},
-		{Tokenize: "char", Smooth: AddK, MaxOrder: 64}, {Tokenize: "none", Smooth: None, Order: Full}} {
+	for _, o := range []Options{{}, {Tokenize: "intl", Lowercase: true}, {Tokenize: "zh", Smooth: floor, SmoothValue: 7},
+		{Tokenize: "char", Smooth: addK, MaxOrder: 64}, {Tokenize: "none", Smooth: none, Effective: "no"}} {
 		for _, b := range blocks {
 			metricstest.Promises(t, mustNew(o), b)
 		}
@@ -140,16 +140,16 @@ func TestOptionErrors(t *testing.T) {
 	}{
 		{Options{Tokenize: "13A"}, `unknown tokenizer "13A"`},
 		{Options{Smooth: "laplace"}, `unknown smoothing "laplace"`},
-		{Options{Smooth: Exp, SmoothValue: 1}, `smoothing "exp" takes no value`},
+		{Options{Smooth: exp, SmoothValue: 1}, `smoothing "exp" takes no value`},
 		{Options{SmoothValue: math.NaN()}, `smoothing "exp" takes no value`},
-		{Options{Smooth: None, SmoothValue: 1}, `smoothing "none" takes no value`},
-		{Options{Smooth: Floor, SmoothValue: -1}, "-1 is not a positive number"},
-		{Options{Smooth: Floor, SmoothValue: math.NaN()}, "NaN is not a positive number"},
-		{Options{Smooth: AddK, SmoothValue: math.Inf(1)}, "+Inf is not a positive number"},
-		{Options{Smooth: Floor, SmoothValue: math.MaxFloat64}, "is not a positive number below"},
+		{Options{Smooth: none, SmoothValue: 1}, `smoothing "none" takes no value`},
+		{Options{Smooth: floor, SmoothValue: -1}, "-1 is not a positive number"},
+		{Options{Smooth: floor, SmoothValue: math.NaN()}, "NaN is not a positive number"},
+		{Options{Smooth: addK, SmoothValue: math.Inf(1)}, "+Inf is not a positive number"},
+		{Options{Smooth: floor, SmoothValue: math.MaxFloat64}, "is not a positive number below"},
 		{Options{MaxOrder: -1}, "order -1"},
 		{Options{MaxOrder: 65}, "order 65"},
-		{Options{Order: 3}, "unknown treatment"},
+		{Options{Effective: "maybe"}, "neither yes nor no"},
 	} {
 		if _, err := New(c.o); err == nil || !strings.HasPrefix(err.Error(), "bleu: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("New(%+v): %v, want an error with %q", c.o, err, c.want)
@@ -212,8 +212,8 @@ func TestSignature(t *testing.T) {
 		sentence, corpus string
 	}{
 		{Options{}, "case:mixed|eff:yes|tok:13a|smooth:exp", "case:mixed|eff:no|tok:13a|smooth:exp"},
-		{Options{Order: Full, Smooth: Floor}, "case:mixed|eff:no|tok:13a|smooth:floor[0.10]", "case:mixed|eff:no|tok:13a|smooth:floor[0.10]"},
-		{Options{Order: Effective, Smooth: AddK, SmoothValue: 0.125}, "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]", "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]"},
+		{Options{Effective: "no", Smooth: floor}, "case:mixed|eff:no|tok:13a|smooth:floor[0.10]", "case:mixed|eff:no|tok:13a|smooth:floor[0.10]"},
+		{Options{Effective: "yes", Smooth: addK, SmoothValue: 0.125}, "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]", "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]"},
 		{Options{Lowercase: true, Tokenize: "zh", MaxOrder: 2}, "case:lc|eff:yes|tok:zh|smooth:exp|order:2", "case:lc|eff:no|tok:zh|smooth:exp|order:2"},
 	} {
 		m := mustNew(c.o)

@@ -70,7 +70,7 @@ func plainScore(o Options, stats []float64, effective bool) float64 {
 	unmatched := 0
 	for i := range matches {
 		m, t := matches[i], totals[i]
-		if o.Smooth == AddK && i > 0 {
+		if o.Smooth == addK && i > 0 {
 			m, t = m+o.SmoothValue, t+o.SmoothValue
 		}
 		if t == 0 {
@@ -79,9 +79,9 @@ func plainScore(o Options, stats []float64, effective bool) float64 {
 		if m == 0 {
 			unmatched++
 			switch o.Smooth {
-			case Exp:
+			case exp:
 				m = math.Pow(0.5, float64(unmatched))
-			case Floor:
+			case floor:
 				m = o.SmoothValue
 			}
 		}
@@ -110,12 +110,12 @@ func options() *rapid.Generator[Options] {
 	return rapid.Custom(func(t *rapid.T) Options {
 		o := Options{
 			Tokenize:  rapid.SampledFrom(token.Names()).Draw(t, "tokenize"),
-			Smooth:    rapid.SampledFrom([]Smoothing{None, Floor, AddK, Exp}).Draw(t, "smooth"),
+			Smooth:    rapid.SampledFrom([]string{none, floor, addK, exp}).Draw(t, "smooth"),
 			Lowercase: rapid.Bool().Draw(t, "lowercase"),
 			MaxOrder:  rapid.IntRange(1, 6).Draw(t, "order"),
-			Order:     rapid.SampledFrom([]Order{Auto, Effective, Full}).Draw(t, "effective"),
+			Effective: rapid.SampledFrom([]string{"", "yes", "no"}).Draw(t, "effective"),
 		}
-		if o.Smooth == Floor || o.Smooth == AddK {
+		if o.Smooth == floor || o.Smooth == addK {
 			o.SmoothValue = rapid.SampledFrom([]float64{0.1, 0.125, 1, 2.5, 1e-9, 0.1 + 1e-17, 0.30000000000000004, 1e20}).Draw(t, "value")
 		}
 		return o

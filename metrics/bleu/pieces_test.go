@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 // aModel is a unigram model with the pieces ▁a, ▁ and b.

@@ -13,8 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 func drawOptions() *rapid.Generator[options] {

@@ -18,8 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
@@ -199,7 +198,7 @@ func readFrequencies(r io.Reader) (*frequencies, error) {
 }
 
 func readFile(path string) (*frequencies, error) {
-	file, err := packed.Open(path)
+	file, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +224,7 @@ func saveFile(path string, f *frequencies) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	out, err := atomicfile.Create(path)
+	out, err := files.Create(path)
 	if err != nil {
 		return err
 	}

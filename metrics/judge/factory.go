@@ -159,7 +159,7 @@ func isCommonOption(name string) bool {
 // Factory makes metrics of a definition from specs such as
 // "gemba-da:sl=Chinese,tl=English,model=NAME".
 func (d *Definition) Factory(env Environment) metrics.Factory {
-	f := metrics.Factory{Name: d.Name, Summary: d.Summary, Runs: metrics.Chat, Source: d.Source}
+	f := metrics.Factory{Name: d.Name, Summary: d.Summary, Runs: "LLM server", Source: d.Source}
 	for _, o := range d.Options {
 		def := o.Default
 		if o.Required {

@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 // model answers by a function, and remembers what it was asked, in order.
@@ -103,27 +103,6 @@ func TestCallsThatShareAPrefixAreNeighbours(t *testing.T) {
 	want := strings.Split("r1 a1,r1 b1,r1 c1,s1 a1,s1 b1,s1 c1,r2 a2,r2 b2,r2 c2,s2 a2,s2 b2,s2 c2", ",")
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestEqualPromptsAreAskedOnce(t *testing.T) {
-	m := says(func(string) string { return " The model-generated output contains no errors." })
-	j := newJudge(t, m, "tigerscore:task=translation", nil)
-	// A reference-free judge is asked once for a hypothesis, whatever the
-	// references are and however many systems wrote it.
-	blocks := []metrics.Block{{Source: "s", Hypotheses: []string{"same", "same", "other"}}, {Source: "s", Hypotheses: []string{"same"}}}
-	scores, err := j.Score(t.Context(), blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(m.asked) != 2 {
-		t.Errorf("%d calls, want 2", len(m.asked))
-	}
-	if d := cmp.Diff([]float64{0, 0, 0}, scores[0].Values); d != "" {
-		t.Error(d)
-	}
-	if j.Info().NeedsReferences {
-		t.Error("TIGERScore wants references")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/refract-eval/refract/llm"
@@ -28,21 +29,15 @@ func (r *Resolved) Info() metrics.Info {
 	return info
 }
 
-// The words that stand in prompts for what is not known.
-const (
-	PlaceModel     = "MODEL" // a name for Environment.Model
-	placeSource    = "SOURCE TEXT"
-	placeReference = "REFERENCE TEXT"
-	placeOutput    = "OUTPUT TEXT"
-	placeAnswer    = "ANSWER OF THE MODEL"
-)
+// PlaceModel is a name for Environment.Model where none is known.
+const PlaceModel = "MODEL"
 
 // Show writes the facts of a judge and then what would be sent, with words in
 // place of the texts of a segment.
 func (j *Judge) Show(w io.Writer) error {
 	r := j.Resolved()
-	fields := Fields{Source: placeSource, Reference: placeReference, Hypothesis: placeOutput}
-	answers := slices.Repeat([]string{placeAnswer}, max(0, r.Turns()-1))
+	fields := Fields{"SOURCE TEXT", "REFERENCE TEXT", "OUTPUT TEXT"}
+	answers := slices.Repeat([]string{"ANSWER OF THE MODEL"}, max(0, r.Turns()-1))
 	req := r.Request(cmp.Or(r.Model(), PlaceModel), max(0, r.Turns()-1), fields, answers)
 	info := r.Info()
 	samples := ""
@@ -70,12 +65,11 @@ func (j *Judge) Show(w io.Writer) error {
 	part := func(head, text string) {
 		fmt.Fprintf(w, "\n--- %s\n%s\n", head, text)
 	}
-	switch {
-	case r.IsLikelihood():
+	if r.IsLikelihood() {
 		before, after := r.RenderLikelihood(fields)
 		part("prompt", before)
 		part("continuation, whose tokens are scored", after)
-	case len(req.Messages) == 0:
+	} else if req.Prompt != "" {
 		part("prompt", req.Prompt)
 	}
 	for _, m := range req.Messages {
@@ -104,10 +98,7 @@ func requestFields(req llm.Request) string {
 }
 
 func showBound(b float64) string {
-	if math.IsInf(b, 0) {
-		return "no bound"
-	}
-	return fmt.Sprint(b)
+	return strings.NewReplacer("-Inf", "no bound", "+Inf", "no bound").Replace(fmt.Sprint(b))
 }
 
 // Samples is how many answers a score is made of.

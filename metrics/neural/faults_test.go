@@ -44,7 +44,7 @@ func TestFaults(t *testing.T) {
 		"the model's error, MLServer": {body(400, "application/json", `{"error":"model says no"}`), "refused the request (400): model says no"},
 		"exception, Triton":           {body(500, "text/plain", `{"error":"Traceback\n  File \"model.py\"\nZeroDivisionError"}`), `failed (500) after 4 attempts: Traceback\n  File "model.py"\nZeroDivisionError`},
 		"control characters":          {body(400, "text/plain", "{\"error\":\"\\u001b[2Jgone\"}\r\n"), `(400): \x1b[2Jgone`},
-		"an endless error":            {body(400, "text/plain", `{"error":"`+strings.Repeat("no ", 5000)+`"}`), "(400): …no no"},
+		"an endless error":            {body(400, "text/plain", `{"error":"`+strings.Repeat("no ", 5000)+`"}`), "(400): no no"},
 		"no JSON":                     {body(200, "application/json", `certainly!`), "gave an answer that is not JSON (200)"},
 		"a web page":                  {body(200, "text/html", `<html>login</html>`), "gave a web page in place of an answer"},
 		"an error in a 200":           {body(200, "application/json", `{"error":"cannot"}`), `failed (500) after 4 attempts: "cannot"`},

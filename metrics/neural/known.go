@@ -8,9 +8,6 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Docs is the page that says how to serve them, below the repository's root.
-const Docs = "docs/neural-servers.md"
-
 // Unserved makes a metric of each name that users know and for which there is a server
 // in metrics/neural/server: it says how to get one. A model that is served states its own
 // needs and bounds, which are the ones that count.
@@ -21,9 +18,9 @@ func Unserved() (out []metrics.Factory) {
 		info := metrics.Info{Name: name, NeedsSource: source, NeedsReferences: reference, Direction: d, Lower: least, Upper: most}
 		out = append(out, metrics.Factory{
 			Name: name, Summary: summary, Tail: "…", Unlisted: true,
-			Runs: metrics.Inference, Source: paper, Licence: licence, Info: &info,
+			Runs: "OIP server", Source: paper, Licence: licence, Info: &info,
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-				return nil, v.Wrong(fmt.Errorf("it is a model on a server: %s says how to start one, and -m %s:http://HOST:8000/%s scores with it", Docs, Name, name))
+				return nil, v.Wrong(fmt.Errorf("it is a model on a server: docs/neural-servers.md says how to start one, and -m %s:http://HOST:8000/%s scores with it", Name, name))
 			},
 		})
 	}

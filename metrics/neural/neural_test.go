@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/internal/llmtest"
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/metricstest"
 	"github.com/refract-eval/refract/metrics/neural"
 )
 

@@ -22,7 +22,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// config says of what a Panel is made.
+// config says of what a panel is made.
 type config struct {
 	Members []metrics.Metric     // at least two
 	Combine analysis.Combination // "" means the mean
@@ -35,14 +35,14 @@ type config struct {
 // Score is what metrics.Metric has by that name.
 type Score = func(context.Context, []metrics.Block) ([]metrics.Scores, error)
 
-// Panel is a metric of metrics. It is safe for concurrent use.
-type Panel struct {
+// panelMetric is a metric of metrics. It is safe for concurrent use.
+type panelMetric struct {
 	cfg   config
 	score []Score // of each member
 	info  metrics.Info
 }
 
-var _ metrics.Composite = (*Panel)(nil)
+var _ metrics.Composite = (*panelMetric)(nil)
 
 // Factory makes panels of specs, whose members parse makes.
 func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error), keep func(metrics.Metric) Score) metrics.Factory {
@@ -97,12 +97,12 @@ func (c *config) set(key, value string, _ bool) error {
 }
 
 // newPanel returns a panel, or why its members do not go together.
-func newPanel(cfg config) (*Panel, error) {
+func newPanel(cfg config) (*panelMetric, error) {
 	if len(cfg.Members) < 2 {
 		return nil, errors.New("a panel has at least two members")
 	}
 	cfg.Combine = cmp.Or(cfg.Combine, analysis.Mean)
-	p := &Panel{cfg: cfg, info: cfg.Members[0].Info()}
+	p := &panelMetric{cfg: cfg, info: cfg.Members[0].Info()}
 	p.info.Keep = metrics.KeepOnRequest // the members' own scores are kept
 	var names []string
 	for _, m := range cfg.Members {
@@ -152,10 +152,10 @@ func lowerFirst(a, b metrics.Info) []any {
 }
 
 // Info implements metrics.Metric.
-func (p *Panel) Info() metrics.Info { return p.info }
+func (p *panelMetric) Info() metrics.Info { return p.info }
 
 // Signature implements metrics.Metric. It has that of each member.
-func (p *Panel) Signature(metrics.Level) metrics.Signature {
+func (p *panelMetric) Signature(metrics.Level) metrics.Signature {
 	var sig metrics.Signature
 	for i, m := range p.cfg.Members {
 		sig = sig.With(fmt.Sprintf("member%d", i+1), m.Info().Name+" "+m.Signature(metrics.Sentence).String())
@@ -168,7 +168,7 @@ func (p *Panel) Signature(metrics.Level) metrics.Signature {
 }
 
 // Members implements metrics.Composite.
-func (p *Panel) Members() []metrics.Metric { return slices.Clone(p.cfg.Members) }
+func (p *panelMetric) Members() []metrics.Metric { return slices.Clone(p.cfg.Members) }
 
 func unfitted(m metrics.Metric) bool {
 	f, ok := m.(metrics.Fitter)
@@ -176,10 +176,10 @@ func unfitted(m metrics.Metric) bool {
 }
 
 // Close closes the members.
-func (p *Panel) Close() error { return metrics.Close(p.cfg.Members...) }
+func (p *panelMetric) Close() error { return metrics.Close(p.cfg.Members...) }
 
 // Score implements metrics.Metric. All members are asked at a time.
-func (p *Panel) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (p *panelMetric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	said := make([][]metrics.Scores, len(p.score))
 	g, ctx := errgroup.WithContext(ctx)
 	for k, m := range p.cfg.Members {
@@ -236,7 +236,7 @@ func given(info metrics.Info, blocks []metrics.Block) []metrics.Block {
 
 // place makes a cell of those of the members. It has a status other than scored
 // where one of them has.
-func (p *Panel) place(out *metrics.Scores, cell, block, columns int, said [][]metrics.Scores) {
+func (p *panelMetric) place(out *metrics.Scores, cell, block, columns int, said [][]metrics.Scores) {
 	parts := make([]*analysis.Report, len(said))
 	for k, m := range p.cfg.Members {
 		s, at := &said[k][block], cell

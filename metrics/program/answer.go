@@ -39,7 +39,7 @@ type saidError struct{ text string }
 func (e *saidError) Error() string { return fmt.Sprintf("the program says: %.1000q", e.text) }
 
 // readAnswer reads the answer to a request of blocks.
-func (m *Metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
 	var a answer
 	if err := read(line, &a); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (m *Metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]
 }
 
 // cell takes a score, or why there is none.
-func (m *Metric) cell(out *metrics.Scores, c int, v *float64, word string) error {
+func (m *metric) cell(out *metrics.Scores, c int, v *float64, word string) error {
 	if v != nil {
 		if word != "" && word != metrics.Scored.String() {
 			return fmt.Errorf("it is %v, with the status %.40q", *v, word)

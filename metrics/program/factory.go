@@ -38,21 +38,21 @@ const (
 // Factory makes metrics of specs such as "exec:processes=2 python3 my_metric.py":
 // options as KEY=VALUE, the program and its arguments, parted and quoted as in a
 // shell, of which no other rule holds. A program gets environ without what
-// Withhold leaves out; log is that of a Config.
+// withhold leaves out; log is that of a config.
 func Factory(environ []string, log func(line string)) metrics.Factory {
 	return metrics.Factory{
 		Name: Name, Tail: "[OPTION=VALUE …] PROGRAM [ARG …]", Options: options,
-		Summary: "a program of yours, over standard input and output", Runs: metrics.Program,
+		Summary: "a program of yours, over standard input and output", Runs: "a program",
 		New: func(ctx context.Context, v *metrics.Values) (metrics.Metric, error) {
 			cfg, pass, err := parse(v.Tail())
 			if err != nil {
 				return nil, v.Wrong(err)
 			}
-			cfg.Environ, cfg.Secrets = Withhold(environ, pass...)
+			cfg.Environ, cfg.Secrets = withhold(environ, pass...)
 			_, given := redact.Secrets(cfg.Command)
 			cfg.Secrets = append(cfg.Secrets, long(given)...)
 			cfg.Log = log
-			m, err := New(ctx, cfg)
+			m, err := newMetric(ctx, cfg)
 			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program is not there
 				return nil, v.Wrong(fmt.Errorf("program %q: %w", e.Name, e.Err))
 			}
@@ -67,8 +67,8 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 var optionForm = regexp.MustCompile(`^([a-z-]+)=(.*)$`)
 
 // parse reads what stands behind the colon.
-func parse(tail string) (cfg Config, pass []string, err error) {
-	cfg = Config{Processes: min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), Timeout: DefaultTimeout}
+func parse(tail string) (cfg config, pass []string, err error) {
+	cfg = config{Processes: min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), Timeout: defaultTimeout}
 	argv, err := words(tail)
 	if err != nil {
 		return cfg, nil, err

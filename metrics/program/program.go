@@ -19,21 +19,21 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Config says of what a Metric is made.
-type Config struct {
+// config says of what a metric is made.
+type config struct {
 	Command   []string      // the program and its arguments
 	Name      string        // of the metric, behind "exec:"; default that of its hello line
-	Environ   []string      // that it gets, as NAME=VALUE; see Withhold
+	Environ   []string      // that it gets, as NAME=VALUE; see withhold
 	Processes int           // at a time, at most; default 1
-	Timeout   time.Duration // of the hello line and of a batch; default DefaultTimeout
-	Secrets   []string      // texts that are not shown of what it writes; see Withhold
+	Timeout   time.Duration // of the hello line and of a batch; default defaultTimeout
+	Secrets   []string      // texts that are not shown of what it writes; see withhold
 	// Log, if not nil, is told what the program writes to its standard error, a
 	// line at a time and bounded. It is called from any number of goroutines.
 	Log func(line string)
 }
 
-// DefaultTimeout is how long a batch may take.
-const DefaultTimeout = 10 * time.Minute
+// defaultTimeout is how long a batch may take.
+const defaultTimeout = 10 * time.Minute
 
 const (
 	patience     = 10 * time.Second // with a hello line, before a word on it
@@ -41,10 +41,10 @@ const (
 	tries        = 3 // of a batch with which a process ends
 )
 
-// Metric is a metric that a program computes. It is safe for concurrent use, and
+// metric is one that a program computes. It is safe for concurrent use, and
 // must be closed.
-type Metric struct {
-	cfg   Config
+type metric struct {
+	cfg   config
 	hello *hello
 	info  metrics.Info
 	said  stderr
@@ -55,17 +55,17 @@ type Metric struct {
 	last int // id of a request
 }
 
-// New starts the program, and returns the metric that it says to be, or a
+// newMetric starts the program, and returns the metric that it says to be, or a
 // *metrics.StartError. The context is that of the start alone.
-func New(ctx context.Context, cfg Config) (*Metric, error) {
+func newMetric(ctx context.Context, cfg config) (*metric, error) {
 	if len(cfg.Command) == 0 {
 		return nil, errors.New("no program is named")
 	}
 	cfg.Processes = max(1, cfg.Processes)
 	if cfg.Timeout <= 0 {
-		cfg.Timeout = DefaultTimeout
+		cfg.Timeout = defaultTimeout
 	}
-	m := &Metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
+	m := &metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
 	m.said.hide, m.said.log = hides(cfg.Secrets), cfg.Log
 	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.hide(redact.CommandLine(cfg.Command)))
 	m.said.setName(m.info.Name)
@@ -94,11 +94,11 @@ func New(ctx context.Context, cfg Config) (*Metric, error) {
 }
 
 // Info implements metrics.Metric: what the program declares.
-func (m *Metric) Info() metrics.Info { return m.info }
+func (m *metric) Info() metrics.Info { return m.info }
 
 // Signature implements metrics.Metric: the program's, by key, and a hash of what
 // else its hello line says of its scores.
-func (m *Metric) Signature(metrics.Level) metrics.Signature {
+func (m *metric) Signature(metrics.Level) metrics.Signature {
 	sig := metrics.Signature{{Key: "program", Value: m.hello.Name}}
 	for _, key := range slices.Sorted(maps.Keys(m.hello.Signature)) {
 		sig = sig.With(key, m.hello.Signature[key])
@@ -109,9 +109,9 @@ func (m *Metric) Signature(metrics.Level) metrics.Signature {
 }
 
 // HasNative implements metrics.NativeScorer.
-func (m *Metric) HasNative() bool { return m.hello.Native }
+func (m *metric) HasNative() bool { return m.hello.Native }
 
-func (m *Metric) batch() int {
+func (m *metric) batch() int {
 	if m.hello.Batch > 0 {
 		return m.hello.Batch
 	}
@@ -119,16 +119,16 @@ func (m *Metric) batch() int {
 }
 
 // Score implements metrics.Metric.
-func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	return m.score(ctx, blocks, false)
 }
 
 // ScoreNative implements metrics.NativeScorer.
-func (m *Metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	return m.score(ctx, blocks, true)
 }
 
-func (m *Metric) score(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+func (m *metric) score(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (m *Metric) score(ctx context.Context, blocks []metrics.Block, native bool)
 
 // request has one process score blocks. Where it ends or hangs with them, another
 // one is started for them.
-func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+func (m *metric) request(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
 	select {
 	case _, open := <-m.slots:
 		if !open {
@@ -182,7 +182,7 @@ func (m *Metric) request(ctx context.Context, blocks []metrics.Block, native boo
 }
 
 // try has a process score blocks, and ends it unless it may go on.
-func (m *Metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
 	var p *process
 	m.mu.Lock()
 	if n := len(m.idle); n > 0 {
@@ -216,7 +216,7 @@ var errLate = errors.New("the program gave no answer in time")
 
 // answer has a process answer a line. One that does not is ended: with errLate,
 // errEnded, or the error of ctx.
-func (m *Metric) answer(ctx context.Context, p *process, line []byte) ([]byte, error) {
+func (m *metric) answer(ctx context.Context, p *process, line []byte) ([]byte, error) {
 	within, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
 	answer, err := p.ask(within, line)
@@ -239,7 +239,7 @@ func (m *Metric) answer(ctx context.Context, p *process, line []byte) ([]byte, e
 }
 
 // start starts a process, which must say what the first one said.
-func (m *Metric) start(ctx context.Context) (*process, error) {
+func (m *metric) start(ctx context.Context) (*process, error) {
 	late := time.AfterFunc(patience, func() {
 		m.said.note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
 	})
@@ -270,7 +270,7 @@ func (m *Metric) start(ctx context.Context) (*process, error) {
 
 // Close ends all processes, and returns once none is left. It waits for requests
 // on their way.
-func (m *Metric) Close() error {
+func (m *metric) Close() error {
 	for range m.cfg.Processes {
 		if _, open := <-m.slots; !open {
 			return nil

@@ -21,24 +21,24 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
-// config is that of the test binary as a program.
-func config(t testing.TB, fault string, args ...string) Config {
+// configOf is that of the test binary as a program.
+func configOf(t testing.TB, fault string, args ...string) config {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Command: append([]string{exe, fault}, args...), Environ: append(os.Environ(), "AS_PROGRAM=1"), Timeout: time.Minute}
+	return config{Command: append([]string{exe, fault}, args...), Environ: append(os.Environ(), "AS_PROGRAM=1"), Timeout: time.Minute}
 }
 
-func opened(t testing.TB, cfg Config) *Metric {
+func opened(t testing.TB, cfg config) *metric {
 	t.Helper()
-	m, err := New(t.Context(), cfg)
+	m, err := newMetric(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func opened(t testing.TB, cfg Config) *Metric {
 var block = metrics.Block{Source: "s", Hypotheses: []string{"a", "bb"}, References: []string{"r", "rrr"}}
 
 func TestPromises(t *testing.T) {
-	m := opened(t, config(t, ""))
+	m := opened(t, configOf(t, ""))
 	metricstest.Promises(t, m, block)
 	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6, Pace: metrics.Pace{Batch: 3, Calls: 1}, Keep: metrics.KeepAlways}
 	if m.Info() != want || !m.HasNative() {
@@ -62,7 +62,7 @@ func TestPromises(t *testing.T) {
 
 // Blocks are parted into batches, and many calls share the processes.
 func TestBatches(t *testing.T) {
-	cfg := config(t, "", "pid", filepath.Join(t.TempDir(), "pids"))
+	cfg := configOf(t, "", "pid", filepath.Join(t.TempDir(), "pids"))
 	cfg.Processes = 2
 	m := opened(t, cfg)
 	blocks := slices.Repeat([]metrics.Block{block}, 8)
@@ -114,7 +114,7 @@ func TestFaults(t *testing.T) {
 		{"bad-hello", []string{`{"refract":1,"name":"m","direction":"up"}`}, `unknown direction "up"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","lower":1,"upper":1}`}, `the bounds 1 and 1`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","batch":-1}`}, `"batch" is -1`},
-		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `the keys ["nrefs" "agg" "set" `},
+		{"bad-hello", []string{`{"refract":1,"name":"m","signature":{"version":"1"}}`}, `"signature" has "version"`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","name":"n"}`}, `bad JSON at byte 24: duplicate object member name`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","lower":"0"}`}, `/lower cannot be the string that it is`},
 		{"bad-hello", []string{`{"refract":1,"name":"m","colour":"red"}`}, `unknown member /colour`},
@@ -124,11 +124,11 @@ func TestFaults(t *testing.T) {
 			if slices.Equal(tc.args, []string{"FILE"}) {
 				tc.args = []string{filepath.Join(t.TempDir(), "file")}
 			}
-			cfg := config(t, tc.fault, tc.args...)
+			cfg := configOf(t, tc.fault, tc.args...)
 			if tc.fault == "no-hello" {
 				cfg.Timeout = 300 * time.Millisecond
 			}
-			m, err := New(t.Context(), cfg)
+			m, err := newMetric(t.Context(), cfg)
 			if err == nil {
 				defer m.Close()
 				if tc.fault == "hangs" { // the first hello may take its time
@@ -145,7 +145,7 @@ func TestFaults(t *testing.T) {
 
 // A process that dies with a batch is replaced, and a line tells of it.
 func TestDiesOnce(t *testing.T) {
-	cfg := config(t, "dies-once", filepath.Join(t.TempDir(), "file"))
+	cfg := configOf(t, "dies-once", filepath.Join(t.TempDir(), "file"))
 	var mu sync.Mutex
 	var told []string
 	cfg.Log = func(line string) {
@@ -168,7 +168,7 @@ func TestDiesOnce(t *testing.T) {
 // A score that is null is a status, with a reason where there is one.
 func TestNoScore(t *testing.T) {
 	for fault, want := range map[string]metrics.Status{"none": metrics.Failed, "blocked": metrics.Blocked} {
-		m := opened(t, config(t, fault))
+		m := opened(t, configOf(t, fault))
 		out, err := m.Score(t.Context(), []metrics.Block{block})
 		if err != nil || out[0].Status[0] != want || out[0].Status[1] != metrics.Scored {
 			t.Errorf("%s: %+v, %v", fault, out, err)
@@ -181,7 +181,7 @@ func TestNoScore(t *testing.T) {
 func TestStandardError(t *testing.T) {
 	var mu sync.Mutex
 	var lines []string
-	cfg := config(t, "floods")
+	cfg := configOf(t, "floods")
 	cfg.Log = func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -247,7 +247,7 @@ func TestCloseEndsAll(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pids")
-			m := opened(t, config(t, fault, "pid", file))
+			m := opened(t, configOf(t, fault, "pid", file))
 			m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}})
 			m.Close()
 			all := pids(t, file)
@@ -268,7 +268,7 @@ func TestCancelled(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pids")
-			m := opened(t, config(t, fault, "pid", file))
+			m := opened(t, configOf(t, fault, "pid", file))
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			if _, err := m.Score(ctx, []metrics.Block{block}); !errors.Is(err, context.DeadlineExceeded) {
@@ -283,7 +283,7 @@ func TestCancelled(t *testing.T) {
 func asRefract() {
 	os.Unsetenv("AS_REFRACT")
 	exe, _ := os.Executable()
-	m, err := New(context.Background(), Config{Command: append([]string{exe}, os.Args[1:]...), Environ: append(os.Environ(), "AS_PROGRAM=1")})
+	m, err := newMetric(context.Background(), config{Command: append([]string{exe}, os.Args[1:]...), Environ: append(os.Environ(), "AS_PROGRAM=1")})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -303,7 +303,7 @@ func TestKilled(t *testing.T) {
 				t.Skip("a program that ignores the end of its input outlives a killed refract here")
 			}
 			file := filepath.Join(t.TempDir(), "pids")
-			cfg := config(t, fault, "pid", file)
+			cfg := configOf(t, fault, "pid", file)
 			refract := exec.Command(cfg.Command[0], cfg.Command[1:]...)
 			refract.Env = append(os.Environ(), "AS_REFRACT=1")
 			out, err := refract.StdoutPipe()
@@ -328,7 +328,7 @@ func TestKilled(t *testing.T) {
 }
 
 func TestWithhold(t *testing.T) {
-	got, secrets := Withhold([]string{"PATH=/bin", "PWD=/here", "GITHUB_PAT=p", "PGPASS=p", "DB_PWD=p", "AWS_CREDENTIALS=longer", "DB=postgres://me:pw@host/db", "SITE=https://host/x", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/", "GIT_AUTHOR_NAME=n", "HTTP_AUTH=a", "OAUTH=a", "SSH_AUTH_SOCK=s"}, "HF_TOKEN")
+	got, secrets := withhold([]string{"PATH=/bin", "PWD=/here", "GITHUB_PAT=p", "PGPASS=p", "DB_PWD=p", "AWS_CREDENTIALS=longer", "DB=postgres://me:pw@host/db", "SITE=https://host/x", "OPENAI_API_KEY=k", "hf_token=t", "HF_TOKEN=t", "PGPASSWORD=p", "REFRACT_BASE_URL=u", "HOME=/", "GIT_AUTHOR_NAME=n", "HTTP_AUTH=a", "OAUTH=a", "SSH_AUTH_SOCK=s"}, "HF_TOKEN")
 	if want := []string{"PATH=/bin", "PWD=/here", "SITE=https://host/x", "HF_TOKEN=t", "HOME=/", "GIT_AUTHOR_NAME=n"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -374,7 +374,7 @@ func TestWords(t *testing.T) {
 // A score that passes a bound by the last bits of a sum is the bound, and one
 // beyond is refused; 0 has no sign.
 func TestBounds(t *testing.T) {
-	m := &Metric{info: metrics.Info{Lower: 0, Upper: 1}}
+	m := &metric{info: metrics.Info{Lower: 0, Upper: 1}}
 	for _, tc := range []struct {
 		score, want float64
 		ok          bool
@@ -397,7 +397,7 @@ func TestHelloIsSigned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := (&Metric{hello: h, info: h.info}).Signature(metrics.Sentence).String()
+		s := (&metric{hello: h, info: h.info}).Signature(metrics.Sentence).String()
 		if seen[s] {
 			t.Errorf("%s is that of another hello", s)
 		}
@@ -408,7 +408,7 @@ func TestHelloIsSigned(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"scores":[[1,null,2.5,0]],"status":[["","cut","",""]]}`))
 	f.Add([]byte(`{"id":1,"error":"x"}`))
-	m := &Metric{info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: hides(nil)}}
+	m := &metric{info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: hides(nil)}}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		out, err := m.readAnswer(line, &request{ID: 1}, []metrics.Block{block})
 		if err != nil {

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 // python opens a metric that is a script beside refract_metric.py.
-func python(t *testing.T, script string) *Metric {
+func python(t *testing.T, script string) *metric {
 	t.Helper()
 	exe, err := exec.LookPath("python3")
 	if err != nil {
@@ -37,7 +37,7 @@ func python(t *testing.T, script string) *Metric {
 			t.Fatal(err)
 		}
 	}
-	return opened(t, Config{Command: []string{exe, filepath.Join(dir, "my_metric.py")}, Environ: os.Environ(), Timeout: time.Minute})
+	return opened(t, config{Command: []string{exe, filepath.Join(dir, "my_metric.py")}, Environ: os.Environ(), Timeout: time.Minute})
 }
 
 // The metric in the helper's own words works as it stands.

@@ -14,10 +14,10 @@ var secretName = regexp.MustCompile(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENT
 // ones are in texts by chance.
 const shortestSecret = 6
 
-// Withhold leaves out of an environment what may be a secret: variables with a
+// withhold leaves out of an environment what may be a secret: variables with a
 // secretName, and those whose value is an address with a password. Names that are
 // passed stay, as do PWD and OLDPWD. secrets are the values of what is left out.
-func Withhold(environ []string, pass ...string) (kept, secrets []string) {
+func withhold(environ []string, pass ...string) (kept, secrets []string) {
 	pass = append(slices.Clone(pass), "PWD", "OLDPWD")
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")

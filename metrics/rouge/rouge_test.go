@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 func join(v []float64) string { return fmt.Sprint(v) }

@@ -12,7 +12,7 @@ import (
 
 // forecast counts the texts of blocks whose vectors are not stored.
 type forecast struct {
-	*Metric
+	*metric
 
 	mu             sync.Mutex
 	seen           map[string]bool
@@ -21,8 +21,8 @@ type forecast struct {
 }
 
 // Foresee implements metrics.Foreseeing.
-func (m *Metric) Foresee() metrics.Forecast {
-	return &forecast{Metric: m, seen: map[string]bool{}, out: metrics.Outlook{Model: m.model.Name}}
+func (m *metric) Foresee() metrics.Forecast {
+	return &forecast{metric: m, seen: map[string]bool{}, out: metrics.Outlook{Model: m.model.Name}}
 }
 
 // Outlook implements metrics.Forecast. Stored counts vectors, and a call asks for

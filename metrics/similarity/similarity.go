@@ -15,19 +15,19 @@ import (
 // Name is that of the metric.
 const Name = "embedding"
 
-// Metric is the cosine, from -1 to 1; higher is better. A cell with an empty text,
-// which has no vector, is metrics.Failed. A Metric is safe for concurrent use.
-type Metric struct {
+// metric is the cosine, from -1 to 1; higher is better. A cell with an empty text,
+// which has no vector, is metrics.Failed. A metric is safe for concurrent use.
+type metric struct {
 	model *embeddings.Model
 	info  metrics.Info
 }
 
 var (
-	_ metrics.Foreseeing = (*Metric)(nil)
+	_ metrics.Foreseeing = (*metric)(nil)
 )
 
 // New returns the metric of a model's vectors.
-func New(m *embeddings.Model) (*Metric, error) {
+func New(m *embeddings.Model) (metrics.Metric, error) {
 	if m.Name == "" {
 		return nil, errors.New("no model is named: add model=NAME, such as model=text-embedding-3-small")
 	}
@@ -35,7 +35,7 @@ func New(m *embeddings.Model) (*Metric, error) {
 	for _, s := range settings(m) {
 		kv = append(kv, s.Key, s.Value)
 	}
-	return &Metric{m, declared(metrics.Canonical(Name, kv...))}, nil
+	return &metric{m, declared(metrics.Canonical(Name, kv...))}, nil
 }
 
 // declared is what the metric declares of any model.
@@ -79,7 +79,7 @@ func Factory(open Open) metrics.Factory {
 	return metrics.Factory{
 		Name:    Name,
 		Summary: "cosine between the vectors that a model gives hypothesis and reference",
-		Runs:    metrics.Embedding,
+		Runs:    "embeddings",
 		Info:    &info,
 		Options: []metrics.Option{
 			{Key: optionModel, Default: "required", Values: "NAME", Doc: "model that gives texts vectors"},
@@ -105,15 +105,15 @@ func Factory(open Open) metrics.Factory {
 }
 
 // Info implements metrics.Metric.
-func (m *Metric) Info() metrics.Info { return m.info }
+func (m *metric) Info() metrics.Info { return m.info }
 
 // Signature implements metrics.Metric.
-func (m *Metric) Signature(metrics.Level) metrics.Signature {
+func (m *metric) Signature(metrics.Level) metrics.Signature {
 	return settings(m.model).With("similarity", "cosine")
 }
 
 // Score implements metrics.Metric.
-func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	texts := textsOf(blocks)
 	vectors, err := m.model.Embed(ctx, texts)
 	if err != nil {

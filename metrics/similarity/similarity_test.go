@@ -15,9 +15,9 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/embeddings"
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/metricstest"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
@@ -53,7 +53,7 @@ func (s *server) Embed(_ context.Context, r llm.EmbedRequest) (llm.EmbedResponse
 	return out, nil
 }
 
-func metric(t rapid.TB, s *server) *similarity.Metric {
+func metric(t rapid.TB, s *server) metrics.Metric {
 	m, err := similarity.New(&embeddings.Model{Client: s, Store: cache.NewMemory(), Name: "m", Batch: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestForecast(t *testing.T) {
 	if _, err := m.Score(t.Context(), []metrics.Block{block("a", "b")}); err != nil {
 		t.Fatal(err)
 	}
-	f := m.Foresee()
+	f := m.(metrics.Foreseeing).Foresee()
 	for _, b := range [][]metrics.Block{{block("a", "c", "d"), block("", "e")}, {block("f", "a"), block("c", "a")}} {
 		out, err := f.Score(t.Context(), b)
 		if err != nil || out[0].Status[0] != metrics.Unneeded {

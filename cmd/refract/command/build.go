@@ -15,9 +15,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -35,7 +35,7 @@ type builder struct {
 
 	rates    ask.Prices
 	spend    *ask.Budget
-	to       *atomicfile.Folder // nil for a dry run
+	to       *files.Folder // nil for a dry run
 	progress *report.Progress
 	answers  answered
 	written  bool // running the same command again would change nothing
@@ -55,7 +55,7 @@ served, and the completion is what its parser reads. PLAN.yaml says what is made
   dataset: jsonl:data.jsonl     # of instructscore and refine
   task: mt_zh-en                # of instructscore
   mix: […]                      # of metricinstruct: datasets, tasks and numbers
-  judge: instructscore:task=mt_zh-en   # of refine, with samples, least and all_systems
+  judge: instructscore:task=mt_zh-en   # of refine; samples, least, all_systems
   items: 0                      # at most, drawn by the seed; 0 for all
   validation: 0.05              # share of the source texts
   files: DIR                    # recipe and prompts to use instead
@@ -363,8 +363,8 @@ func (b *builder) refine(ctx context.Context, e *env) error {
 		return err
 	}
 	j := m.(*judge.Judge)
-	if why := build.CanRefine(j.Resolved()); why != "" {
-		return usagef("the judge %s cannot be refined: %s", b.plan.Judge, why)
+	if !build.CanRefine(j.Resolved()) {
+		return usagef("the judge %s cannot be refined: examples have a prompt of one message, and a report", b.plan.Judge)
 	}
 	if j.Samples() > 1 {
 		return usagef("the judge %s: its option samples is for scores; samples of the plan says how many reports are asked for", b.plan.Judge)

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/atomicfile"
 	"github.com/refract-eval/refract/internal/figure"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -89,7 +89,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var drawing *atomicfile.File
+	var drawing *files.File
 	if c.plot != "" {
 		if drawing, err = e.create(c.plot); err != nil {
 			return err

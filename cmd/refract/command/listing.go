@@ -163,7 +163,7 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 			needs, direction, lower, upper = i.Needs(), i.Direction.String(), i.Lower, i.Upper
 		}
 		t.Add(m.kind, m.Name, nil, nil, report.StringOrNull(m.Tail), needs, direction, lower, upper,
-			string(cmp.Or(m.Runs, metrics.Here)), report.StringOrNull(m.Source), report.StringOrNull(m.Licence), m.Summary)
+			cmp.Or(m.Runs, "here"), report.StringOrNull(m.Source), report.StringOrNull(m.Licence), m.Summary)
 		for _, o := range m.Options {
 			if !people {
 				t.Add("option", m.Name, o.Key, o.Default, o.Values, nil, nil, nil, nil, nil, nil, nil, o.Doc)

@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -54,9 +53,9 @@ func formatNames() []string {
 // byExtension takes the format from the output's name, where none was asked for.
 func (o *output) byExtension() error {
 	name := o.path
-	ext := filepath.Ext(packed.Name(name))
-	if ext == ".parquet" && packed.Name(name) != name {
-		return usagef("-o %s: Parquet is packed by itself; name the file %s", o.path, packed.Name(o.path))
+	ext := filepath.Ext(files.Unpacked(name))
+	if ext == ".parquet" && files.Unpacked(name) != name {
+		return usagef("-o %s: Parquet is packed by itself; name the file %s", o.path, files.Unpacked(o.path))
 	}
 	if o.formatGiven || ext == "" || o.parquet && ext == ".parquet" {
 		return nil
@@ -75,7 +74,7 @@ func (o *output) byExtension() error {
 // isLines refuses a name that is one of another form than JSON Lines, which are
 // written.
 func (o *output) isLines() error {
-	name, lines := packed.Name(o.path), report.JSONLines.Extension()
+	name, lines := files.Unpacked(o.path), report.JSONLines.Extension()
 	ext := filepath.Ext(name)
 	other := slices.ContainsFunc(report.Formats(), func(f report.Format) bool { return f.Extension() == ext })
 	if ext != lines && other || ext == ".parquet" {
@@ -111,11 +110,11 @@ type placed interface {
 }
 
 // createFolder makes a folder as create makes a file; none for "".
-func (e *env) createFolder(path string) (*atomicfile.Folder, error) {
+func (e *env) createFolder(path string) (*files.Folder, error) {
 	if path == "" {
 		return nil, nil
 	}
-	out, err := atomicfile.CreateFolder(path)
+	out, err := files.CreateFolder(path)
 	if err == nil {
 		e.outputs = append(e.outputs, out)
 	}
@@ -125,11 +124,11 @@ func (e *env) createFolder(path string) (*atomicfile.Folder, error) {
 // create makes an output, before the work, so that one that cannot be written
 // is an error before it and not after it. A command that succeeds puts its
 // outputs in place at its end, by commit, and another leaves none.
-func (e *env) create(path string) (*atomicfile.File, error) {
-	out := atomicfile.Stream(e.stdout, "standard output")
+func (e *env) create(path string) (*files.File, error) {
+	out := files.Stream(e.stdout, "standard output")
 	if path != "" && path != "-" {
 		var err error
-		if out, err = atomicfile.Create(path); err != nil {
+		if out, err = files.Create(path); err != nil {
 			return nil, err
 		}
 	}

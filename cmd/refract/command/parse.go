@@ -13,7 +13,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -92,7 +92,7 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 // what errors call it.
 func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadCloser, error) {
 	if file == "-" {
-		return "<stdin>", packed.NewReader(interruptible(ctx, e.stdin)), nil
+		return "<stdin>", files.NewReader(interruptible(ctx, e.stdin)), nil
 	}
 	in, err := os.Open(file)
 	if err == nil {
@@ -107,7 +107,7 @@ func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadClos
 	if err != nil {
 		return "", nil, fmt.Errorf("%s cannot be read: %w", file, err)
 	}
-	return file, packed.NewReader(in), nil
+	return file, files.NewReader(in), nil
 }
 
 // interruptible is a reader of standard input that ends with the context,

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/panel"
@@ -95,7 +95,7 @@ func (p *paths) check() error {
 	}
 	for _, out := range p.used {
 		for _, in := range p.used {
-			if out.written && !in.written && out.path != "" && atomicfile.Within(out.path, in.path) {
+			if out.written && !in.written && out.path != "" && files.Within(out.path, in.path) {
 				return fmt.Errorf("%s, %s, lies in the folder %s, which %s reads: name a place outside it", out.name, filepath.Clean(out.path), filepath.Clean(in.path), in.name)
 			}
 		}
@@ -105,7 +105,7 @@ func (p *paths) check() error {
 
 func (u usedPath) same(other usedPath) bool {
 	if u.stream == nil && other.stream == nil {
-		return atomicfile.Same(u.path, other.path)
+		return files.Same(u.path, other.path)
 	}
 	a, b := u.info(), other.info()
 	return a != nil && b != nil && os.SameFile(a, b)

@@ -97,8 +97,8 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 		}
-		if file, ok := dataset.MQMFile(run.Plan.Path(shown.Spec)); ok && rep.Held != nil {
-			ratings, err := dataset.ReadMQM(file, nil) // the dataset has told the warnings
+		if rep.Held != nil {
+			ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset has told the warnings
 			if err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 		return nil, err
 	}
 	p.Pairing, p.Ranking, p.Prompts = experiment.WithSingle, true, r.prompts
-	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
+	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: "original", BesideVariants: true})
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/shard"
 )
@@ -146,7 +146,7 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 	if (output == "" || output == "-") && !dry {
 		return nil, usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
 	}
-	part, err := dataset.Cut(ctx, ds, index, of)
+	part, input, err := dataset.Cut(ctx, ds, index, of)
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 		}
 	}
 	s.file = shard.Name(output, index, of)
-	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Input: part.Input, Settings: settings}
-	return part.Dataset, contents(e, settings)
+	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Input: input, Settings: settings}
+	return part, contents(e, settings)
 }
 
 // create makes the output, or the file of the shard: that is done where it is there
@@ -172,7 +172,7 @@ func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Wri
 	if err := e.checkPaths(); err != nil {
 		return nil, false, err
 	}
-	atomicfile.RemoveStale(s.file)
+	files.RemoveStale(s.file)
 	switch there, err := shard.Verify(ctx, s.file, nil); {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, shard.ErrDamaged):

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/internal/text"
-	"github.com/refract-eval/refract/metrics/metricstest"
 )
 
 func split(name, s string) []string {

@@ -1,4 +1,4 @@
-package packed_test
+package files_test
 
 import (
 	"bytes"
@@ -9,13 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/refract-eval/refract/internal/packed"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 func pack(t rapid.TB, name string, text []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := packed.NewWriter(&out, name)
+	w, err := files.NewWriter(&out, name)
 	if err == nil {
 		_, err = w.Write(text)
 	}
@@ -26,7 +26,7 @@ func pack(t rapid.TB, name string, text []byte) []byte {
 }
 
 func unpack(file []byte) (string, error) {
-	r := packed.NewReader(io.NopCloser(bytes.NewReader(file)))
+	r := files.NewReader(io.NopCloser(bytes.NewReader(file)))
 	b, err := io.ReadAll(r)
 	return string(b), errors.Join(err, r.Close())
 }
@@ -73,21 +73,11 @@ type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f }
 
-// What cannot be read stays so.
-func TestNoHeader(t *testing.T) {
-	r := packed.NewReader(io.NopCloser(strings.NewReader("\x1f\x8bno header")))
-	for range 3 {
-		if n, err := r.Read(make([]byte, 100)); n > 0 || err == nil || !strings.Contains(err.Error(), "cut off or damaged") {
-			t.Errorf("%d bytes, %v", n, err)
-		}
-	}
-}
-
 // A file that cannot be read is not called damaged.
 func TestFault(t *testing.T) {
 	fault := failing{errors.New("no such disk")}
 	for _, head := range [][]byte{nil, pack(t, "a.gz", []byte("text"))[:12], pack(t, "a.zst", []byte("text"))[:8]} {
-		r := packed.NewReader(io.NopCloser(io.MultiReader(bytes.NewReader(head), fault)))
+		r := files.NewReader(io.NopCloser(io.MultiReader(bytes.NewReader(head), fault)))
 		if _, err := io.ReadAll(r); err != error(fault) {
 			t.Errorf("%d bytes: %v", len(head), err)
 		}
@@ -96,10 +86,10 @@ func TestFault(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for path, want := range map[string]string{"a.jsonl": "a.jsonl", "d/a.jsonl.gz": "d/a.jsonl", "a.txt.ZST": "a.txt", "gz": "gz", "": ""} {
-		if got := packed.Name(path); got != want {
+		if got := files.Unpacked(path); got != want {
 			t.Errorf("%q is %q, want %q", path, got, want)
 		}
-		if w, err := packed.NewWriter(io.Discard, path); err != nil || (w == nil) != (want == path) {
+		if w, err := files.NewWriter(io.Discard, path); err != nil || (w == nil) != (want == path) {
 			t.Errorf("%q: %v, %v", path, w, err)
 		}
 	}

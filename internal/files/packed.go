@@ -1,6 +1,4 @@
-// Package packed reads what gzip or Zstandard has packed as what it holds, and
-// packs what is written to files whose names end in .gz or .zst.
-package packed
+package files
 
 import (
 	"bufio"
@@ -24,22 +22,12 @@ const (
 	window    = 128 << 20 // of Zstandard, which is that of zstd --long
 )
 
-// Name is a file's name without .gz or .zst.
-func Name(path string) string {
+// Unpacked is a file's name without .gz or .zst.
+func Unpacked(path string) string {
 	if ext := filepath.Ext(path); strings.EqualFold(ext, ".gz") || strings.EqualFold(ext, ".zst") {
 		return path[:len(path)-len(ext)]
 	}
 	return path
-}
-
-// Is tells whether what a file holds is packed.
-func Is(file io.ReaderAt) (bool, error) {
-	head := make([]byte, 4)
-	n, err := file.ReadAt(head, 0)
-	if err == io.EOF {
-		err = nil
-	}
-	return kindOf(head[:n]) != "", err
 }
 
 // kindOf tells by the first bytes how a file is packed, "" where it is not. No

@@ -1,11 +1,11 @@
-package atomicfile_test
+package files_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 func TestWithin(t *testing.T) {
@@ -35,7 +35,7 @@ func TestWithin(t *testing.T) {
 		{"set/new", "..", false},
 		{"none/new", "none", false},
 	} {
-		if got := atomicfile.Within(c.path, c.folder); got != c.want {
+		if got := files.Within(c.path, c.folder); got != c.want {
 			t.Errorf("%s in %s: %v", c.path, c.folder, got)
 		}
 	}

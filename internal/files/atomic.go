@@ -1,8 +1,8 @@
-// Package atomicfile writes files and folders that appear under their names
-// only when they are whole. What is written goes to a temporary name beside
-// the final one. A process that is killed leaves that; the next one that
-// writes the same output removes it.
-package atomicfile
+// Package files writes files and folders that appear under their names only
+// when they are whole, reads and writes packed ones, and locks them. What is
+// written goes to a temporary name beside the final one. A process that is
+// killed leaves that; the next one that writes the same output removes it.
+package files
 
 import (
 	"bufio"
@@ -14,9 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/refract-eval/refract/internal/filelock"
-	"github.com/refract-eval/refract/internal/packed"
 )
 
 // File is an output. Its errors name the output and not a temporary file.
@@ -35,7 +32,7 @@ type File struct {
 // that it names is replaced or made. A device or a pipe is written as it is. A name that
 // ends in .gz or .zst makes a packed file.
 //
-//	f, err := atomicfile.Create(path)
+//	f, err := Create(path)
 //	…
 //	defer f.Abort()
 //	… // write; return on any error
@@ -74,7 +71,7 @@ func Create(path string) (*File, error) {
 
 // packs packs what is written, if the name says so.
 func (f *File) packs(w io.Writer, name string) (err error) {
-	if f.pack, err = packed.NewWriter(&named{w: w, name: name}, name); f.pack != nil {
+	if f.pack, err = NewWriter(&named{w: w, name: name}, name); f.pack != nil {
 		f.Reset(f.pack)
 	}
 	return err
@@ -272,7 +269,7 @@ func reserve(path string, create func(name string) (*os.File, error)) (*os.File,
 			return nil, err
 		}
 		// Another process may take it for stale before it is locked.
-		if free, err := filelock.Try(f); (free || err != nil) && isNamed(f) {
+		if free, err := TryLock(f); (free || err != nil) && isNamed(f) {
 			return f, nil
 		}
 		f.Close()
@@ -322,7 +319,7 @@ func removeStale(dir, prefix string) {
 		if err != nil {
 			continue
 		}
-		if free, err := filelock.Try(f); free && err == nil && isNamed(f) {
+		if free, err := TryLock(f); free && err == nil && isNamed(f) {
 			os.RemoveAll(path)
 		}
 		f.Close()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package atomicfile_test
+package files_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/atomicfile"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 func names(t *testing.T, dir string) []string {
@@ -46,9 +46,9 @@ func setMask(t *testing.T, mask int) {
 	t.Cleanup(func() { syscall.Umask(old) })
 }
 
-func create(t *testing.T, path, content string) *atomicfile.File {
+func create(t *testing.T, path, content string) *files.File {
 	t.Helper()
-	f, err := atomicfile.Create(path)
+	f, err := files.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestPermissions(t *testing.T) {
 		if got := mode(t, path); got != tt.want {
 			t.Errorf("%s: mode %o, want %o", path, got, tt.want)
 		}
-		folder, err := atomicfile.CreateFolder(path + "-folder")
+		folder, err := files.CreateFolder(path + "-folder")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestLinksAndDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{link + "2", link + "3"} {
-		d, err := atomicfile.CreateFolder(name)
+		d, err := files.CreateFolder(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,12 +189,12 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		dir:                               dir + " is a folder; name a file in it",
 		filepath.Join(dir, "none", "out"): "there is no folder " + filepath.Join(dir, "none"),
 	} {
-		if _, err := atomicfile.Create(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := files.Create(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	if _, err := os.Stat("/proc/self"); err == nil {
-		if _, err := atomicfile.CreateFolder("/proc/none"); err == nil || strings.Contains(err.Error(), "there is no folder") {
+		if _, err := files.CreateFolder("/proc/none"); err == nil || strings.Contains(err.Error(), "there is no folder") {
 			t.Errorf("a folder in /proc: %v", err)
 		}
 	}
@@ -207,13 +207,13 @@ func TestErrorsNameTheOutput(t *testing.T) {
 		t.Errorf("a folder in the way: %v", err)
 	}
 	f.Abort()
-	if _, err := atomicfile.CreateFolder(out); err == nil || !strings.Contains(err.Error(), "has something in it") {
+	if _, err := files.CreateFolder(out); err == nil || !strings.Contains(err.Error(), "has something in it") {
 		t.Errorf("a full folder in the way: %v", err)
 	}
 	if err := os.Remove(filepath.Join(out, "in")); err != nil {
 		t.Fatal(err)
 	}
-	d, err := atomicfile.CreateFolder(out)
+	d, err := files.CreateFolder(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestErrorsNameTheOutput(t *testing.T) {
 
 func TestStream(t *testing.T) {
 	var b bytes.Buffer
-	f := atomicfile.Stream(&b, "standard output")
+	f := files.Stream(&b, "standard output")
 	f.WriteString("x")
 	if err := f.Commit(); err != nil || b.String() != "x" {
 		t.Errorf("%q, %v", b.String(), err)
@@ -244,7 +244,7 @@ func TestStream(t *testing.T) {
 	// What is aborted leaves nothing, or whole rows once some are out.
 	for rows, want := range map[int]int{1: 0, 10000: 10000} {
 		b.Reset()
-		f = atomicfile.Stream(&b, "standard output")
+		f = files.Stream(&b, "standard output")
 		for range rows {
 			f.WriteString("a row of text\n")
 		}
@@ -261,7 +261,7 @@ func TestFolder(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	d, err := atomicfile.CreateFolder(path)
+	d, err := files.CreateFolder(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,15 +312,8 @@ func TestStaleFiles(t *testing.T) {
 	}
 }
 
-func TestLongName(t *testing.T) {
-	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
-	if err := writeText(path, "x"); err != nil {
-		t.Error(err)
-	}
-}
-
 func writeText(path, text string) error {
-	f, err := atomicfile.Create(path)
+	f, err := files.Create(path)
 	if err != nil {
 		return err
 	}

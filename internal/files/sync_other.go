@@ -1,6 +1,6 @@
 //go:build !unix
 
-package atomicfile
+package files
 
 // syncFolder does nothing where folders cannot be opened for it.
 func syncFolder(string) error { return nil }

@@ -73,6 +73,6 @@ func ExampleParsePrompts() {
 	fmt.Println(err)
 	// Output:
 	// Change the order of the sentences: It rains.
-	// Formuliere die Sätze um: It rains.
+	// Paraphrasiere die Sätze: It rains.
 	// <nil>
 }

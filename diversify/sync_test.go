@@ -224,24 +224,6 @@ func TestAbandonedCall(t *testing.T) {
 	})
 }
 
-// silent is a dataset that, after its segments, waits for a channel and ends
-// without a word.
-type silent struct {
-	segments
-	until <-chan struct{}
-}
-
-func (s silent) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for seg := range s.segments.Segments(ctx) {
-			if !yield(seg, nil) {
-				return
-			}
-		}
-		<-s.until
-	}
-}
-
 // Expand returns after its calls have ended, also where yield fails or panics.
 func TestNothingIsLeft(t *testing.T) {
 	for _, panics := range []bool{false, true} {

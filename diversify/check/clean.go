@@ -5,11 +5,8 @@ import (
 	"strings"
 )
 
-// stepSpace and stepAlternatives are steps that others look for.
-const (
-	stepSpace        = "space"
-	stepAlternatives = "alternatives"
-)
+// stepSpace takes white space off, before and after each other step.
+const stepSpace = "space"
 
 // step is one way to clean. A step never takes what the reference has too, and never
 // leaves nothing.
@@ -27,7 +24,7 @@ func steps() []step {
 		{"markup", unmark},
 		{"restated", unrestate},
 		{"talk", untalk},
-		{stepAlternatives, first},
+		{"alternatives", first},
 		{"list", unlist},
 		{"quotes", unquote},
 		{"lines", joinLines},
@@ -52,11 +49,10 @@ func (c *Checker) clean(raw string, ref *original) (t string, used []string) {
 	if t = strings.TrimSpace(raw); t != raw {
 		used = append(used, stepSpace)
 	}
-	if len(t) > mostCleaned || !says(t) {
+	if len(t) > mostCleaned || !says(t) || ref.text == "" {
 		return t, used
 	}
-	const rounds = 12
-	for range rounds {
+	for range 12 { // which bounds what steps may undo of each other
 		before := t
 		for _, s := range steps() {
 			out := strings.TrimSpace(s.do(c, t, ref))

@@ -144,12 +144,10 @@ func unmark(_ *Checker, t string, ref *original) string {
 	if !ruled.MatchString(ref.text) {
 		t = ruled.ReplaceAllString(t, "")
 	}
-	for _, p := range pairs {
-		if !ref.has("*_~=`") {
+	if !ref.has("*_~=`") {
+		for _, p := range pairs {
 			t = p.ReplaceAllString(t, "$1")
 		}
-	}
-	if !ref.has("*_`") {
 		t = strings.Trim(t, "*`")
 	}
 	return t

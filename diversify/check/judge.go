@@ -94,7 +94,7 @@ func (s *Segment) Judge(a Answer) Result {
 	}
 	r.Verdict = Accepted
 	j := &judged{Answer: a, Result: &r, ref: ref, words: wordsOf(r.Text)}
-	j.e = ref.evidenceOf(r.Text, j.words)
+	j.e = ref.evidence(r.Text)
 	j.norm = sync.OnceValue(func() string { return normalize(r.Text) })
 	for _, k := range checkSteps() {
 		if !s.c.Makes(k.reason) || a.Field && k.talk || k.compares && ref.text == "" {
@@ -133,7 +133,9 @@ type checkStep struct {
 
 func checkSteps() []checkStep {
 	return []checkStep{
-		{ReasonCut, false, false, (*Segment).stopped},
+		{ReasonCut, false, false, func(_ *Segment, j *judged) string {
+			return when(j.Finish == finishLength, "the token limit ended the answer")
+		}},
 		{ReasonCut, false, true, (*Segment).thinking},
 		{ReasonEmpty, false, false, (*Segment).empty},
 		{ReasonGarbled, false, true, (*Segment).garbled},
@@ -141,7 +143,9 @@ func checkSteps() []checkStep {
 		{ReasonCut, true, true, (*Segment).missingEnd},
 		{ReasonCopy, false, false, (*Segment).copied},
 		{ReasonDuplicate, false, false, func(s *Segment, j *judged) string { return s.same(j, s.accepted) }},
-		{ReasonGarbled, true, true, (*Segment).within},
+		{ReasonGarbled, true, true, func(_ *Segment, j *judged) string {
+			return when(unicode.IsLower(firstRune(j.Text)) && unicode.IsUpper(firstRune(j.ref.text)), "it begins within a sentence: "+quote(j.Text))
+		}},
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
 		{ReasonLength, true, false, (*Segment).badLength},
 		{ReasonNumbers, true, false, func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) }},
@@ -149,18 +153,18 @@ func checkSteps() []checkStep {
 	}
 }
 
-func (s *Segment) stopped(j *judged) string {
-	if j.Finish == finishLength {
-		return "the token limit ended the answer"
+// when says what is found, if it is.
+func when(found bool, what string) string {
+	if found {
+		return what
 	}
 	return ""
 }
 
+// thinking finds a thought that nothing ends.
 func (s *Segment) thinking(j *judged) string {
-	if _, open := untagged(j.Raw, j.ref); open {
-		return "it ends within a thought, before any answer"
-	}
-	return ""
+	_, open := untagged(j.Raw, j.ref)
+	return when(open, "it ends within a thought, before any answer")
 }
 
 func (s *Segment) empty(j *judged) string {
@@ -193,12 +197,10 @@ func (s *Segment) copied(j *judged) string {
 		if i == len(s.references) {
 			name = "the source"
 		}
-		switch {
+		switch same := j.repeats(r.text, r.norm()); {
 		case r.text == "":
-		case j.Text == r.text:
-			return "the same as " + name
-		case j.norm() != "" && j.norm() == r.norm():
-			return but + name
+		case same != "":
+			return same + name
 		case r == j.ref && s.restates(j):
 			return "it says nothing beside " + name
 		}
@@ -216,20 +218,24 @@ func (s *Segment) restates(j *judged) bool {
 	return e.isTalk() || e.own+e.shared <= 1
 }
 
-const but = "but for case, punctuation and white space the same as "
+// repeats says how an answer is the same as a text, or "".
+func (j *judged) repeats(text, norm string) string {
+	switch {
+	case text == j.Text:
+		return "the same as "
+	case norm != "" && norm == j.norm():
+		return "but for case, punctuation and white space the same as "
+	}
+	return ""
+}
 
 // same says which of some texts the answer repeats, or "".
 func (s *Segment) same(j *judged, texts []known) string {
 	for i, k := range texts {
-		of := fmt.Sprintf("accepted answer %d", i+1)
-		if k.by != "" {
-			of = "a text that " + k.by + " rejected"
-		}
-		switch {
-		case k.text == j.Text:
-			return "the same as " + of
-		case j.norm() != "" && k.norm == j.norm():
-			return but + of
+		if same := j.repeats(k.text, k.norm); same != "" && k.by != "" {
+			return same + "a text that " + k.by + " rejected"
+		} else if same != "" {
+			return same + fmt.Sprintf("accepted answer %d", i+1)
 		}
 	}
 	return ""
@@ -294,14 +300,6 @@ func isMark(r rune) bool {
 		return strings.ContainsRune("[]{}<>|\\/#^~_=*`", r)
 	}
 	return r != '°' && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Co) || strings.ContainsRune("•‣◦†‡‟‹›【】\ufffd", r)
-}
-
-// within finds a text that begins within a sentence.
-func (s *Segment) within(j *judged) string {
-	if unicode.IsLower(firstRune(j.Text)) && unicode.IsUpper(firstRune(j.ref.text)) {
-		return fmt.Sprintf("it begins within a sentence: %s", quote(j.Text))
-	}
-	return ""
 }
 
 // ending is how a text ends: "." for a stop, maybe with marks behind it, ":" for a colon,

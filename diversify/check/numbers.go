@@ -123,11 +123,10 @@ func (s *scanner) digits(at int, w string) {
 		if strings.HasPrefix(s.text[end:], ":") && whole <= 24 {
 			s.implied = append(s.implied, whole-12, whole+12)
 		}
+	case thousands(groups) && point:
+		s.state(at, end, weak, whole, decimal)
 	case thousands(groups):
 		s.state(at, end, weak, whole)
-		if point {
-			s.stated[len(s.stated)-1].values = []float64{whole, decimal}
-		}
 	case point && (n == 2 || thousands(groups[:n-1])):
 		s.state(at, end, weak, decimal)
 		if len(groups[0]) <= 2 && len(groups[1]) <= 2 { // a date or a time

@@ -221,9 +221,6 @@ func unrestate(c *Checker, t string, ref *original) string {
 			t = strings.TrimSpace(rest[len(p):])
 		}
 	}
-	if ref.text == "" {
-		return t
-	}
 	const shortest = 8 // characters; a shorter reference may well be a part of its rewriting
 	core := strings.TrimRight(ref.text, ".。")
 	if i := strings.Index(strings.ToLower(t), strings.ToLower(core)); i >= 0 && ref.chars >= shortest && t != ref.text && i+len(core) <= len(t) {
@@ -244,10 +241,7 @@ func (o *original) kept(t string) []line {
 // untalk takes off lines, sentences, labels and notes about the task, before and behind
 // the rewriting.
 func untalk(_ *Checker, t string, ref *original) string {
-	switch {
-	case ref.text == "":
-		return t
-	case !ref.lines():
+	if !ref.lines() {
 		kept := ref.kept(t)
 		if len(kept) != 1 || t[marker(t):] == kept[0].text {
 			return t
@@ -277,7 +271,7 @@ var (
 // first takes one of several rewritings, where the reference is one line: the first, the
 // one that is called final, or the last behind a thought.
 func first(_ *Checker, t string, ref *original) string {
-	if ref.text == "" || ref.lines() {
+	if ref.lines() {
 		return t
 	}
 	all := ref.kept(t)
@@ -331,9 +325,6 @@ var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|a
 
 // inline takes the first of two rewritings on one line.
 func inline(t string, ref *original) string {
-	if 5*chars(t) < 6*ref.chars {
-		return t
-	}
 	for _, at := range or.FindAllStringIndex(t, -1) {
 		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
 		ea, eb := ref.evidence(a), ref.evidence(b)

@@ -46,7 +46,7 @@ func (s *Segment) unclear(j *judged) string {
 	sign(1, 10*e.task > float64(e.words), "it names a text or a task")
 	sign(1, refuses && (has[self] || own[self]), "it begins as a refusal")
 	sign(1, first(words) && !first(refWords), "it begins as a reply")
-	sign(1, (10*e.chars < 6*ref.chars || 10*e.chars > 16*ref.chars) && abs(e.chars-ref.chars) > 15, "its length is another")
+	sign(1, (10*e.chars < 6*ref.chars || 10*e.chars > 16*ref.chars) && max(e.chars-ref.chars, ref.chars-e.chars) > 15, "its length is another")
 	sign(1, len(ref.sentences(j.Text)) > ref.parts(), "it has more sentences")
 	sign(3, isStop(lastRune(j.Text)) && unicode.IsLetter(firstRune(after)) && len(wordsOf(after)) > 2, "a sentence behind it was cut off")
 	about := slices.ContainsFunc(words[:min(3, len(words))], func(w word) bool { return (w.class == texts || w.class == task) && !ref.words[w.key] })
@@ -95,5 +95,3 @@ func around(raw, text string) (before, after string) {
 }
 
 func asks(t string) bool { return strings.ContainsAny(t, "?？") }
-
-func abs(n int) int { return max(n, -n) }

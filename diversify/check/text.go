@@ -134,13 +134,8 @@ func wordsOf(t string) (out []word) {
 
 // stem is the beginning of a word, which its other forms share.
 func stem(w string) string {
-	k := 0
-	for i := range w {
-		if k++; k > stemLength {
-			return w[:i]
-		}
-	}
-	return w
+	r := []rune(w)
+	return string(r[:min(len(r), stemLength)])
 }
 
 func isWord(r rune) bool {
@@ -159,10 +154,7 @@ func says(s string) bool      { return strings.ContainsFunc(s, isWord) }
 
 // isStop reports whether a character ends a sentence in any script.
 func isStop(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r == '.' || r == '!' || r == '?'
-	}
-	return r == '…' || r == '⋯' || unicode.Is(unicode.STerm, r)
+	return r == '.' || r == '!' || r == '?' || r == '…' || r == '⋯' || r > unicode.MaxASCII && unicode.Is(unicode.STerm, r)
 }
 
 // normalize is the form in which texts are compared for copies and duplicates: NFKC, in
@@ -184,16 +176,10 @@ func normalize(s string) string {
 		if space && b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		switch space = false; r {
-		case 'ß', 'ẞ':
-			b.WriteString("ss")
-		case 'ς':
-			b.WriteRune('σ')
-		default:
-			b.WriteRune(unicode.ToLower(r))
-		}
+		space = false
+		b.WriteRune(unicode.ToLower(r))
 	}
-	return b.String()
+	return strings.NewReplacer("ß", "ss", "ς", "σ").Replace(b.String())
 }
 
 func quote(s string) string { return text.Quote(s) }
@@ -220,16 +206,9 @@ func newOriginal(t string) *original {
 	o.norm = sync.OnceValue(func() string { return normalize(t) })
 	o.numbers = sync.OnceValue(func() numbers { return numbersOf(t).relaxed(t) })
 	o.parts = sync.OnceValue(func() int { return len(o.sentences(t)) + strings.Count(t, ";") + strings.Count(t, "；") })
-	dense, letters := 0, 0
-	for _, r := range t {
-		if unicode.IsLetter(r) {
-			letters++
-			if isDense(r) {
-				dense++
-			}
-		}
-	}
-	o.dense = 2*dense > letters
+	letters := strings.FieldsFunc(t, func(r rune) bool { return !unicode.IsLetter(r) })
+	dense := strings.FieldsFunc(t, func(r rune) bool { return !isDense(r) })
+	o.dense = 2*chars(strings.Join(dense, "")) > chars(strings.Join(letters, ""))
 	o.list = wordsOf(t)
 	for _, w := range o.list {
 		if !o.words[w.key] && w.class != stop {
@@ -260,13 +239,10 @@ type evidence struct {
 }
 
 // evidence counts the words of a text. Words that the reference has are no talk.
-func (o *original) evidence(t string) evidence { return o.evidenceOf(t, wordsOf(t)) }
-
-// evidenceOf is evidence for a text whose words are known.
-func (o *original) evidenceOf(t string, words []word) (e evidence) {
+func (o *original) evidence(t string) (e evidence) {
 	e.chars = chars(strings.TrimSpace(t))
 	seen := map[string]bool{}
-	for _, w := range words {
+	for _, w := range wordsOf(t) {
 		e.words++
 		switch {
 		case seen[w.key]:
@@ -298,9 +274,6 @@ func (e evidence) isTalk() bool {
 
 // echoes reports whether a text is the reference, or most of it as it stands.
 func (o *original) echoes(t string) bool {
-	if 2*len(t) < len(o.text) || len(t) > 2*len(o.text)+20 {
-		return false
-	}
 	n := normalize(t)
 	return n != "" && n == o.norm()
 }

@@ -1,9 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -95,15 +95,13 @@ func isToken(s string, ref *original) bool {
 	if s[0] != '<' || strings.HasPrefix(s, "<!") || strings.HasPrefix(s, "<?") || strings.ContainsAny(s, `|｜="`) {
 		return true
 	}
-	name := strings.Trim(s, "<>/")
-	return strings.ContainsFunc(name, unicode.IsLetter) && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '_' && r != '-' && r != '▁' && r != '/' && r != ':' && r != '.' && r != '[' && r != ']' && !isWord(r)
-	})
+	return wordTags.MatchString(s)
 }
 
-var (
-	jsonValue = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
-)
+// wordTags are tags of words without spaces.
+var wordTags = regexp.MustCompile(`^</?[\pL\pN\p{Mn}_\-▁/:.\[\]]*\pL[\pL\pN\p{Mn}_\-▁/:.\[\]]*>$`)
+
+var jsonValue = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
 
 // unjson takes the text out of JSON, or of what looks like it: of all strings that are no
 // names, the one that is most like the reference.
@@ -124,8 +122,5 @@ func unjson(_ *Checker, t string, ref *original) string {
 			best, most = s, ref.quality(e)
 		}
 	}
-	if best == "" {
-		return t
-	}
-	return best
+	return cmp.Or(best, t)
 }

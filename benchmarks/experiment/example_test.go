@@ -25,7 +25,7 @@ func Example() {
 	runner := &experiment.Runner{Metric: metrics.Registry{bleu.Factory(), metrics.Made(own)}.Parse}
 	result, _, err := runner.Run(context.Background(), &experiment.Plan{
 		Datasets:    []experiment.Dataset{{Spec: "mtme:testdata/wmt22/zh-en", References: []string{"refA", "refB"}}},
-		Sets:        []experiment.Set{{Name: "all", Kind: experiment.KindAll}},
+		Sets:        []experiment.Set{{Name: "all", All: true}},
 		Metrics:     []string{"bleu", "ratio"},
 		Aggregators: []aggregate.Aggregator{aggregate.Must("max")},
 		Statistics:  []experiment.Statistic{{Measure: correlate.Measure{Statistic: correlate.StatKendall}}},

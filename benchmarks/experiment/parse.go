@@ -44,7 +44,7 @@ const defaultSeed = 12345
 // defaults returns the form with what a file need not say.
 func defaults() *file {
 	return &file{
-		References:   []setEntry{{Use: string(KindOriginal)}, {Use: string(KindAll)}},
+		References:   []setEntry{{Use: originalSet}, {Use: allSet}},
 		Missing:      aggregate.Exclude.String(),
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
@@ -246,28 +246,29 @@ func (f *file) sets(e *Plan) error {
 	return nil
 }
 
+// The sets that have a name alone.
+const originalSet, allSet = "original", "all"
+
 func (s *setEntry) set(field string) (Set, error) {
-	given := 0
-	out := Set{K: s.First, Prompts: s.Prompts}
-	take := func(kind Kind, is bool, name string) {
+	out, given := Set{All: s.Use == allSet, First: s.First, Prompts: s.Prompts}, 0
+	take := func(is bool, name string) {
 		if is {
 			given++
-			out.Kind, out.Name = kind, name
+			out.Name = cmp.Or(s.Name, name)
 		}
 	}
-	take(Kind(s.Use), s.Use != "", s.Use)
-	take(KindFirst, s.First != 0, fmt.Sprintf("first %d", s.First))
-	take(KindPrompts, len(s.Prompts) > 0, "with "+strings.Join(s.Prompts, "+"))
+	take(s.Use != "", s.Use)
+	take(s.First != 0, fmt.Sprintf("first %d", s.First))
+	take(len(s.Prompts) > 0, "with "+strings.Join(s.Prompts, "+"))
 	const forms = "write original, all, first: N or prompts: […]"
 	switch {
 	case given != 1:
 		return out, yamlfile.Wrong(field, "a set of references is of one form, and this has %d; %s", given, forms)
-	case s.Use != "" && out.Kind != KindOriginal && out.Kind != KindAll:
-		return out, yamlfile.Wrong(field, "%s; %s", english.Unknown("set of references", s.Use, []string{string(KindOriginal), string(KindAll)}), forms)
+	case s.Use != "" && s.Use != originalSet && s.Use != allSet:
+		return out, yamlfile.Wrong(field, "%s; %s", english.Unknown("set of references", s.Use, []string{originalSet, allSet}), forms)
 	case s.First < 0:
 		return out, least(field+".first", s.First, 1)
 	}
-	out.Name = cmp.Or(s.Name, out.Name)
 	return out, nil
 }
 

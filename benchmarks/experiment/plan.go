@@ -86,26 +86,18 @@ type ScoreFile struct {
 	Path string `yaml:"file"`
 }
 
-// Kind says how a Set chooses references.
-type Kind string
-
-// The kinds of sets. All but KindFirst hold the originals.
-const (
-	KindOriginal Kind = "original" // the originals
-	KindAll      Kind = "all"      // the originals and all variants
-	KindFirst    Kind = "first"    // the first K references in their order
-	KindPrompts  Kind = "prompts"  // the variants of some prompts
-)
-
-// Set is a choice of references.
+// Set is a choice of references: the originals, with what it says.
 type Set struct {
 	Name    string
-	Kind    Kind
-	K       int
-	Prompts []string
+	All     bool     // and all variants
+	First   int      // in place of these the first of all, if not 0
+	Prompts []string // and the variants of these prompts
 	// BesideVariants leaves the set out of a dataset without variants.
 	BesideVariants bool
 }
+
+// original says that there are the originals alone.
+func (s *Set) original() bool { return !s.All && s.First == 0 && len(s.Prompts) == 0 }
 
 // Statistic is one way to measure agreement.
 type Statistic struct {

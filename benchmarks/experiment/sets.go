@@ -12,25 +12,24 @@ import (
 
 // columns resolves a set for a dataset.
 func (d *data) columns(s Set) (columnsOf, error) {
-	switch s.Kind {
-	case KindOriginal:
-		return d.each(func(seg *refract.Segment, _ int) []int { return withVariants(seg, nil) }), nil
-	case KindAll:
-		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg) }), nil
-	case KindFirst:
-		return d.each(func(seg *refract.Segment, _ int) []int { return everything(seg)[:min(s.K, seg.NumReferences())] }), nil
-	case KindPrompts:
-		for _, p := range s.Prompts {
-			switch {
-			case len(d.prompts) == 0:
-				return nil, fmt.Errorf("references, prompts: dataset %s has no variants, so there is no prompt %q", d.Name, p)
-			case !slices.Contains(d.prompts, p):
-				return nil, fmt.Errorf("references, prompts: %s", english.Unknown("prompt", p, d.prompts))
-			}
+	for _, p := range s.Prompts {
+		switch {
+		case len(d.prompts) == 0:
+			return nil, fmt.Errorf("references, prompts: dataset %s has no variants, so there is no prompt %q", d.Name, p)
+		case !slices.Contains(d.prompts, p):
+			return nil, fmt.Errorf("references, prompts: %s", english.Unknown("prompt", p, d.prompts))
 		}
+	}
+	if !s.All && s.First == 0 {
 		return d.withPrompts(s.Prompts), nil
 	}
-	return nil, fmt.Errorf("references %q: unknown kind %q", s.Name, s.Kind)
+	return d.each(func(seg *refract.Segment, _ int) []int {
+		all := everything(seg)
+		if s.First > 0 {
+			all = all[:min(s.First, len(all))]
+		}
+		return all
+	}), nil
 }
 
 // withPrompts are the originals and the variants of some prompts.
@@ -94,7 +93,7 @@ func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*or
 			segments[i] = rest(s)
 		}
 	}
-	orders, err := orderAll(ctx, &selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}, segments)
+	orders, err := (&selection.Selector{Method: m, Seed: seed, Similarity: selection.NGrams()}).Orders(ctx, segments)
 	if err != nil {
 		return nil, err
 	}
@@ -195,21 +194,4 @@ func withVariants(s *refract.Segment, variants []int) []int {
 	}
 	slices.Sort(columns)
 	return columns
-}
-
-// orderBatch is how many segments are compared at a time.
-const orderBatch = 64
-
-// orderAll returns the selector's orders of the variants of segments, a batch at
-// a time.
-func orderAll(ctx context.Context, s *selection.Selector, segments []*refract.Segment) ([][]int, error) {
-	out := make([][]int, 0, len(segments))
-	for part := range slices.Chunk(segments, orderBatch) {
-		orders, err := s.Orders(ctx, part)
-		if err != nil {
-			return nil, fmt.Errorf("segments %q to %q: %w", part[0].ID, part[len(part)-1].ID, err)
-		}
-		out = append(out, orders...)
-	}
-	return out, nil
 }

@@ -51,10 +51,10 @@ func (r *run) settings(d *data) ([]*setting, error) {
 			return nil, err
 		}
 		sets[i] = setting{set: columns, whole: columns.whole(d.segments), setName: d.nameOf(columns)}
-		if chosen[base].Kind != KindOriginal && s.Kind == KindOriginal {
+		if !chosen[base].original() && s.original() {
 			base = i
 		}
-		if most := columns.most(); s.K > most && s.Kind == KindFirst {
+		if most := columns.most(); s.First > most {
 			r.note("%s: the references %q are %s at most, as no segment has more", d.Name, s.Name, english.Count(most, "reference"))
 		}
 	}

@@ -199,7 +199,7 @@ func (d *data) shuffled(ctx context.Context, columns columnsOf, seed uint64) (co
 		}
 		segments[i] = &t
 	}
-	orders, err := orderAll(ctx, &selection.Selector{Method: selection.ByRandom, Seed: seed}, segments)
+	orders, err := (&selection.Selector{Method: selection.ByRandom, Seed: seed}).Orders(ctx, segments)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func Corpus(ctx context.Context, statistics [][]float64, score func(sums []float
 	}
 	systems := &Systems{[][][]float64{statistics}, func(sums []float64, _ int) float64 { return score(sums) }, false}
 	all := newCoverage(systems.Statistics)
-	scores, err := newSample(systems, []int{0}, all.list(all.union)).bootstrap(ctx, corpusResamples, corpusSeed)
+	scores, err := newSample(systems, []int{0}, segmentsOf(all.union)).bootstrap(ctx, corpusResamples, corpusSeed)
 	if err != nil {
 		return CorpusInterval{}, err
 	}

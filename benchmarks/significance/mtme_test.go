@@ -70,7 +70,7 @@ func TestMTMEPValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
 	}
-	const resamples = 1000
+	const resamples = 300
 	name := os.Getenv("REFRACT_MTME_PVALUES")
 	if name == "" {
 		name = "testdata/mtme_pvalues.json"

@@ -34,13 +34,15 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 		of = correlate.PairCounts.Acc23
 	}
 	difference := func(exchanged func(kind, n int64) int64) float64 {
-		v, w := mean{zero: t.ZeroUndefined}, mean{zero: t.ZeroUndefined}
+		var sums, n [2]float64
 		for i := range outcomes {
-			one, two := outcomes[i].exchange(exchanged)
-			v.add(of(one))
-			w.add(of(two))
+			for k, counts := range outcomes[i].exchange(exchanged) {
+				if v := of(counts); !math.IsNaN(v) || t.ZeroUndefined {
+					sums[k], n[k] = sums[k]+defined(v), n[k]+1
+				}
+			}
 		}
-		return defined(v.value()) - defined(w.value())
+		return defined(sums[0]/n[0]) - defined(sums[1]/n[1])
 	}
 	res := Result{P: math.NaN()}
 	if len(outcomes) == 0 {
@@ -124,7 +126,7 @@ func against(order int, difference, epsilon float64) outcome {
 // exchange returns the counts of both metrics. first gives, of the n pairs
 // that have two given outcomes in either order, how many have them in this
 // order; as they are, or as a resample draws.
-func (o *outcomes) exchange(first func(now, n int64) int64) (a, b correlate.PairCounts) {
+func (o *outcomes) exchange(first func(now, n int64) int64) [2]correlate.PairCounts {
 	var one, two [2][numOutcomes]int64
 	for g, counts := range []*[numOutcomes][numOutcomes]int64{&o.apart, &o.equal} {
 		for x := range numOutcomes {
@@ -143,7 +145,7 @@ func (o *outcomes) exchange(first func(now, n int64) int64) (a, b correlate.Pair
 			}
 		}
 	}
-	return pairCounts(one), pairCounts(two)
+	return [2]correlate.PairCounts{pairCounts(one), pairCounts(two)}
 }
 
 func pairCounts(n [2][numOutcomes]int64) correlate.PairCounts {
@@ -152,22 +154,3 @@ func pairCounts(n [2][numOutcomes]int64) correlate.PairCounts {
 		TiedGold: n[1][concordant], TiedBoth: n[1][tied],
 	}
 }
-
-// mean adds up values of vectors.
-type mean struct {
-	sum  float64
-	n    int
-	zero bool // NaN counts as 0
-}
-
-func (m *mean) add(v float64) {
-	switch {
-	case !math.IsNaN(v):
-		m.sum += v
-		m.n++
-	case m.zero:
-		m.n++
-	}
-}
-
-func (m *mean) value() float64 { return m.sum / float64(m.n) }

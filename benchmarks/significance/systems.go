@@ -150,7 +150,7 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 		return nil, fmt.Errorf("comparison of systems: %w", err)
 	}
 	c := &comparison{Systems: s, o: o, sets: newCoverage(s.Statistics), results: make([]SystemResult, len(s.Statistics))}
-	if c.sets.segments == 0 {
+	if c.sets.union == "" {
 		return nil, errors.New("comparison of systems: there is no segment")
 	}
 	for a := range s.Statistics {
@@ -160,13 +160,19 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 			}
 		}
 	}
-	for set := range c.sets.sets {
+	sets := append(slices.Clone(c.sets.of), c.sets.union)
+	for i := range c.pairs {
+		sets = append(sets, c.pairs[i].set)
+	}
+	slices.Sort(sets)
+	sets = slices.Compact(sets)
+	for _, set := range sets {
 		c.total += c.intervals()
 		if o.Test == PairedRandomization && len(c.of(set)) > 0 {
 			c.total += c.o.Resamples
 		}
 	}
-	for set := range c.sets.sets {
+	for _, set := range sets {
 		if err := c.draw(ctx, set); err != nil {
 			return nil, err
 		}
@@ -175,7 +181,7 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 }
 
 // of are the pairs that share a set of segments.
-func (c *comparison) of(set int) []*testedPair {
+func (c *comparison) of(set string) []*testedPair {
 	var pairs []*testedPair
 	for i := range c.pairs {
 		if c.pairs[i].set == set {
@@ -213,12 +219,12 @@ type comparison struct {
 
 type testedPair struct {
 	SystemPair
-	set int // of segments
+	set string // of segments
 }
 
 // draw finds what there is to know of a set of segments: of the systems that have
 // just these, of the pairs that share them, and the ranks if it is the union.
-func (c *comparison) draw(ctx context.Context, set int) error {
+func (c *comparison) draw(ctx context.Context, set string) error {
 	pairs := c.of(set)
 	var systems []int
 	for i := range c.results {
@@ -227,7 +233,7 @@ func (c *comparison) draw(ctx context.Context, set int) error {
 			systems = append(systems, i)
 		}
 	}
-	t := newSample(c.Systems, systems, c.sets.list(set))
+	t := newSample(c.Systems, systems, segmentsOf(set))
 	t.drawn = c.drawn
 	scores, err := t.bootstrap(ctx, c.intervals(), c.o.Seed)
 	if err != nil {

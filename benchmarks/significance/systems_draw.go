@@ -15,66 +15,46 @@ import (
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// coverage knows which segments systems have. Equal sets have one number.
+// coverage knows which segments systems have: a byte for each in a set, 1 for one
+// that is there.
 type coverage struct {
-	segments int
-	sets     [][]bool
-	numbers  map[string]int
-	of       []int // set of each system
-	union    int   // set of the segments that some system has
+	of    []string // set of each system
+	union string   // of the segments that some system has
 }
 
 func newCoverage(statistics [][][]float64) *coverage {
-	c := &coverage{numbers: map[string]int{}}
+	segments := 0
 	for _, rows := range statistics {
-		c.segments = max(c.segments, len(rows))
+		segments = max(segments, len(rows))
 	}
-	all := make([]bool, c.segments)
+	c, all := &coverage{}, make([]byte, segments)
 	for _, rows := range statistics {
-		set := make([]bool, c.segments)
+		set := make([]byte, segments)
 		for i, row := range rows {
-			set[i] = row != nil
-			all[i] = all[i] || set[i]
+			if row != nil {
+				set[i], all[i] = 1, 1
+			}
 		}
-		c.of = append(c.of, c.number(set))
+		c.of = append(c.of, string(set))
 	}
-	c.union = c.number(all)
+	c.union = string(all)
 	return c
 }
 
-func (c *coverage) number(set []bool) int {
-	key := make([]byte, len(set))
-	for i, has := range set {
-		if has {
-			key[i] = 1
-		}
-	}
-	n, known := c.numbers[string(key)]
-	if !known {
-		n = len(c.sets)
-		c.numbers[string(key)] = n
-		c.sets = append(c.sets, set)
-	}
-	return n
-}
-
 // both is the set of the segments that two systems have.
-func (c *coverage) both(a, b int) int {
-	if c.of[a] == c.of[b] {
-		return c.of[a]
+func (c *coverage) both(a, b int) string {
+	set := []byte(c.of[a])
+	for i := range set {
+		set[i] &= c.of[b][i]
 	}
-	set := slices.Clone(c.sets[c.of[a]])
-	for i, has := range c.sets[c.of[b]] {
-		set[i] = set[i] && has
-	}
-	return c.number(set)
+	return string(set)
 }
 
-// list are the segments of a set.
-func (c *coverage) list(set int) []int {
+// segmentsOf are the segments of a set.
+func segmentsOf(set string) []int {
 	var out []int
-	for i, has := range c.sets[set] {
-		if has {
+	for i := range len(set) {
+		if set[i] == 1 {
 			out = append(out, i)
 		}
 	}

@@ -127,7 +127,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 		return nil, err
 	}
 	p.Pairing, p.Ranking, p.Prompts = experiment.WithSingle, true, r.prompts
-	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: string(experiment.KindOriginal), Kind: experiment.KindOriginal, BesideVariants: true})
+	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: "original", BesideVariants: true})
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err
 	}

@@ -135,6 +135,9 @@ cache import' makes a new cache of it, which lacks the damaged entries alone.`,
 				e.warn("left out: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
 			}
 			e.note("%d entries", n)
+			if st, err := c.Stats(ctx); err == nil && st.Scores > 0 {
+				e.note("left out: %s, which are computed again where they are missing", english.Thousands(int(st.Scores), "stored score"))
+			}
 			if len(lost) > 0 {
 				err = fmt.Errorf("cache %s: export: damaged: %s left out; the output has the rest, of which 'refract cache import NEW OUTPUT' makes a new cache", c, english.Thousands(len(lost), "record"))
 				err = cmp.Or(e.commit(), err)

@@ -136,7 +136,7 @@ func TestReaderErrors(t *testing.T) {
 		{"summeval score", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","expert_annotations":[{"x":1},{"x":"2"}]}`}, `f:1:75: field expert_annotations[1].x must be a number or null, not a string`},
 		{"summeval scores", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","expert_annotations":{}}`}, `f:1:61: field expert_annotations must be an array, not an object`},
 		{"summeval both", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","reference":"a","references":["b"]}`}, `f:1: the row has both "reference" and "references"; remove one`},
-		{"summeval line", "summeval:f", map[string]string{"f": row + "[]\n"}, `f:2:1: a row must be a JSON object on one line, not an array`},
+		{"summeval line", "summeval:f", map[string]string{"f": row + "[]\n"}, `f:2:1: a row must be a JSON object, not an array`},
 		{"summeval number", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","turker_annotations":[{"x":1e999}]}`}, `f:1:67: field turker_annotations[0].x must be a number or null`},
 
 		{"mqm empty", "mqm:f", map[string]string{"f": ""}, `f: is empty; the first row must name the columns`},
@@ -175,7 +175,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table column", "table:f.csv,source=mr,system:s=system", map[string]string{"f.csv": "mr,sys\na,b\n"}, `f.csv: there is no column "system"; there are "mr", "sys"`},
 		{"table column of JSON", "table:f.jsonl,source=text", map[string]string{"f.jsonl": `{"txt":"a"}` + "\n" + `{"id":1}` + "\n"}, `f.jsonl: there is no column "text" (did you mean "txt"?); there are "id", "txt"`},
 		{"table JSON", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a"}` + "\n" + `{"a":b}` + "\n"}, `f.jsonl:2:6: bad JSON: invalid character 'b' at start of value`},
-		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"}]`}, `f.jsonl:1:1: a row must be a JSON object on one line, not an array`},
+		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"}]`}, `f.jsonl:1:1: a row must be a JSON object, not an array`},
 		{"table JSON key twice", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a","a":"b"}`}, `f.jsonl:1:10: field "a" is there twice`},
 		{"table JSON structure", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":{"b":"c"}}`}, `f.jsonl:1: column "a": it holds a structure; name a part of it, as in COLUMN.PART`},
 		{"table score", "table:f.csv,system:s=s,human:quality=quality", map[string]string{"f.csv": "s,quality\na,good\n"}, `f.csv:2: column "quality" is "good"; want a number, or nothing where there is no score`},

@@ -242,11 +242,17 @@ func (s *Segment) same(j *judged, texts []known) string {
 }
 
 // otherLanguage asks the Detector about words that the reference has not. Where the two
-// share many, the language is the same.
+// share many, and not all are names, the language is the same.
 func (s *Segment) otherLanguage(j *judged) string {
 	all := text.LetterRuns(strings.ToLower(j.Text))
-	rest := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return j.ref.plain[w] })
-	if 5*len(rest) <= 3*len(all) {
+	rest := slices.DeleteFunc(slices.Clone(all), func(w string) bool { _, shared := j.ref.plain[w]; return shared })
+	names := 0
+	for _, w := range all {
+		if j.ref.plain[w] {
+			names++
+		}
+	}
+	if 5*len(rest) <= 3*len(all) && 5*(len(rest)+names) <= 4*len(all) {
 		return ""
 	}
 	if j.ref.other == nil {

@@ -193,7 +193,7 @@ type original struct {
 	list    []word          // its words, in order
 	words   map[string]bool // by their keys
 	content int             // words that say something
-	plain   map[string]bool // words as they are, in lower case
+	plain   map[string]bool // words as they are, in lower case; true for names: with a capital, but for the first word
 	numbers func() numbers
 	parts   func() int // sentences
 
@@ -216,8 +216,9 @@ func newOriginal(t string) *original {
 		}
 		o.words[w.key] = true
 	}
-	for _, w := range text.LetterRuns(strings.ToLower(t)) {
-		o.plain[w] = true
+	for i, w := range text.LetterRuns(t) {
+		low := strings.ToLower(w)
+		o.plain[low] = o.plain[low] || i > 0 && unicode.IsUpper(firstRune(w))
 	}
 	return o
 }

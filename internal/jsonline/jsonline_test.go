@@ -22,7 +22,7 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{``, 0, `bad JSON: it ends before its value does`},
-		{`[]`, 0, "a thing must be a JSON object on one line, not an array"},
+		{`[]`, 0, "a thing must be a JSON object, not an array"},
 		{`{"id":1}`, 6, "field id must be a string or null, not a number"},
 		{`{"id":"a"`, 9, `bad JSON: it ends before its value does`},
 		{`{"id":tru}`, 9, `bad JSON: invalid character '}' in literal true (expecting 'e')`},

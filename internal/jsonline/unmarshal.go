@@ -76,7 +76,7 @@ func Explain(err error, what string) error {
 			e.message = parent + ": " + e.message
 		}
 	case field.JSONPointer == "" && field.Err == nil:
-		e.message = what + " must be a JSON object on one line, not " + cmp.Or(kinds[field.JSONKind], "this")
+		e.message = what + " must be a JSON object, not " + cmp.Or(kinds[field.JSONKind], "this")
 	case field.Err != nil && !errors.Is(field.Err, strconv.ErrSyntax) && !errors.Is(field.Err, strconv.ErrRange):
 		e.message = "field " + name + " " + field.Err.Error()
 	default:

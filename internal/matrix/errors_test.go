@@ -50,7 +50,7 @@ func TestBadRows(t *testing.T) {
 		{"empty", "", "m.jsonl: the matrix is empty"},
 		{"another file", lines(`{"id":"a","source":"x"}`), `m.jsonl:1:11: unknown field "source"; the fields are id, system, metric,`},
 		{"no columns", lines(`{}`), "m.jsonl:1: column status: unknown status"},
-		{"no object", lines(`[1]`), "m.jsonl:1:1: a line must be a JSON object on one line, not an array; this is no stored matrix"},
+		{"no object", lines(`[1]`), "m.jsonl:1:1: a line must be a JSON object, not an array; this is no stored matrix"},
 		{"unknown column", lines(line(`"score"`, `"scores"`)), `m.jsonl:1:83: unknown field "scores" (did you mean "score"?)`},
 		{"case of a column", lines(line(`"id"`, `"ID"`)), `m.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
 		{"column twice", lines(line(`"score"`, `"status":"scored","score"`)), `m.jsonl:1:113: field "status" is there twice`},

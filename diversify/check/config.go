@@ -42,11 +42,8 @@ func Checks() []string {
 	return slices.DeleteFunc(Reasons(), func(s string) bool { return s == ReasonBlocked || s == ReasonEmpty })
 }
 
-// The defaults of Config.
-const (
-	DefaultMinRatio = 0.4
-	DefaultMaxRatio = 2.5
-)
+// The bounds of the length of an answer in characters, divided by that of its reference.
+const minRatio, maxRatio = 0.4, 2.5
 
 // Config says what is checked. Its zero value does all that needs no Detector.
 type Config struct {
@@ -56,10 +53,6 @@ type Config struct {
 	// Prompts are the texts that stood before the reference in the requests. An
 	// answer that begins with one of them has it taken off.
 	Prompts []string
-	// MinRatio and MaxRatio bound the length of an answer in characters,
-	// divided by that of its reference; 0 means DefaultMinRatio and
-	// DefaultMaxRatio.
-	MinRatio, MaxRatio float64
 	// Detector is needed for the language check.
 	Detector Detector
 }
@@ -83,7 +76,6 @@ type Checker struct {
 
 // New returns a Checker, or says what is wrong with the configuration.
 func New(cfg Config) (*Checker, error) {
-	cfg.MinRatio, cfg.MaxRatio = cmp.Or(cfg.MinRatio, DefaultMinRatio), cmp.Or(cfg.MaxRatio, DefaultMaxRatio)
 	if cfg.Checks == nil {
 		cfg.Checks = slices.DeleteFunc(Checks(), func(s string) bool { return s == ReasonLanguage && cfg.Detector == nil })
 	}
@@ -92,10 +84,7 @@ func New(cfg Config) (*Checker, error) {
 			return nil, fmt.Errorf("check: %s", english.Unknown("check", name, Checks()))
 		}
 	}
-	switch {
-	case !(cfg.MinRatio > 0 && cfg.MinRatio <= 1 && cfg.MaxRatio >= 1):
-		return nil, fmt.Errorf("check: the bounds of lengths are %v and %v; the least must be above 0 and at most 1, and the most at least 1", cfg.MinRatio, cfg.MaxRatio)
-	case slices.Contains(cfg.Checks, ReasonLanguage) && cfg.Detector == nil:
+	if slices.Contains(cfg.Checks, ReasonLanguage) && cfg.Detector == nil {
 		return nil, errors.New("check: the language check needs a Detector")
 	}
 	c := &Checker{cfg: cfg}
@@ -129,7 +118,7 @@ func (c *Checker) Signature() string {
 	}
 	s := "check:" + cmp.Or(strings.Join(checks, "+"), "none")
 	if c.Makes(ReasonLength) {
-		s += fmt.Sprintf("|min:%v|max:%v", c.cfg.MinRatio, c.cfg.MaxRatio)
+		s += fmt.Sprintf("|min:%v|max:%v", minRatio, maxRatio)
 	}
 	if c.Makes(ReasonLanguage) {
 		s += "|detector:" + c.cfg.Detector.Signature()

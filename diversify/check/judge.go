@@ -268,7 +268,7 @@ func (s *Segment) badLength(j *judged) string {
 		slack = 16
 	}
 	ratio := float64(n) / float64(of)
-	if ratio < s.c.cfg.MinRatio && of-n > slack || ratio > s.c.cfg.MaxRatio && n-of > slack {
+	if ratio < minRatio && of-n > slack || ratio > maxRatio && n-of > slack {
 		return fmt.Sprintf("it has %d characters, %.2f times the reference's %d", n, ratio, of)
 	}
 	return ""

@@ -3,7 +3,6 @@ package check_test
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -151,11 +150,8 @@ func TestSwitches(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for want, cfg := range map[string]check.Config{
-		`did you mean "numbers"`:  {Checks: []string{"number"}},
-		"needs a Detector":        {Checks: []string{"language"}},
-		"lengths are 2 and 2.5":   {MinRatio: 2},
-		"lengths are 0.4 and 0.5": {MaxRatio: 0.5},
-		"lengths are NaN and 2.5": {MinRatio: math.NaN()},
+		`did you mean "numbers"`: {Checks: []string{"number"}},
+		"needs a Detector":       {Checks: []string{"language"}},
 	} {
 		if _, err := check.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v; want one with %q", err, want)
@@ -167,7 +163,7 @@ func TestNewRefuses(t *testing.T) {
 func TestSignature(t *testing.T) {
 	seen := map[string]bool{}
 	all := []check.Config{
-		{}, {MinRatio: 0.1}, {MaxRatio: 9}, {Checks: []string{"cut"}}, {Checks: []string{}},
+		{}, {Checks: []string{"cut"}}, {Checks: []string{}},
 		{Prompts: []string{"a"}}, {Prompts: []string{"a", "b"}}, {Detector: fixed("de")}, {Detector: fixed("en")},
 	}
 	for _, cfg := range all {

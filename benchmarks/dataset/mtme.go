@@ -3,12 +3,14 @@ package dataset
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -42,6 +44,10 @@ func openMTME(place string, o Options) (*set, error) {
 	names, err := f.choose(o.References)
 	if err != nil {
 		return nil, err
+	}
+	standard := standardReference(filepath.Base(f.root), f.lp)
+	if strings.HasPrefix(filepath.Base(f.root), "wmt") && len(o.References) == 0 && len(names) == 1 && names[0] != standard {
+		o.Warn(Warning{refract.Position{File: f.root}, fmt.Sprintf("%s has no reference %s, by which its shared task was scored; %s is taken", f.lp, standard, names[0])})
 	}
 	for _, name := range names {
 		in, err := f.references.open(name)

@@ -1,8 +1,11 @@
 package dataset
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,6 +110,18 @@ func TestMTMEChoices(t *testing.T) {
 				t.Errorf("judgements %v", got[0].Judgements)
 			}
 		})
+	}
+}
+
+// Without the reference by which a shared task was scored, numbers are others than people know.
+func TestMTMEStandardReference(t *testing.T) {
+	dir := folderOf(t, changed(map[string]string{"ts/references/de-en.refA.txt": ""}))
+	if err := os.Rename(dir+"/ts", dir+"/wmt22"); err != nil {
+		t.Fatal(err)
+	}
+	var w warnings
+	if _, err := openAndCollect(Open("mtme:"+dir+"/wmt22/de-en", Options{NoJudgements: true, Warn: w.add})); err != nil || !strings.Contains(fmt.Sprint(w.all), "has no reference refA") {
+		t.Errorf("%v, %v", w.all, err)
 	}
 }
 

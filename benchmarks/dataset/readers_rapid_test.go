@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,22 @@ func drawPointer(t *rapid.T, label string) *string {
 	}
 	s := rapid.StringN(0, 6, -1).Draw(t, label)
 	return &s
+}
+
+// Numbers that would be read as others are refused.
+func TestTableParquetUnsigned(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	type row struct {
+		ID   uint64 `parquet:"id"`
+		Text string `parquet:"text"`
+	}
+	if err := parquet.WriteFile(path, []row{{1 << 63, "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := openAndCollect(Open("table:"+path+",id=id,reference=text", Options{}))
+	if err == nil || !strings.Contains(err.Error(), `column "id" has unsigned numbers of 64 bits: write them as int64, or as text`) {
+		t.Error(err)
+	}
 }
 
 // Other people's columns, whatever pages and row groups they are in.

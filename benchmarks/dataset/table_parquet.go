@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 			if !slices.Contains(known, name) {
 				return noColumn(path, name, known)
 			}
+			if err := readable(p.Schema(), name); err != nil {
+				return failFile(path, "%w", err)
+			}
 			for _, f := range p.Schema().Fields() {
 				if f.Name() == first[name] {
 					named[f.Name()] = f
@@ -59,6 +63,21 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 			return placed(err, pos)
 		}, parquet.NewSchema("table", named))
 	})
+}
+
+// readable refuses a column of numbers that the library gives as others.
+func readable(schema *parquet.Schema, name string) error {
+	for _, steps := range schema.Columns() {
+		if leaf, ok := schema.Lookup(steps...); ok && columnName(steps) == name {
+			switch leaf.Node.Type().String() {
+			case "FLOAT16":
+				return fmt.Errorf("column %q has numbers of 16 bits: write them as float32", name)
+			case "INT(64,false)":
+				return fmt.Errorf("column %q has unsigned numbers of 64 bits: write them as int64, or as text", name)
+			}
+		}
+	}
+	return nil
 }
 
 // columnName is the path of a column without the levels that lists add.

@@ -17,6 +17,7 @@ var (
 	headingForm = regexp.MustCompile(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*:[*_ \t]*`)
 	foreignForm = regexp.MustCompile(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
 	errorForm   = regexp.MustCompile(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
+	ownForm     = regexp.MustCompile(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // of a category of the model's own
 	bulletForm  = regexp.MustCompile(`^(?:[-*•#>\x60 \t]|\d+[.)][ \t])+`)
 )
 
@@ -27,8 +28,8 @@ func headingsReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
 		var items []item
 		severity := ""
-		stated := false // that there is no error
-		passed := false
+		stated := false               // that there is no error
+		passed, below := false, false // text that is no error; under a heading
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(bulletForm.ReplaceAllString(strings.TrimSpace(line), ""))
 			if m := headingForm.FindStringSubmatch(line); m != nil {
@@ -38,7 +39,10 @@ func headingsReader(s Spec) reader {
 				}
 				line = bulletForm.ReplaceAllString(line[len(m[0]):], "")
 			}
-			it, is := headedError(line)
+			it, is := headedError(line, errorForm)
+			if !is && severity != "" {
+				it, is = headedError(line, ownForm)
+			}
 			switch {
 			case strings.IndexFunc(line, unicode.IsLetter) < 0:
 			case isNone(line):
@@ -54,7 +58,7 @@ func headingsReader(s Spec) reader {
 			case severity != "" && foreignForm.MatchString(line):
 				return fmt.Sprintf("%q is no heading of this prompt", line)
 			default:
-				passed = true
+				passed, below = true, below || severity != ""
 			}
 		}
 		if passed {
@@ -67,6 +71,8 @@ func headingsReader(s Spec) reader {
 		switch {
 		case len(items) > 0:
 			return s.sum(r)
+		case below:
+			return "what stands under a heading is neither an error nor the statement that there is none"
 		case stated:
 			r.SetScore(analysis.NoError, 0)
 			return ""
@@ -76,8 +82,8 @@ func headingsReader(s Spec) reader {
 }
 
 // headedError reads `category - "span" explanation`.
-func headedError(line string) (it item, ok bool) {
-	m := errorForm.FindStringSubmatchIndex(line)
+func headedError(line string, form *regexp.Regexp) (it item, ok bool) {
+	m := form.FindStringSubmatchIndex(line)
 	if m == nil {
 		return it, false
 	}

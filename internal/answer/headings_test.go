@@ -30,6 +30,9 @@ func TestHeadings(t *testing.T) {
 		{"Major:\n" + strings.Repeat("other - \"a\"\n", 4) + "Minor:\n" + strings.Repeat("other - \"b\"\n", 3), -21,
 			strings.TrimSuffix(strings.Repeat("major|other|a|;", 4)+strings.Repeat("minor|other|b|;", 3), ";"), "7 errors; the worst 5 count"},
 		{"Minor:\nstyle/awkward - \"a\"\nOther than that, it reads well.", -1, "minor|style/awkward|a|", "text that is no error of a category was passed over"},
+		{"Critical:\nhallucination - \"cat\"\nMajor:\nno-error\nMinor:\nmeaning/shift: “sat”", -25, "critical|hallucination|cat|;minor|meaning/shift|sat|", "the sum, -26, stops at -25"},
+		{"Critical:\nThe translation is completely wrong.\nMajor:\nno-error", none, "", "what stands under a heading is neither an error nor the statement that there is none"},
+		{"I looked - \"closely\".\nMajor:\nno-error", 0, "", "text that is no error of a category was passed over"},
 		// What the published code counts as perfect:
 		{"Severe:\naccuracy/omission - \"a\"", none, "", "an error stands before the first heading, so that its severity is not known"},
 		{"Minor:\nno-error\nNeutral:\nstyle/awkward - \"a\"", none, "", "\"Neutral:\" is no heading of this prompt"},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -108,6 +109,9 @@ func checkEndpoint(field string, e llm.Endpoint) error {
 func checkExtra(field string, extra map[string]any) error {
 	if _, err := json.Marshal(extra); err != nil {
 		return yamlfile.Wrong(field, "cannot be sent as JSON: %v", err)
+	}
+	if name := redact.SecretField("", extra); name != "" {
+		return yamlfile.Wrong(field, "the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY instead", name)
 	}
 	if err := llm.CheckExtra(extra); err != nil {
 		return yamlfile.Wrong(field, "%w", err)

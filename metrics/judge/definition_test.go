@@ -81,6 +81,7 @@ func TestParseDefinitionErrors(t *testing.T) {
 		{"max_tokens: 8", "max_tokens: 8, stop: ['']", "judge.yaml:16: sampling.stop"},
 		{"max_tokens: 8", "max_tokens: 8, extra: {x: .inf}", "judge.yaml:16: sampling.extra: cannot be sent as JSON"},
 		{"max_tokens: 8", "max_tokens: 8, extra: {echo: 1}", "judge.yaml:16: sampling.extra: the extra field \"echo\""},
+		{"{top_k: 1}", "{headers: {Authorization: a}}", `options[1].choices[1].extra: the field "Authorization" holds a secret`},
 		{"{top_k: 1}", "{n: 2}", "options[1].choices[1].extra: the extra field \"n\""},
 		{"{top_k: 1}", "{response_format: {}}", "options[1].choices[1].extra: sets response_format"},
 		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot" (known: tone, topic, voice, src, ref, out, answer)`},

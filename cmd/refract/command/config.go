@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +17,7 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
@@ -136,7 +135,7 @@ func readConfig(path string) (f *yamlfile.File, values map[string][]string, err 
 func configValues(dir, key string, value any) ([]string, error) {
 	known := slices.Contains(configKeys, key)
 	switch {
-	case !known && secretKey.MatchString(key), secretField("", value) != "":
+	case !known && redact.SecretKey.MatchString(key), redact.SecretField("", value) != "":
 		return nil, yamlfile.Wrong(key, "a secret has no place in this file: keys of servers are read from OPENAI_API_KEY, passwords of Postgres from PGPASSWORD or ~/.pgpass")
 	case !known:
 		return nil, yamlfile.Wrong(key, "%s", english.Unknown("key", key, configKeys))
@@ -164,37 +163,4 @@ func configValues(dir, key string, value any) ([]string, error) {
 		return []string{text}, nil
 	}
 	return nil, yamlfile.Wrong(key, "takes one value, not a list, a table or none")
-}
-
-// secretKey is what a key that holds a secret is called.
-var secretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
-
-// secretField names a field of a value, or of what it holds, that is a secret by its
-// name or its value; "" where none is. What is no text, such as the number of
-// max_thinking_tokens, is none.
-func secretField(name string, value any) string {
-	switch v := value.(type) {
-	case string:
-		u, err := url.Parse(v)
-		hasPassword := false
-		if err == nil && u.User != nil {
-			_, hasPassword = u.User.Password()
-		}
-		if secretKey.MatchString(name) || hasPassword || strings.HasPrefix(v, "sk-") || strings.Contains(v, "password=") {
-			return cmp.Or(name, "it")
-		}
-	case []any:
-		for _, one := range v {
-			if found := secretField(name, one); found != "" {
-				return found
-			}
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if found := secretField(key, v[key]); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
 }

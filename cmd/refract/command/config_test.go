@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/refract-eval/refract/internal/redact"
 )
 
 func TestSecretField(t *testing.T) {
@@ -21,7 +23,7 @@ func TestSecretField(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &fields); err != nil {
 			t.Fatal(err)
 		}
-		if got := secretField("", fields); got != want {
+		if got := redact.SecretField("", fields); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/internal/measure"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -110,7 +111,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
-	if field := secretField("", cfg.Extra); field != "" {
+	if field := redact.SecretField("", cfg.Extra); field != "" {
 		return cfg, usagef("--extra: the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY instead, which goes with every call and is stored nowhere", field)
 	}
 	if cfg.Prompts, err = x.readPrompts(args); err != nil {

@@ -66,6 +66,9 @@ func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	}
 	all, eng, err := e.addUp(ctx)
 	if all == nil {
+		if err == nil {
+			e.note("standard input has no part, and there is no output")
+		}
 		return err
 	}
 	out, err := e.create(m.path)

@@ -71,7 +71,7 @@ to know the hash. Standard input and pipes have none there.`,
 	s.parquet = true
 	s.shardFlag.register(cmd)
 	s.judgeFlags.register(cmd)
-	s.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
+	s.judgeFlags.registerDryRun(cmd, "ask for no score")
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
 	grouped(cmd, resultFlags, "reports")

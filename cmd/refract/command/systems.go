@@ -67,7 +67,7 @@ that both systems have.
 	t.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	t.output.register(cmd)
 	t.judgeFlags.register(cmd)
-	t.judgeFlags.registerDryRun(cmd, "ask for no score: servers of oip say what they are, and programs are started")
+	t.judgeFlags.registerDryRun(cmd, "ask for no score")
 	t.registerScope(cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")

@@ -153,7 +153,10 @@ func (b *Batches) round(ctx context.Context, runs map[string]*batchRun) (asked i
 			return asked, err
 		}
 	}
-	return asked, spent
+	if asked > 0 {
+		return asked, nil // they cost less than what was kept back for them, so that more may fit
+	}
+	return 0, spent
 }
 
 // run is the run of a model's batches.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,10 +81,19 @@ func lengths() {
 	}
 }
 
+// atOnce are scripts whose programs do several things at a time, which is what short tests
+// are for: they run with the race detector.
+var atOnce = regexp.MustCompile(`/(build_refine|cache|compare|demo|ended|expand.*|experiment|parts|report|score_(cider|embedding|judge|oip|panel|per|program|stored)|shard_score|systems|tasks)\.txtar$`)
+
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(f string) bool { return testing.Short() && !atOnce.MatchString(f) })
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               files,
 		Setup:               setupScript,
 		Cmds:                scriptCommands(),
 		UpdateScripts:       *update,

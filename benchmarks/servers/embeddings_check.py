@@ -68,7 +68,8 @@ def scores(refract, url, folder, model):
     command = [refract, "score", "jsonl:" + path, "-m", METRIC, "--base-url", url, "--cache", folder + "/scores.sqlite"]
     reference_texts = {str(i): [r] + SETS[i - 1][1] for i, (r, _) in enumerate(SETS)}
     cells = 0
-    for row in json.loads(subprocess.run(command + ["--per", "cell", "-f", "json"], check=True, capture_output=True, text=True).stdout):
+    rows = subprocess.run(command + ["--per", "cell", "-f", "jsonl"], check=True, capture_output=True, text=True).stdout
+    for row in map(json.loads, rows.splitlines()):
         system = int(row["system"][1:])
         variants = SETS[int(row["id"])][1]
         if system >= len(variants):

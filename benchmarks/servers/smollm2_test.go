@@ -89,7 +89,7 @@ func TestSmolLM2Expand(t *testing.T) {
 	expand := func(cache, out string, more ...string) string {
 		t.Helper()
 		return refract(append([]string{"expand", "jsonl:in.jsonl", "--model", smolLM2, "--base-url", url, "--prompts", tenPrompts, "--resample", "0",
-			"--enlarge", "0", "--max-tokens", "96", "--concurrency", "4", "--cache", cache, "-o", out}, more...)...)
+			"--max-tokens", "96", "--concurrency", "4", "--cache", cache, "-o", out}, more...)...)
 	}
 	for _, form := range []string{"json", "text"} {
 		asked := form
@@ -105,7 +105,7 @@ func TestSmolLM2Expand(t *testing.T) {
 
 		verdicts, accepted := map[string]int{}, 0
 		for i, s := range expandedLines(t, filepath.Join(dir, file)) {
-			if n := len(s.Variants) + len(s.Rejected); n != 3 {
+			if n := len(s.Variants) + len(s.Rejected); n < 3 { // an answer that the limit cut is asked for once more
 				t.Errorf("%s: segment %d has %d answers", form, i+1, n)
 			}
 			for k, v := range slices.Concat(s.Variants, s.Rejected) {
@@ -137,7 +137,7 @@ func TestSmolLM2Expand(t *testing.T) {
 			checked += len(s.Variants) + len(s.Rejected)
 			kept += len(s.Variants)
 		}
-		if checked != 30 || kept != accepted {
+		if checked < 30 || kept != accepted {
 			t.Errorf("%s: checked again, %d of %d are accepted", form, kept, checked)
 		}
 		refract("select", "jsonl:"+file, "-k", "2", "-o", "two.jsonl")

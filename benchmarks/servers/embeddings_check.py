@@ -70,6 +70,8 @@ def scores(refract, url, folder, model):
     cells = 0
     rows = subprocess.run(command + ["--per", "cell", "-f", "jsonl"], check=True, capture_output=True, text=True).stdout
     for row in map(json.loads, rows.splitlines()):
+        if "system" not in row:
+            continue  # how much was answered
         system = int(row["system"][1:])
         variants = SETS[int(row["id"])][1]
         if system >= len(variants):

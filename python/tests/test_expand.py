@@ -140,7 +140,8 @@ def test_cancelling_the_task_ends_the_program(server: ModelServer, said: Callabl
     server.free = 2
 
     async def main() -> None:
-        task = asyncio.create_task(aexpand(SET, model="m", prompts="plain", flags=PLAIN | {"samples": 10, "concurrency": 2}))
+        flags = PLAIN | {"samples": 10, "concurrency": 2}
+        task = asyncio.create_task(aexpand(SET, model="m", prompts="plain", flags=flags))
         await asyncio.to_thread(wait_until, lambda: server.calls >= 4)
         task.cancel()
         await asyncio.to_thread(wait_until, lambda: said("waiting for 2 calls"))

@@ -29,7 +29,8 @@ func headingsReader(s Spec) reader {
 		var items []item
 		severity := ""
 		stated := false               // that there is no error
-		passed, below := false, false // text that is no error; under a heading
+		passed, below := false, false // text that is no error; where a heading has neither an error nor none
+		answered := true              // the heading has one of these, behind which a remark may stand
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(bulletForm.ReplaceAllString(strings.TrimSpace(line), ""))
 			if m := headingForm.FindStringSubmatch(line); m != nil {
@@ -37,7 +38,7 @@ func headingsReader(s Spec) reader {
 				if _, known := s.Weights[analysis.Severity(severity)]; !known {
 					return fmt.Sprintf("%q is no severity of this prompt", m[1])
 				}
-				line = bulletForm.ReplaceAllString(line[len(m[0]):], "")
+				line, answered = bulletForm.ReplaceAllString(line[len(m[0]):], ""), false
 			}
 			it, is := headedError(line, errorForm)
 			if !is && severity != "" {
@@ -46,7 +47,7 @@ func headingsReader(s Spec) reader {
 			switch {
 			case strings.IndexFunc(line, unicode.IsLetter) < 0:
 			case isNone(line):
-				stated = true
+				stated, answered = true, true
 			case is && severity == "":
 				return "an error stands before the first heading, so that its severity is not known"
 			case is:
@@ -54,11 +55,11 @@ func headingsReader(s Spec) reader {
 				if _, known := s.Weights[analysis.Critical]; known && strings.EqualFold(it.value[fieldAspect], "non-translation") {
 					it.set(fieldSeverity, string(analysis.Critical)) // as in the published code
 				}
-				items = append(items, it)
+				items, answered = append(items, it), true
 			case severity != "" && foreignForm.MatchString(line):
 				return fmt.Sprintf("%q is no heading of this prompt", line)
 			default:
-				passed, below = true, below || severity != ""
+				passed, below = true, below || !answered
 			}
 		}
 		if passed {

@@ -32,6 +32,7 @@ func TestHeadings(t *testing.T) {
 		{"Minor:\nstyle/awkward - \"a\"\nOther than that, it reads well.", -1, "minor|style/awkward|a|", "text that is no error of a category was passed over"},
 		{"Critical:\nhallucination - \"cat\"\nMajor:\nno-error\nMinor:\nmeaning/shift: “sat”", -25, "critical|hallucination|cat|;minor|meaning/shift|sat|", "the sum, -26, stops at -25"},
 		{"Critical:\nThe translation is completely wrong.\nMajor:\nno-error", none, "", "what stands under a heading is neither an error nor the statement that there is none"},
+		{"Major:\nno-error\nMinor:\nno-error\nIt reads well.", 0, "", "text that is no error of a category was passed over"},
 		{"I looked - \"closely\".\nMajor:\nno-error", 0, "", "text that is no error of a category was passed over"},
 		// What the published code counts as perfect:
 		{"Severe:\naccuracy/omission - \"a\"", none, "", "an error stands before the first heading, so that its severity is not known"},

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/url"
 	"regexp"
@@ -9,8 +10,20 @@ import (
 	"strings"
 )
 
-// SecretKey is what a key that holds a secret is called.
-var SecretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
+// secretKey is what a key that holds a secret is called.
+var secretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
+
+// IsSecretKey reports whether a key of a file or of a request's fields is called as one
+// that holds a secret.
+func IsSecretKey(name string) bool { return secretKey.MatchString(name) }
+
+// CheckStored refuses fields that are stored with every answer and hold a secret.
+func CheckStored(fields map[string]any) error {
+	if name := SecretField("", fields); name != "" {
+		return fmt.Errorf("the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY instead, which goes with every call and is stored nowhere", name)
+	}
+	return nil
+}
 
 // SecretField names a field of a value, or of what it holds, that is a secret by its
 // name or its value; "" where none is. What is no text, such as the number of
@@ -23,7 +36,7 @@ func SecretField(name string, value any) string {
 		if err == nil && u.User != nil {
 			_, hasPassword = u.User.Password()
 		}
-		if SecretKey.MatchString(name) || hasPassword || strings.HasPrefix(v, "sk-") || strings.Contains(v, "password=") {
+		if IsSecretKey(name) || hasPassword || strings.HasPrefix(v, "sk-") || strings.Contains(v, "password=") {
 			return cmp.Or(name, "it")
 		}
 	case []any:

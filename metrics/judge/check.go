@@ -110,8 +110,8 @@ func checkExtra(field string, extra map[string]any) error {
 	if _, err := json.Marshal(extra); err != nil {
 		return yamlfile.Wrong(field, "cannot be sent as JSON: %v", err)
 	}
-	if name := redact.SecretField("", extra); name != "" {
-		return yamlfile.Wrong(field, "the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY instead", name)
+	if err := redact.CheckStored(extra); err != nil {
+		return yamlfile.Wrong(field, "%w", err)
 	}
 	if err := llm.CheckExtra(extra); err != nil {
 		return yamlfile.Wrong(field, "%w", err)

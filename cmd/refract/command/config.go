@@ -135,7 +135,7 @@ func readConfig(path string) (f *yamlfile.File, values map[string][]string, err 
 func configValues(dir, key string, value any) ([]string, error) {
 	known := slices.Contains(configKeys, key)
 	switch {
-	case !known && redact.SecretKey.MatchString(key), redact.SecretField("", value) != "":
+	case !known && redact.IsSecretKey(key), redact.SecretField("", value) != "":
 		return nil, yamlfile.Wrong(key, "a secret has no place in this file: keys of servers are read from OPENAI_API_KEY, passwords of Postgres from PGPASSWORD or ~/.pgpass")
 	case !known:
 		return nil, yamlfile.Wrong(key, "%s", english.Unknown("key", key, configKeys))

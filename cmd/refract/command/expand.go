@@ -111,8 +111,8 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
-	if field := redact.SecretField("", cfg.Extra); field != "" {
-		return cfg, usagef("--extra: the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY instead, which goes with every call and is stored nowhere", field)
+	if err := redact.CheckStored(cfg.Extra); err != nil {
+		return cfg, usagef("--extra: %w", err)
 	}
 	if cfg.Prompts, err = x.readPrompts(args); err != nil {
 		return cfg, err

@@ -72,13 +72,9 @@ func (t *systemScores) forPrograms() *report.NamedTable {
 	for i := range t.scores {
 		sc := &t.scores[i]
 		set := t.settings[sc.Setting]
-		method := "average"
-		if sc.Pooled {
-			method = "corpus"
-		}
 		row := []any{
 			nil, sc.System, set.Metric.Info().Name, report.StringOrNull(set.AggregatorName()), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
-			sc.Segments, sc.Missing, sc.MissingReferences, method, t.acc.Signature(sc).String(),
+			sc.Segments, sc.Missing, sc.MissingReferences, method(sc), t.acc.Signature(sc).String(),
 		}
 		if t.intervals != nil {
 			row = append(row, t.bounds(i), t.intervals[i].Mean)
@@ -92,6 +88,31 @@ func (t *systemScores) forPrograms() *report.NamedTable {
 		table.Add(row...)
 	}
 	return table
+}
+
+// method is how a score of a system comes about, for programs.
+func method(sc *refract.SystemScore) string {
+	if sc.Pooled {
+		return "corpus"
+	}
+	return "average"
+}
+
+// heading says of which quantity the scores of each metric are.
+func (t *systemScores) heading() string {
+	var parts []string
+	for _, pooled := range []bool{true, false} {
+		var names []string
+		for i := range t.scores {
+			if name := t.settings[t.scores[i].Setting].Metric.Info().Name; t.scores[i].Pooled == pooled && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, strings.Join(names, ", ")+": "+map[bool]string{true: "corpus", false: "mean of segments"}[pooled])
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 func scoreValue(sc *refract.SystemScore) report.Value {
@@ -113,7 +134,7 @@ func (t *systemScores) detail(sc *refract.SystemScore) string {
 // forPeople has a row a system and a column a setting.
 func (t *systemScores) forPeople() *report.NamedTable {
 	systems := len(t.scores) / len(t.settings)
-	table := &report.NamedTable{Columns: []report.Column{{Name: "system"}}}
+	table := &report.NamedTable{Heading: t.heading(), Columns: []report.Column{{Name: "system"}}}
 	for k, set := range t.settings {
 		digits := decimals(t.scores[k*systems:][:systems])
 		table.Columns = append(table.Columns, report.Column{Name: set.String(), Kind: report.KindFloat, Digits: digits})
@@ -166,16 +187,11 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 	for _, name := range slices.Sorted(maps.Keys(t.ended)) {
 		table.Note("%s ended: %s", name, t.ended[name])
 	}
-	corpus, average := false, false
 	for i := range t.scores {
 		sc := &t.scores[i]
 		if detail := t.detail(sc); t.verbose && detail != "" {
 			table.Note("%s: %s|%s = %.1f %s", sc.System, t.settings[sc.Setting].Metric.Info().Name, t.acc.Signature(sc), sc.Value, detail)
 		}
-		corpus, average = corpus || sc.OK && sc.Pooled, average || sc.OK && !sc.Pooled
-	}
-	if corpus && average {
-		table.Note("corpus scores and means over segments are different quantities: compare within a column")
 	}
 	if t.intervals != nil {
 		table.Note("%g%% ci: as sacreBLEU has it, the mean of 1,000 resamples of segments (seed 12345) give or take half the range of the middle %[1]g%%", 100*t.confidence)

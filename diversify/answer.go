@@ -75,7 +75,7 @@ func (x *Expander) variant(j *job, a *asked) refract.Variant {
 		Finish:    a.answer.FinishReason,
 		Verdict:   a.result.Verdict,
 		Detail:    a.result.Detail,
-		Doubt:     a.doubt,
+		Alarms:    a.alarms,
 		Origin: &refract.Origin{
 			Revision:         x.cfg.Revision,
 			ServedModel:      a.answer.ServedModel,

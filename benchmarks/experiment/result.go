@@ -176,6 +176,9 @@ type Difference struct {
 	Undecided bool `json:"undecided,omitempty"`
 }
 
+// ofFiles reports whether two files of scores are compared, and not settings of a metric.
+func (d *Difference) ofFiles() bool { return d.A.Metric != d.B.Metric }
+
 // CurveResult is the agreement by the number of references.
 type CurveResult struct {
 	About

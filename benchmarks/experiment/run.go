@@ -186,7 +186,7 @@ func (r *run) of(entry Dataset, err error) error {
 func (r *run) makeMetrics(ctx context.Context) error {
 	seen := map[string]string{}
 	for _, spec := range r.p.Metrics {
-		if _, stored := IsStored(spec); stored {
+		if _, stored := IsStored(spec); stored || r.p.hasScores(spec) {
 			continue
 		}
 		m, err := r.Metric(ctx, spec)

@@ -132,3 +132,35 @@ func (f *frequent) other(own uint64, rest string) string {
 	}
 	return best
 }
+
+// Of returns the code of the language that most frequent words of a text are of, or ""
+// where it has none: by script, then by words. Of two languages that share them the one
+// that stands first in languages.txt is taken.
+func Of(t string) string {
+	switch has := func(table *unicode.RangeTable) bool {
+		return strings.ContainsFunc(t, func(r rune) bool { return unicode.Is(table, r) })
+	}; {
+	case has(unicode.Hiragana), has(unicode.Katakana):
+		return "ja"
+	case has(unicode.Han):
+		return "zh"
+	}
+	f := frequentWords()
+	var counts [64]int
+	best, own := 0, f.most(t)
+	for _, w := range text.LetterRuns(strings.ToLower(t)) {
+		for m := f.of(w) & own; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			if counts[i]++; counts[i] > counts[best] || counts[i] == counts[best] && i < best {
+				best = i
+			}
+		}
+	}
+	switch {
+	case counts[best] > 0:
+		return f.codes[best]
+	case own != 0 && strings.ContainsFunc(t, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }):
+		return "ru"
+	}
+	return ""
+}

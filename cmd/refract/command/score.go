@@ -256,7 +256,7 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	var out []refract.Setting
 	for _, m := range ms {
 		def := aggregate.Default("max")[0].For(m.Info().Direction == metrics.HigherIsBetter)
-		if metrics.HasNative(m) {
+		if metrics.HasNative(m) && s.per != "cell" { // cells need no aggregation
 			def = aggregate.Must("native")
 		}
 		out = append(out, refract.Setting{Metric: m, Aggregator: def})

@@ -220,7 +220,9 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	s.tellMeans(eng)
+	if s.per == "system" && s.shard == "" && !s.statistics {
+		s.tellMeans(eng)
+	}
 	return eng, nil
 }
 
@@ -228,8 +230,8 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 func (s *scorer) tellMeans(eng *refract.Engine) {
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
-		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.per == "system" && s.system == "auto" {
-			s.judging.e.note("%s: means of segments in all columns, as only single and native have corpus scores; ask for these without others to see them", set.Metric.Info().Name)
+		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.system == "auto" {
+			s.judging.e.note("%s: means of segments, as only single and native have corpus scores; ask for these without other aggregators to see them", set.Metric.Info().Name)
 			return
 		}
 	}

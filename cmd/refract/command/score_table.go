@@ -98,21 +98,26 @@ func method(sc *refract.SystemScore) string {
 	return "average"
 }
 
-// heading says of which quantity the scores of each metric are.
+// heading says which quantity the scores of each metric are.
 func (t *systemScores) heading() string {
-	var parts []string
-	for _, pooled := range []bool{true, false} {
-		var names []string
-		for i := range t.scores {
-			if name := t.settings[t.scores[i].Setting].Metric.Info().Name; t.scores[i].Pooled == pooled && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+	names := map[string][]string{} // of metrics, by what their scores are
+	for i := range t.scores {
+		quantity := "mean of segments"
+		if t.scores[i].Pooled {
+			quantity = "corpus"
 		}
-		if len(names) > 0 {
-			parts = append(parts, strings.Join(names, ", ")+": "+map[bool]string{true: "corpus", false: "mean of segments"}[pooled])
+		if name := t.settings[t.scores[i].Setting].Metric.Info().Name; !slices.Contains(names[quantity], name) {
+			names[quantity] = append(names[quantity], name)
 		}
 	}
-	return strings.Join(parts, "; ")
+	var parts []string
+	for _, quantity := range slices.Sorted(maps.Keys(names)) {
+		if len(names) > 1 {
+			quantity = strings.Join(names[quantity], " and ") + ", " + quantity
+		}
+		parts = append(parts, quantity)
+	}
+	return "scores of systems: " + strings.Join(parts, "; ")
 }
 
 func scoreValue(sc *refract.SystemScore) report.Value {

@@ -2,6 +2,7 @@ package diversify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -121,6 +122,10 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	res := notOf
 	if res == nil {
 		judged := judge.Judge(checked(v.Reference, &answer, origin.Form))
+		if judged.Verdict == check.ReasonUnlike && v.Verdict == check.Accepted && strings.HasPrefix(v.Detail, judgedBy) {
+			judged.Verdict, judged.Detail = check.Accepted, v.Detail
+			judge.Accept(judged.Text)
+		}
 		res = &judged
 	}
 	n.count(n.ByVerdict, res.Verdict)

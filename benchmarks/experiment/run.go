@@ -136,6 +136,9 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	}
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
+		if level := s.Level.String() + "s"; s.Level != correlate.SegmentLevel && !slices.Contains(res.means, level) {
+			res.means = append(res.means, level)
+		}
 	}
 	for k := 1; k < len(r.p.Datasets); k++ { // faults of the first show before anything is scored
 		r.progress("checking %s", r.p.Datasets[k].Name)
@@ -388,6 +391,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		switch {
 		case est.Own:
+			if !slices.Contains(res.own, s.name.Metric) {
+				res.own = append(res.own, s.name.Metric)
+			}
 			r.note("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
 		case est.Single:
 			r.note("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
@@ -410,6 +416,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 // method notes how the numbers were made.
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
+	if len(res.means) > 0 {
+		r.note("scores of %s are means of segments, also of metrics with a corpus score, which 'refract score' shows", strings.Join(res.means, " and "))
+	}
 	if b.Resamples > 0 {
 		paired := ""
 		if len(res.Differences)+len(res.Curves) > 0 {

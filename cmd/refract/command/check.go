@@ -32,9 +32,9 @@ An answer counts for the first check that catches it, in the order of the table.
 Below stands how different the accepted variants of a segment are.
 
 blocked is a text that the server withheld, cut one without its end or a thought
-without an answer, empty no text, garbled markup or loops, refusal a refusal and
-talk about the task; copy and duplicate are of a reference and of an answer,
-unclear is what is likely a reply. The checks do not know what a text means. What
+without an answer, empty no text, garbled markup or loops; copy and duplicate are
+of a reference and of an answer, unclear is talk about the task, or likely a reply,
+and unlike has few words of the reference. The checks do not know what a text means. What
 may have changed raises an alarm: a negation, a name or a unit that is lost or
 new, must for may, all for some, a clause that was dropped or added, a question
 that became a statement.

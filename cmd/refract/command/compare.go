@@ -75,7 +75,7 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.registerTable(cmd)
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
-	grouped(cmd, statisticFlags, "table", "plot", "one-sided")
+	grouped(cmd, statisticFlags, "table", "plot")
 }
 
 func (c *comparer) registerTable(cmd *cobra.Command) {

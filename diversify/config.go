@@ -53,8 +53,7 @@ type Config struct {
 	// verdicts. If it is nil, every answer becomes a variant without a verdict.
 	Check *check.Checker
 	// Equivalence, if not nil, asks a model whether an answer that Check
-	// accepted, and whose meaning is doubtful enough, means what its reference
-	// does. It needs Check.
+	// accepted, and that raised an alarm where it says so, means what its reference does. It needs Check.
 	Equivalence *Equivalence
 	// Resample is how often a rejected answer is asked for again, with the next
 	// sample index. Greedy decoding would give the same answer, so that it has

@@ -49,6 +49,9 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
 	}
+	if out.ofFiles() {
+		out.AName, out.BName = out.A.Metric, out.B.Metric
+	}
 	for i, ok := range x.GoldOK {
 		if ok && x.MetricOK[i] && x.Metric[i] == y.Metric[i] {
 			out.Equal++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -85,6 +86,13 @@ type Dataset struct {
 type ScoreFile struct {
 	Name string `yaml:"name"`
 	Path string `yaml:"file"`
+}
+
+// hasScores reports whether a metric's name is that of a file of scores.
+func (p *Plan) hasScores(name string) bool {
+	return slices.ContainsFunc(p.Datasets, func(d Dataset) bool {
+		return slices.ContainsFunc(d.Scores, func(s ScoreFile) bool { return s.Name == name })
+	})
 }
 
 // Set is a choice of references: the originals, with what it says.

@@ -137,6 +137,9 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	var doubtful []string
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
+		if level := s.Level.String() + "s"; s.Level != correlate.SegmentLevel && !slices.Contains(res.means, level) {
+			res.means = append(res.means, level)
+		}
 		if method := r.p.Test.Method; r.p.Test.Resamples > 0 && s.ofCells() && method.TooLiberal(s.Measure) && method.Takes(s.Measure) == nil {
 			doubtful = append(doubtful, s.Label())
 		}
@@ -190,7 +193,7 @@ func (r *run) of(entry Dataset, err error) error {
 func (r *run) makeMetrics(ctx context.Context) error {
 	seen := map[string]string{}
 	for _, spec := range r.p.Metrics {
-		if _, stored := IsStored(spec); stored {
+		if _, stored := IsStored(spec); stored || r.p.hasScores(spec) {
 			continue
 		}
 		m, err := r.Metric(ctx, spec)
@@ -395,6 +398,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		switch {
 		case est.Own:
+			if !slices.Contains(res.own, s.name.Metric) {
+				res.own = append(res.own, s.name.Metric)
+			}
 			r.note("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
 		case est.Single:
 			r.note("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
@@ -417,6 +423,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 // method notes how the numbers were made.
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
+	if len(res.means) > 0 {
+		r.note("scores of %s are means of segments, also of metrics with a corpus score, which 'refract score' shows", strings.Join(res.means, " and "))
+	}
 	if b.Resamples > 0 {
 		paired := ""
 		if len(res.Differences)+len(res.Curves) > 0 {

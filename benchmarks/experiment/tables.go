@@ -44,7 +44,12 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 			continue
 		}
 		t := known.make(r)
-		t.Name, t.Coverage = name, r.cells()
+		if t.Name, t.Coverage = name, r.cells(); len(r.means) > 0 && t.Heading == "" {
+			t.Heading = "scores of " + strings.Join(r.means, " and ") + ": mean of segments"
+			if len(r.own) > 0 {
+				t.Heading += "; of " + strings.Join(r.own, ", ") + ": the folder's own"
+			}
+		}
 		if len(r.Datasets) == 1 && r.Datasets[0].Name == "" {
 			drop(t, "dataset")
 			drop(t, "set") // of all references
@@ -387,7 +392,7 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 // rankingTable has a row for each system, with its score and rank by people and
 // under each setting.
 func (r *Result) rankingTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Systems under each setting", Columns: columns(datasetColumn, report.Column{Name: "system"}, value("human", 3), value("rank", 0))}
+	t := &report.NamedTable{Title: "Systems under each setting", Heading: "mean of segments", Columns: columns(datasetColumn, report.Column{Name: "system"}, value("human", 3), value("rank", 0))}
 	var settings []SettingName
 	for i := range r.Rankings {
 		for _, s := range r.Rankings[i].Settings {

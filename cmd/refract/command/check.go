@@ -32,16 +32,17 @@ An answer counts for the first check that catches it, in the order of the table.
 Below stands how different the accepted variants of a segment are.
 
 blocked is a text that the server withheld, cut one without its end or a thought
-without an answer, empty no text, garbled markup or loops, refusal a refusal and
-talk about the task; copy and duplicate are of a reference and of an answer,
-unclear is what is likely a reply. The checks do not know what a text means.
+without an answer, empty no text, garbled markup or loops; copy and duplicate are
+of a reference and of an answer, unclear is talk about the task, or likely a reply,
+and unlike has few words of the reference. The checks do not know what a text means. What
+may have changed raises an alarm: a negation, a name or a unit that is lost or
+new, must for may, all for some, a clause that was dropped or added, a question
+that became a statement.
 
 The language check goes by each reference, so that a dataset may mix languages:
 an mtme: dataset names its languages, as --language does. -o writes the dataset
 as JSON Lines: accepted variants, cleaned, under "variants", the others under
-"rejected", each with its verdict and its raw text. Each accepted variant has a
-doubt, how likely it has lost the meaning, judged by its words. From 0.5 on it is
-doubtful.
+"rejected", each with its verdict and its raw text, and with its alarms.
 
 A FOLDER that 'refract publish' wrote is compared with its manifest, to the end;
 with -o, and as published:FOLDER, it is a dataset as others are.`,

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -106,15 +108,25 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
 		}
-		var panels []figure.Panel
-		for _, f := range res.Figures() {
-			panels = append(panels, f.Panels...)
-		}
-		if err := figure.Draw(drawing, figure.Style{}, panels...); err != nil {
+		if err := drawCurves(drawing, res.Figures()); err != nil {
 			return fmt.Errorf("%s: plot: %w", c.plot, err)
 		}
 		return nil
 	})
+}
+
+// drawCurves draws figures as one picture, with the metric above each panel.
+func drawCurves(w io.Writer, figures []experiment.Figure) error {
+	var panels []figure.Panel
+	for _, f := range figures {
+		for _, p := range f.Panels {
+			if lines, ok := p.(*figure.Lines); ok {
+				lines.Title, _, _ = strings.Cut(f.Title, ": ")
+			}
+			panels = append(panels, p)
+		}
+	}
+	return figure.Draw(w, figure.Style{}, panels...)
 }
 
 // asked is the plan of what was asked for.

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm"
 )
@@ -48,8 +47,8 @@ segment has fewer than N; exit code 1 says that some still have, or, without it,
 that no answer has a text. The output keeps all answers: accepted ones under
 "variants", the others with their verdict under "rejected".
 
---judge asks another model whether answers whose words raise doubt mean what
-their references do. A DATASET that was expanded before is asked only for what it
+--judge asks another model whether answers that raised an alarm, such as a
+negation that is lost, mean what their references do. A DATASET that was expanded before is asked only for what it
 lacks. --batch sends the calls through the server's Batch API, and lists open
 batches in a file beside the cache, from which the same command goes on.
 
@@ -85,7 +84,7 @@ they ask for another reference of the source.`,
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&c.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether doubtful answers mean what their references do")
+	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers that raised an alarm mean what their references do")
 	atLeast(cmd, 1, "samples", "max-tokens")
 	within(cmd, 0, 2, "temperature")
 	atLeast(cmd, 0, "resample", "complete")
@@ -124,7 +123,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		if cfg.Check == nil {
 			return cfg, usagef("--judge comes after the checks: leave out --checks none")
 		}
-		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, From: measure.DoubtLimit}
+		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, Alarmed: true}
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate

@@ -103,7 +103,7 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return usagef("%w", err)
 	}
-	found := &findings{verdicts: map[string]int{}, yields: &selection.Yields{}}
+	found := &findings{verdicts: map[string]int{}, alarms: map[string]int{}, yields: &selection.Yields{}}
 	enc := dataset.NewEncoder(out)
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
 		found.add(s)

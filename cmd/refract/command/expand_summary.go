@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm/ask"
@@ -45,6 +46,7 @@ func (w *watcher) observe(now diversify.Progress) {
 type findings struct {
 	diversify.Summary
 	verdicts map[string]int // of rejected answers
+	alarms   map[string]int // about accepted ones, by kind
 	yields   *selection.Yields
 }
 
@@ -53,6 +55,20 @@ func (f *findings) add(s *refract.Segment) {
 	for _, v := range s.Rejected {
 		f.verdicts[v.Verdict]++
 	}
+	for _, v := range s.Variants {
+		for _, a := range v.Alarms {
+			f.alarms[alarm.Kind(a)]++
+		}
+	}
+}
+
+// counted shows counts by name.
+func counted(counts map[string]int) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d %s", counts[name], name))
+	}
+	return strings.Join(out, ", ")
 }
 
 // tell says what a run did; checked says that there were checks.
@@ -67,11 +83,10 @@ func (f *findings) tell(e *env, checked bool, complete int) {
 		e.note("accepted variants of a segment: %s", y)
 	}
 	if f.Rejected > 0 {
-		var verdicts []string
-		for _, v := range slices.Sorted(maps.Keys(f.verdicts)) {
-			verdicts = append(verdicts, fmt.Sprintf("%d %s", f.verdicts[v], v))
-		}
-		e.note("rejected: %s; asked again: %d, of them with more room: %d", strings.Join(verdicts, ", "), f.Resampled+f.Enlarged, f.Enlarged)
+		e.note("rejected: %s; asked again: %d, of them with more room: %d", counted(f.verdicts), f.Resampled+f.Enlarged, f.Enlarged)
+	}
+	if len(f.alarms) > 0 {
+		e.note("alarms about accepted variants: %s; 'refract review' shows them first", counted(f.alarms))
 	}
 	warn := func(n int, what string) {
 		if n > 0 {

@@ -23,6 +23,8 @@ type comparer struct {
 	out   output
 	table string
 	plot  string
+
+	oneSided bool
 }
 
 func (e *env) compareCommand() *cobra.Command {
@@ -74,6 +76,7 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.comparison.register(e, cmd, settingsCompared)
 	c.registerTable(cmd)
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
+	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	grouped(cmd, statisticFlags, "table", "plot")
 }
 
@@ -139,10 +142,13 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	case c.plot != "" || len(c.counts) > 0:
 		return nil, usagef("--plot and -k are of a curve: name ways to choose references, such as --curve order,random")
 	case !c.tested && c.table != settingsTable:
-		return nil, usagef("--table %s needs a test: choose one by --test, such as perm-both", c.table)
+		return nil, usagef("--table %s needs a test: choose one by --test, such as randomization", c.table)
+	case !c.tested && c.oneSided:
+		return nil, usagef("--one-sided is of a test: choose one by --test, such as perm-both")
 	case !c.tested:
 		return p, nil
 	}
+	p.Test.OneSided = c.oneSided
 	for _, st := range p.Statistics {
 		if err := c.method.Takes(st.Measure); err != nil {
 			return nil, usagef("--test: %w (--statistic says which are tested)", err)

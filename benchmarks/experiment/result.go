@@ -160,7 +160,7 @@ type Difference struct {
 	Value     Number        `json:"value"` // A less B
 	Interval  *report.Range `json:"interval"`
 	Test      string        `json:"test"`      // "" where none was made
-	P         Number        `json:"p"`         // one-sided, of the larger being larger by chance
+	P         Number        `json:"p"`         // two-sided, unless the plan asks for one-sided ones
 	Corrected Number        `json:"corrected"` // after Holm's correction for all differences of the Result
 	Resamples int           `json:"resamples"` // of the test
 	N         int           `json:"n"`

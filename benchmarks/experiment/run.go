@@ -134,11 +134,18 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
 		Prompts: []PromptAnalysis{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test,
 	}
+	var doubtful []string
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
 		if level := s.Level.String() + "s"; s.Level != correlate.SegmentLevel && !slices.Contains(res.means, level) {
 			res.means = append(res.means, level)
 		}
+		if method := r.p.Test.Method; r.p.Test.Resamples > 0 && s.ofCells() && method.TooLiberal(s.Measure) && method.Takes(s.Measure) == nil {
+			doubtful = append(doubtful, s.Label())
+		}
+	}
+	if len(doubtful) > 0 {
+		r.note("%v takes cells of a segment as independent: p of %s can be far too small; randomization holds", r.p.Test.Method, strings.Join(doubtful, ", "))
 	}
 	for k := 1; k < len(r.p.Datasets); k++ { // faults of the first show before anything is scored
 		r.progress("checking %s", r.p.Datasets[k].Name)
@@ -186,10 +193,13 @@ func (r *run) of(entry Dataset, err error) error {
 func (r *run) makeMetrics(ctx context.Context) error {
 	seen := map[string]string{}
 	for _, spec := range r.p.Metrics {
-		if _, stored := IsStored(spec); stored || r.p.hasScores(spec) {
+		if _, stored := IsStored(spec); stored {
 			continue
 		}
 		m, err := r.Metric(ctx, spec)
+		if err != nil && r.p.hasScores(spec) {
+			continue // it names the file, and no metric
+		}
 		if err != nil {
 			return err
 		}
@@ -434,7 +444,7 @@ func (r *run) method(res *Result) {
 		if t.Method == significance.MethodWilliams {
 			how = "exact"
 		}
-		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over all differences", t.Method, how)
+		r.note("p-values: %v, %s; corrected by Holm's method over all differences", t, how)
 	}
 	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
 }

@@ -210,6 +210,9 @@ func (r *Result) rowTable() *report.NamedTable {
 	if len(r.Ended) == 0 {
 		drop(t, "ended")
 	}
+	if len(r.means) > 0 {
+		t.Note("n: pairs of scores, or of systems under accuracy and soft-accuracy; missing: cells of segments without one of the two scores")
+	}
 	t.Columns[2].Hide = len(sets) < 2
 	if len(r.Ranks) == 0 {
 		drop(t, "rank")
@@ -225,11 +228,11 @@ func (r *Result) rowTable() *report.NamedTable {
 // ranking says how ranks come about.
 func (r *Result) ranking() string {
 	t := r.test
-	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t.Method, 1-r.Confidence)
+	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t, 1-r.Confidence)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
 	}
-	if t.Block > 0 && t.Block < t.Resamples && t.Method < significance.MethodWilliams {
+	if t.Block > 0 && t.Block < t.Resamples && t.Method != significance.MethodWilliams && t.Method != significance.MethodBootstrap {
 		note += fmt.Sprintf(", fewer where p is below 0.02 or above 0.5 after a block of %d", t.Block)
 	}
 	return note
@@ -289,7 +292,7 @@ func (r *Result) pairTable() *report.NamedTable {
 	if len(r.Ranks) > 0 {
 		t.Note("%s", r.ranking())
 	}
-	t.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without")
+	t.Note("p: %s; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without", r.test.sides())
 	return t
 }
 

@@ -110,7 +110,7 @@ func (e *env) obey(signals <-chan os.Signal, interrupt *llm.Interrupt) {
 func (e *env) run(ctx context.Context, args []string) int {
 	e.args = args
 	root := e.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(e.settle(root, args))
 	defer func() {
 		for _, out := range e.outputs {
 			out.Abort()

@@ -23,6 +23,10 @@ const (
 	Unjudged = "unjudged"
 )
 
+// judgedBy begins the detail of a verdict that a judge gave. An accepted variant with it is
+// one that the checks had found unlike its reference.
+const judgedBy = "judged by "
+
 // class says what is wrong with an answer on its face, if anything.
 type class uint8
 

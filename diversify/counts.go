@@ -2,6 +2,7 @@ package diversify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -121,6 +122,10 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	res := notOf
 	if res == nil {
 		judged := judge.Judge(checked(v.Reference, &answer, origin.Form))
+		if judged.Verdict == check.ReasonUnlike && v.Verdict == check.Accepted && strings.HasPrefix(v.Detail, judgedBy) {
+			judged.Verdict, judged.Detail = check.Accepted, v.Detail
+			judge.Accept(judged.Text)
+		}
 		res = &judged
 	}
 	n.count(n.ByVerdict, res.Verdict)
@@ -133,6 +138,15 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	if v.Verdict == check.Accepted {
 		v.Alarms = alarm.Find(s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
 	}
+}
+
+// Measure counts alarms by vectors too, which Alarm raises.
+func (n *Counts) Measure() { n.ByAlarm[alarm.Embedding] = &Count{} }
+
+// Alarm raises another alarm about an accepted variant of the segment that was added last.
+func (n *Counts) Alarm(v *refract.Variant, kind, what string) {
+	v.Alarms = append(v.Alarms, kind+": "+what)
+	n.count(n.ByAlarm, kind)
 }
 
 // texts are those of references, "" where one is missing.
@@ -219,7 +233,11 @@ func (n *Counts) Table() *report.NamedTable {
 		}
 	}
 	add("verdict", slices.Concat(n.Makes, n.Others), n.ByVerdict)
-	add("alarm", alarm.Kinds(), n.ByAlarm)
+	kinds := alarm.Kinds()
+	if n.ByAlarm[alarm.Embedding] != nil {
+		kinds = append(kinds, alarm.Embedding)
+	}
+	add("alarm", kinds, n.ByAlarm)
 	add("cleaning", n.Cleans, n.ByStep)
 	for _, m := range n.Diversity.Means {
 		t.Add("diversity", m.Measure, nil, nil, m.Segments, float64(m.Segments)/float64(n.Segments), m.Value())

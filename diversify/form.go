@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -197,6 +198,9 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 		Text *string `json:"text"`
 	}
 	err := jsonline.Unmarshal([]byte(a.Text), &answer, "the value")
+	if rest, thought, _ := text.AfterThoughts(strings.TrimSpace(a.Text)); err != nil && thought {
+		err = jsonline.Unmarshal([]byte(rest), &answer, "the value")
+	}
 	if err == nil && answer.Text == nil {
 		err = errors.New("the value has no text")
 	}

@@ -141,6 +141,9 @@ func TestJSONAnswers(t *testing.T) {
 	}{
 		{`{"text": "The \"two\"\u0021"}`, "stop", `The "two"!`, check.Accepted, 1},
 		{" {\"text\":\"Two.\"}\n \n ", "length", "Two.", check.Accepted, 1},
+		{"<think>One or {two}?</think>\n{\"text\": \"Two.\"}", "stop", "Two.", check.Accepted, 1},
+		{"One?</think>{\"text\": \"Two.\"}", "stop", "Two.", check.Accepted, 1},
+		{`{"text": "Two </think> three."}`, "stop", "Two </think> three.", check.Accepted, 1},
 		{`{"text": "Two`, "length", `{"text": "Two`, check.ReasonCut, 2},
 		{``, "length", "", check.ReasonCut, 2},
 		{`{"text": ""}`, "stop", "", check.ReasonEmpty, 1},

@@ -223,10 +223,13 @@ func (x *Expander) judgeAnswers(j *job) {
 		}
 		x.judgeAnswer(j, a)
 		if j.checks != nil && !rejects(a.result.Verdict) {
-			reference := j.seg.References[j.cells[a.cell].reference].Value
-			a.alarms = alarm.Find(reference, j.seg.Source.Value, a.result.Text)
+			j.alarm(a)
 		}
 	}
+}
+
+func (j *job) alarm(a *asked) {
+	a.alarms = alarm.Find(j.seg.References[j.cells[a.cell].reference].Value, j.seg.Source.Value, a.result.Text)
 }
 
 func (x *Expander) judgeAnswer(j *job, a *asked) {
@@ -258,7 +261,7 @@ func (x *Expander) settleAnswer(j *job, i int) {
 	switch {
 	case a.failed != nil:
 		c.failed = true // the same request would fail again
-	case !rejects(a.result.Verdict) && x.judge != nil && (len(a.alarms) > 0 || !x.judge.Alarmed):
+	case x.judge != nil && (a.result.Verdict == check.ReasonUnlike || !rejects(a.result.Verdict) && (len(a.alarms) > 0 || !x.judge.Alarmed)):
 		j.add(asked{cell: a.cell, about: i}, x.judge.question(j.seg.References[c.reference].Value, a.result.Text))
 	case !rejects(a.result.Verdict):
 		c.accepted++
@@ -279,8 +282,13 @@ func (x *Expander) settleQuestion(j *job, i int) {
 	case !ok:
 		verdict.Verdict, verdict.Detail = Unjudged, fmt.Sprintf("the judge said neither yes nor no: %.80q", q.answer.Text)
 	case !same:
-		verdict.Verdict, verdict.Detail = NotEquivalent, fmt.Sprintf("judged by %s", x.judge.Model)
+		verdict.Verdict, verdict.Detail = NotEquivalent, judgedBy+x.judge.Model
 	default:
+		if verdict.Verdict == check.ReasonUnlike {
+			verdict.Verdict, verdict.Detail = check.Accepted, judgedBy+x.judge.Model
+			j.checks.Accept(verdict.Text)
+			j.alarm(&j.asks[q.about])
+		}
 		j.cells[q.cell].accepted++
 		return
 	}

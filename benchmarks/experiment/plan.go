@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,6 +175,25 @@ type Test struct {
 	Resamples int // 0 for no tests, at most [correlate.MaxResamples]
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64
+	OneSided  bool // as mt-metrics-eval tests
+}
+
+// String is the method with the kind of its p-values.
+func (t Test) String() string { return fmt.Sprintf("%v, %s", t.Method, t.sides()) }
+
+func (t Test) sides() string {
+	if t.OneSided {
+		return "one-sided as in mt-metrics-eval"
+	}
+	return "two-sided"
+}
+
+// draws is how many resamples have p-values below p.
+func (t Test) draws(p float64) int {
+	if t.Method == significance.MethodBootstrap && !t.OneSided {
+		p /= 2
+	}
+	return int(math.Ceil(1 / p))
 }
 
 // Comparison is a pair of settings of each metric.

@@ -21,9 +21,11 @@ const (
 	Dropped  = "dropped"  // words are lost, with none in their place
 	Added    = "added"    // words are new, in the place of none
 	Question = "question" // one of the two asks, and the other states
+	// Embedding: the vectors of the two texts are far apart. Find asks nobody for them.
+	Embedding = "embedding"
 )
 
-// Kinds returns the kinds of alarms.
+// Kinds returns the kinds of alarms that Find may raise.
 func Kinds() []string {
 	return []string{Negation, Modality, Name, Unit, Quantity, Dropped, Added, Question}
 }

@@ -36,6 +36,7 @@ type env struct {
 	closers        []io.Closer // at the end of the run
 	paths          paths       // what the command reads and writes
 	oddities       []string    // of the input, of which was warned
+	next           string      // what to run after this run; "" for nothing
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -122,6 +123,9 @@ func (e *env) run(ctx context.Context, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = e.commit()
+	}
+	if err == nil && e.next != "" {
+		e.note("%s", e.next)
 	}
 	return e.exit(ctx, cmd.CommandPath(), err)
 }

@@ -81,6 +81,7 @@ to know the hash. Standard input and pipes have none there.`,
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
 	registerScope(cmd, &s.system)
+	s.registerWidth(cmd)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores, as sacreBLEU does; 0.95 without a value")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
@@ -192,6 +193,13 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	if ended != nil {
 		return ended
+	}
+	if s.into == nil {
+		more := []string{"-o", "agreement.csv"}
+		if s.per == "cell" {
+			more = append([]string{"--matrix", s.path}, more...)
+		}
+		e.goesOn(s.path, s.words("compare", args, more...)...)
 	}
 	return covered(s.gather, s.policy)
 }

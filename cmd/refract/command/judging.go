@@ -65,10 +65,11 @@ type judging struct {
 	progress *report.Progress
 	clients  map[string]*llm.Client // by endpoint and server
 	vectors  []*vectors             // of metrics that compare them
+	refused  int                    // texts that got no vector
 	silent   bool                   // without progress
 
 	answers answered
-	mu      sync.Mutex // of progress in scored
+	mu      sync.Mutex // of progress in scored, and refused
 }
 
 // run makes what the metrics of a run share. Close it.

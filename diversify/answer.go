@@ -83,7 +83,7 @@ func (x *Expander) variant(j *job, a *asked) refract.Variant {
 		Origin: &refract.Origin{
 			Revision:         x.cfg.Revision,
 			ServedModel:      a.answer.ServedModel,
-			Sampling:         string(f.params[a.room]),
+			Sampling:         string(a.params),
 			Form:             f.name,
 			Cleaned:          a.result.Cleaned,
 			PromptTokens:     a.answer.PromptTokens,

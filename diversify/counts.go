@@ -140,6 +140,15 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	}
 }
 
+// Measure counts alarms by vectors too, which Alarm raises.
+func (n *Counts) Measure() { n.ByAlarm[alarm.Embedding] = &Count{} }
+
+// Alarm raises another alarm about an accepted variant of the segment that was added last.
+func (n *Counts) Alarm(v *refract.Variant, kind, what string) {
+	v.Alarms = append(v.Alarms, kind+": "+what)
+	n.count(n.ByAlarm, kind)
+}
+
 // texts are those of references, "" where one is missing.
 func texts(references []refract.Text) []string {
 	out := make([]string, len(references))
@@ -224,7 +233,11 @@ func (n *Counts) Table() *report.NamedTable {
 		}
 	}
 	add("verdict", slices.Concat(n.Makes, n.Others), n.ByVerdict)
-	add("alarm", alarm.Kinds(), n.ByAlarm)
+	kinds := alarm.Kinds()
+	if n.ByAlarm[alarm.Embedding] != nil {
+		kinds = append(kinds, alarm.Embedding)
+	}
+	add("alarm", kinds, n.ByAlarm)
 	add("cleaning", n.Cleans, n.ByStep)
 	for _, m := range n.Diversity.Means {
 		t.Add("diversity", m.Measure, nil, nil, m.Segments, float64(m.Segments)/float64(n.Segments), m.Value())

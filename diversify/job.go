@@ -1,6 +1,7 @@
 package diversify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ type asked struct {
 	form         int // index of the Expander's
 
 	answer  *cache.Answer // meaningless where it failed
+	params  cache.Params  // that it was asked for with
 	failed  error         // in place of an answer
 	called  bool          // for it, in this run
 	result  check.Result  // the verdict on the answer
@@ -62,7 +64,7 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 	}
 	for i := range results {
 		a := &j.asks[j.from+i]
-		a.answer, a.failed, a.called = &results[i].Answer, results[i].Err, results[i].Called
+		a.answer, a.params, a.failed, a.called = &results[i].Answer, results[i].Params, results[i].Err, results[i].Called
 		if results[i].Other {
 			a.form = 1
 		}
@@ -76,6 +78,9 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 // Answered implements [ask.Job].
 func (j *job) Answered(i int, r ask.Result) {
 	a := &j.asks[j.from+i]
+	if r.Tolerated {
+		j.tally.update(func(p *Progress) { p.Refused = cmp.Or(p.Refused, r.Err) })
+	}
 	switch {
 	case r.Err == nil:
 		j.tally.update(func(p *Progress) { p.add(j, a, r) })

@@ -194,10 +194,13 @@ func (r *run) of(entry Dataset, err error) error {
 func (r *run) makeMetrics(ctx context.Context) error {
 	seen := map[string]string{}
 	for _, spec := range r.p.Metrics {
-		if _, stored := IsStored(spec); stored || r.p.hasScores(spec) {
+		if _, stored := IsStored(spec); stored {
 			continue
 		}
 		m, err := r.Metric(ctx, spec)
+		if err != nil && r.p.hasScores(spec) {
+			continue // it names the file, and no metric
+		}
 		if err != nil {
 			return err
 		}

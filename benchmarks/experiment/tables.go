@@ -210,6 +210,9 @@ func (r *Result) rowTable() *report.NamedTable {
 	if len(r.Ended) == 0 {
 		drop(t, "ended")
 	}
+	if len(r.means) > 0 {
+		t.Note("n: pairs of scores, or of systems under accuracy and soft-accuracy; missing: cells of segments without one of the two scores")
+	}
 	t.Columns[2].Hide = len(sets) < 2
 	if len(r.Ranks) == 0 {
 		drop(t, "rank")

@@ -339,6 +339,9 @@ func lastWord(t string) string {
 	return append([]string{""}, words...)[len(words)]
 }
 
+// quoteEnds make one of the ways to end a sentence with a quotation.
+var quoteEnds = strings.NewReplacer("”", `"`, "“", `"`, "»", `"`, "’", `"`, "'", `"`, "」", `"`, "』", `"`, "*", "", "。", ".", "!", ".", "?", ".")
+
 // missingEnd says how the end of an answer shows that it was cut, or "".
 func (s *Segment) missingEnd(j *judged) string {
 	got, want := ending(j.Text), ending(j.ref.text)
@@ -347,7 +350,7 @@ func (s *Segment) missingEnd(j *judged) string {
 		return "it breaks off, and the reference does not"
 	case got == ":" && want != ":":
 		return fmt.Sprintf("it ends in %q, and the reference does not", lastRune(j.Text))
-	case got == "w" && want == "." && lastWord(j.Text) != lastWord(j.ref.text) && isStop(lastRune(strings.TrimRightFunc(j.ref.text, isClosing))):
+	case got == "w" && want == "." && !strings.Contains(quoteEnds.Replace(j.Raw), j.Text+`".`) && lastWord(j.Text) != lastWord(j.ref.text) && isStop(lastRune(strings.TrimRightFunc(j.ref.text, isClosing))):
 		return fmt.Sprintf("it ends in %q without a full stop, and the reference has one", lastWord(j.Text))
 	}
 	return ""

@@ -82,6 +82,7 @@ var verdicts = []verdict{
 	{"a polite command", "Tell me more.", "Please provide further details.", "", check.Accepted, ""},
 	{"sorry as the reference is", "Sorry, I can't come.", "Unfortunately, I won't be able to attend.", "", check.Accepted, ""},
 	{"a reply to a question", "How much is it?", "How can I help you with your text today?", "", "unclear", ""},
+	{"a full stop behind the quotation", "The shop closes at ten.", "You can say \"At ten the shop shuts\".", "", check.Accepted, ""},
 	{"explained", "The shop closes at ten.", "You could say: \"At ten the shop closes.\" It keeps the meaning.", "", check.Accepted, ""},
 	{"another person's words", "My friends asked me if I was okay.", "My friends wanted to know whether I was fine.", "", check.Accepted, ""},
 }

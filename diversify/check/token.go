@@ -14,11 +14,8 @@ var inlineTags = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|
 // untoken takes out tokens, with the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
 	parts, _ := untagged(t, ref)
-	switch len(parts) {
-	case 0:
+	if len(parts) == 0 {
 		return t
-	case 1:
-		return parts[0]
 	}
 	return ref.best(parts, parts[0])
 }

@@ -72,7 +72,7 @@ func numberReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
 		text = marked.ReplaceAllString(norm.NFKC.String(text), "$1$2$3$4")
 		if s.After != "" {
-			return s.readAfter(text, r)
+			return s.readAfter(regexp.MustCompile("(?i)"+regexp.QuoteMeta(s.After)), text, r)
 		}
 		if text[0] == '{' || fence.MatchString(text) {
 			return s.readMember(text, r)
@@ -82,7 +82,7 @@ func numberReader(s Spec) reader {
 		}
 		value, rest, _, why := s.number(text)
 		if why != "" && labelled.MatchString(text) { // "All is said. Score: 85"
-			return s.readAll(labelled.FindAllStringIndex(text, -1), text, r)
+			return s.readAfter(labelled, text, r)
 		}
 		if why = cmp.Or(why, s.second(value, rest), outside(s, value)); why == "" {
 			r.SetScore(analysis.Scored, value)
@@ -111,21 +111,12 @@ func (s Spec) readMember(text string, r *analysis.Report) string {
 	return jsonReader(s)(text, r)
 }
 
-// readAfter reads the number after a mark.
-func (s Spec) readAfter(text string, r *analysis.Report) string {
-	all := regexp.MustCompile("(?i)"+regexp.QuoteMeta(s.After)).FindAllStringIndex(text, -1)
-	if all == nil {
-		return fmt.Sprintf("the answer has no %q", s.After)
-	}
-	return s.readAll(all, text, r)
-}
-
-// readAll reads the number after each of some marks, of which all that have one must have
+// readAfter reads the number after a mark, of which each occurrence that has one must have
 // the same.
-func (s Spec) readAll(all [][]int, text string, r *analysis.Report) (why string) {
+func (s Spec) readAfter(mark *regexp.Regexp, text string, r *analysis.Report) string {
 	var values []float64
-	sure := false
-	for _, at := range all {
+	sure, why := false, fmt.Sprintf("the answer has no %q", s.After)
+	for _, at := range mark.FindAllStringIndex(text, -1) {
 		value, rest, _, failed := s.number(bracketed.ReplaceAllString(strings.TrimLeft(text[at[1]:], marks+":"), "$1"))
 		if failed == "" {
 			values = append(values, value)

@@ -32,6 +32,12 @@ func Thought(token string) (opens, closes bool) {
 	return named && !ends && !strings.HasSuffix(token, "/>") && !strings.HasPrefix(token, "<!"), named && ends || EndsThought(token)
 }
 
+// WithoutThoughts is an answer without the thoughts and the white space before it.
+func WithoutThoughts(s string) string {
+	rest, _, _ := AfterThoughts(strings.TrimSpace(s))
+	return strings.TrimSpace(rest)
+}
+
 // AfterThoughts returns what follows the reasoning that a judge wrote before its answer:
 // after the last tag that closes a thought, where the text begins with a tag that opens
 // one, or has none, as its template opened the thought. A tag between quotation marks is

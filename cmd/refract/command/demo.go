@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -99,14 +100,11 @@ func (c *comparer) ofSample(e *env, segments []*refract.Segment, aggregators ...
 
 // writeSample saves the sample's files and a picture.
 func (e *env) writeSample(ctx context.Context, dir string) error {
+	in := func(name string) string { return filepath.Join(dir, name) }
 	if err := saveSample(dir); err != nil {
 		return err
 	}
 	segments, _, err := expandSample(ctx)
-	if err != nil {
-		return err
-	}
-	picture, err := e.create(filepath.Join(dir, "agreement.svg"))
 	if err != nil {
 		return err
 	}
@@ -117,12 +115,16 @@ func (e *env) writeSample(ctx context.Context, dir string) error {
 		return err
 	}
 	err = run.show(ctx, func(res *experiment.Result) error {
-		return drawCurves(picture, slices.DeleteFunc(res.Figures(), func(f experiment.Figure) bool { return f.Statistic != correlate.StatKendall.String() }))
+		var picture bytes.Buffer
+		figures := slices.DeleteFunc(res.Figures(), func(f experiment.Figure) bool { return f.Statistic != correlate.StatKendall.String() })
+		if err := drawCurves(&picture, figures); err != nil {
+			return err
+		}
+		return writeNew(in("agreement.svg"), picture.Bytes())
 	})
 	if err != nil {
 		return err
 	}
-	in := func(name string) string { return filepath.Join(dir, name) }
 	e.note("wrote sample.jsonl and its recorded answers, agreement.svg (the agreement by the number of references), and ref.txt, a.txt and other short texts to %s: commands of README run there; without a model, go on with", dir)
 	e.note("  refract cache import %s %s", in("cache.sqlite"), in("answers.jsonl"))
 	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s", in("sample.jsonl"), sampleModel, in("cache.sqlite"), in("expanded.jsonl"))

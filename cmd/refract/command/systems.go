@@ -360,7 +360,7 @@ func shownP(p *significance.SystemPair, value float64) report.Value {
 func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.digits()
 	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
-		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"))
+		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(d.names) * (len(d.names) - 1) / 2
 	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
 		t.Note("of %s, no p is up to %g after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
@@ -372,7 +372,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		}
 		for i := range c.Pairs {
 			p := &c.Pairs[i]
-			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)))
+			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)), method(&d.scores[k][p.A]))
 		}
 	}
 	t.Note("result: of system a; p up to %g after Holm's correction for %s, which asks %.2g of the smallest p; too few: fewer than %d %ss differ",

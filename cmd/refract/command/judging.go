@@ -101,7 +101,12 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 // metric makes the metric of a spec. One that could not be started ends in the run,
 // as one that fails later.
 func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, error) {
-	m, err := j.e.registryWith(j, j.environment).Parse(ctx, spec)
+	all := j.e.registryWith(j, j.environment)
+	name, _, _ := strings.Cut(spec, ":")
+	if _, known := all.Find(name); !known && j.e.unknownMetric(name) != nil {
+		return nil, usagef("%w", j.e.unknownMetric(name))
+	}
+	m, err := all.Parse(ctx, spec)
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) && ctx.Err() == nil {
 		return start.Metric(), nil
 	}

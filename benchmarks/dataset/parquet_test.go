@@ -201,7 +201,6 @@ func TestParquetAbsentColumns(t *testing.T) {
 	}
 }
 
-// A damaged file is an error or reads as something, but ends no program.
 // What pandas and Polars make of a set is the set: integers of 64 bits, columns in another
 // order, lists in which nothing ever was, and columns that earlier versions wrote.
 func TestParquetOfDataFrames(t *testing.T) {
@@ -250,6 +249,7 @@ func TestParquetOfDataFrames(t *testing.T) {
 	}
 }
 
+// A damaged file is an error or reads as something, but ends no program.
 func TestParquetDamage(t *testing.T) {
 	s := &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}}
 	for i := range 20 {

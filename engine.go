@@ -95,22 +95,21 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	}
 	o.EveryCell = o.EveryCell || o.Missing != aggregate.Exclude // every cell counts that might be missing
 	e := &Engine{options: o, settings: slices.Clone(settings)}
-	for _, set := range settings {
+	var err error
+	if e.pooled, err = o.Scope.pools(settings); err != nil {
+		return nil, err
+	}
+	for i, set := range settings {
 		if f, ok := unfitted(set.Metric); ok {
 			return nil, fmt.Errorf("%s is not fitted to the references of a dataset: see Fit", f.Info().Name)
-		}
-		pooled, err := o.Scope.pools(set)
-		if err != nil {
-			return nil, err
 		}
 		k := slices.IndexFunc(e.needs, func(d metricNeeds) bool { return d.metric == set.Metric })
 		if k < 0 {
 			k = len(e.needs)
 			e.needs = append(e.needs, metricNeeds{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell})
 		}
-		e.needs[k].add(set.Aggregator, pooled)
+		e.needs[k].add(set.Aggregator, e.pooled[i])
 		e.metric = append(e.metric, k)
-		e.pooled = append(e.pooled, pooled)
 	}
 	damage := o.damage()
 	for k := range e.needs {

@@ -55,6 +55,9 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 		}
 		return Reduced{Value: row[0], Status: status[0]}, nil
 	}
+	if status[0] == metrics.MissingHypothesis && policy != aggregate.Fail {
+		return Reduced{Status: status[0]}, nil // no reference is at fault
+	}
 	present, unneeded := 0, 0
 	for _, s := range status {
 		switch s {

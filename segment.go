@@ -134,9 +134,9 @@ type Variant struct {
 	// as "duplicate", or "" where nobody has judged it.
 	Verdict string
 	Detail  string // of the verdict, for people; may be ""
-	// Doubt is how likely the text has lost the meaning of its reference, from
-	// 0 to 1; nil where nothing has measured it.
-	Doubt *float64
+	// Alarms say what the text may have changed of the meaning of its reference, each a
+	// kind and words, such as "negation: not".
+	Alarms []string
 	// Review is what a person decided: ReviewAccept, ReviewReject or ReviewEdit;
 	// "" where nobody has looked.
 	Review string

@@ -14,9 +14,10 @@ type Scope uint8
 
 // The scopes.
 const (
-	// Auto pools statistics (Pooled) for the aggregators single and native of
-	// metrics that can, as their papers define the score of a corpus; all
-	// else is Averaged.
+	// Auto pools statistics (Pooled) of a metric where all of its settings can, as
+	// papers define the score of a corpus: single and native of BLEU, chrF and TER.
+	// Otherwise all settings of the metric are Averaged, so that numbers next to
+	// each other are one quantity.
 	Auto Scope = iota
 	// Averaged is the mean of the system's segment scores.
 	Averaged
@@ -24,15 +25,27 @@ const (
 	Pooled
 )
 
-// pools reports whether the score of a system is of pooled statistics.
-func (s Scope) pools(set Setting) (bool, error) {
-	_, corpus := set.Metric.(metrics.CorpusMetric)
-	poolable := corpus && (set.Aggregator.Native() || set.Aggregator.Single())
-	if s == Pooled && !poolable {
-		return false, fmt.Errorf("%s with the aggregator %s has no corpus score: only single and native of metrics that define one do",
-			set.Metric.Info().Name, set.Aggregator.Name())
+// pools reports for each setting whether the scores of systems are of pooled statistics.
+func (s Scope) pools(settings []Setting) ([]bool, error) {
+	out := make([]bool, len(settings))
+	for k, set := range settings {
+		if out[k] = s != Averaged && set.poolable(); s == Pooled && !out[k] {
+			return nil, fmt.Errorf("%s with the aggregator %s has no corpus score: only single and native of metrics that define one do",
+				set.Metric.Info().Name, set.Aggregator.Name())
+		}
 	}
-	return poolable && s != Averaged, nil
+	for _, set := range settings {
+		for k := range settings {
+			out[k] = out[k] && (set.Metric != settings[k].Metric || set.poolable() || set.Aggregator.Name() == "") // which is of cells only
+		}
+	}
+	return out, nil
+}
+
+// poolable reports whether there is a corpus score under the setting.
+func (s *Setting) poolable() bool {
+	_, corpus := s.Metric.(metrics.CorpusMetric)
+	return corpus && (s.Aggregator.Native() || s.Aggregator.Single())
 }
 
 // SystemScore is the score of one system under one setting.

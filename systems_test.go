@@ -35,7 +35,7 @@ func cross(t testing.TB, ms []metrics.Metric, aggs ...string) []refract.Setting 
 }
 
 func TestSystems(t *testing.T) {
-	m := prepared{sized(false, true)}
+	m, means := prepared{sized(false, true)}, prepared{sized(false, true)}
 	late := segment("c", 1, []int{4, 5, 6}, []int{1})
 	late.Hypotheses[2].System, late.Hypotheses[2].Human = "late", true
 	segs := []*refract.Segment{
@@ -44,7 +44,7 @@ func TestSystems(t *testing.T) {
 		late,
 		segment("d", 1, []int{7}, nil),
 	}
-	s, err := accumulate(t, segs, cross(t, []metrics.Metric{m}, "max", "single", "native"), refract.Auto, aggregate.Exclude)
+	s, err := accumulate(t, segs, append(cross(t, []metrics.Metric{means}, "max"), cross(t, []metrics.Metric{m}, "single", "native")...), refract.Auto, aggregate.Exclude)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +148,23 @@ func TestScopes(t *testing.T) {
 		for _, score := range s.Scores() {
 			if score.Pooled != c.pooled || score.OK && score.Value < 0 != c.pooled {
 				t.Errorf("scope %d of %s: %+v", c.scope, c.agg, score)
+			}
+		}
+	}
+}
+
+// TestOneQuantity wants the settings of a metric to be all of the corpus or all means.
+func TestOneQuantity(t *testing.T) {
+	a, b := prepared{sized(false, true)}, prepared{sized(false, true)}
+	settings := slices.Concat(cross(t, []metrics.Metric{a}, "single", "native"), cross(t, []metrics.Metric{b}, "single", "native", "max"), cross(t, []metrics.Metric{sized(false, true)}, "single"))
+	for scope, want := range map[refract.Scope][]bool{refract.Auto: {true, true, false, false, false, false}, refract.Averaged: make([]bool, 6)} {
+		e, err := refract.NewEngine(settings, refract.Options{Scope: scope})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range settings {
+			if e.Pools(k) != want[k] {
+				t.Errorf("scope %d: setting %d pools: %v", scope, k, e.Pools(k))
 			}
 		}
 	}

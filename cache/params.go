@@ -66,6 +66,25 @@ func parseParams(s string) (Params, error) {
 	return Params(b), nil
 }
 
+// Without returns the parameters but for some names.
+func (p Params) Without(names ...string) (Params, error) {
+	if p == "" {
+		return p, nil
+	}
+	var values map[string]stdjson.RawMessage
+	if err := stdjson.Unmarshal([]byte(p), &values); err != nil {
+		return "", fmt.Errorf("sampling parameters: %w", err)
+	}
+	for _, name := range names {
+		delete(values, name)
+	}
+	b, err := stdjson.Marshal(values)
+	if err != nil {
+		return "", fmt.Errorf("sampling parameters: %w", err)
+	}
+	return parseParams(string(b))
+}
+
 // MarshalJSON writes the parameters as a JSON object.
 func (p Params) MarshalJSON() ([]byte, error) {
 	if p == "" {

@@ -23,6 +23,10 @@ const (
 	Unjudged = "unjudged"
 )
 
+// judgedBy begins the detail of a verdict that a judge gave. An accepted variant with it is
+// one that the checks had found unlike its reference.
+const judgedBy = "judged by "
+
 // class says what is wrong with an answer on its face, if anything.
 type class uint8
 
@@ -75,11 +79,11 @@ func (x *Expander) variant(j *job, a *asked) refract.Variant {
 		Finish:    a.answer.FinishReason,
 		Verdict:   a.result.Verdict,
 		Detail:    a.result.Detail,
-		Doubt:     a.doubt,
+		Alarms:    a.alarms,
 		Origin: &refract.Origin{
 			Revision:         x.cfg.Revision,
 			ServedModel:      a.answer.ServedModel,
-			Sampling:         string(f.params[a.room]),
+			Sampling:         string(a.params),
 			Form:             f.name,
 			Cleaned:          a.result.Cleaned,
 			PromptTokens:     a.answer.PromptTokens,

@@ -37,8 +37,11 @@ type Config struct {
 	// paper has PaperTemperature.
 	Temperature float64
 	// TopP is in [0, 1]; 0 is no default either; the paper has PaperTopP.
-	TopP      float64
-	MaxTokens int // bounds an answer; 0 means DefaultMaxTokens
+	TopP float64
+	// Omit names parameters that are not sent (llm.ParamTemperature, llm.ParamTopP), and
+	// Chosen those that are sent also where the model refuses them; others are then left out.
+	Omit, Chosen []string
+	MaxTokens    int // bounds an answer; 0 means DefaultMaxTokens
 	// Extra holds further fields of the request's body, such as "seed". They
 	// are part of what determines an answer.
 	Extra map[string]any
@@ -53,8 +56,7 @@ type Config struct {
 	// verdicts. If it is nil, every answer becomes a variant without a verdict.
 	Check *check.Checker
 	// Equivalence, if not nil, asks a model whether an answer that Check
-	// accepted, and whose meaning is doubtful enough, means what its reference
-	// does. It needs Check.
+	// accepted, and that raised an alarm where it says so, means what its reference does. It needs Check.
 	Equivalence *Equivalence
 	// Resample is how often a rejected answer is asked for again, with the next
 	// sample index. Greedy decoding would give the same answer, so that it has
@@ -89,7 +91,7 @@ type Expander struct {
 	asker *ask.Asker
 
 	choosing       sync.Mutex
-	chosen, asJSON bool  // what FormAuto asks for
+	chosen, asText bool  // what FormAuto asks for
 	choiceErr      error // why that cannot be found out
 
 	observing sync.Mutex

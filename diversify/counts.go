@@ -2,9 +2,11 @@ package diversify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/measure"
@@ -27,6 +29,7 @@ type Counts struct {
 	Others    []string // verdicts that no check gives
 	ByVerdict map[string]*Count
 	ByStep    map[string]*Count
+	ByAlarm   map[string]*Count  // by kind, of accepted answers
 	Diversity *measure.Diversity // of accepted answers
 
 	checker *check.Checker // nil of what was stored
@@ -48,7 +51,7 @@ func NewCounts(c *check.Checker) *Counts {
 	}
 	return &Counts{
 		checker: c, Signature: c.Signature(), Makes: makes, Cleans: check.Steps(),
-		ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{}, Diversity: measure.NewDiversity(),
+		ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{}, ByAlarm: map[string]*Count{}, Diversity: measure.NewDiversity(),
 	}
 }
 
@@ -98,6 +101,9 @@ func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 	var accepted []string
 	for i := range out.Variants {
 		accepted = append(accepted, out.Variants[i].Text.Value)
+		for _, a := range out.Variants[i].Alarms {
+			n.count(n.ByAlarm, alarm.Kind(a))
+		}
 	}
 	n.Diversity.Add(accepted)
 	return &out
@@ -116,6 +122,10 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	res := notOf
 	if res == nil {
 		judged := judge.Judge(checked(v.Reference, &answer, origin.Form))
+		if judged.Verdict == check.ReasonUnlike && v.Verdict == check.Accepted && strings.HasPrefix(v.Detail, judgedBy) {
+			judged.Verdict, judged.Detail = check.Accepted, v.Detail
+			judge.Accept(judged.Text)
+		}
 		res = &judged
 	}
 	n.count(n.ByVerdict, res.Verdict)
@@ -124,10 +134,19 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	}
 	origin.Cleaned = res.Cleaned
 	v.Origin, v.Text = &origin, refract.Text{Value: res.Text, Valid: res.HasText}
-	v.Verdict, v.Detail, v.Doubt = res.Verdict, res.Detail, nil
+	v.Verdict, v.Detail, v.Alarms = res.Verdict, res.Detail, nil
 	if v.Verdict == check.Accepted {
-		v.Doubt = new(measure.Doubt(s.References[v.Reference].Value, v.Text.Value))
+		v.Alarms = alarm.Find(s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
 	}
+}
+
+// Measure counts alarms by vectors too, which Alarm raises.
+func (n *Counts) Measure() { n.ByAlarm[alarm.Embedding] = &Count{} }
+
+// Alarm raises another alarm about an accepted variant of the segment that was added last.
+func (n *Counts) Alarm(v *refract.Variant, kind, what string) {
+	v.Alarms = append(v.Alarms, kind+": "+what)
+	n.count(n.ByAlarm, kind)
 }
 
 // texts are those of references, "" where one is missing.
@@ -186,8 +205,8 @@ func (n *Counts) count(to map[string]*Count, name string) {
 }
 
 // Table shows the counts: the verdicts that could be given, in the order of the
-// checks, the others that were there, how many answers each cleaning step changed,
-// and how different the accepted answers of a segment are.
+// checks, the others that were there, the alarms about accepted answers, how many
+// answers each cleaning step changed, and how different the accepted answers of a segment are.
 func (n *Counts) Table() *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "kind"},
@@ -214,6 +233,11 @@ func (n *Counts) Table() *report.NamedTable {
 		}
 	}
 	add("verdict", slices.Concat(n.Makes, n.Others), n.ByVerdict)
+	kinds := alarm.Kinds()
+	if n.ByAlarm[alarm.Embedding] != nil {
+		kinds = append(kinds, alarm.Embedding)
+	}
+	add("alarm", kinds, n.ByAlarm)
 	add("cleaning", n.Cleans, n.ByStep)
 	for _, m := range n.Diversity.Means {
 		t.Add("diversity", m.Measure, nil, nil, m.Segments, float64(m.Segments)/float64(n.Segments), m.Value())

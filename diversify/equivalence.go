@@ -16,9 +16,8 @@ import (
 type Equivalence struct {
 	Model    string
 	Endpoint llm.Endpoint // the Client's; "" means llm.Chat
-	// From is the least doubt of a variant (see [refract.Variant]) that the judge
-	// is asked about: 0 for all answers.
-	From float64
+	// Alarmed has the judge asked only about answers that raised an alarm.
+	Alarmed bool
 }
 
 // equivalence is an Equivalence that is ready for use.

@@ -60,7 +60,7 @@ func TestExpand(t *testing.T) {
 	if diff := cmp.Diff([]*refract.Segment(want), out, withoutOrigin); diff != "" {
 		t.Errorf("output (-want +got):\n%s", diff)
 	}
-	if len(ds[0].Variants) != 1 || olds[:2][1] != (refract.Variant{}) {
+	if len(ds[0].Variants) != 1 || !cmp.Equal(olds[:2][1], refract.Variant{}) {
 		t.Error("the input was changed")
 	}
 	want2 := diversify.Summary{

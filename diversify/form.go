@@ -1,6 +1,7 @@
 package diversify
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,9 +10,12 @@ import (
 	"maps"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -25,9 +29,9 @@ const (
 	// FormJSON sends a system prompt and a schema with it; the answer is a JSON
 	// object that holds the text. It needs the endpoint llm.Chat.
 	FormJSON Form = "json"
-	// FormAuto takes stored answers of either form, FormText first. What is not
-	// stored it asks for as FormJSON where the server gives that, as a first
-	// question finds out, and else as FormText.
+	// FormAuto takes stored answers of either form, FormJSON first. What is not
+	// stored it asks for as FormJSON, unless the server cannot give that, as a first
+	// question finds out: it refuses a schema by name, or gives no JSON twice.
 	FormAuto Form = "auto"
 )
 
@@ -59,14 +63,15 @@ type form struct {
 
 // newForms returns what a Form looks up, the form that goes first first.
 func (x *Expander) newForms() (forms []form, err error) {
-	wire := llm.Request{Model: x.cfg.Model, Temperature: x.cfg.Temperature, TopP: x.cfg.TopP, Extra: x.cfg.Extra}
+	wire := llm.Request{Model: x.cfg.Model, Temperature: x.cfg.Temperature, TopP: x.cfg.TopP, Omit: x.cfg.Omit, Extra: x.cfg.Extra}
+	if x.cfg.Form != FormText {
+		shaped := wire
+		shaped.Extra = map[string]any{responseFormat: json.RawMessage(jsonSchema)}
+		maps.Copy(shaped.Extra, x.cfg.Extra)
+		forms = append(forms, form{name: string(FormJSON), kind: kindJSON, wire: shaped})
+	}
 	if x.cfg.Form != FormJSON {
 		forms = append(forms, form{kind: kind(x.cfg.Endpoint), wire: wire})
-	}
-	if x.cfg.Form != FormText {
-		wire.Extra = map[string]any{responseFormat: json.RawMessage(jsonSchema)}
-		maps.Copy(wire.Extra, x.cfg.Extra)
-		forms = append(forms, form{name: string(FormJSON), kind: kindJSON, wire: wire})
 	}
 	for i := range forms {
 		f := &forms[i]
@@ -86,6 +91,9 @@ func (x *Expander) sampling(form string, room int) (cache.Params, error) {
 	values := map[string]any{}
 	maps.Copy(values, x.cfg.Extra)
 	values["temperature"], values["top_p"], values["max_tokens"] = x.cfg.Temperature, x.cfg.TopP, x.room(room)
+	for _, name := range x.cfg.Omit {
+		delete(values, name)
+	}
 	if form != "" {
 		values[formParam] = fmt.Sprintf("%s:%.4x", form, sha256.Sum256([]byte(jsonSystem+jsonSchema)))
 	}
@@ -105,7 +113,7 @@ func (x *Expander) question(f *form, prompt string, sample, room, expected int) 
 		wire.Messages = []llm.Message{{Role: "system", Content: jsonSystem}, {Role: "user", Content: prompt}}
 		expected += wrapping
 	}
-	return ask.Question{Request: request, Key: request.Key(), Wire: wire, Expected: expected}
+	return ask.Question{Request: request, Key: request.Key(), Wire: wire, Chosen: x.cfg.Chosen, Expected: expected}
 }
 
 // checkForm says why a Form cannot be asked for. FormAuto is FormText where the
@@ -128,63 +136,81 @@ func (c *Config) checkForm() error {
 }
 
 // probe is the [ask.Job] that finds out whether the server gives JSON. Its
-// question is the same for all datasets and its answer is stored, so that one
-// run asks it and all find the same.
+// questions are the same for all datasets and their answers are stored, so that one
+// run asks them and all find the same.
 type probe struct {
-	question ask.Question
-	result   ask.Result
+	questions []ask.Question
+	why       error // why the server does not give JSON; nil where it may
+	failed    error // in place of an answer
 }
 
+// Next asks again where an answer is no JSON: once may be chance.
 func (p *probe) Next(results []ask.Result) ([]ask.Question, error) {
-	if results == nil {
-		return []ask.Question{p.question}, nil
+	if results != nil {
+		p.why, p.failed = noJSON(&results[0].Answer), results[0].Err
+		if p.why == nil || p.failed != nil {
+			return nil, nil
+		}
 	}
-	p.result = results[0]
-	return nil, nil
+	if len(p.questions) == 0 {
+		return nil, nil
+	}
+	next := p.questions[:1]
+	p.questions = p.questions[1:]
+	return next, nil
 }
 
 func (p *probe) Answered(int, ask.Result) {}
 
 func (p *probe) At(_ int, err error) error { return err }
 
-// choose implements Choose of [ask.Config]. Where there is nobody to ask it
-// takes the server to give JSON.
-func (x *Expander) choose(ctx context.Context) (asJSON bool, err error) {
+// noJSON says that an answer shows a server that ignores the schema. One that was
+// withheld, is empty or was cut shows nothing.
+func noJSON(a *cache.Answer) error {
+	said := strings.TrimSpace(a.Text)
+	if said == "" || a.FinishReason == llm.FinishContentFilter || strings.Contains(said, "{") {
+		return nil
+	}
+	return fmt.Errorf("the server answered %.40q", said)
+}
+
+// choose implements Choose of [ask.Config]. Where there is nobody to ask, or the
+// server refused the question for another reason, it takes the server to give JSON:
+// the run then says what is wrong.
+func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 	x.choosing.Lock()
 	defer x.choosing.Unlock()
 	if x.chosen {
-		return x.asJSON, x.choiceErr
+		return x.asText, x.choiceErr
 	}
-	p := &probe{question: x.question(&x.forms[1], formQuestion, 0, 0, 0)}
-	p.question.Client = x.cfg.Probe
-	if err = x.asker.Do(ctx, p); err == nil {
-		err = p.result.Err
+	p := &probe{}
+	for sample := range 2 {
+		q := x.question(&x.forms[0], formQuestion, sample, 0, 0)
+		q.Client = x.cfg.Probe
+		p.questions = append(p.questions, q)
 	}
+	err = cmp.Or(x.asker.Do(ctx, p), p.failed)
+	var refused *llm.Error
 	switch {
 	case errors.Is(err, ErrNotStored):
-		x.chosen, x.asJSON = true, true
-		return true, nil
-	case err != nil && !errors.Is(err, llm.ErrInvalidRequest):
+		x.chosen = true
+		return false, nil
+	case errors.As(err, &refused) && errors.Is(err, llm.ErrInvalidRequest):
+		p.why = nil
+		if said := strings.ToLower(refused.Message); strings.Contains(said, responseFormat) || strings.Contains(said, "schema") {
+			p.why = err
+		}
+	case err != nil:
 		if ctx.Err() == nil { // the same for all segments that are looked up at a time
 			x.chosen, x.choiceErr = true, err
 		}
 		return false, err
 	}
-	why := err
-	if err == nil {
-		_, bad := unwrap(string(FormJSON), p.result.Answer)
-		switch said := strings.TrimSpace(p.result.Answer.Text); {
-		case said == "" && p.result.Answer.FinishReason != llm.FinishLength:
-			why = errors.New("the server gave no text")
-		case bad != nil && (bad.Verdict == NotJSON || said[0] != '{'):
-			why = fmt.Errorf("the server answered %.40q", said)
-		}
-	}
-	x.chosen, x.asJSON = true, why == nil
+	x.chosen, x.asText = true, p.why != nil
 	if x.cfg.FormFound != nil {
-		x.cfg.FormFound(why)
+		x.cfg.FormFound(p.why)
 	}
-	return x.asJSON, nil
+	return x.asText, nil
 }
 
 // unwrap takes the text out of an answer of a form. An answer that is not of
@@ -193,10 +219,23 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	if form == "" || !a.HasText || a.FinishReason == llm.FinishContentFilter || strings.TrimSpace(a.Text) == "" {
 		return a, nil
 	}
+	// A server may ignore strict, and add fields, or the schema: then a thought or a fence
+	// may stand around the object.
+	object := strings.TrimSpace(a.Text)
+	if object[0] != '{' {
+		after, _, _ := text.AfterThoughts(object)
+		object = strings.TrimSpace(after)
+		if fenced, ok := strings.CutPrefix(object, "```"); ok {
+			object = strings.TrimSuffix(strings.TrimPrefix(fenced, "json"), "```")
+		}
+	}
 	var answer struct {
 		Text *string `json:"text"`
 	}
-	err := jsonline.Unmarshal([]byte(a.Text), &answer, "the value")
+	err := jsonv2.Unmarshal([]byte(object), &answer)
+	if err != nil {
+		err = jsonline.Unmarshal([]byte(object), &answer, "the value") // which words it
+	}
 	if err == nil && answer.Text == nil {
 		err = errors.New("the value has no text")
 	}

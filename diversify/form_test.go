@@ -34,11 +34,12 @@ func TestFormAuto(t *testing.T) {
 		name    string
 		handler *llmtest.Handler
 		form    string
-		stored  int // of the first question
+		probes  int // first questions
+		stored  int // of them
 	}{
-		{"gives", &llmtest.Handler{JSON: true}, "json", 1},
-		{"ignores", &llmtest.Handler{}, "", 1},
-		{"refuses", &llmtest.Handler{Decide: refusing}, "", 0},
+		{"gives", &llmtest.Handler{JSON: true}, "json", 1, 1},
+		{"ignores", &llmtest.Handler{}, "", 2, 2},
+		{"refuses", &llmtest.Handler{Decide: refusing}, "", 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := llmtest.NewServer(t, c.handler)
@@ -51,7 +52,7 @@ func TestFormAuto(t *testing.T) {
 				}
 			}
 			asked := server.Calls
-			for _, calls := range []int{1 + 60, 0} {
+			for _, calls := range []int{c.probes + 60, 0} {
 				before := asked()
 				out, s := mustRun(t, newExpander(t, cfg), ds)
 				if n := asked() - before; n != calls || s.Calls+s.Cached != 60 || s.Calls > n || found != 1 {
@@ -82,14 +83,14 @@ func TestFormAuto(t *testing.T) {
 			before := asked()
 			cfg.FormFound = nil
 			mustRun(t, newExpander(t, cfg), segments{{ID: "new", References: []refract.Text{refract.NewText("A new one.")}}})
-			if n := asked() - before; n != 11-c.stored {
+			if n := asked() - before; n != 10+c.probes-c.stored {
 				t.Errorf("%d calls for ten new answers", n)
 			}
 		})
 	}
 }
 
-// A stored answer of the text form serves FormAuto, and one of JSON where there
+// A stored answer of JSON serves FormAuto, and one of the text form where there
 // is no such; neither is asked for again.
 func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})
@@ -116,7 +117,7 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	}
 	for _, v := range out[0].Variants {
 		want := "json"
-		for _, p := range all[:6] {
+		for _, p := range all[:4] {
 			if v.Prompt == p.Name {
 				want = ""
 			}
@@ -141,17 +142,21 @@ func TestJSONAnswers(t *testing.T) {
 	}{
 		{`{"text": "The \"two\"\u0021"}`, "stop", `The "two"!`, check.Accepted, 1},
 		{" {\"text\":\"Two.\"}\n \n ", "length", "Two.", check.Accepted, 1},
+		{"<think>One or {two}?</think>\n{\"text\": \"Two.\"}", "stop", "Two.", check.Accepted, 1},
+		{"One?</think>{\"text\": \"Two.\"}", "stop", "Two.", check.Accepted, 1},
+		{`{"text": "Two </think> three."}`, "stop", "Two </think> three.", check.Accepted, 1},
 		{`{"text": "Two`, "length", `{"text": "Two`, check.ReasonCut, 2},
 		{``, "length", "", check.ReasonCut, 2},
 		{`{"text": ""}`, "stop", "", check.ReasonEmpty, 1},
 		{`{"text": "Two`, "stop", `{"text": "Two`, diversify.NotJSON, 1},
 		{`Two.`, "stop", `Two.`, diversify.NotJSON, 1},
-		{"```json\n{\"text\": \"Two.\"}\n```", "stop", "```json\n{\"text\": \"Two.\"}\n```", diversify.NotJSON, 1},
+		{"```json\n{\"text\": \"Two.\"}\n```", "stop", "Two.", check.Accepted, 1},
+		{"<think>{one}</think>\n{\"text\": \"Two.\"}", "stop", "Two.", check.Accepted, 1},
 		{`{"text": "Two."} and so on`, "stop", `{"text": "Two."} and so on`, diversify.NotJSON, 1},
 		{`{"text": null}`, "stop", `{"text": null}`, diversify.NotJSON, 1},
 		{`{"text": ["Two."]}`, "stop", `{"text": ["Two."]}`, diversify.NotJSON, 1},
 		{`{}`, "stop", `{}`, diversify.NotJSON, 1},
-		{`{"text": "Two.", "note": "Done."}`, "stop", `{"text": "Two.", "note": "Done."}`, diversify.NotJSON, 1},
+		{`{"text": "Two.", "note": "Done."}`, "stop", "Two.", check.Accepted, 1},
 		{`{"text": "One.", "text": "Two."}`, "stop", `{"text": "One.", "text": "Two."}`, diversify.NotJSON, 1},
 		{`{"text": "half \ud83d"}`, "stop", `{"text": "half \ud83d"}`, diversify.NotJSON, 1},
 		{`{"text": "Two."}`, "content_filter", "", check.ReasonBlocked, 1},

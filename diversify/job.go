@@ -1,6 +1,7 @@
 package diversify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,8 @@ import (
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -47,11 +48,12 @@ type asked struct {
 	form         int // index of the Expander's
 
 	answer  *cache.Answer // meaningless where it failed
+	params  cache.Params  // that it was asked for with
 	failed  error         // in place of an answer
 	called  bool          // for it, in this run
 	result  check.Result  // the verdict on the answer
 	enlarge bool          // it was cut, and may have more room
-	doubt   *float64      // about an answer that the checks accept
+	alarms  []string      // about an answer that the checks accept
 }
 
 // Next implements [ask.Job].
@@ -62,7 +64,7 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 	}
 	for i := range results {
 		a := &j.asks[j.from+i]
-		a.answer, a.failed, a.called = &results[i].Answer, results[i].Err, results[i].Called
+		a.answer, a.params, a.failed, a.called = &results[i].Answer, results[i].Params, results[i].Err, results[i].Called
 		if results[i].Other {
 			a.form = 1
 		}
@@ -76,6 +78,9 @@ func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
 // Answered implements [ask.Job].
 func (j *job) Answered(i int, r ask.Result) {
 	a := &j.asks[j.from+i]
+	if r.Tolerated {
+		j.tally.update(func(p *Progress) { p.Refused = cmp.Or(p.Refused, r.Err) })
+	}
 	switch {
 	case r.Err == nil:
 		j.tally.update(func(p *Progress) { p.add(j, a, r) })
@@ -214,7 +219,7 @@ func (x *Expander) settle(j *job) {
 }
 
 // judgeAnswers gives the answers of a round their results, and accepted ones their
-// doubt.
+// alarms.
 func (x *Expander) judgeAnswers(j *job) {
 	for i := j.from; i < len(j.asks); i++ {
 		a := &j.asks[i]
@@ -223,10 +228,13 @@ func (x *Expander) judgeAnswers(j *job) {
 		}
 		x.judgeAnswer(j, a)
 		if j.checks != nil && !rejects(a.result.Verdict) {
-			reference := j.seg.References[j.cells[a.cell].reference].Value
-			a.doubt = new(measure.Doubt(reference, a.result.Text))
+			j.alarm(a)
 		}
 	}
+}
+
+func (j *job) alarm(a *asked) {
+	a.alarms = alarm.Find(j.seg.References[j.cells[a.cell].reference].Value, j.seg.Source.Value, a.result.Text)
 }
 
 func (x *Expander) judgeAnswer(j *job, a *asked) {
@@ -258,7 +266,7 @@ func (x *Expander) settleAnswer(j *job, i int) {
 	switch {
 	case a.failed != nil:
 		c.failed = true // the same request would fail again
-	case !rejects(a.result.Verdict) && x.judge != nil && *a.doubt >= x.judge.From:
+	case x.judge != nil && (a.result.Verdict == check.ReasonUnlike || !rejects(a.result.Verdict) && (len(a.alarms) > 0 || !x.judge.Alarmed)):
 		j.add(asked{cell: a.cell, about: i}, x.judge.question(j.seg.References[c.reference].Value, a.result.Text))
 	case !rejects(a.result.Verdict):
 		c.accepted++
@@ -279,8 +287,13 @@ func (x *Expander) settleQuestion(j *job, i int) {
 	case !ok:
 		verdict.Verdict, verdict.Detail = Unjudged, fmt.Sprintf("the judge said neither yes nor no: %.80q", q.answer.Text)
 	case !same:
-		verdict.Verdict, verdict.Detail = NotEquivalent, fmt.Sprintf("judged by %s", x.judge.Model)
+		verdict.Verdict, verdict.Detail = NotEquivalent, judgedBy+x.judge.Model
 	default:
+		if verdict.Verdict == check.ReasonUnlike {
+			verdict.Verdict, verdict.Detail = check.Accepted, judgedBy+x.judge.Model
+			j.checks.Accept(verdict.Text)
+			j.alarm(&j.asks[q.about])
+		}
 		j.cells[q.cell].accepted++
 		return
 	}

@@ -12,12 +12,13 @@ import (
 type Summary struct {
 	// Of the segments that were yielded:
 	Segments   int
-	References int // originals that were expanded
-	Textless   int // originals that are missing or blank, which were not sent
-	Variants   int // added by this run, those without a text included
-	Rejected   int // answers that are no references, and failures
-	Unanswered int // of those Rejected, requests that failed
-	Lacking    int // variants that were wanted, and not found
+	References int   // originals that were expanded
+	Textless   int   // originals that are missing or blank, which were not sent
+	Variants   int   // added by this run, those without a text included
+	Rejected   int   // answers that are no references, and failures
+	Unanswered int   // of those Rejected, requests that failed
+	Refused    error // the first of them
+	Lacking    int   // variants that were wanted, and not found
 
 	// Of all answers: Calls + Cached is their number.
 	Calls  int // answered by a call of this run

@@ -247,10 +247,6 @@ func TestOrigin(t *testing.T) {
 			Raw: refract.NewText("1. \"At eight in the morning the train to Lindenau leaves.\"\n"), Cleaned: v.Origin.Cleaned, PromptTokens: 7, CompletionTokens: 9,
 		},
 	}
-	if v.Doubt == nil || *v.Doubt > .5 {
-		t.Error("no doubt is measured, or much of it")
-	}
-	want.Doubt = v.Doubt
 	if diff := cmp.Diff(want, v); diff != "" || len(v.Origin.Cleaned) == 0 {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -274,8 +270,8 @@ func TestExpandedBefore(t *testing.T) {
 	}
 }
 
-// A request that fails on its own account becomes a rejected variant, once the
-// model is known to answer others; what is stored does not say so.
+// A request that fails on its own account becomes a rejected variant, whatever came
+// before it; what is stored does not say so.
 func TestTolerate(t *testing.T) {
 	tooLong := &llm.Error{Kind: llm.ErrContextLength, Message: "too long"}
 	answers := func(ctx context.Context, r llm.Request) (llm.Response, error) {
@@ -299,8 +295,8 @@ func TestTolerate(t *testing.T) {
 		t.Errorf("a second failure was tolerated: %v", err)
 	}
 	cfg.Store, cfg.Prompts = cache.NewMemory(), ten(t, "voice,order")
-	if _, _, err := run(t.Context(), newExpander(t, cfg), oneReference()); !errors.Is(err, llm.ErrContextLength) {
-		t.Errorf("a failure before any answer was tolerated: %v", err)
+	if out, _ := mustRun(t, newExpander(t, cfg), oneReference()); len(out[0].Variants) != 1 {
+		t.Errorf("a failure before any answer: %+v", out[0])
 	}
 }
 

@@ -66,6 +66,9 @@ func batchCall(ctx context.Context, c call) context.Context {
 
 // UploadBatchFile uploads JSON lines and returns the file's id.
 func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte) (string, error) {
+	if c.announce != nil {
+		c.announce()
+	}
 	timeout := transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
 	file, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
 	if err = c.batchError(ctx, err, file.ID != ""); err != nil {

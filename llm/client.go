@@ -23,6 +23,7 @@ type Client struct {
 	openai    *openai.Client
 	warn      func(error)
 	wait      time.Duration
+	announce  func()
 	first     sync.Once // look at the servers
 	// renamed holds the models whose server wants the token limit under the
 	// newer name.
@@ -39,7 +40,7 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait}
+	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}
 	library := openai.DefaultConfig("") // each server has a key of its own
 	library.BaseURL, library.HTTPClient = anyServer, c.transport
 	c.openai = openai.NewClientWithConfig(library)
@@ -129,7 +130,10 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 	}
 	body := make(map[string]any, 8+len(r.Extra))
 	maps.Copy(body, r.Extra)
-	body["model"], body["temperature"], body["top_p"], body["stream"] = r.Model, r.Temperature, r.TopP, false
+	body["model"], body[ParamTemperature], body[ParamTopP], body["stream"] = r.Model, r.Temperature, r.TopP, false
+	for _, name := range r.Omit {
+		delete(body, name)
+	}
 	if renamed {
 		body[maxCompletionTokens] = r.MaxTokens
 	} else {

@@ -50,6 +50,8 @@ type Config struct {
 	// once Wait has passed. The calls themselves tell what is wrong for good.
 	Warn func(error) `json:"-"`
 	Wait time.Duration
+	// Announce, if not nil, is called once, before the first call.
+	Announce func() `json:"-"`
 	// UserAgent is "refract" where it is "".
 	UserAgent string
 	// Transport carries the attempts; nil means one like

@@ -53,6 +53,7 @@ type Error struct {
 	Attempts int    // requests sent
 	Message  string // what the server said, or the cause; may be ""
 	Hint     string // what to do; may be ""
+	Refuses  string // the parameter that the server refuses by its name, such as ParamTopP; or ""
 
 	what string // what the server did, as a predicate
 	api  error  // go-openai's, redacted; or nil
@@ -263,6 +264,9 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 	default:
 		e = fail(ErrInvalidRequest, "refused the request", "")
 		e.newLimit = status == http.StatusBadRequest && wantsNewLimit(api)
+		if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
+			e.Refuses = refusedParameter(api)
+		}
 	}
 	code, _ := api.Code.(string)
 	e.api = &openai.APIError{Message: said, Type: s.clean(api.Type, maxSnippet), Code: s.clean(code, maxSnippet), HTTPStatusCode: status, HTTPStatus: http.StatusText(status)}
@@ -362,11 +366,31 @@ func wantsNewLimit(e *openai.APIError) bool {
 	return says(e.Message, maxCompletionTokens) && (e.Param != nil && *e.Param == maxTokens || says(e.Message, "'"+maxTokens+"'"))
 }
 
+// refusedParameter is the sampling parameter that a model does not take, or takes
+// only at its default. One that is out of range is not refused.
+func refusedParameter(e *openai.APIError) string {
+	refused := hasCode(e, "unsupported_parameter", "unsupported_value") || says(e.Message,
+		"unsupported", "not support", "n't support", "not permitted", "deprecated", "unrecognized", "unknown", "unexpected", "cannot both")
+	for _, name := range []string{ParamTopP, ParamTemperature} { // of two that do not go together, the first
+		named := e.Param != nil && *e.Param == name
+		for _, quote := range []string{"'", "`", "\"", ": "} {
+			named = named || says(e.Message, quote+name+strings.TrimSpace(strings.Trim(quote, ":")))
+		}
+		if refused && named {
+			return name
+		}
+	}
+	return ""
+}
+
 // serverWait is how long the server asks to wait before the next attempt, by its
-// Retry-After; else 0.
+// retry-after-ms or Retry-After; else 0.
 func serverWait(resp *http.Response, now time.Time) time.Duration {
 	if resp == nil {
 		return 0
+	}
+	if ms, err := strconv.ParseFloat(strings.TrimSpace(resp.Header.Get("Retry-After-Ms")), 64); err == nil && ms >= 0 {
+		return time.Duration(min(ms/1000, longestPause.Seconds()) * float64(time.Second))
 	}
 	after := strings.TrimSpace(resp.Header.Get("Retry-After"))
 	if at, err := http.ParseTime(after); err == nil {

@@ -62,10 +62,13 @@ const readyPause = 2 * time.Second
 
 // await looks, before the first call, whether the servers are ready.
 func (c *Client) await(ctx context.Context, model string) {
-	if c.warn == nil {
-		return
-	}
 	c.first.Do(func() {
+		if c.announce != nil {
+			c.announce()
+		}
+		if c.warn == nil {
+			return
+		}
 		begin, done := beginning(ctx)
 		defer done()
 		faults := c.Await(begin, model, c.wait)

@@ -35,6 +35,8 @@ type Request struct {
 	// MaxTokens bounds the answer and is at least 1.
 	MaxTokens int
 	Stop      []string
+	// Omit names parameters that are not sent: ParamTemperature, ParamTopP.
+	Omit []string
 	// Extra are further fields of the body, such as structured_outputs, sent
 	// as JSON. They cannot take the place of the fields above.
 	Extra map[string]any
@@ -73,6 +75,12 @@ type Response struct {
 	// Model is the model as the server names it, "" where it does not.
 	Model string
 }
+
+// The parameters that models may refuse, see [Error].
+const (
+	ParamTemperature = "temperature"
+	ParamTopP        = "top_p"
+)
 
 // ownFields are the fields of a body that Extra cannot set: those of Request,
 // and those that would ask for another kind of answer than Response holds.

@@ -93,6 +93,15 @@ type meansOf struct {
 	of   []int32 // group of each segment of base
 }
 
+// Under returns the table whose means a table holds, and the row of each of its
+// segments; the table itself, and nil, where its scores are no means.
+func (p *Pairs) Under() (base *Pairs, row []int32) {
+	if p.level == nil {
+		return p, nil
+	}
+	return p.level.base, p.level.of
+}
+
 // Means returns a table with one row per group of segments, such as the
 // documents: the mean gold and metric scores of each system over those of its
 // cells that have both. A cell without any is missing. of gives the group of

@@ -90,10 +90,7 @@ func appendVariants(b []byte, key string, variants []refract.Variant) []byte {
 		}
 		b = appendField(b, `,"verdict":`, v.Verdict)
 		b = appendField(b, `,"detail":`, v.Detail)
-		if v.Doubt != nil {
-			b = append(b, `,"doubt":`...)
-			b = strconv.AppendFloat(b, *v.Doubt, 'g', -1, 64)
-		}
+		b = appendStrings(b, `,"alarms":[`, v.Alarms)
 		b = appendField(b, `,"review":`, v.Review)
 		b = appendField(b, `,"audit":`, v.Audit)
 		b = appendField(b, `,"audited_by":`, v.AuditedBy)
@@ -118,14 +115,7 @@ func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
 		b = append(b, `,"raw":`...)
 		b = appendText(b, o.Raw)
 	}
-	if len(o.Cleaned) > 0 {
-		b = append(b, `,"cleaned":[`...)
-		for i, step := range o.Cleaned {
-			b = comma(b, i)
-			b = jsonline.AppendString(b, step)
-		}
-		b = append(b, ']')
-	}
+	b = appendStrings(b, `,"cleaned":[`, o.Cleaned)
 	b = appendCount(b, `,"prompt_tokens":`, o.PromptTokens)
 	b = appendCount(b, `,"completion_tokens":`, o.CompletionTokens)
 	if !o.Created.IsZero() {
@@ -134,6 +124,19 @@ func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
 		b = append(b, '"')
 	}
 	return b
+}
+
+// appendStrings writes a list that is left out when it is empty.
+func appendStrings(b []byte, key string, list []string) []byte {
+	if len(list) == 0 {
+		return b
+	}
+	b = append(b, key...)
+	for i, s := range list {
+		b = comma(b, i)
+		b = jsonline.AppendString(b, s)
+	}
+	return append(b, ']')
 }
 
 // appendCount writes a number that is left out when it is 0.
@@ -316,7 +319,7 @@ func checkParents(s *refract.Segment, n int) error {
 
 // checkVariant finds what the reader would refuse in a variant.
 func checkVariant(v *refract.Variant) error {
-	all := []string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, v.Review, v.Audit, v.AuditedBy}
+	all := append([]string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, v.Review, v.Audit, v.AuditedBy}, v.Alarms...)
 	if o := v.Origin; o != nil {
 		all = append(append(all, o.Revision, o.ServedModel, o.Form, o.Raw.Value), o.Cleaned...)
 		if o.Sampling != "" && (o.Sampling[0] != '{' || strings.Contains(o.Sampling, "\n") || !jsontext.Value(o.Sampling).IsValid()) {
@@ -334,8 +337,6 @@ func checkNumbers(v *refract.Variant) error {
 	switch {
 	case v.Sample < 0:
 		return fmt.Errorf("has the sample %d", v.Sample)
-	case v.Doubt != nil && !(*v.Doubt >= 0 && *v.Doubt <= 1):
-		return fmt.Errorf("has the doubt %v, which is not in [0, 1]", *v.Doubt)
 	case v.Origin == nil:
 		return nil
 	case v.Origin.PromptTokens < 0 || v.Origin.CompletionTokens < 0:

@@ -229,8 +229,8 @@ func takeAbsent(field string, variants []variantRecord, absent map[string]bool) 
 		if absent[field+".text"] {
 			v.Text = nil
 		}
-		if absent[field+".doubt"] {
-			v.Doubt = nil
+		if absent[field+".alarms"] {
+			v.Alarms = nil
 		}
 		if absent[field+".raw"] {
 			v.Raw = nil

@@ -39,7 +39,7 @@ type variantRecord struct {
 	Finish      string   `json:"finish" parquet:"finish,dict"`
 	Verdict     string   `json:"verdict" parquet:"verdict,dict"`
 	Detail      string   `json:"detail" parquet:"detail"`
-	Doubt       *float64 `json:"doubt" parquet:"doubt"`
+	Alarms      []string `json:"alarms" parquet:"alarms,list"`
 	Review      string   `json:"review" parquet:"review,dict"`
 	Audit       string   `json:"audit" parquet:"audit,dict"`
 	AuditedBy   string   `json:"audited_by" parquet:"audited_by,dict"`
@@ -57,6 +57,7 @@ type variantRecord struct {
 	// The texts of JSON, which may also be absent.
 	JSONText jsonText `json:"text" parquet:"-"`
 	JSONRaw  jsonText `json:"raw" parquet:"-"`
+	Doubt    *float64 `json:"doubt" parquet:"-"` // of older files; alarms took its place
 }
 
 // What raw_is says of the answer before it was cleaned: nothing is known of
@@ -277,7 +278,7 @@ func fillVariants(dst []variantRecord, variants []refract.Variant) []variantReco
 		p := variantRecord{
 			Reference: int32(v.Reference), Prompt: v.Prompt, Sample: int64(v.Sample), Model: v.Model,
 			Text: textPointer(v.Text), Finish: v.Finish, Verdict: v.Verdict, Detail: v.Detail,
-			Doubt: v.Doubt, Review: v.Review, Audit: v.Audit, AuditedBy: v.AuditedBy,
+			Alarms: slices.Clone(v.Alarms), Review: v.Review, Audit: v.Audit, AuditedBy: v.AuditedBy,
 		}
 		if o := v.Origin; o != nil {
 			p.Revision, p.ServedModel, p.Sampling, p.Form, p.Cleaned = o.Revision, o.ServedModel, object(o.Sampling), o.Form, slices.Clone(o.Cleaned)
@@ -353,7 +354,7 @@ func variantsOf(field string, rows []variantRecord, json bool) ([]refract.Varian
 		out[i] = refract.Variant{
 			Reference: int(p.Reference), Prompt: p.Prompt, Sample: int(p.Sample), Model: p.Model,
 			Text: textOf(p.Text), Finish: p.Finish, Verdict: p.Verdict, Detail: p.Detail,
-			Doubt: p.Doubt, Review: p.Review, Audit: p.Audit, AuditedBy: p.AuditedBy,
+			Alarms: clone(p.Alarms), Review: p.Review, Audit: p.Audit, AuditedBy: p.AuditedBy,
 		}
 		if out[i].Origin, err = p.origin(out[i].Text); err == nil {
 			err = checkNumbers(&out[i])

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
@@ -49,6 +48,9 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
 		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
+	}
+	if out.ofFiles() {
+		out.AName, out.BName = out.A.Metric, out.B.Metric
 	}
 	for i, ok := range x.GoldOK {
 		if ok && x.MetricOK[i] && x.Metric[i] == y.Metric[i] {
@@ -115,7 +117,7 @@ func testable(m significance.Method, st Statistic, t *table) error {
 
 // test tests whether table x has the larger value.
 func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed, Units: x.data.units}
+	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed, Units: x.data.units, OneSided: r.p.Test.OneSided}
 	key := keyOf("test", x.key(), y.key(), x.data.describe(st), r.p.Test.Method, o)
 	return r.tests.get(ctx, r, key, func() (*significance.Result, error) {
 		var tables [2]*correlate.Pairs
@@ -153,10 +155,10 @@ func (r *run) correct(res *Result) {
 		known := wide || d.Corrected.Defined()
 		d.Significant = known && off && small && d.Value.Defined() && d.Value != 0
 		// The least p-value of so many resamples would not be significant either.
-		least := float64(len(family)) / float64(d.Resamples+1)
-		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && least >= alpha; d.Undecided {
+		enough := r.p.Test.draws(alpha / float64(len(family)))
+		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && d.Resamples < enough; d.Undecided {
 			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",
-				d.Resamples, len(family), int(math.Ceil(float64(len(family))/alpha)))
+				d.Resamples, len(family), enough)
 		}
 	}
 }

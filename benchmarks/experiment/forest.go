@@ -111,12 +111,12 @@ func (d *Difference) outcome() report.Outcome {
 	return report.Unclear
 }
 
-// short is the name of a setting without its set of references where there is one
-// set only.
+// short is the name of a setting, without its set of references where that is all of them
+// in every setting.
 func (d *Difference) short(all []*Difference) string {
 	name := d.AName
-	if !slices.ContainsFunc(all, func(o *Difference) bool { return o.A.References != d.A.References }) {
-		name = strings.TrimSuffix(name, " ("+d.A.References+")")
+	if !slices.ContainsFunc(all, func(o *Difference) bool { return o.A.References != allSet }) {
+		name = strings.TrimSuffix(name, " ("+allSet+")")
 	}
 	return name
 }

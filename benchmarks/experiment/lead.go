@@ -45,7 +45,12 @@ func (r *Result) leading() []*Difference {
 
 // claim says what the differences under one statistic come to.
 func (r *Result) claim(all []*Difference) string {
-	settings := groupsOf(all, func(d *Difference) ([2]string, bool) { return [2]string{d.A.References, d.A.Aggregator}, true })
+	settings := groupsOf(all, func(d *Difference) ([2]string, bool) {
+		if d.ofFiles() {
+			return [2]string{d.A.Metric}, true
+		}
+		return [2]string{d.A.References, d.A.Aggregator}, true
+	})
 	better := func(d *Difference) bool { return d.Significant && d.Value > 0 }
 	worse := func(d *Difference) bool { return d.Significant && d.Value < 0 }
 	best := slices.MaxFunc(settings, func(a, b []*Difference) int {

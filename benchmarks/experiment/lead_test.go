@@ -43,6 +43,9 @@ func TestLead(t *testing.T) {
 			"By Kendall’s τ, use max over 11 references: +0.042 chrF; mean over 11 references harms −0.041 chrF; by Kendall’s τ by segment it is +0.024 for chrF mean"},
 		"only harms": {[]experiment.Difference{compared("bleu", "mean", flat, -0.048), compared("bleu", "max", flat, 0.001)},
 			"By Kendall’s τ, keep the single reference; mean over 11 references harms −0.048 BLEU"},
+		"references that are not all are named": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.048), func(d *experiment.Difference) {
+			d.A.References, d.AName = "first 4", "max over 4 references (first 4)"
+		})}, "By Kendall’s τ, use max over 4 references (first 4): +0.048 BLEU"},
 		"nothing significant": {[]experiment.Difference{compared("bleu", "mean", flat, -0.004), compared("bleu", "max", flat, 0.002)},
 			"By Kendall’s τ, nothing differs significantly from the single reference"},
 		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), func(d *experiment.Difference) { d.Significant, d.Undecided = false, true })},

@@ -98,6 +98,7 @@ func (r *run) fileSeries(_ context.Context, d *data) ([]*series, error) {
 	var out []*series
 	for _, f := range d.Scores {
 		s := newStated(f.Name, 0)
+		s.file = true
 		scores, err := dataset.ReadScores(r.p.File(f.Path), d.segments, func(w dataset.Warning) { r.warn("%s", w) })
 		if err != nil {
 			return nil, err

@@ -33,6 +33,7 @@ func TestParseDefaults(t *testing.T) {
 func TestParseTasks(t *testing.T) {
 	const text = `
 datasets: [{name: a, dataset: "jsonl:a"}, {name: b, dataset: "jsonl:b"}]
+significance: {one_sided: true}
 tasks:
   - {dataset: a, domain: [all, news], statistic: [pearson, kendall], level: system, weight: 2}
   - {statistic: [acc23, kendall], group: segment}

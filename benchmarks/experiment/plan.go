@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -88,6 +90,13 @@ type ScoreFile struct {
 	Path string `yaml:"file"`
 }
 
+// hasScores reports whether a metric's name is that of a file of scores.
+func (p *Plan) hasScores(name string) bool {
+	return slices.ContainsFunc(p.Datasets, func(d Dataset) bool {
+		return slices.ContainsFunc(d.Scores, func(s ScoreFile) bool { return s.Name == name })
+	})
+}
+
 // Set is a choice of references: the originals, with what it says.
 type Set struct {
 	Name    string
@@ -168,6 +177,25 @@ type Test struct {
 	Resamples int // 0 for no tests, at most [correlate.MaxResamples]
 	Block     int // 0, or the resamples after which a test may stop early
 	Seed      uint64
+	OneSided  bool // as mt-metrics-eval tests
+}
+
+// String is the method with the kind of its p-values.
+func (t Test) String() string { return fmt.Sprintf("%v, %s", t.Method, t.sides()) }
+
+func (t Test) sides() string {
+	if t.OneSided {
+		return "one-sided as in mt-metrics-eval"
+	}
+	return "two-sided"
+}
+
+// draws is how many resamples have p-values below p.
+func (t Test) draws(p float64) int {
+	if t.Method == significance.MethodBootstrap && !t.OneSided {
+		p /= 2
+	}
+	return int(math.Ceil(1 / p))
 }
 
 // Comparison is a pair of settings of each metric.

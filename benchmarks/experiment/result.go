@@ -31,7 +31,9 @@ type Result struct {
 	Verdicts    []Verdict        `json:"verdicts"`
 	Notes       []string         `json:"notes"` // how the numbers were made, and what was left out
 
-	test Test
+	test  Test
+	means []string // levels above segments of the statistics, whose scores are means
+	own   []string // metrics with the folder's own scores of systems, which are no means
 }
 
 // Ended is a metric that did not start, or failed before the last segment: no
@@ -158,7 +160,7 @@ type Difference struct {
 	Value     Number        `json:"value"` // A less B
 	Interval  *report.Range `json:"interval"`
 	Test      string        `json:"test"`      // "" where none was made
-	P         Number        `json:"p"`         // one-sided, of the larger being larger by chance
+	P         Number        `json:"p"`         // two-sided, unless the plan asks for one-sided ones
 	Corrected Number        `json:"corrected"` // after Holm's correction for all differences of the Result
 	Resamples int           `json:"resamples"` // of the test
 	N         int           `json:"n"`
@@ -173,6 +175,9 @@ type Difference struct {
 	// resamples to tell.
 	Undecided bool `json:"undecided,omitempty"`
 }
+
+// ofFiles reports whether two files of scores are compared, and not settings of a metric.
+func (d *Difference) ofFiles() bool { return d.A.Metric != d.B.Metric }
 
 // CurveResult is the agreement by the number of references.
 type CurveResult struct {

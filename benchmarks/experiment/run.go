@@ -134,8 +134,18 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
 		Prompts: []PromptAnalysis{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test,
 	}
+	var doubtful []string
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
+		if level := s.Level.String() + "s"; s.Level != correlate.SegmentLevel && !slices.Contains(res.means, level) {
+			res.means = append(res.means, level)
+		}
+		if method := r.p.Test.Method; r.p.Test.Resamples > 0 && s.ofCells() && method.TooLiberal(s.Measure) && method.Takes(s.Measure) == nil {
+			doubtful = append(doubtful, s.Label())
+		}
+	}
+	if len(doubtful) > 0 {
+		r.note("%v takes cells of a segment as independent: p of %s can be far too small; randomization holds", r.p.Test.Method, strings.Join(doubtful, ", "))
 	}
 	for k := 1; k < len(r.p.Datasets); k++ { // faults of the first show before anything is scored
 		r.progress("checking %s", r.p.Datasets[k].Name)
@@ -187,6 +197,9 @@ func (r *run) makeMetrics(ctx context.Context) error {
 			continue
 		}
 		m, err := r.Metric(ctx, spec)
+		if err != nil && r.p.hasScores(spec) {
+			continue // it names the file, and no metric
+		}
 		if err != nil {
 			return err
 		}
@@ -388,6 +401,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		switch {
 		case est.Own:
+			if !slices.Contains(res.own, s.name.Metric) {
+				res.own = append(res.own, s.name.Metric)
+			}
 			r.note("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
 		case est.Single:
 			r.note("no interval of %s: all of its scores are of one %s, and a bootstrap needs several", s.name, d.drawn)
@@ -410,6 +426,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 // method notes how the numbers were made.
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
+	if len(res.means) > 0 {
+		r.note("scores of %s are means of segments, also of metrics with a corpus score, which 'refract score' shows", strings.Join(res.means, " and "))
+	}
 	if b.Resamples > 0 {
 		paired := ""
 		if len(res.Differences)+len(res.Curves) > 0 {
@@ -425,7 +444,7 @@ func (r *run) method(res *Result) {
 		if t.Method == significance.MethodWilliams {
 			how = "exact"
 		}
-		r.note("p-values: %s, one-sided in the direction seen, %s; corrected by Holm's method over all differences", t.Method, how)
+		r.note("p-values: %v, %s; corrected by Holm's method over all differences", t, how)
 	}
 	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
 }

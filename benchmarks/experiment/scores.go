@@ -19,6 +19,7 @@ type series struct {
 	metric metrics.Metric
 	info   metrics.Info
 	own    bool   // the scores were made elsewhere
+	file   bool   // in a file of the plan
 	shared string // name of the metric in other datasets, where it is another one; "" for the same
 	// stated is how many references own scores of segments are said to be of.
 	stated  int

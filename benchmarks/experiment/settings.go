@@ -177,8 +177,8 @@ func (n SettingName) label(t *table) string {
 // pair is two settings of a metric to compare.
 type pair struct{ a, b *setting }
 
-// pairs sets every setting against the single reference of its metric, or as the
-// plan lists them.
+// pairs sets every setting against the single reference of its metric, and files of
+// scores against the first, or as the plan lists them.
 func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 	if r.p.Pairing != WithSingle {
 		return nil, nil
@@ -209,7 +209,13 @@ func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 	}
 	settings = slices.DeleteFunc(slices.Clone(settings), func(s *setting) bool { return s.as != nil })
 	bases := map[*series]*setting{}
+	var first *setting // file of scores
 	for _, s := range settings {
+		if s.series.file {
+			first = cmp.Or(first, s)
+			bases[s.series] = first
+			continue
+		}
 		if b := bases[s.series]; b == nil || s.single && !b.single {
 			bases[s.series] = s
 		}

@@ -44,7 +44,12 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 			continue
 		}
 		t := known.make(r)
-		t.Name, t.Coverage = name, r.cells()
+		if t.Name, t.Coverage = name, r.cells(); len(r.means) > 0 && t.Heading == "" {
+			t.Heading = "scores of " + strings.Join(r.means, " and ") + ": mean of segments"
+			if len(r.own) > 0 {
+				t.Heading += "; of " + strings.Join(r.own, ", ") + ": the folder's own"
+			}
+		}
 		if len(r.Datasets) == 1 && r.Datasets[0].Name == "" {
 			drop(t, "dataset")
 			drop(t, "set") // of all references
@@ -205,6 +210,9 @@ func (r *Result) rowTable() *report.NamedTable {
 	if len(r.Ended) == 0 {
 		drop(t, "ended")
 	}
+	if len(r.means) > 0 {
+		t.Note("n: pairs of scores, or of systems under accuracy and soft-accuracy; missing: cells of segments without one of the two scores")
+	}
 	t.Columns[2].Hide = len(sets) < 2
 	if len(r.Ranks) == 0 {
 		drop(t, "rank")
@@ -220,11 +228,11 @@ func (r *Result) rowTable() *report.NamedTable {
 // ranking says how ranks come about.
 func (r *Result) ranking() string {
 	t := r.test
-	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t.Method, 1-r.Confidence)
+	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t, 1-r.Confidence)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
 	}
-	if t.Block > 0 && t.Block < t.Resamples && t.Method < significance.MethodWilliams {
+	if t.Block > 0 && t.Block < t.Resamples && t.Method != significance.MethodWilliams && t.Method != significance.MethodBootstrap {
 		note += fmt.Sprintf(", fewer where p is below 0.02 or above 0.5 after a block of %d", t.Block)
 	}
 	return note
@@ -284,7 +292,7 @@ func (r *Result) pairTable() *report.NamedTable {
 	if len(r.Ranks) > 0 {
 		t.Note("%s", r.ranking())
 	}
-	t.Note("p: one-sided; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without")
+	t.Note("p: %s; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without", r.test.sides())
 	return t
 }
 
@@ -387,7 +395,7 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 // rankingTable has a row for each system, with its score and rank by people and
 // under each setting.
 func (r *Result) rankingTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Systems under each setting", Columns: columns(datasetColumn, report.Column{Name: "system"}, value("human", 3), value("rank", 0))}
+	t := &report.NamedTable{Title: "Systems under each setting", Heading: "mean of segments", Columns: columns(datasetColumn, report.Column{Name: "system"}, value("human", 3), value("rank", 0))}
 	var settings []SettingName
 	for i := range r.Rankings {
 		for _, s := range r.Rankings[i].Settings {

@@ -96,15 +96,19 @@ func (f *file) tasks(e *Plan) error {
 	return nil
 }
 
-// task reads the statistic of a task, and how it is tested: as the file says, or
-// as mt-metrics-eval does.
+// task reads the statistic of a task, and how it is tested: as the file says, as
+// mt-metrics-eval does where the file asks for its one-sided p-values, or else by the test
+// that holds.
 func (f *file) task(field string, s *statistic, test string) (t Task, err error) {
 	if t.Statistic, err = s.parse(field); err != nil {
 		return t, err
 	}
-	usual := significance.MethodPermBoth
-	if t.Measure.Statistic.Calibrated() {
+	usual := significance.MethodRandomization
+	switch {
+	case f.Significance.OneSided && t.Measure.Statistic.Calibrated():
 		usual = significance.MethodPermPairs
+	case f.Significance.OneSided:
+		usual = significance.MethodPermBoth
 	}
 	if t.Method, err = parsed(field+".test", cmp.Or(test, f.Significance.Method, usual.String()), significance.ParseMethod); err != nil {
 		return t, err
@@ -163,7 +167,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 		}
 		out := TaskResult{About: d.about(t.Statistic), Domain: t.Domain, Label: t.label(), Weight: t.Weight}
 		if r.p.Test.Resamples > 0 {
-			out.Test = t.Method.String()
+			out.Test = r.taskMethod(tables, t).String()
 		}
 		done := significance.Task{Comparison: c, Weight: t.Weight, Least: t.Measure.Statistic.Lowest(), Most: 1}
 		for k, s := range settings {
@@ -185,7 +189,7 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 // task ranks the settings of a dataset.
 func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
 	part, test := d.domain(t.Domain), r.p.Test
-	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: r.p.Pairing != EveryPair}
+	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: r.p.Pairing != EveryPair, OneSided: test.OneSided}
 	var tables []*table
 	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
 	for _, s := range settings {
@@ -206,9 +210,19 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 		if o.Resamples == 0 {
 			return significance.ByValue(prepared, t.Measure)
 		}
-		return significance.Matrix(ctx, t.Method, prepared, t.Measure, 1-r.p.Bootstrap.Confidence, o)
+		return significance.Matrix(ctx, r.taskMethod(tables, t), prepared, t.Measure, 1-r.p.Bootstrap.Confidence, o)
 	})
 	return c, tables, err
+}
+
+// taskMethod is how a task is tested: a folder's own scores of systems have no segments
+// that could be exchanged.
+func (r *run) taskMethod(tables []*table, t *Task) significance.Method {
+	own := func(of *table) bool { return r.takesOwn(of, t.Statistic) }
+	if t.Method == significance.MethodRandomization && slices.ContainsFunc(tables, own) {
+		return significance.MethodPermBoth
+	}
+	return t.Method
 }
 
 // hasDomain finds a task of a domain that no segment is of.
@@ -281,7 +295,7 @@ func (r *run) standings(res *Result) {
 	if len(r.done) == 0 {
 		return
 	}
-	for _, s := range significance.Average(r.done, 1-r.p.Bootstrap.Confidence) {
+	for _, s := range significance.Average(r.done, 1-r.p.Bootstrap.Confidence, significance.Options{OneSided: r.p.Test.OneSided}) {
 		res.Standings = append(res.Standings, Standing{r.entrants[s.Setting], Number(s.Value), Number(s.Rank), s.Cluster})
 	}
 	var without []string

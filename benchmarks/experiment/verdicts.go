@@ -117,6 +117,9 @@ func pText(p Number) string {
 func (d *Difference) verdict(several bool, confidence float64) Verdict {
 	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval, Outcome: d.outcome()}
 	a, b, of := d.AName, d.BName, " for "+d.A.Metric
+	if d.ofFiles() {
+		of = ""
+	}
 	of += d.on(several) + ", " + d.Statistic
 	if !d.Value.Defined() {
 		v.Text = fmt.Sprintf("%s and %s cannot be compared%s: the statistic is undefined", a, b, of)

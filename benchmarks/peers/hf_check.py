@@ -22,11 +22,9 @@ def variant(v):
     """A variant as JSON Lines has it."""
     out = {k: v[k] for k in ("reference", "prompt", "sample", "text")}
     for key in ("model", "finish", "verdict", "detail", "review", "audit", "audited_by", "revision",
-                "served_model", "form", "created", "cleaned"):
+                "served_model", "form", "created", "cleaned", "alarms"):
         if v[key]:
             out[key] = v[key]
-    if v["doubt"] is not None:
-        out["doubt"] = v["doubt"]
     for key in ("prompt_tokens", "completion_tokens"):
         if v[key]:
             out[key] = v[key]

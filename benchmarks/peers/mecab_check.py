@@ -25,7 +25,7 @@ def main():
             f.write(json.dumps({"id": "a", "references": references, "hypotheses": {str(i): h for i, h in enumerate(hypotheses)}}) + "\n")
         out = subprocess.run(
             [refract, "score", "jsonl:" + path, "-m", f"exec:processes=1 '{sys.executable}' '{program}' {tokenizer}",
-             "--per", "cell", "-f", "jsonl", "--cache", os.path.join(folder, "mecab.sqlite")], check=True, capture_output=True, text=True).stdout
+             "-a", "native", "--per", "cell", "-f", "jsonl", "--cache", os.path.join(folder, "mecab.sqlite")], check=True, capture_output=True, text=True).stdout
         bleu = BLEU(tokenize=tokenizer, effective_order=True)
         rows = [row for row in map(json.loads, out.splitlines()) if "score" in row]
         for row in rows:

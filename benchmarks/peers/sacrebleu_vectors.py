@@ -75,7 +75,7 @@ def vary(rng, s, pool):
 
 
 def bleu_settings():
-    smooths = [("exp", None), ("none", None), ("floor", None), ("add-k", None), ("floor", 0.01), ("add-k", 0.5), ("add-k", 2.5)]
+    smooths = [("exp", None), ("none", None), ("floor", None), ("add-k", None), ("floor", 0.01), ("floor", 0), ("add-k", 0), ("add-k", 0.5), ("add-k", 2.5)]
     for tok, (method, value), lc, order, eff in itertools.product(
         ["13a", "none", "intl", "zh", "char"], smooths, [False, True], [4, 1, 2, 6], [True, False]
     ):

@@ -17,7 +17,8 @@ def sample(tmp_path_factory, refract):
 
 def test_matrix_in_pyarrow(tmp_path, refract, sample):
     for form in "parquet", "jsonl":
-        run(refract, "score", f"jsonl:{sample}/demo/sample.jsonl", "--per", "cell", "-o", tmp_path / f"matrix.{form}")
+        run(refract, "score", f"jsonl:{sample}/demo/sample.jsonl", "-a", "native", "--per", "cell",
+            "-o", tmp_path / f"matrix.{form}")
     script("parquet_check.py", tmp_path / "matrix.parquet", tmp_path / "matrix.jsonl")
 
 

@@ -32,10 +32,10 @@ def equal(got, want):
 
 segments = [
     {"id": "one", "source": "La voile du canot est rouge.", "references": ["The sail of the dinghy is red."],
-     "variants": [variant("The dinghy has a red sail.", doubt=0.1), variant("I am sorry for your boat.", sample=1, doubt=0.97)],
+     "variants": [variant("The dinghy has a red sail.", alarms=["name: Lyon"]), variant("I am sorry for your boat.", sample=1, alarms=["dropped: red sail", "added: sorry"])],
      "rejected": [variant(None, "blocked", sample=2), variant("The sail", "cut", sample=3, detail='it ends in the word "sail"', raw="The sail,")]},
-    {"id": "two", "source": HOSTILE, "references": ["قارب شراعي صغير " + HOSTILE], "variants": [variant(HOSTILE, doubt=0.5)]},
-    {"id": "three", "references": ["帆是红色的。"], "variants": [variant("船帆呈红色。" * 40, doubt=0.2)]},
+    {"id": "two", "source": HOSTILE, "references": ["قارب شراعي صغير " + HOSTILE], "variants": [variant(HOSTILE, alarms=[HOSTILE])]},
+    {"id": "three", "references": ["帆是红色的。"], "variants": [variant("船帆呈红色。" * 40, alarms=["added: 船"])]},
 ]
 data = folder / "review.jsonl"
 data.write_text("".join(json.dumps(s) + "\n" for s in segments))

@@ -26,8 +26,9 @@ type Standing struct {
 
 // Average orders the settings that have a rank in every task by the weighted mean of
 // their measures. A resample of the mean is that of all tasks together, as
-// Options.Draws kept them; a task that stopped early repeats what it drew.
-func Average(tasks []Task, alpha float64) []Standing {
+// Options.Draws kept them; a task that stopped early repeats what it drew. Clusters
+// are by p-values up to alpha, which Options.OneSided says the kind of.
+func Average(tasks []Task, alpha float64, o Options) []Standing {
 	total := 0.0
 	count, at := map[int]int{}, make([]map[int]int, len(tasks)) // at is the place in the order of a task
 	for k, t := range tasks {
@@ -60,7 +61,7 @@ func Average(tasks []Task, alpha float64) []Standing {
 	for i := range out {
 		p[i] = make([]float64, len(out))
 		for j := i + 1; j < len(out); j++ {
-			p[i][j] = averageP(tasks, at, total, &out[i], &out[j])
+			p[i][j] = averageP(tasks, at, total, &out[i], &out[j], o)
 			if math.IsNaN(p[i][j]) {
 				return out
 			}
@@ -72,9 +73,9 @@ func Average(tasks []Task, alpha float64) []Standing {
 	return out
 }
 
-// averageP is the p-value of setting a having a larger mean than b; NaN where a
-// task has no draws.
-func averageP(tasks []Task, at []map[int]int, total float64, a, b *Standing) float64 {
+// averageP is the p-value of the difference of the means of settings a and b; NaN
+// where a task has no draws.
+func averageP(tasks []Task, at []map[int]int, total float64, a, b *Standing, o Options) float64 {
 	draws, factors, n := make([][]float64, len(tasks)), make([]float64, len(tasks)), 0
 	for k, t := range tasks {
 		x, y := at[k][a.Setting], at[k][b.Setting]
@@ -94,7 +95,7 @@ func averageP(tasks []Task, at []map[int]int, total float64, a, b *Standing) flo
 		for k, d := range draws {
 			sum += factors[k] * d[r%len(d)]
 		}
-		if sum >= a.Value-b.Value {
+		if o.asLarge(sum, a.Value-b.Value) {
 			large++
 		}
 	}

@@ -24,15 +24,20 @@ func bootstrap(ctx context.Context, t paired) (Result, error) {
 			return Result{}, err
 		}
 	}
-	res, notLarger := Result{Delta: seen[0] - seen[1]}, 0
+	res, notLarger, notSmaller := Result{Delta: seen[0] - seen[1]}, 0, 0
 	for i, v := range values[0] {
 		if d := v - values[1][i]; !math.IsNaN(d) {
 			res.Resamples++
 			if d <= 0 {
 				notLarger++
 			}
+			if d >= 0 {
+				notSmaller++
+			}
 		}
 	}
-	res.P = share(notLarger, res.Resamples)
+	if res.P = share(notLarger, res.Resamples); !t.OneSided {
+		res.P = min(1, 2*share(min(notLarger, notSmaller), res.Resamples))
+	}
 	return res, nil
 }

@@ -17,8 +17,8 @@ type paired struct {
 	Options
 }
 
-// Compare tests by a method whether the measure of table a is larger than that
-// of table b. Both hold the same gold scores; cells that lack one of the three
+// Compare tests by a method whether the measures of two tables differ, or, where
+// Options.OneSided is set, whether that of table a is the larger one. Both hold the same gold scores; cells that lack one of the three
 // scores are left out. The context is looked at before each resample.
 func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
 	res, err := compare(ctx, method, a, b, m, o)
@@ -29,7 +29,7 @@ func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correl
 }
 
 func compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap}
+	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap, randomization}
 	if int(method) >= len(tests) {
 		return Result{}, errors.New("unknown significance test")
 	}
@@ -70,9 +70,9 @@ type Comparison struct {
 	Order []int
 	// Values are those of the measure, by table, each over its own cells.
 	Values []float64
-	// Tests[i][j], i < j, is the test of the i-th in order against the j-th. Where
-	// the j-th is larger over the cells that both have, it is that of the j-th
-	// against the i-th, with Delta and Draws of the opposite sign.
+	// Tests[i][j], i < j, is the test of the i-th in order against the j-th. Delta is
+	// below 0 where the j-th is larger over the cells that both have; a one-sided P
+	// is then of the j-th being larger.
 	Tests [][]Result
 	// Corrected are the p-values of Tests after [Holm]'s correction.
 	Corrected [][]float64
@@ -143,7 +143,7 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 			if err != nil {
 				return nil, err
 			}
-			if ps[i][j] = res.P; res.Delta < 0 { // of ranks, the i-th is not better
+			if ps[i][j] = res.P; res.Delta < 0 && o.OneSided {
 				if res, err = Compare(ctx, method, tables[c.Order[j]], tables[c.Order[i]], m, o); err != nil {
 					return nil, err
 				}
@@ -151,6 +151,9 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 				for k, d := range res.Draws {
 					res.Draws[k] = -d
 				}
+			}
+			if res.Delta < 0 { // of ranks, the i-th is not better
+				ps[i][j] = 1
 			}
 			c.Tests[i][j] = res
 			flat = append(flat, res.P)

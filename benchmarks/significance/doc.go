@@ -9,10 +9,11 @@
 //
 // [Systems.Compare] compares systems by the statistics that their scores are made of,
 // with the tests of sacreBLEU: intervals, ranks, and pairs with p-values.
-// [Power] says how many segments a difference takes, of systems and of metrics.
 //
-// P-values of metrics are one-sided: that of the first table having the larger value by
-// chance. Each resample has random numbers of its own, made from the seed and
+// P-values of metrics are two-sided, unless Options.OneSided asks for mt-metrics-eval's.
+// MethodRandomization is the test that keeps to its level where the systems of a segment,
+// or the segments of a document, share what a metric gets wrong: TestEqualMetrics
+// simulates it. Each resample has random numbers of its own, made from the seed and
 // its number, and early stopping is decided at the ends of blocks, so that
 // results are the same to the byte on any number of cores.
 package significance

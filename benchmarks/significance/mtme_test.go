@@ -65,7 +65,8 @@ func wmt22(t *testing.T, metric string) *correlate.Pairs {
 
 // TestMTMEPValues compares with p-values that mt-metrics-eval gave once, or,
 // where REFRACT_MTME_PVALUES names a file, that benchmarks/peers/mtme_check.py
-// has just written: within the error of both samples, and exactly without one.
+// has just written: within the error of both samples, and exactly without one. Its
+// differences are of standardized scores, in which some close scores are tied.
 func TestMTMEPValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
@@ -102,7 +103,7 @@ func TestMTMEPValues(t *testing.T) {
 		if m.Grouping, err = correlate.ParseGrouping(want.Group); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Compare(t.Context(), method, wmt22(t, want.A), wmt22(t, want.B), m, Options{Resamples: resamples, Seed: 1})
+		got, err := Compare(t.Context(), method, wmt22(t, want.A), wmt22(t, want.B), m, Options{Resamples: resamples, Seed: 1, OneSided: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestMTMEPValues(t *testing.T) {
 			p := min(max((got.P+want.P)/2, 0.01), 0.99)
 			tolerance = 4 * math.Sqrt(p*(1-p)*(1/float64(want.Resamples)+1.0/resamples))
 		}
-		if !near(got.P, want.P, tolerance) || !near(got.Delta, want.Delta, 1e-9) {
+		if !near(got.P, want.P, tolerance) || !near(got.Delta, want.Delta, 1e-7) {
 			t.Errorf("%+v: p %v and difference %v", want, got.P, got.Delta)
 		}
 		t.Logf("%s of %s by %s, %s against %s: p %.4f, mt-metrics-eval %.4f of %d", want.Test, want.Statistic, want.Group, want.A, want.B, got.P, want.P, want.Resamples)

@@ -2,6 +2,7 @@ package significance
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -16,8 +17,21 @@ type Options struct {
 	// above 0.5. 0 means that all are drawn; 100 is usual.
 	Block int
 	Seed  uint64
-	Units correlate.Units // that MethodBootstrap draws
-	Draws bool            // keep what permutation tests draw in [Result]
+	Units correlate.Units // that MethodBootstrap draws and MethodRandomization exchanges
+	Draws bool            // keep in [Result] what is drawn
+	// OneSided tests whether the first table is better, as mt-metrics-eval does. Where
+	// the direction is read off the data, its false findings are twice what alpha says.
+	OneSided bool
+}
+
+// asLarge reports whether a resample under the null hypothesis differs as much as
+// what was seen, in either direction unless the test is one-sided. Differences that
+// are equal but for rounding count.
+func (o Options) asLarge(resample, seen float64) bool {
+	if o.OneSided {
+		return resample >= seen
+	}
+	return math.Abs(resample) >= math.Abs(seen)*(1-1e-9)
 }
 
 // Early stopping ends where the p-value of a whole block is outside these.
@@ -39,7 +53,7 @@ func (o Options) check() error {
 // Result is what a test says.
 type Result struct {
 	Delta float64 // measure of the first table less that of the second
-	// P is the one-sided p-value, in [0, 1]; NaN if undefined. That of n resamples
+	// P is the p-value, in [0, 1]; NaN if undefined. That of n resamples
 	// is at least 1/(n+1), what was seen being one of them.
 	P         float64
 	Resamples int // drawn
@@ -49,8 +63,8 @@ type Result struct {
 	Draws []float64
 }
 
-// Method names a test of whether the measure of one table is larger than that
-// of another with the same gold scores.
+// Method names a test of whether the measures of two tables with the same gold scores
+// differ.
 type Method uint8
 
 // The methods.
@@ -83,13 +97,19 @@ const (
 	MethodWilliams
 	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
 	// Significance Tests for Machine Translation Evaluation"): both tables are
-	// resampled over the same units, and the p-value is the share of
-	// resamples in which the first is not larger. It never stops early.
-	// Resamples in which one of the two is undefined are left out.
+	// resampled over the same units, and the p-value is twice the share of
+	// resamples in the smaller tail: in which the first is not larger, or not smaller.
+	// It never stops early. Resamples in which one of the two is undefined are left
+	// out. With fewer than 100 units its p-values are too small.
 	MethodBootstrap
+	// MethodRandomization exchanges the standardized scores of all systems of a unit
+	// together, such as of a document, with a probability of one half (approximate
+	// randomization; Noreen, 1989). It holds where scores of a unit depend on
+	// each other, under every measure. Means are taken anew after the exchange.
+	MethodRandomization
 )
 
-var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap"}
+var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap", "randomization"}
 
 // MethodNames returns the names that [ParseMethod] reads.
 func MethodNames() []string { return slices.Clone(methodNames) }
@@ -106,6 +126,18 @@ func (m Method) String() string {
 func ParseMethod(name string) (Method, error) {
 	i, err := english.Index("significance test", name, methodNames)
 	return Method(i), err
+}
+
+// TooLiberal reports whether the p-values of a method are too small under a measure of
+// single scores, where systems share what a metric gets wrong in a segment.
+func (m Method) TooLiberal(of correlate.Measure) bool {
+	switch m {
+	case MethodPermBoth:
+		return !of.Statistic.OfSystems() && of.Grouping != correlate.BySegment
+	case MethodPermPairs, MethodWilliams:
+		return true
+	}
+	return false
 }
 
 // Takes returns an error where a method cannot test a measure.

@@ -33,7 +33,7 @@ func (res *Result) resample(ctx context.Context, o Options, together int, newDra
 	for i := range drawers {
 		drawers[i] = newDrawer()
 	}
-	large := 0
+	seen, large := res.Delta, 0
 	differences := make([]float64, block)
 	for res.Resamples < o.Resamples {
 		drawn := differences[:min(block, o.Resamples-res.Resamples)]
@@ -41,7 +41,7 @@ func (res *Result) resample(ctx context.Context, o Options, together int, newDra
 			return err
 		}
 		for _, d := range drawn {
-			if d >= res.Delta {
+			if o.asLarge(d, seen) {
 				large++
 			}
 		}

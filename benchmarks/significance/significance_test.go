@@ -153,10 +153,14 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("on %d processors: %+v, want %+v", procs, got, want)
 		}
 	}
-	for method, want := range map[Method]float64{MethodPermBoth: 21. / 251, MethodPermPairs: 1. / 251, MethodBootstrap: 23. / 251} {
-		res, err := Compare(t.Context(), method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 2})
-		if err != nil || !near(res.P, want, 1e-15) {
-			t.Errorf("%v: %v, %v, want %v", method, res.P, err, want)
+	for method, want := range map[Method][2]float64{
+		MethodPermBoth: {21, 31}, MethodPermPairs: {1, 1}, MethodBootstrap: {23, 46}, MethodRandomization: {13, 34},
+	} {
+		for i, oneSided := range []bool{true, false} {
+			res, err := Compare(t.Context(), method, tables[0], tables[1], correlate.Measure{}, Options{Resamples: 250, Seed: 2, OneSided: oneSided})
+			if err != nil || !near(res.P, want[i]/251, 1e-15) {
+				t.Errorf("%v, one-sided %v: %v, %v, want %v", method, oneSided, res.P*251, err, want[i])
+			}
 		}
 	}
 }

@@ -63,5 +63,9 @@ func williams(_ context.Context, t paired) (Result, error) {
 	x, y := t.Rows(t.a), t.Rows(t.b)
 	between := []correlate.Row{{Gold: x[0].Metric, Metric: y[0].Metric}}
 	r1, r2, r12 := t.Over(x).Value, t.Over(y).Value, t.Over(between).Value
-	return Result{Delta: r1 - r2, P: williamsP(r1, r2, r12, len(x[0].Gold))}, nil
+	p := williamsP(r1, r2, r12, len(x[0].Gold))
+	if !t.OneSided {
+		p = 2 * min(p, 1-p)
+	}
+	return Result{Delta: r1 - r2, P: p}, nil
 }

@@ -20,19 +20,20 @@ const (
 	ReasonCut       = "cut"       // the end is missing
 	ReasonEmpty     = "empty"     // no text
 	ReasonGarbled   = "garbled"   // markup, characters that are no text
-	ReasonRefusal   = "refusal"   // speaks of the task in place of doing it
+	ReasonRefusal   = "refusal"   // refuses the task
 	ReasonCopy      = "copy"      // an original, or the source, unchanged
 	ReasonDuplicate = "duplicate" // the same as an accepted answer
 	ReasonLanguage  = "language"  // another language than the reference's
 	ReasonLength    = "length"    // much shorter or longer than the reference
 	ReasonNumbers   = "numbers"   // a number or date is lost, new or changed
 	ReasonUnclear   = "unclear"   // likely no rewriting, or not all of it, or more than it
+	ReasonUnlike    = "unlike"    // few words in common with the reference, and some sign of a reply
 )
 
 // Reasons returns all verdicts but Accepted, in the order of the checks.
 func Reasons() []string {
 	return []string{ReasonBlocked, ReasonCut, ReasonEmpty, ReasonGarbled, ReasonRefusal, ReasonCopy, ReasonDuplicate,
-		ReasonLanguage, ReasonLength, ReasonNumbers, ReasonUnclear}
+		ReasonLanguage, ReasonLength, ReasonNumbers, ReasonUnclear, ReasonUnlike}
 }
 
 // Checks returns the checks that can be switched on and off: all but
@@ -104,7 +105,7 @@ func (c *Checker) Makes(reason string) bool {
 
 // rules is the version of the rules, to be raised with every change of what
 // is cleaned or caught.
-const rules = "14"
+const rules = "15"
 
 // Signature states all that changes verdicts or cleaned texts, on one line:
 // checks and their bounds, a hash of the prompts, the version of the rules.

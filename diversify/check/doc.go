@@ -9,7 +9,7 @@
 //     markup, talk, alternatives, quotes. A step never takes what the
 //     reference has as well, and cleaning a clean text changes nothing.
 //  2. An answer that the token limit cut, that was withheld, that is empty,
-//     that speaks of the task in place of doing it, that copies an original
+//     that refuses the task or speaks of it, that copies an original
 //     or repeats an accepted answer, that is in another language, much
 //     shorter or longer than the reference, has other numbers, or is likely
 //     not the rewriting and all of it, gets the

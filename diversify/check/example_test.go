@@ -38,5 +38,5 @@ func Example() {
 	// It was at 9 o'clock that the ferry []
 	//   cut it ends in "ferry" without a full stop, and the reference has one
 	// The tense of the sentence has been changed. []
-	//   refusal it speaks of the task: "The tense of the sentence has been changed."
+	//   numbers the reference's "9" is missing
 }

@@ -210,7 +210,7 @@ func TestReleased(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it judges 18,750 answers")
 	}
-	const want = 17329
+	const want = 17361
 	accepted, c := 0, checkers(t, false)("en")
 	for _, texts := range released(t)["zh-en"] {
 		s := c.Segment(texts[0], texts[1:2])
@@ -220,5 +220,35 @@ func TestReleased(t *testing.T) {
 	}
 	if accepted != want {
 		t.Errorf("%d answers are accepted, want %d", accepted, want)
+	}
+}
+
+// Good rewordings of short questions and commands, in seven languages, which were written
+// before the rules that let them through: at most 5 % are lost, in either form.
+func TestShort(t *testing.T) {
+	of := checkers(t, true)
+	text, err := os.ReadFile(filepath.Join("..", "alarm", "testdata", "heldout.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []bool{true, false} {
+		all, lost := 0, map[string]int{}
+		for line := range bytes.Lines(text) {
+			var row struct{ Set, Language, Reference, Variant string }
+			decode(t, line, &row)
+			if row.Set != "short" {
+				continue
+			}
+			all++
+			r := of(row.Language).Segment("", []string{row.Reference}).Judge(check.Answer{Raw: row.Variant, HasText: true, Field: field})
+			if r.Verdict != check.Accepted || r.Text != row.Variant {
+				lost[r.Verdict]++
+				lost[""]++
+			}
+		}
+		t.Logf("JSON %t: %d of %d lost: %v", field, lost[""], all, lost)
+		if 20*lost[""] > all {
+			t.Errorf("JSON %t: %d of %d are lost", field, lost[""], all)
+		}
 	}
 }

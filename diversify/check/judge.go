@@ -150,6 +150,7 @@ func checkSteps() []checkStep {
 		{ReasonLength, true, false, (*Segment).badLength},
 		{ReasonNumbers, true, false, func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) }},
 		{ReasonUnclear, true, true, (*Segment).unclear},
+		{ReasonUnlike, true, true, (*Segment).unlike},
 	}
 }
 
@@ -177,17 +178,16 @@ func (s *Segment) empty(j *judged) string {
 	return ""
 }
 
-// refusal finds a text that speaks of the task in place of doing it.
+// refusal finds a text that refuses the task. Where the reference is sorry too, it has to
+// name the task or a text.
 func (s *Segment) refusal(j *judged) string {
-	e := j.e
-	switch {
-	case e.sorry >= 2 && e.talk > 3+0.8*float64(e.shared), e.sorry >= 1 && e.talk > 3.5+float64(e.shared)+0.3*float64(e.own):
-		return fmt.Sprintf("it refuses the task: %s", quote(j.Text))
-	case j.Field:
-	case e.task > 2.5+float64(e.shared)+0.4*float64(e.own), e.task >= 1.5 && e.talk > 2.7+0.8*float64(e.shared)+0.4*float64(e.own):
-		return fmt.Sprintf("it speaks of the task: %s", quote(j.Text))
-	}
-	return ""
+	return when(!j.excused() && (j.e.sorry >= 2 && j.e.talk > 3+0.8*float64(j.e.shared) || j.e.sorry >= 1 && j.e.talk > 3.5+float64(j.e.shared)+0.3*float64(j.e.own)),
+		"it refuses the task: "+quote(j.Text))
+}
+
+// excused reports whether the reference is sorry too, and the text names no task and no text.
+func (j *judged) excused() bool {
+	return j.ref.classes[sorry] && j.e.task <= weight[sorry]*float64(j.e.sorry)
 }
 
 // copied finds a text that is one of the originals.
@@ -339,6 +339,9 @@ func lastWord(t string) string {
 	return append([]string{""}, words...)[len(words)]
 }
 
+// quoteEnds make one of the ways to end a sentence with a quotation.
+var quoteEnds = strings.NewReplacer("”", `"`, "“", `"`, "»", `"`, "’", `"`, "'", `"`, "」", `"`, "』", `"`, "*", "", "。", ".", "!", ".", "?", ".")
+
 // missingEnd says how the end of an answer shows that it was cut, or "".
 func (s *Segment) missingEnd(j *judged) string {
 	got, want := ending(j.Text), ending(j.ref.text)
@@ -347,7 +350,7 @@ func (s *Segment) missingEnd(j *judged) string {
 		return "it breaks off, and the reference does not"
 	case got == ":" && want != ":":
 		return fmt.Sprintf("it ends in %q, and the reference does not", lastRune(j.Text))
-	case got == "w" && want == "." && lastWord(j.Text) != lastWord(j.ref.text) && isStop(lastRune(strings.TrimRightFunc(j.ref.text, isClosing))):
+	case got == "w" && want == "." && !strings.Contains(quoteEnds.Replace(j.Raw), j.Text+`".`) && lastWord(j.Text) != lastWord(j.ref.text) && isStop(lastRune(strings.TrimRightFunc(j.ref.text, isClosing))):
 		return fmt.Sprintf("it ends in %q without a full stop, and the reference has one", lastWord(j.Text))
 	}
 	return ""

@@ -59,10 +59,10 @@ var verdicts = []verdict{
 	{"German refusal", "Die Katze saß.", "Es tut mir leid, aber ich kann diesen Satz nicht umformulieren.", "", "refusal", "the task"},
 	{"Russian refusal", "Кот сидел.", "Извините, но я не могу перефразировать это.", "", "refusal", "the task"},
 	{"Chinese refusal", "猫坐着。", "对不起，我无法改写这个句子。", "", "refusal", "the task"},
-	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "refusal", "the task"},
+	{"talk", "The cat sat.", "The sentence has been changed to the passive voice.", "", "unclear", "the task"},
 	{"links of a megabyte", "The cat sat.", strings.Repeat("[a](", 250000), "", "garbled", "["},
-	{"German talk", "Die Katze saß.", "Ändern Sie die Zeitform der Sätze auf Deutsch:", "", "refusal", "task"},
-	{"Russian talk", "Кот сидел.", "Измените время предложений на русском языке:", "", "refusal", "task"},
+	{"German talk", "Die Katze saß.", "Ändern Sie die Zeitform der Sätze auf Deutsch.", "", "unclear", "task"},
+	{"Russian talk", "Кот сидел.", "Измените время предложений на русском языке.", "", "unclear", "task"},
 	{"reference about sentences", "The sentence is in the passive voice.", "That sentence stands in the passive.", "", check.Accepted, ""},
 	{"an offer is no sentence", "Мы предлагаем скидки.", "Наше предложение включает скидки.", "", check.Accepted, ""},
 
@@ -77,6 +77,13 @@ var verdicts = []verdict{
 	{"short", strings.Repeat("This is a sentence that goes on. ", 5), "It goes on.", "", "length", "times"},
 	{"short texts vary", "Stop.", "The cars have to stop at once.", "", check.Accepted, ""},
 	{"refusal in its words", "The police arrested two suspects.", "I'm not comfortable with writing about suspects whom the police arrested.", "", "unclear", "likely a reply"},
+	{"few of its words", "The old lady sold her house by the lake to a young doctor.", "You know that one never gets what one deserves, my friend.", "", "unlike", "no word of"},
+	{"a polite question", "What time does the shop close?", "Could you please let me know what time the shop closes?", "", check.Accepted, ""},
+	{"a polite command", "Tell me more.", "Please provide further details.", "", check.Accepted, ""},
+	{"sorry as the reference is", "Sorry, I can't come.", "Unfortunately, I won't be able to attend.", "", check.Accepted, ""},
+	{"a reply to a question", "How much is it?", "How can I help you with your text today?", "", "unclear", ""},
+	{"a full stop behind the quotation", "The shop closes at ten.", "You can say \"At ten the shop shuts\".", "", check.Accepted, ""},
+	{"explained", "The shop closes at ten.", "You could say: \"At ten the shop closes.\" It keeps the meaning.", "", check.Accepted, ""},
 	{"another person's words", "My friends asked me if I was okay.", "My friends wanted to know whether I was fine.", "", check.Accepted, ""},
 }
 

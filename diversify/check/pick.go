@@ -93,8 +93,10 @@ func (o *original) line(t string) (l line) {
 	default:
 		l.talk, l.text = true, t
 	}
-	// A sentence about the task may quote the rewriting.
-	if q := o.quoted(l.whole); q != "" && (l.talk || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
+	// A sentence about the task may quote the rewriting, and "A" or "B" may be all of a line.
+	rest := o.evidence(quotations.ReplaceAllString(l.whole, " "))
+	several := or.MatchString(l.whole) && (rest.isTalk() || rest.words == 1)
+	if q := o.quoted(l.whole); q != "" && (l.talk || several || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
 		l.text, l.talk, l.quote = q, false, true
 	}
 	l.e = o.evidence(l.text)
@@ -321,7 +323,7 @@ func (o *original) whole(all []line) string {
 	return t
 }
 
-var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
+var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?。！？]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
 
 // inline takes the first of two rewritings on one line.
 func inline(t string, ref *original) string {

@@ -12,51 +12,66 @@ import (
 // rewriting. Each sign of that counts once or twice; with enough of them the text is
 // unclear.
 func (s *Segment) unclear(j *judged) string {
-	const enough = 3
+	if count, found := j.signs(); count >= enough {
+		return fmt.Sprintf("it is likely a reply and no rewriting, as %s: %s", strings.Join(found, ", "), quote(j.Text))
+	}
+	return s.unexplained(j)
+}
+
+// unlike finds a text that has few words of the reference, and too many signs with that.
+// Another model may say that it is a rewriting all the same.
+func (s *Segment) unlike(j *judged) string {
+	count, found := j.signs()
+	if found = append([]string{"it has few words of the reference"}, found...); j.e.shared == 0 && j.ref.content > 3 {
+		count, found[0] = count+1, "it has no word of the reference"
+	}
+	return when(j.few() && count+1 >= enough, strings.Join(found, ", ")+": "+quote(j.Text))
+}
+
+func (j *judged) few() bool {
+	return (j.ref.content > 2 || !j.ref.classes[self] && !asks(j.ref.text)) && 3*j.e.shared < j.ref.content
+}
+
+// enough signs of a reply make a text unclear, or unlike the reference.
+const enough = 3
+
+// signs are those of a reply, but for words that the reference lacks.
+func (j *judged) signs() (count int, found []string) {
 	ref, e := j.ref, j.e
-	count, found := 0, []string(nil)
 	sign := func(weight int, yes bool, what string) {
 		if yes {
 			count += weight
 			found = append(found, what)
 		}
 	}
-	words, refWords := j.words, ref.list
-	var has, own [classes]bool // of words that the other one lacks
-	refuses := false
-	for _, w := range refWords {
-		own[w.class] = true
-	}
+	words := j.words
+	own, has, refuses := ref.classes, [classes]bool{}, false // has is of words that the reference lacks
 	for i, w := range words {
 		if !ref.words[w.key] && !polite[w.key] {
 			has[w.class] = true
 			refuses = refuses || w.class == sorry && i < 6 && !own[sorry]
 		}
 	}
+	asked := ref.chars < 60 && (courtesy.MatchString(j.Text) || asks(ref.text) && asks(j.Text)) && (own[task] || !has[task]) && (own[texts] || !has[texts])
 	first := func(words []word) bool { return len(words) > 0 && words[0].class == open }
 	before, after := around(j.Raw, j.Text)
 	around := ref.evidence(before + " " + after)
-	few := 3*e.shared < ref.content
-	sign(1, few, "it has few words of the reference")
-	sign(1, e.shared == 0 && ref.content > 3, "it has none of them")
-	sign(1, asks(j.Text) != asks(ref.text), "only one of the two asks something")
-	sign(1, has[self] && !own[self], "it names the writer")
-	sign(1, has[reader] && !own[reader], "it names the reader")
-	sign(1, has[reader] && !own[reader] && own[self] && !asks(ref.text), "the reference names the writer")
-	sign(1, 10*e.task > float64(e.words), "it names a text or a task")
+	sign(3, !j.excused() && (e.task > 2.5+float64(e.shared)+0.4*float64(e.own) || e.task >= 1.5 && e.talk > 2.7+0.8*float64(e.shared)+0.4*float64(e.own)), "it speaks of the task")
+	sign(1, !asked && asks(j.Text) != asks(ref.text), "only one of the two asks something")
+	sign(1, !asked && has[self] && !own[self], "it names the writer")
+	sign(1, !asked && has[reader] && !own[reader], "it names the reader")
+	sign(1, !asked && has[reader] && !own[reader] && own[self] && !asks(ref.text), "the reference names the writer")
+	sign(1, !j.excused() && 10*e.task > float64(e.words), "it names a text or a task")
 	sign(1, refuses && (has[self] || own[self]), "it begins as a refusal")
-	sign(1, first(words) && !first(refWords), "it begins as a reply")
-	sign(1, (10*e.chars < 6*ref.chars || 10*e.chars > 16*ref.chars) && max(e.chars-ref.chars, ref.chars-e.chars) > 15, "its length is another")
+	sign(1, !asked && first(words) && !first(ref.list), "it begins as a reply")
+	sign(1, !asked && (10*e.chars < 6*ref.chars || 10*e.chars > 16*ref.chars) && max(e.chars-ref.chars, ref.chars-e.chars) > 15, "its length is another")
 	sign(1, len(ref.sentences(j.Text)) > ref.parts(), "it has more sentences")
 	sign(3, isStop(lastRune(j.Text)) && unicode.IsLetter(firstRune(after)) && len(wordsOf(after)) > 2, "a sentence behind it was cut off")
 	about := slices.ContainsFunc(words[:min(3, len(words))], func(w word) bool { return (w.class == texts || w.class == task) && !ref.words[w.key] })
-	sign(2, about && few, "it begins with a text or a task")
+	sign(2, about && j.few(), "it begins with a text or a task")
 	sign(1, around.words > 2 && around.talk > 1 && 2*e.shared < ref.content, "talk stood on its line")
 	sign(2, around.sorry > 0 && around.talk > 2 && 2*e.shared < ref.content, "a refusal stood on its line")
-	if count < enough {
-		return s.unexplained(j)
-	}
-	return fmt.Sprintf("it is likely a reply and no rewriting, as %s: %s", strings.Join(found, ", "), quote(j.Text))
+	return count, found
 }
 
 // unexplained finds what a cleaned text does not account for: a label in front of it that
@@ -76,6 +91,10 @@ func (s *Segment) unexplained(j *judged) string {
 
 // answers begin an answer to a question.
 var answers = regexp.MustCompile(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
+
+// courtesy begins or ends a polite question or wish. A short question or command may be put
+// so, and then names the reader and is longer.
+var courtesy = regexp.MustCompile(`^(?i:(could|can|would|will) (you|i)|may i|might i|i want you|i(’d|'d| would) (like|appreciate)|ich würde|j[’']aurais|kannst du|könnte|könnten|können sie|würde|darf ich|dürfte|peux-tu|pouvez|pourr|puis-je|auriez|¿?(me |te |le |nos )?(pued|podr|quier)|(вы |ты )?не мог|мож(ешь|ете|но ли)|могу|能|可以|请|您?能否)|(ます|ません|でしょう|ですか?)(か。|か?？)$`)
 
 // polite are words to a reader that a rewriting may well add.
 var polite = map[string]bool{"pleas": true, "thank": true, "bitte": true, "danke": true, "пожал": true, "спаси": true, "请": true, "谢谢": true}

@@ -193,6 +193,7 @@ type original struct {
 	list    []word          // its words, in order
 	words   map[string]bool // by their keys
 	content int             // words that say something
+	classes [classes]bool   // of its words
 	plain   map[string]bool // words as they are, in lower case; true for names: with a capital, but for the first word
 	numbers func() numbers
 	parts   func() int // sentences
@@ -214,7 +215,7 @@ func newOriginal(t string) *original {
 		if !o.words[w.key] && w.class != stop {
 			o.content++
 		}
-		o.words[w.key] = true
+		o.words[w.key], o.classes[w.class] = true, true
 	}
 	for i, w := range text.LetterRuns(t) {
 		low := strings.ToLower(w)
@@ -255,7 +256,7 @@ func (o *original) evidence(t string) (e evidence) {
 			e.own++
 		default:
 			e.talk += weight[w.class]
-			if w.class == task || w.class == texts || w.class == sorry {
+			if w.class == sorry || (w.class == task || w.class == texts) && !o.classes[w.class] {
 				e.task += weight[w.class]
 			}
 			if w.class == sorry {

@@ -8,25 +8,14 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// tokens are marks of chat templates, reasoning, HTML and the like, known by their
-// shape: <think>, </s>, <|im_end|>, [/INST], ◁think▷, <<SYS>>, {{answer}}, 【结束】.
-var tokens = regexp.MustCompile(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[[^\[\]\s]{1,30}\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}|assistantfinal|\.\.\.done thinking\.`)
-
-var (
-	// inlineTags are tags of HTML within a line.
-	inlineTags = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
-	// lost are what ends a thought where tokens are lost, or written for a terminal.
-	lost = regexp.MustCompile(`assistantfinal|\.\.\.done thinking\.`)
-)
+// inlineTags are tags of HTML within a line.
+var inlineTags = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
 
 // untoken takes out tokens, with the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
 	parts, _ := untagged(t, ref)
-	switch len(parts) {
-	case 0:
+	if len(parts) == 0 {
 		return t
-	case 1:
-		return parts[0]
 	}
 	return ref.best(parts, parts[0])
 }
@@ -48,7 +37,7 @@ func (o *original) best(parts []string, otherwise string) string {
 // that opens something; a closing token that nothing opened ends a thought that began with
 // the text. open reports whether the text is a thought that nothing ends.
 func untagged(t string, ref *original) (parts []string, open bool) {
-	if !strings.ContainsAny(t, "<[◁{【") && !strings.Contains(t, "assistantfinal") && !strings.Contains(t, "...done") {
+	if !text.MayHaveTokens(t) {
 		return []string{t}, false
 	}
 	at, thought := 0, ""
@@ -60,23 +49,21 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 	if !ref.has("<") {
 		t = inlineTags.ReplaceAllString(t, "")
 	}
-	for _, k := range tokens.FindAllStringIndex(t, -1) {
+	for _, k := range text.Tokens.FindAllStringIndex(t, -1) {
 		token := t[k[0]:k[1]]
 		if !isToken(token, ref) {
 			continue
 		}
 		add(t[at:k[0]])
 		at = k[1]
-		name := strings.ToLower(token)
-		closes := strings.Contains(token[:min(len(token), 5)], "/") || strings.Contains(name, "end") || strings.Contains(name, "stop") || lost.MatchString(name)
-		switch isThought := text.Thoughts.MatchString(name); {
-		case closes && (isThought || lost.MatchString(name)):
+		switch opens, closes := text.Thought(token); {
+		case closes:
 			if thought == "" {
 				parts = nil
 			}
 			thought = ""
-		case isThought && !strings.HasSuffix(token, "/>") && !strings.HasPrefix(token, "<!"):
-			thought = name
+		case opens:
+			thought = token
 		}
 	}
 	add(t[at:])
@@ -86,7 +73,7 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 // isToken reports whether what looks like a token is one: the reference has none of its
 // kind of brackets, and it has no spaces but in the attributes of a tag.
 func isToken(s string, ref *original) bool {
-	if lost.MatchString(s) {
+	if text.EndsThought(s) {
 		return true
 	}
 	if ref.has(string(firstRune(s))) {

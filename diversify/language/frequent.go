@@ -60,9 +60,9 @@ func (f *frequent) of(word string) uint64 {
 	return m
 }
 
-// most are the languages that most words of a text are of, or 0. Names do not count.
-// Cyrillic without a letter that Russian lacks may be Russian.
-func (f *frequent) most(t string) (own uint64) {
+// most are the languages that most words of a text are of, or 0, and how many words that
+// are. Names do not count. Cyrillic without a letter that Russian lacks may be Russian.
+func (f *frequent) most(t string) (own uint64, most int) {
 	var counts [64]int
 	for i, w := range text.LetterRuns(t) {
 		if r := []rune(w)[0]; i > 0 && unicode.IsUpper(r) {
@@ -72,7 +72,7 @@ func (f *frequent) most(t string) (own uint64) {
 			counts[bits.TrailingZeros64(m)]++
 		}
 	}
-	most := slices.Max(counts[:])
+	most = slices.Max(counts[:])
 	for i, n := range counts {
 		if n > 0 && n >= most-most/3 {
 			own |= 1 << i
@@ -82,10 +82,12 @@ func (f *frequent) most(t string) (own uint64) {
 	if cyrillic && !strings.ContainsFunc(strings.ToLower(t), func(r rune) bool { return r >= 0x400 && f.letters[r] != 0 }) {
 		own |= 1 << slices.Index(f.codes, "ru")
 	}
-	return own
+	return own, most
 }
 
 const (
+	// surely is how many words of a reference tell its language.
+	surely = 2
 	// leastWords of another language tell it in a text that has none of its
 	// reference's, and moreWords for each that it has.
 	leastWords, moreWords = 2, 3
@@ -131,4 +133,37 @@ func (f *frequent) other(own uint64, rest string) string {
 		}
 	}
 	return best
+}
+
+// Of returns the code of the language that most frequent words of a text are of, or ""
+// where it has none: by script, then by words. Of two languages that share them the one
+// that stands first in languages.txt is taken.
+func Of(t string) string {
+	switch has := func(table *unicode.RangeTable) bool {
+		return strings.ContainsFunc(t, func(r rune) bool { return unicode.Is(table, r) })
+	}; {
+	case has(unicode.Hiragana), has(unicode.Katakana):
+		return "ja"
+	case has(unicode.Han):
+		return "zh"
+	}
+	f := frequentWords()
+	var counts [64]int
+	own, _ := f.most(t)
+	best := 0
+	for _, w := range text.LetterRuns(strings.ToLower(t)) {
+		for m := f.of(w) & own; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			if counts[i]++; counts[i] > counts[best] || counts[i] == counts[best] && i < best {
+				best = i
+			}
+		}
+	}
+	switch {
+	case counts[best] > 0:
+		return f.codes[best]
+	case own != 0 && strings.ContainsFunc(t, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }):
+		return "ru"
+	}
+	return ""
 }

@@ -193,7 +193,16 @@ func (d *Detector) Beside(reference string) func(rest, answer string) string {
 	certain := d.cfg.Language == "" && d.script(reference, minShare) == own &&
 		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
 	var p []float64 // how probable languages are for the reference
-	mine := sync.OnceValue(func() uint64 { return frequentWords().most(reference) })
+	mine := sync.OnceValue(func() uint64 {
+		f := frequentWords()
+		tongues, n := f.most(reference)
+		if i := slices.Index(f.codes, d.cfg.Language); i >= 0 {
+			return tongues | 1<<i
+		} else if n < surely {
+			return 0
+		}
+		return tongues
+	})
 	models := func(rest, answer string) string {
 		s := d.script(rest, minShare)
 		switch {

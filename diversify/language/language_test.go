@@ -124,6 +124,9 @@ func TestTranslations(t *testing.T) {
 	texts := translations(t)
 	missed := map[string]int{"en paraphrased": 12, "ca": 2, "nl": 1}
 	for _, given := range []string{"en", ""} {
+		if given == "" {
+			missed["ca"]++
+		}
 		d := language.New(language.Config{Language: given, Models: true})
 		d.Learn(texts["en"])
 		got, all := map[string]int{}, 0
@@ -173,7 +176,7 @@ func TestRelated(t *testing.T) {
 			alarms[code] = n
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"es": 2, "sl": 6, "vi": 3}, alarms); diff != "" {
+	if diff := cmp.Diff(map[string]int{"sl": 4}, alarms); diff != "" {
 		t.Errorf("false alarms (-want +got):\n%s", diff)
 	}
 }

@@ -98,6 +98,15 @@ func (y *Yields) Below(k int) (segments int, named string) {
 	return segments, strings.Join(names, ", ")
 }
 
+// Have is how many variants the segments have, of each k at most.
+func (y *Yields) Have(k int) int {
+	have := 0
+	for n, segments := range y.segments {
+		have += segments * min(k, n)
+	}
+	return have
+}
+
 // Lack is how many variants the segments lack of k each.
 func (y *Yields) Lack(k int) int {
 	lack := 0

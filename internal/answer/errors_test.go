@@ -21,6 +21,7 @@ func known(e analysis.Error, penalty float64) analysis.Error {
 // Detail and Raw are not compared, but that there is a remark.
 func TestErrorLists(t *testing.T) {
 	tiger := answer.Spec{Kind: answer.TIGERScore}
+	stated := answer.Spec{Kind: answer.TIGERScore, Total: "stated"}
 	instruct := answer.Spec{Kind: answer.InstructScore}
 	xgpt := answer.Spec{Kind: answer.Errors, Form: answer.XGPTScore}
 	mqm := answer.Spec{Kind: answer.Errors, Form: answer.MQM}
@@ -59,6 +60,12 @@ func TestErrorLists(t *testing.T) {
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(2), StatedTotal: at(3)}, true},
 		{"tiger, a reduction is missing", tiger, "The model-generated output contains 2 errors, with a total score reduction of 6." + item("1", "4") + item("2", "N/A"),
 			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(2), StatedTotal: at(6), Errors: []analysis.Error{known(boat, 4), boat}}, true},
+		{"tiger, the stated total", stated, "The model-generated output contains 2 errors, with a total score reduction of 10.0." + item("1", "4") + item("2", "0.5"),
+			analysis.Report{Outcome: analysis.Scored, Score: new(-10.0), StatedErrors: count(2), StatedTotal: at(10), Errors: []analysis.Error{known(boat, 4), known(boat, 0.5)}}, true},
+		{"tiger, the stated total is the sum", stated, "The model-generated output contains 1 error, with a total score reduction of 4.5." + item("1", "4.5"),
+			analysis.Report{Outcome: analysis.Scored, Score: new(-4.5), StatedErrors: count(1), StatedTotal: at(4.5), Errors: []analysis.Error{known(boat, 4.5)}}, false},
+		{"tiger, no total stated", stated, "The model-generated output contains 1 errors." + item("1", "4"),
+			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(1), Errors: []analysis.Error{known(boat, 4)}}, true},
 		{"tiger, about something else", tiger, "The reference contains no errors.", analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"tiger, no errors but", tiger, "The output contains no errors in its first half.", analysis.Report{Outcome: analysis.Unparseable}, true},
 		{"instruct, one error", instruct, "Your Translation contains 1 error:\nError type 1: Terminology\nMajor/minor: Major\nError location 1: \"the boat\"\nExplanation for error 1: It is a ship.",

@@ -87,7 +87,10 @@ func (n *node) question(name string) *node {
 	if n == nil || n.kind != '{' {
 		return nil
 	}
-	value, _ := n.member(func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), name) })
+	value, repeated := n.member(func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), name) })
+	if repeated {
+		return nil
+	}
 	return value
 }
 

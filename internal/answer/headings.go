@@ -14,7 +14,7 @@ import (
 // The lines of a GEMBA answer: "Major:" with an error behind it or not, another
 // heading, and an error, `accuracy/omission - "the words"`.
 var (
-	headingForm = regexp.MustCompile(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*:[*_ \t]*`)
+	headingForm = regexp.MustCompile(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*(?::[*_ \t]*|$)`)
 	foreignForm = regexp.MustCompile(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
 	errorForm   = regexp.MustCompile(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
 	ownForm     = regexp.MustCompile(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // of a category of the model's own
@@ -32,13 +32,16 @@ func headingsReader(s Spec) reader {
 		passed, below := false, false // text that is no error; where a heading has neither an error nor none
 		answered := true              // the heading has one of these, behind which a remark may stand
 		for line := range strings.Lines(text) {
-			line = strings.TrimSpace(bulletForm.ReplaceAllString(strings.TrimSpace(line), ""))
+			whole := strings.TrimSpace(line)
+			line = strings.TrimSpace(bulletForm.ReplaceAllString(whole, ""))
 			if m := headingForm.FindStringSubmatch(line); m != nil {
 				severity = strings.ToLower(m[1])
 				if _, known := s.Weights[analysis.Severity(severity)]; !known {
 					return fmt.Sprintf("%q is no severity of this prompt", m[1])
 				}
 				line, answered = bulletForm.ReplaceAllString(line[len(m[0]):], ""), false
+			} else if strings.HasPrefix(whole, "#") {
+				severity = "" // of another heading's errors it is not known
 			}
 			it, is := headedError(line, errorForm)
 			if !is && severity != "" {

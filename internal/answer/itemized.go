@@ -89,7 +89,18 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 		r.SetScore(analysis.NoError, 0)
 		return ""
 	}
-	return s.sum(r)
+	why = s.sum(r)
+	if s.Total != statedTotal {
+		return why
+	}
+	if st.total == nil {
+		return "the answer states no total"
+	}
+	if why != "" || *r.Score+*st.total != 0 {
+		note(r, "the score is the stated total, which is not the sum of the penalties")
+	}
+	r.SetScore(analysis.Scored, 0-*st.total)
+	return ""
 }
 
 // statement is what an answer states of itself before the errors.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -19,7 +21,7 @@ const marks = " \t\r\n*_`\"'#>“”‘’"
 //	[lead] number [unit] ["/" denominator] [unit] [anything that is no second number]
 const (
 	number      = `[-−+]?(?:\d+(?:\.\d+)?|\.\d+)`
-	unit        = `(?:[ \t]*(?:points?|pts|marks|percent|stars?)\b)?`
+	unit        = `(?:[ \t]*(?:(?:points?|pts|marks|percent|stars?)\b|[分点점]))?`
 	countWords  = `zero|one|two|three|four|five|six|seven|eight|nine|ten`
 	reasonWords = `because|as|since|due|based|for|given|overall`
 )
@@ -29,10 +31,11 @@ var (
 	// leadForm is what may stand before a number, as "Score (0-100):".
 	leadForm = regexp.MustCompile("^[" + marks + "]*(?:(\\pL[\\pL'’ \t*_-]*)(?:\\([^)\n]{0,30}\\)[ \t*_]*)?([:=]?)[" + marks + "]*)?")
 	// glued is what makes a number in front of it part of something else.
-	glued  = regexp.MustCompile(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
-	reason = regexp.MustCompile(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
-	aside  = regexp.MustCompile(`[(\[][^)\]]*[)\]]?`)
-	either = regexp.MustCompile(`(?i)[(\[](?:or|to|and)\b`)
+	glued   = regexp.MustCompile(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
+	reason  = regexp.MustCompile(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
+	because = regexp.MustCompile(`(?i)\b(?:because|since|due)\b.*`) // its numbers are of what is wrong
+	aside   = regexp.MustCompile(`[(\[][^)\]]*[)\]]?`)
+	either  = regexp.MustCompile(`(?i)[(\[](?:or|to|and)\b`)
 	// sentenceEnd does not stand within "8.5".
 	sentenceEnd = regexp.MustCompile(`[.;!?](?:\D|$)`)
 	counts      = regexp.MustCompile(`(?i)[\d★⭐☆]|\b(?:` + countWords + `)\b`)
@@ -41,7 +44,7 @@ var (
 // scoreWords are of a lead, which ends with a colon or a linkWord. refused are words
 // that a lead cannot hold: they turn what it says around or make it an example.
 var (
-	scoreWords = words("score scores rating rate grade stars star points answer result class classification label category quality")
+	scoreWords = words("score scores rating rate grade stars star points answer result class classification label category quality 分数 分數 评分 評分 得分 スコア 点数 점수 punktzahl bewertung puntuación pontuação оценка")
 	linkWords  = words("is of as at a an be it with assign give score rating stars the")
 	refused    = words("not no never cannot without unless if least most than example scale above below between from over under range either neither maximum minimum highest lowest mean means error errors reduction can't don't isn't wouldn't")
 )
@@ -54,14 +57,33 @@ func words(list string) map[string]bool {
 	return set
 }
 
+// marked are the marks that models put around a final number, bracketed is a number that
+// stands in brackets, and labelled one that is called the score.
+var (
+	marked    = regexp.MustCompile(`\\boxed\{\s*(` + number + `)\s*\}|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
+	bracketed = regexp.MustCompile(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
+	labelled  = regexp.MustCompile(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
+	fence     = regexp.MustCompile("^```\\w*\\s*\\{")
+)
+
 // numberReader reads an answer that is one number, or with Spec.After the number
 // that follows this mark.
 func numberReader(s Spec) reader {
-	if s.After != "" {
-		return s.readAfter
-	}
 	return func(text string, r *analysis.Report) string {
+		text = marked.ReplaceAllString(norm.NFKC.String(text), "$1$2$3$4")
+		if s.After != "" {
+			return s.readAfter(regexp.MustCompile("(?i)"+regexp.QuoteMeta(s.After)), text, r)
+		}
+		if text[0] == '{' || fence.MatchString(text) {
+			return s.readMember(text, r)
+		}
+		if bracketed.FindString(text) == text {
+			text = bracketed.ReplaceAllString(text, "$1")
+		}
 		value, rest, _, why := s.number(text)
+		if why != "" && labelled.MatchString(text) { // "All is said. Score: 85"
+			return s.readAfter(labelled, text, r)
+		}
 		if why = cmp.Or(why, s.second(value, rest), outside(s, value)); why == "" {
 			r.SetScore(analysis.Scored, value)
 		}
@@ -69,28 +91,50 @@ func numberReader(s Spec) reader {
 	}
 }
 
-// readAfter reads the number behind a mark, of which each occurrence that has one
-// must have the same.
-func (s Spec) readAfter(text string, r *analysis.Report) string {
-	var found *float64
-	mark := regexp.MustCompile("(?i)" + regexp.QuoteMeta(s.After))
-	why := fmt.Sprintf("the answer has no %q", s.After)
-	for _, at := range mark.FindAllStringIndex(text, -1) {
-		value, rest, failed := s.value(strings.TrimLeft(text[at[1]:], marks+":"))
-		switch failed = cmp.Or(failed, goesOn(rest)); {
-		case failed != "":
-			why = fmt.Sprintf("behind %q: %s", s.After, failed)
-		case found != nil && *found != value:
-			return fmt.Sprintf("the answer states both %v and %v", *found, value)
-		default:
-			found = &value
+// readMember reads the number of a JSON document, whose only member with a number or with
+// the name of a score it is.
+func (s Spec) readMember(text string, r *analysis.Report) string {
+	docs, err := documentsIn(text, "{")
+	if err != nil {
+		return err.Error()
+	}
+	path := ""
+	for i, name := range docs[0].root.names {
+		if kid := docs[0].root.kids[i]; kid.kind == 'n' || scoreWords[strings.ToLower(name)] {
+			if path != "" {
+				return fmt.Sprintf("the answer's JSON has both %s and %s", path, name)
+			}
+			path = name
 		}
 	}
-	if found == nil {
+	s.Path = path
+	return jsonReader(s)(text, r)
+}
+
+// readAfter reads the number after a mark, of which each occurrence that has one must have
+// the same.
+func (s Spec) readAfter(mark *regexp.Regexp, text string, r *analysis.Report) string {
+	var values []float64
+	sure, why := false, fmt.Sprintf("the answer has no %q", s.After)
+	for _, at := range mark.FindAllStringIndex(text, -1) {
+		value, rest, _, failed := s.number(bracketed.ReplaceAllString(strings.TrimLeft(text[at[1]:], marks+":"), "$1"))
+		if failed == "" {
+			values = append(values, value)
+			failed = goesOn(rest)
+			sure = sure || failed == ""
+		}
+		if failed != "" {
+			why = fmt.Sprintf("after %q: %s", text[at[0]:at[1]], failed)
+		}
+		if last := len(values) - 1; last > 0 && values[last] != values[0] {
+			return fmt.Sprintf("the answer states both %v and %v", values[0], values[last])
+		}
+	}
+	if !sure {
 		return why
 	}
-	if why = outside(s, *found); why == "" {
-		r.SetScore(analysis.Scored, *found)
+	if why = outside(s, values[0]); why == "" {
+		r.SetScore(analysis.Scored, values[0])
 	}
 	return why
 }
@@ -172,7 +216,7 @@ func goesOn(rest string) string {
 	case either.MatchString(line):
 		return "the answer states a range or several values"
 	}
-	line = aside.ReplaceAllString(line, "")
+	line = because.ReplaceAllString(aside.ReplaceAllString(line, ""), "")
 	if at := sentenceEnd.FindStringIndex(line); at != nil {
 		line = line[:at[0]]
 	}

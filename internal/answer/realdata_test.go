@@ -55,7 +55,7 @@ func eachLine[T any](t *testing.T, r io.Reader, f func(n int, row T)) {
 }
 
 func TestTIGERScoreAnswers(t *testing.T) {
-	p := parser(t, answer.Spec{Kind: answer.TIGERScore})
+	p, stated := parser(t, answer.Spec{Kind: answer.TIGERScore}), parser(t, answer.Spec{Kind: answer.TIGERScore, Total: "stated"})
 	n, disagree := 0, 0
 	eachLine(t, realData(t, "tigerscore/outputs.jsonl"), func(i int, row struct{ Output string }) {
 		n++
@@ -70,6 +70,9 @@ func TestTIGERScoreAnswers(t *testing.T) {
 		}
 		if *r.StatedTotal+*r.Score != 0 {
 			disagree++
+		}
+		if got := stated.Parse(row.Output); !got.Outcome.HasScore() || *got.Score+*r.StatedTotal != 0 || (got.Detail != r.Detail) != (*r.StatedTotal+*r.Score != 0) {
+			t.Errorf("line %d: the stated total gives %s %v (%s), want %v", i+1, got.Outcome, got.Score, got.Detail, -*r.StatedTotal)
 		}
 		// All the text that is not a label is in a field: nothing is lost.
 		read := 0

@@ -28,6 +28,8 @@ func Kinds() []string {
 	return []string{Number, Stars, Classes, JSON, Errors, TIGERScore, InstructScore, GEMBA}
 }
 
+const statedTotal = "stated" // a [Spec.Total]
+
 // The forms of an error list in JSON.
 const (
 	// XGPTScore is {"errors": {"error_1": {"error_location", "error_aspect",
@@ -82,6 +84,9 @@ type Spec struct {
 	// Except are penalties of some aspects in place of the Weights (errors).
 	Except []analysis.Exception `yaml:"except" json:",omitempty"`
 	Cut    bool                 `yaml:"-"`
+	// Total is "stated" for minus the total that the answer states, as the released
+	// scorer takes it, and "" for minus the sum of the penalties (tigerscore).
+	Total string `yaml:"total" json:",omitempty"`
 }
 
 // Class is one answer of a classification.
@@ -179,6 +184,10 @@ func (s Spec) complete() (Spec, error) {
 		if _, ok := s.Weights[analysis.Critical]; !ok {
 			s.Weights[analysis.Critical] = s.Weights[analysis.Major]
 		}
+	case TIGERScore:
+		if s.Total != "" && s.Total != statedTotal {
+			return s, s.wrong("total", "%q is not %s", s.Total, statedTotal)
+		}
 	case GEMBA:
 		if s.Weights == nil {
 			s.Weights = mqmWeights()
@@ -223,6 +232,7 @@ func (s Spec) refuseForeign() error {
 		{"fields", s.Fields != Fields{}, []string{Errors}},
 		{"weights", s.Weights != nil, []string{Errors, InstructScore, GEMBA}},
 		{"except", s.Except != nil, []string{Errors}},
+		{"total", s.Total != "", []string{TIGERScore}},
 	} {
 		if f.set && !slices.Contains(f.kinds, s.Kind) {
 			return s.wrong(f.name, "is not a field of this kind, only of %s: leave it out", strings.Join(f.kinds, ", "))

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -114,7 +114,7 @@ func (s *Set) Synthetic(ctx context.Context, row *MixRow, segments []*refract.Se
 	}
 	_, err = s.ask(ctx, s.Teacher, ChannelSynthetic, dialogues, func(d *Dialogue) error {
 		if len(d.Answers) > 0 {
-			d.item.Hypothesis = strings.TrimSpace(d.Answers[0])
+			d.item.Hypothesis = text.WithoutThoughts(d.Answers[0])
 		}
 		return s.analysed(j, d)
 	})

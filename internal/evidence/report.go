@@ -154,7 +154,7 @@ func (r *Report) rankings() []page.Ranking {
 			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Systems: k.Systems,
 				Notes: []string{"Scores are means over the segments that have a human score."}}
 			for _, name := range k.Settings {
-				p.Settings = append(p.Settings, report.Display(name.String()))
+				p.Settings = append(p.Settings, report.Display(name.String())+", mean of segments")
 			}
 			if text := k.Without(); text != "" {
 				p.Notes = append(p.Notes, text)

@@ -1,3 +1,5 @@
+// Package measure measures how different the variants of a segment are from each other,
+// without a model.
 package measure
 
 import (

@@ -34,7 +34,7 @@ type ReviewItem struct {
 	Raw       string   `json:"raw"` // before cleaning, "" where that is the text
 	Verdict   string   `json:"verdict"`
 	Detail    string   `json:"detail"`
-	Doubt     *float64 `json:"doubt"`
+	Alarms    []string `json:"alarms"`
 	Choice    string   `json:"choice"` // what was decided before: "" or accept, reject, edit
 	Edited    string   `json:"edited"` // the wording of an edit
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/internal/measure"
 )
 
@@ -38,7 +39,7 @@ type Stats struct {
 
 func newStats() *Stats {
 	s := &Stats{seen: map[string]bool{}, counts: map[string]*keyCounts{}}
-	for _, what := range []string{"prompt", "model", "sampling", "step", "verdict", "finish reason"} {
+	for _, what := range []string{"prompt", "model", "sampling", "step", "verdict", "alarm", "finish reason"} {
 		s.counts[what] = &keyCounts{index: map[string]int{}}
 	}
 	return s
@@ -173,6 +174,9 @@ func (s *Stats) variant(v *refract.Variant, rejected bool) {
 	s.counts["prompt"].add(v.Prompt, rejected)
 	s.counts["verdict"].add(v.Verdict, rejected)
 	s.counts["finish reason"].add(v.Finish, rejected)
+	for _, a := range v.Alarms {
+		s.counts["alarm"].add(alarm.Kind(a), rejected)
+	}
 	o := v.Origin
 	if o == nil {
 		o = &refract.Origin{}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -127,6 +128,7 @@ func (p Place) Before(q Place) int {
 type NamedTable struct {
 	Name    string // such as "rows"
 	Title   string
+	Heading string // one line above the table: what its numbers are
 	Columns []Column
 	Rows    [][]Value
 	// Coverage says how much of the data the table rests on, such as "29,958
@@ -195,6 +197,7 @@ func (t *NamedTable) WriteTitled(w io.Writer) error {
 }
 
 func (t *NamedTable) write(w io.Writer, f Format, opts Options) error {
+	opts.Title = cmp.Or(opts.Title, t.Heading)
 	if opts.Notes = t.Notes; t.Coverage != "" {
 		opts.Notes = append([]string{t.Coverage}, t.Notes...)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
 )
@@ -22,23 +23,23 @@ type Wanted struct {
 	// of precision rests. Where a run has drawn some (refract.Variant.Audit), all
 	// of those are shown in their place.
 	Drawn    int
-	Doubtful int // accepted answers with the greatest doubt, besides
+	Alarmed  int // accepted answers with the most alarms, besides
 	Rejected int // of each pattern of rejection
 	Seed     uint64
 }
 
 // The groups of answers that are no rejections.
 const (
-	groupDrawn    = "accepted, drawn at random"
-	groupDoubtful = "accepted, most doubtful"
+	groupDrawn   = "accepted, drawn at random"
+	groupAlarmed = "accepted, with alarms"
 )
 
-// Pick chooses answers of a dataset: those drawn at random, the doubtful ones,
+// Pick chooses answers of a dataset: those with alarms, those drawn at random,
 // then the rejected ones by pattern, the most frequent pattern first. The
 // choice depends on the answers and the seed alone, not on their order. Answers
 // that were decided already stand with their decisions, which may be nil.
 func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions) ([]page.ReviewItem, error) {
-	drawn, doubtful, audited := least{n: w.Drawn}, least{n: w.Drawn + w.Doubtful}, least{n: math.MaxInt}
+	drawn, alarmed, audited := least{n: w.Drawn}, least{n: w.Drawn + w.Alarmed}, least{n: math.MaxInt}
 	patterns := map[string]*least{}
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
@@ -48,14 +49,17 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 			return nil, err
 		}
 		for i := range s.Variants {
-			v := &s.Variants[i]
+			v := new(s.Variants[i])
 			key := Key(s, v)
+			if v.Alarms == nil && v.Text.Valid && v.Reference < len(s.References) {
+				v.Alarms = alarm.Find(s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
+			}
 			if v.Audit != "" {
 				audited.offer(s, v, key, chance(w.Seed, key))
 			} else if v.Text.Valid {
 				drawn.offer(s, v, key, chance(w.Seed, key))
-				if v.Doubt != nil {
-					doubtful.offer(s, v, key, -*v.Doubt)
+				if len(v.Alarms) > 0 {
+					alarmed.offer(s, v, key, chance(w.Seed, key)-float64(len(v.Alarms)))
 				}
 			}
 		}
@@ -91,7 +95,10 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 		drawn = audited
 	}
 	add(&drawn, groupDrawn, drawn.n)
-	add(&doubtful, groupDoubtful, w.Doubtful)
+	sample := out
+	out = nil
+	add(&alarmed, groupAlarmed, w.Alarmed)
+	out = append(out, sample...)
 	names := slices.SortedFunc(maps.Keys(patterns), func(a, b string) int {
 		return cmp.Or(cmp.Compare(patterns[b].offered, patterns[a].offered), cmp.Compare(a, b))
 	})
@@ -140,7 +147,7 @@ func (c *candidate) item(group string, decided *Decisions) page.ReviewItem {
 	v := c.variant
 	it := page.ReviewItem{
 		Answer: c.key, Segment: c.segment.ID, Prompt: v.Prompt, Model: v.Model, Group: group, Drawn: group == groupDrawn,
-		Source: c.segment.Source.Value, Verdict: v.Verdict, Detail: v.Detail, Doubt: v.Doubt, Text: v.Text.Value,
+		Source: c.segment.Source.Value, Verdict: v.Verdict, Detail: v.Detail, Alarms: v.Alarms, Text: v.Text.Value,
 	}
 	if v.Reference < len(c.segment.References) {
 		it.Reference = c.segment.References[v.Reference].Value

@@ -42,7 +42,7 @@ func variant(sample int, text, verdict string) refract.Variant {
 func sample() segments {
 	text := refract.NewText
 	doubtful, blocked := variant(1, "It is blue.", refract.Accepted), variant(2, "", "blocked")
-	doubtful.Doubt, blocked.Text = new(.9), refract.Text{}
+	doubtful.Alarms, blocked.Text = []string{"added: blue"}, refract.Text{}
 	return segments{
 		{ID: "1", References: []refract.Text{text("It is red.")},
 			Variants: []refract.Variant{variant(0, "Red it is.", refract.Accepted), doubtful},
@@ -233,13 +233,15 @@ func TestPick(t *testing.T) {
 	for i := range 200 {
 		s := &refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{refract.NewText("r")}}
 		v := variant(0, fmt.Sprint("text ", i), refract.Accepted)
-		v.Doubt = new(float64(i) / 200)
+		if i%10 == 0 {
+			v.Alarms = []string{"negation: not"}
+		}
 		r := variant(1, "x", "length")
 		r.Detail = fmt.Sprintf("%d characters", i)
 		s.Variants, s.Rejected = append(s.Variants, v), append(s.Rejected, r)
 		ds = append(ds, s)
 	}
-	w := review.Wanted{Drawn: 20, Doubtful: 5, Rejected: 2, Seed: 1}
+	w := review.Wanted{Drawn: 20, Alarmed: 5, Rejected: 2, Seed: 1}
 	items, err := review.Pick(context.Background(), ds, w, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +253,7 @@ func TestPick(t *testing.T) {
 			t.Errorf("segment %s of %q: drawn %t", it.Segment, it.Group, it.Drawn)
 		}
 	}
-	want := map[string]int{"accepted, drawn at random": 20, "accepted, most doubtful": 5, "rejected, length: … characters (200 answers)": 2}
+	want := map[string]int{"accepted, drawn at random": 20, "accepted, with alarms": 5, "rejected, length: … characters (200 answers)": 2}
 	if d := cmp.Diff(want, groups); d != "" {
 		t.Error(d)
 	}

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 //go:embed openapi.json
@@ -35,8 +33,11 @@ const (
 	lastWord   = 2 * time.Second
 )
 
-// maxWebConns is how many connections HTTP has at a time; more wait.
-const maxWebConns = 1024
+// A body comes at a pace of leastPace bytes a second at least, after some time to begin.
+const (
+	beginTime = 10 * time.Second
+	leastPace = 4 << 10
+)
 
 // ServeHTTP answers requests that come over HTTP until the context ends, which is the
 // error then. Requests that are unanswered are cancelled.
@@ -45,8 +46,9 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 		Handler:           s.handler(w),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: 1 << 16,
+		ConnState: newCrowd().watch,
 	}
-	return Until(ctx, srv, netutil.LimitListener(l, maxWebConns), lastWord)
+	return Until(ctx, srv, l, lastWord)
 }
 
 // Until serves until the context ends, which is the error then. What is being
@@ -149,7 +151,7 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) {
 		case errors.Is(err, error(errLong)):
 			status = http.StatusRequestEntityTooLarge
 		case errors.Is(err, os.ErrDeadlineExceeded): // by which the context has ended too
-			status, code, message = http.StatusRequestTimeout, codeUsage, "the request did not come within "+bodyTime.String()
+			status, code, message = http.StatusRequestTimeout, codeUsage, fmt.Sprintf("the request came slower than %d bytes a second, or took more than %v", leastPace, bodyTime)
 		}
 		result = wrong(code, message)
 	}
@@ -159,11 +161,10 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) {
 // receive reads the body of a request. The bytes that have arrived count, not those that
 // the client announces; release gives them back.
 func (s *Server) receive(rw http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
-	b := &charged{ctx: r.Context(), server: s, body: http.MaxBytesReader(rw, r.Body, MaxLine), wait: http.NewResponseController(rw)}
+	b := &charged{ctx: r.Context(), server: s, body: http.MaxBytesReader(rw, r.Body, MaxLine), wait: http.NewResponseController(rw), begun: time.Now()}
 	if r.ContentLength > MaxLine {
 		return nil, b.release, errLong
 	}
-	b.wait.SetReadDeadline(time.Now().Add(bodyTime))
 	body, err = io.ReadAll(b)
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
@@ -184,13 +185,18 @@ type charged struct {
 	server *Server
 	body   io.Reader
 	wait   *http.ResponseController
+	begun  time.Time
+	read   int64
 	taken  int64
 	last   bool // it is the one that needs no room
 }
 
 // Read implements io.Reader.
 func (c *charged) Read(p []byte) (int, error) {
+	pace := beginTime + time.Duration(c.read)*time.Second/leastPace
+	c.wait.SetReadDeadline(c.begun.Add(min(pace, bodyTime)))
 	n, err := c.body.Read(p)
+	c.read += int64(n)
 	switch {
 	case c.last:
 	case c.server.bytes.TryAcquire(int64(n)):
@@ -202,7 +208,7 @@ func (c *charged) Read(p []byte) (int, error) {
 		case <-c.ctx.Done():
 			return 0, c.ctx.Err()
 		}
-		c.wait.SetReadDeadline(time.Now().Add(bodyTime)) // the client has its time all the same
+		c.begun = time.Now() // the client has its time all the same
 	}
 	return n, err
 }

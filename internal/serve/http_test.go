@@ -3,10 +3,12 @@ package serve
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +47,8 @@ func (p pipes) Close() error {
 // Addr implements net.Listener.
 func (pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// Connections are bounded, of which those that ask for nothing end soon.
+// Thousands of connections that ask for nothing keep nobody waiting: the oldest of them
+// make room, and those that are left end soon.
 func TestManyConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -54,32 +57,47 @@ func TestManyConnections(t *testing.T) {
 		go func() {
 			done <- s.ServeHTTP(ctx, l, Web{Hosts: func(string) bool { return true }})
 		}()
-		var idle []net.Conn
-		for range maxWebConns {
-			ours, theirs := net.Pipe()
-			l <- theirs
-			idle = append(idle, ours)
-		}
 		const healthy = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
-		for _, c := range idle[:3] { // and ask for no more
+		ask := func(c net.Conn) {
 			io.WriteString(c, healthy)
 			if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 {
 				t.Error(resp, err)
 			}
 		}
 		begun := time.Now()
-		late, theirs := net.Pipe()
-		l <- theirs
-		io.WriteString(late, healthy)
-		if resp, err := http.ReadResponse(bufio.NewReader(late), nil); err != nil || resp.StatusCode != 200 || time.Since(begun) != headerTime {
-			t.Error(resp, err, time.Since(begun))
-		}
-		for _, c := range idle {
-			if _, err := io.ReadAll(c); err != nil || time.Since(begun) > idleTime {
-				t.Fatal(err, time.Since(begun))
+		var idle []net.Conn
+		for i := range 3000 {
+			ours, theirs := net.Pipe()
+			l <- theirs
+			idle = append(idle, ours)
+			if i%1000 == 999 {
+				late, theirs := net.Pipe()
+				l <- theirs
+				ask(late)
+				late.Close()
 			}
 		}
-		late.Close()
+		if d := time.Since(begun); d > 0 {
+			t.Error("a request waited for", d)
+		}
+		synctest.Wait()
+		open := 0
+		for _, c := range idle {
+			c.SetReadDeadline(time.Now())
+			if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				open++
+			}
+		}
+		if open > maxClientConns || open < maxClientConns/2 {
+			t.Errorf("%d are open", open)
+		}
+		time.Sleep(headerTime + time.Second)
+		for _, c := range idle {
+			c.SetReadDeadline(time.Time{})
+			if _, err := io.ReadAll(c); err != nil {
+				t.Fatal(err)
+			}
+		}
 		stop()
 		<-done
 	})
@@ -108,9 +126,26 @@ func TestStalling(t *testing.T) {
 		"a body without an end": func(t *testing.T, _ *Server, conn net.Conn) {
 			fmt.Fprintf(conn, head, "echo")
 			begun := time.Now()
-			if status, body := read(conn); status != 408 || time.Since(begun) != bodyTime {
+			if status, body := read(conn); status != 408 || time.Since(begun) != beginTime {
 				t.Error(status, body, time.Since(begun))
 			}
+		},
+		"a body in drops": func(t *testing.T, _ *Server, conn net.Conn) {
+			fmt.Fprintf(conn, head, "echo")
+			begun := time.Now()
+			go func() {
+				for {
+					if _, err := io.WriteString(conn, "0"); err != nil {
+						return
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+			}()
+			if status, body := read(conn); status != 408 || time.Since(begun) > beginTime+time.Second {
+				t.Error(status, body, time.Since(begun))
+			}
+			conn.Close()
+			time.Sleep(time.Second) // in which it has written its last
 		},
 		"a body that is too long": func(t *testing.T, _ *Server, conn net.Conn) {
 			io.WriteString(conn, strings.Replace(fmt.Sprintf(head, "echo"), "20000", fmt.Sprint(MaxLine+1), 1))

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/files"
 )
 
@@ -148,9 +151,29 @@ func (f *File) Decode(v any, purpose string) error {
 		return fmt.Errorf("%s: the file holds more than one YAML document; the one that it may hold should %s", f.name, purpose)
 	}
 	if err := guarded(func() error { return yaml.NodeToValue(f.docs[0], v, yaml.Strict()) }); err != nil {
+		if field := (*yaml.UnknownFieldError)(nil); errors.As(err, &field) {
+			name := field.Token.Value
+			if near := english.Nearest(name, fieldsOf(reflect.TypeOf(v), nil)); near != "" {
+				field.Message += fmt.Sprintf("; did you mean %q?", near)
+			}
+		}
 		return f.syntax(err)
 	}
 	return nil
+}
+
+// fieldsOf adds the names that fields have in a file, of a type and of all below it.
+func fieldsOf(t reflect.Type, names []string) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if name == "" || !slices.Contains(names, name) {
+			names = fieldsOf(t.Field(i).Type, append(names, name))
+		}
+	}
+	return names
 }
 
 // guarded makes an error of a panic of the library, as that of a tag without a

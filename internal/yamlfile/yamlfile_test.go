@@ -10,7 +10,9 @@ import (
 func TestErrorsSayWhere(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "f.yaml: the file is empty; it should list names"},
-		{"names: [a]\nname: b\n", `f.yaml:2: unknown field "name"`},
+		{"names: [a]\nname: b\n", `f.yaml:2: unknown field "name"; did you mean "names"?`},
+		{"of:\n  man: 3\n", `f.yaml:2: unknown field "man"; did you mean "many"?`},
+		{"of:\n  else: 3\n", `f.yaml:2: unknown field "else"`},
 		{"names: [a\n", "f.yaml:1: "},
 		{"names: [a]\n---\nnames: [b]\n", "f.yaml: the file holds more than one YAML document; the one that it may hold should list names"},
 		{"names: a\n", "f.yaml:1: string was used where sequence is expected"},

@@ -61,9 +61,11 @@ type Config struct {
 	// DefaultConcurrency.
 	Concurrency int
 	// Tolerate is how many requests may fail on their own account, such as
-	// prompts that are too long, before the run ends. Before the model has
-	// answered any, none may.
+	// prompts that are too long, before the run ends.
 	Tolerate int
+	// LeftOut, if not nil, is told once of each parameter that a model refuses and that
+	// questions are asked without.
+	LeftOut func(what string)
 	// Choose says whether the other form of questions that have one is asked. It
 	// is called whenever the store lacks both, concurrently, and may use the
 	// Asker. Nil means no.
@@ -76,6 +78,7 @@ type Question struct {
 	Key     cache.Key     // of Request
 	Wire    llm.Request   // as the client is given it
 	Client  Completer     // nil means that of the Config
+	Chosen  []string      // parameters that the user chose: they are sent, also where the model refuses them
 
 	// For Plan:
 	Expected int // estimated tokens of the answer; 0 where nothing is known of it
@@ -92,6 +95,7 @@ type Question struct {
 // Result is what became of a question.
 type Result struct {
 	Answer cache.Answer // meaningless beside an Err
+	Params cache.Params // that the answer was asked for with
 	// Called says that the model was called for it. Of equal questions that
 	// share a call, one is told so.
 	Called bool
@@ -113,6 +117,8 @@ type Asker struct {
 
 	mu    sync.Mutex
 	calls map[cache.Key]*call // in flight, or about to begin
+	// refused are the parameters that models are known to refuse.
+	refused map[who][]string
 
 	answered  atomic.Bool  // the model has answered, in this run or an earlier one
 	tolerated atomic.Int64 // calls that failed on their own account
@@ -130,6 +136,7 @@ func New(cfg Config) *Asker {
 		slots:   make(chan struct{}, cfg.Concurrency),
 		puts:    make(chan struct{}, cfg.Concurrency),
 		calls:   make(map[cache.Key]*call),
+		refused: make(map[who][]string),
 	}
 }
 

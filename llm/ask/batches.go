@@ -42,6 +42,8 @@ type Batches struct {
 	// called from one goroutine.
 	Observe func(now BatchProgress)
 
+	LeftOut func(what string) // see Config
+
 	// For tests: smaller bounds of a batch and of the attempts; 0 for the usual
 	// ones. written is called around every write to a journal.
 	maxRows, maxBytes, attempts int
@@ -188,14 +190,19 @@ func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error
 // failedRows is a client that repeats how rows of batches have failed.
 type failedRows map[string]error
 
+// rowError is how a row failed: it ends no run, as the others have answers.
+type rowError struct{ error }
+
+func (e *rowError) Unwrap() error { return e.error }
+
 func failedKey(r llm.Request) string {
-	return fmt.Sprintf("%q %d %q %q", r.Model, r.MaxTokens, r.Prompt, r.Messages)
+	return fmt.Sprintf("%q %d %q %q %q", r.Model, r.MaxTokens, r.Prompt, r.Messages, r.Omit)
 }
 
 // Complete fails as the row did.
 func (f failedRows) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
 	if err := f[failedKey(r)]; err != nil {
-		return llm.Response{}, err
+		return llm.Response{}, &rowError{err}
 	}
 	return llm.Response{}, errors.New("the batches gave no answer to this request")
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (r *run) elsewhere(c *call, res *Result) (ours bool) {
 			res.Err = err
 			return false
 		case found[0]:
-			res.Answer = answers[0]
+			res.Answer, res.Params = answers[0], c.Request.Params
 			return false
 		}
 		select {
@@ -169,12 +170,20 @@ func (r *run) elsewhere(c *call, res *Result) (ours bool) {
 
 // make makes a call that has a slot, and stores the answer.
 func (r *run) make(t *task, i int, c *call) Result {
-	resp, called, err := r.complete(&c.Question)
-	res := Result{Called: called}
+	q := c.Question // its key in the run stays
+	resp, kept, called, err := r.adapt(&q)
+	res := Result{Called: called, Params: q.Request.Params}
 	switch {
+	case kept != nil:
+		res.Answer = *kept
+		<-r.slots
+		r.release(r.life, c.Key)
 	case err == nil:
 		r.answered.Store(true)
-		res.Answer, err = r.keep(Entry(c.Request, resp))
+		res.Answer, err = r.keep(Entry(q.Request, resp))
+		if q.Key != c.Key {
+			r.release(r.life, c.Key)
+		}
 	case r.life.Err() != nil:
 		err = errGivenUp
 		<-r.slots
@@ -190,6 +199,31 @@ func (r *run) make(t *task, i int, c *call) Result {
 	return res
 }
 
+// adapt asks the model, without the parameters that it turns out to refuse. kept is an
+// answer without them that is stored already.
+func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called bool, err error) {
+	for before := q.Key; ; before = q.Key {
+		if err = r.without(r.life, q); err != nil {
+			return resp, nil, called, err
+		}
+		if q.Key != before {
+			answers, found, err := r.answers.Get(r.life, []cache.Key{q.Key})
+			if err != nil {
+				return resp, nil, called, err
+			}
+			if found[0] {
+				return resp, &answers[0], called, nil
+			}
+		}
+		if resp, called, err = r.complete(q); err == nil {
+			return resp, nil, called, nil
+		}
+		if again, stored := r.refuses(r.life, q, err); stored != nil || !again {
+			return resp, nil, called, cmp.Or(stored, err)
+		}
+	}
+}
+
 // complete asks the model, unless the budget forbids it.
 func (r *run) complete(q *Question) (resp llm.Response, called bool, err error) {
 	if err := r.cfg.Budget.Take(r.life, q.Wire); err != nil {
@@ -203,12 +237,18 @@ func (r *run) complete(q *Question) (resp llm.Response, called bool, err error) 
 // tolerates reports whether the run goes on after a failure, and says in the
 // error where it would have gone on before.
 func (a *Asker) tolerates(err error) (bool, error) {
-	own := errors.Is(err, llm.ErrContextLength) || errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrBadAnswer)
-	if !own || !a.answered.Load() || a.cfg.Tolerate == 0 {
+	var row *rowError
+	answered := a.answered.Load()
+	own := errors.Is(err, llm.ErrContextLength) || errors.Is(err, llm.ErrInvalidRequest) || errors.As(err, &row) ||
+		answered && errors.Is(err, llm.ErrBadAnswer) // else perhaps it is no model server
+	if !own || a.cfg.Tolerate == 0 {
 		return false, err
 	}
 	if a.tolerated.Add(1) <= int64(a.cfg.Tolerate) {
 		return true, err
+	}
+	if !answered {
+		return false, fmt.Errorf("%w: all %d requests so far were refused, and none was answered: %w", ErrTolerance, a.cfg.Tolerate+1, err)
 	}
 	return false, fmt.Errorf("%w: %d were, and one more is not: %w", ErrTolerance, a.cfg.Tolerate, err)
 }

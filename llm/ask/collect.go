@@ -179,6 +179,13 @@ func (r *batchRun) handOut(ctx context.Context, b *batch, status string, all map
 			answered = append(answered, w)
 		case status == "cancelled" && out.unasked:
 			r.fail(w, fmt.Errorf("batch %q was cancelled at the server; run again to submit its rows anew: %w", b.id, out.err))
+		case Refused(&w.Question, out.err) != "": // the next round asks without it
+			if _, err := New(Config{Store: r.Store, LeftOut: r.LeftOut}).refuses(ctx, &w.Question, out.err); err != nil {
+				return err
+			}
+			r.leave(w)
+			r.Budget.Settle(w.Wire, llm.Response{}, out.err)
+			r.progress.Rows--
 		case out.again && w.tries+1 < r.attempts:
 			w.tries++
 			r.again(w)

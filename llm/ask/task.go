@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/refract-eval/refract/cache"
@@ -85,7 +86,18 @@ func (a *Asker) advance(ctx context.Context, t *task) (over bool, err error) {
 // lookUp reads the stored answers of a round.
 func (a *Asker) lookUp(ctx context.Context, t *task) error {
 	var keys []cache.Key
-	for _, q := range t.questions {
+	t.questions = slices.Clone(t.questions) // the job's own stay as they are
+	for i := range t.questions {
+		q := &t.questions[i]
+		err := a.without(ctx, q)
+		if q.Other != nil && err == nil {
+			other := *q.Other
+			err = a.without(ctx, &other)
+			q.Other = &other
+		}
+		if err != nil {
+			return cmp.Or(ctx.Err(), t.at(i, err))
+		}
 		if keys = append(keys, q.Key); q.Other != nil {
 			keys = append(keys, q.Other.Key)
 		}
@@ -121,7 +133,7 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 		}
 		if has {
 			a.answered.Store(true)
-			t.take(i, Result{Answer: ans})
+			t.take(i, Result{Answer: ans, Params: t.questions[i].Request.Params})
 			continue
 		}
 		key := t.questions[i].Key

@@ -31,14 +31,17 @@ const (
 	exp   = "exp"   // 1/2, 1/4, … of a count in place of 0; method 3
 )
 
+// usual are the values of the methods that take one.
+var usual = map[string]float64{floor: 0.1, addK: 1}
+
 // Options of the metric. The zero value of a field stands for its default.
 type Options struct {
-	Tokenize    string  // none, 13a (default), intl, zh, char, or one of those by SentencePiece models: flores101, flores200, spBLEU-1K, spm
-	ModelFile   string  // of the latter; "" for where sacreBLEU keeps its own
-	Smooth      string  // none, floor, add-k or exp (default)
-	SmoothValue float64 // of floor (default 0.1) and add-k (default 1); 0 is the default
-	Lowercase   bool    // ignore case
-	MaxOrder    int     // longest n-gram, default 4, at most 64
+	Tokenize    string   // none, 13a (default), intl, zh, char, or one of those by SentencePiece models: flores101, flores200, spBLEU-1K, spm
+	ModelFile   string   // of the latter; "" for where sacreBLEU keeps its own
+	Smooth      string   // none, floor, add-k or exp (default)
+	SmoothValue *float64 // of floor (default 0.1) and add-k (default 1)
+	Lowercase   bool     // ignore case
+	MaxOrder    int      // longest n-gram, default 4, at most 64
 	// Effective says whether orders that are longer than the hypothesis are left out: yes,
 	// or no, so that a short text scores 0. "" is yes for sentences and no for corpora.
 	Effective string
@@ -46,8 +49,9 @@ type Options struct {
 
 // Metric is BLEU with its options fixed. It is safe for concurrent use.
 type Metric struct {
-	opt  Options
-	info metrics.Info
+	opt    Options
+	smooth float64 // the value of floor and add-k
+	info   metrics.Info
 
 	chosen   bool   // the tokenizer was; else a language may choose it
 	language string // that chose it
@@ -85,14 +89,14 @@ func New(o Options) (*Metric, error) {
 	}
 	switch o.Smooth {
 	case floor, addK:
-		if o.SmoothValue == 0 {
-			o.SmoothValue = map[string]float64{floor: 0.1, addK: 1}[o.Smooth]
+		if m.smooth = usual[o.Smooth]; o.SmoothValue != nil {
+			m.smooth, o.SmoothValue = *o.SmoothValue, nil
 		}
-		if !(o.SmoothValue > 0) || math.IsInf(100*o.SmoothValue, 0) {
-			return nil, fmt.Errorf("bleu: smoothing value %v is not a positive number below 1e306", o.SmoothValue)
+		if !(m.smooth >= 0) || math.IsInf(100*m.smooth, 0) {
+			return nil, fmt.Errorf("bleu: smoothing value %v is not between 0 and 1e306", m.smooth)
 		}
 	case none, exp:
-		if o.SmoothValue != 0 {
+		if o.SmoothValue != nil {
 			return nil, fmt.Errorf("bleu: smoothing %q takes no value; floor and add-k do", o.Smooth)
 		}
 	default:
@@ -111,7 +115,7 @@ func New(o Options) (*Metric, error) {
 	// than a perfect one.
 	upper := 100.0
 	if o.Smooth == floor {
-		upper *= max(1, o.SmoothValue)
+		upper *= max(1, m.smooth)
 	}
 	m.opt = o
 	m.info = metrics.Info{
@@ -153,7 +157,7 @@ func Factory() metrics.Factory {
 				MaxOrder:  v.Int("order", 4, 1, ngram.MaxOrder),
 			}
 			if v.Has("smooth-value") {
-				o.SmoothValue = v.Float("smooth-value", 1, math.SmallestNonzeroFloat64, math.MaxFloat64)
+				o.SmoothValue = new(v.Float("smooth-value", 1, 0, math.MaxFloat64))
 			}
 			if v.Has("effective-order") {
 				o.Effective = metrics.YesNo(v.Bool("effective-order", false))
@@ -175,8 +179,8 @@ func (m *Metric) name() string {
 	if o.Smooth != exp {
 		kv = append(kv, "smooth", o.Smooth)
 	}
-	if o.Smooth == floor && o.SmoothValue != 0.1 || o.Smooth == addK && o.SmoothValue != 1 {
-		kv = append(kv, "smooth-value", strconv.FormatFloat(o.SmoothValue, 'g', -1, 64))
+	if m.smooth != usual[o.Smooth] {
+		kv = append(kv, "smooth-value", strconv.FormatFloat(m.smooth, 'g', -1, 64))
 	}
 	if o.Lowercase {
 		kv = append(kv, "lowercase", "yes")
@@ -204,9 +208,9 @@ func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 	}
 	smooth := o.Smooth
 	if o.Smooth == floor || o.Smooth == addK {
-		v := strconv.FormatFloat(o.SmoothValue, 'f', 2, 64)
-		if f, _ := strconv.ParseFloat(v, 64); f != o.SmoothValue {
-			v = strconv.FormatFloat(o.SmoothValue, 'g', -1, 64)
+		v := strconv.FormatFloat(m.smooth, 'f', 2, 64)
+		if f, _ := strconv.ParseFloat(v, 64); f != m.smooth {
+			v = strconv.FormatFloat(m.smooth, 'g', -1, 64)
 		}
 		smooth += "[" + v + "]"
 	}
@@ -275,8 +279,8 @@ func anyMatch(matches []float64) bool {
 // is false where there are none. halves is 1 before the first order.
 func (m *Metric) precision(i int, match, total float64, halves *float64) (p float64, ok bool) {
 	if m.opt.Smooth == addK && i > 0 {
-		match += m.opt.SmoothValue
-		total += m.opt.SmoothValue
+		match += m.smooth
+		total += m.smooth
 	}
 	switch {
 	case total == 0:
@@ -287,7 +291,7 @@ func (m *Metric) precision(i int, match, total float64, halves *float64) (p floa
 		*halves *= 2
 		return 100 / (*halves * total), true
 	case m.opt.Smooth == floor:
-		return 100 * m.opt.SmoothValue / total, true
+		return 100 * m.smooth / total, true
 	}
 	return 0, true
 }

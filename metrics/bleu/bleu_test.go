@@ -3,6 +3,7 @@ package bleu
 import (
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,8 @@ func TestKnownScores(t *testing.T) {
 		{"none", Options{Smooth: none}, "a b x c", "a b c d", 0},
 		{"exp", Options{}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*1/4*1/4, 0.25)},
 		{"floor", Options{Smooth: floor}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*.1/2*.1, 0.25)},
+		{"floor of nothing", Options{Smooth: floor, SmoothValue: new(0.0)}, "a b x c", "a b c d", 0}, // as sacreBLEU
+		{"add-k of nothing", Options{Smooth: addK, SmoothValue: new(0.0)}, "a b c d", "a b c d", 100},
 		{"add-k", Options{Smooth: addK}, "a b x c", "a b c d", 100 * math.Pow(3./4*2/4*1/3*1/2, 0.25)},
 		{"case", Options{}, "A b", "a B", 0},
 		{"lower case", Options{Lowercase: true}, "A b", "a B", 100},
@@ -125,7 +128,7 @@ func TestPromises(t *testing.T) {
 		{Hypotheses: []string{"你好，世界", "\xff\xfe broken"}, References: []string{"你好。"}},
 		{Hypotheses: []string{"a b"}, References: []string{"a c d"}},
 	}
-	for _, o := range []Options{{}, {Tokenize: "intl", Lowercase: true}, {Tokenize: "zh", Smooth: floor, SmoothValue: 7},
+	for _, o := range []Options{{}, {Tokenize: "intl", Lowercase: true}, {Tokenize: "zh", Smooth: floor, SmoothValue: new(float64(7))},
 		{Tokenize: "char", Smooth: addK, MaxOrder: 64}, {Tokenize: "none", Smooth: none, Effective: "no"}} {
 		for _, b := range blocks {
 			metricstest.Promises(t, mustNew(o), b)
@@ -140,13 +143,13 @@ func TestOptionErrors(t *testing.T) {
 	}{
 		{Options{Tokenize: "13A"}, `unknown tokenizer "13A"`},
 		{Options{Smooth: "laplace"}, `unknown smoothing "laplace"`},
-		{Options{Smooth: exp, SmoothValue: 1}, `smoothing "exp" takes no value`},
-		{Options{SmoothValue: math.NaN()}, `smoothing "exp" takes no value`},
-		{Options{Smooth: none, SmoothValue: 1}, `smoothing "none" takes no value`},
-		{Options{Smooth: floor, SmoothValue: -1}, "-1 is not a positive number"},
-		{Options{Smooth: floor, SmoothValue: math.NaN()}, "NaN is not a positive number"},
-		{Options{Smooth: addK, SmoothValue: math.Inf(1)}, "+Inf is not a positive number"},
-		{Options{Smooth: floor, SmoothValue: math.MaxFloat64}, "is not a positive number below"},
+		{Options{Smooth: exp, SmoothValue: new(1.0)}, `smoothing "exp" takes no value`},
+		{Options{SmoothValue: new(math.NaN())}, `smoothing "exp" takes no value`},
+		{Options{Smooth: none, SmoothValue: new(1.0)}, `smoothing "none" takes no value`},
+		{Options{Smooth: floor, SmoothValue: new(-1.0)}, "-1 is not between 0 and 1e306"},
+		{Options{Smooth: floor, SmoothValue: new(math.NaN())}, "NaN is not between 0 and 1e306"},
+		{Options{Smooth: addK, SmoothValue: new(math.Inf(1))}, "+Inf is not between 0 and 1e306"},
+		{Options{Smooth: floor, SmoothValue: new(float64(math.MaxFloat64))}, "is not between 0 and 1e306"},
 		{Options{MaxOrder: -1}, "order -1"},
 		{Options{MaxOrder: 65}, "order 65"},
 		{Options{Effective: "maybe"}, "neither yes nor no"},
@@ -161,7 +164,7 @@ func TestOptionErrors(t *testing.T) {
 		{"bleu:smooth=flor", `did you mean "floor"`},
 		{"bleu:smooth=flor,smooth-value=1", `did you mean "floor"`},
 		{"bleu:smooth-value=1", `"exp" takes no value`},
-		{"bleu:smooth=floor,smooth-value=0", "want a number"},
+		{"bleu:smooth=floor,smooth-value=-1", "want a number"},
 		{"bleu:order=0", "want a whole number from 1 to 64"},
 		{"bleu:lowercase=maybe", "want yes or no"},
 		{"bleu:lowercase,lowercase", "twice"},
@@ -185,6 +188,7 @@ func TestNamesComeBack(t *testing.T) {
 		"bleu:lowercase":                        "bleu:lowercase=yes",
 		"bleu:smooth-value=0.50,smooth=floor":   "bleu:smooth=floor,smooth-value=0.5",
 		"bleu:smooth=add-k,smooth-value=1":      "bleu:smooth=add-k",
+		"bleu:smooth=floor,smooth-value=0":      "bleu:smooth=floor,smooth-value=0",
 		"bleu:effective-order=no,order=2":       "bleu:order=2,effective-order=no",
 		"bleu:effective-order,tokenize=intl":    "bleu:tokenize=intl,effective-order=yes",
 		"bleu:smooth=floor,smooth-value=1e-300": "bleu:smooth=floor,smooth-value=1e-300",
@@ -200,7 +204,7 @@ func TestNamesComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := back.(*Metric); got.opt != m.opt || got.info != m.info {
+		if got := back.(*Metric); !reflect.DeepEqual(got, m) {
 			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
 		}
 	})
@@ -213,7 +217,8 @@ func TestSignature(t *testing.T) {
 	}{
 		{Options{}, "case:mixed|eff:yes|tok:13a|smooth:exp", "case:mixed|eff:no|tok:13a|smooth:exp"},
 		{Options{Effective: "no", Smooth: floor}, "case:mixed|eff:no|tok:13a|smooth:floor[0.10]", "case:mixed|eff:no|tok:13a|smooth:floor[0.10]"},
-		{Options{Effective: "yes", Smooth: addK, SmoothValue: 0.125}, "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]", "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]"},
+		{Options{Effective: "yes", Smooth: addK, SmoothValue: new(0.125)}, "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]", "case:mixed|eff:yes|tok:13a|smooth:add-k[0.125]"},
+		{Options{Effective: "no", Smooth: floor, SmoothValue: new(0.0)}, "case:mixed|eff:no|tok:13a|smooth:floor[0.00]", "case:mixed|eff:no|tok:13a|smooth:floor[0.00]"},
 		{Options{Lowercase: true, Tokenize: "zh", MaxOrder: 2}, "case:lc|eff:yes|tok:zh|smooth:exp|order:2", "case:lc|eff:no|tok:zh|smooth:exp|order:2"},
 	} {
 		m := mustNew(c.o)

@@ -71,7 +71,7 @@ func plainScore(o Options, stats []float64, effective bool) float64 {
 	for i := range matches {
 		m, t := matches[i], totals[i]
 		if o.Smooth == addK && i > 0 {
-			m, t = m+o.SmoothValue, t+o.SmoothValue
+			m, t = m+*o.SmoothValue, t+*o.SmoothValue
 		}
 		if t == 0 {
 			break
@@ -82,7 +82,7 @@ func plainScore(o Options, stats []float64, effective bool) float64 {
 			case exp:
 				m = math.Pow(0.5, float64(unmatched))
 			case floor:
-				m = o.SmoothValue
+				m = *o.SmoothValue
 			}
 		}
 		precisions = append(precisions, m/t)
@@ -105,6 +105,9 @@ func sum(s []float64) float64 {
 	return total
 }
 
+// smoothValues are pointers, so that equal Options hold the same one.
+var smoothValues = []*float64{new(0.0), new(0.1), new(0.125), new(1.0), new(2.5), new(1e-9), new(0.1 + 1e-17), new(0.30000000000000004), new(1e20)}
+
 // options generates all that New takes, spelled out: no zero values.
 func options() *rapid.Generator[Options] {
 	return rapid.Custom(func(t *rapid.T) Options {
@@ -116,7 +119,7 @@ func options() *rapid.Generator[Options] {
 			Effective: rapid.SampledFrom([]string{"", "yes", "no"}).Draw(t, "effective"),
 		}
 		if o.Smooth == floor || o.Smooth == addK {
-			o.SmoothValue = rapid.SampledFrom([]float64{0.1, 0.125, 1, 2.5, 1e-9, 0.1 + 1e-17, 0.30000000000000004, 1e20}).Draw(t, "value")
+			o.SmoothValue = rapid.SampledFrom(smoothValues).Draw(t, "value")
 		}
 		return o
 	})

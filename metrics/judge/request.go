@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -20,7 +21,7 @@ import (
 func (r *Resolved) Render(turn int, f Fields, answers ...string) (system, prompt string) {
 	answer := ""
 	if turn > 0 && turn <= len(answers) {
-		answer = strings.TrimSpace(answers[turn-1])
+		answer = text.WithoutThoughts(answers[turn-1])
 	}
 	return r.render(r.turns[turn], turn == 0 || r.turns[turn].Fresh, f, answer)
 }

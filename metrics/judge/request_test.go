@@ -72,6 +72,17 @@ func TestStructuredOutput(t *testing.T) {
 	}
 }
 
+// A later turn repeats the answer to the one before without what the model thought.
+func TestAnswersAreRepeatedWithoutThoughts(t *testing.T) {
+	r := find(t, "xgptscore", map[string]string{"task": "translation"})
+	for _, said := range []string{"Major: none", "<think>Minor?</think>\n\nMajor: none\n", "Minor?</think>Major: none"} {
+		_, got := r.Render(1, placeholders, said)
+		if _, want := r.Render(1, placeholders, "Major: none"); got != want {
+			t.Errorf("%q: the next prompt is %q, want %q", said, got, want)
+		}
+	}
+}
+
 // TestFewShot wants the examples as turns, in the words of the prompt.
 func TestFewShot(t *testing.T) {
 	d, err := parse(strings.Replace(small, "turns:", "examples: [{source: 'Hallo {out}', hypothesis: Helo, answer: '3', set: {topic: sport}}]\nturns:", 1))

@@ -18,6 +18,7 @@ import (
 type aggregator struct {
 	settingFlags
 	scoreView
+	system string
 }
 
 func (e *env) aggregateCommand() *cobra.Command {
@@ -27,7 +28,7 @@ func (e *env) aggregateCommand() *cobra.Command {
 		Short: "Aggregate a stored matrix, without scoring again",
 		Long: `Aggregate the cells that 'refract score --per cell -o MATRIX' stored, in JSON
 Lines or Parquet. The score of a system is the mean over segments: a matrix
-holds no corpus statistics.`,
+has no corpus scores, which only 'refract score' makes.`,
 		Example: `  refract aggregate matrix.parquet -a single,max,mean,softmax:t=5
   refract aggregate matrix.jsonl -a best:k=3 --per segment -f jsonl`,
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -37,10 +38,14 @@ holds no corpus statistics.`,
 	a.output.register(cmd)
 	cmd.Flags().StringVar(&a.per, "per", "system", "segment or system")
 	oneOf(cmd, "per", "segment", "system")
+	registerScope(cmd, &a.system)
 	return cmd
 }
 
 func (a *aggregator) run(ctx context.Context, e *env, path string) error {
+	if a.system == "corpus" {
+		return usagef("--system corpus: a matrix holds only scores of segments; 'refract score --system corpus' scores the corpus")
+	}
 	in, err := matrix.Open(path)
 	if err != nil {
 		return err

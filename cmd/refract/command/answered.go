@@ -74,7 +74,7 @@ func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called i
 	if spent.Priced && spent.Calls > 0 {
 		e.note("the calls cost %.4f", spent.Cost)
 	}
-	if spent.Guessed > 0 {
+	if spent.Guessed > 0 && spent.Priced {
 		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)
 	}
 	if err == nil || errors.Is(err, ask.ErrNotStored) || errors.Is(err, embeddings.ErrNotStored) || called == 0 && ctx.Err() == nil {

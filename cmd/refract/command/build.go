@@ -143,7 +143,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 		b.progress = e.progress("ask", "answers")
 	}
 	b.spend = ask.NewBudget(b.limits(), b.rates)
-	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend}
+	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: func(what string) { e.note("%s", what) }}
 	if b.calling() {
 		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
 			return nil, err
@@ -195,6 +195,8 @@ func (b *builder) foresee(e *env) error {
 		cost := fixed(price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens))
 		if !priced {
 			cost = report.Null()
+		}
+		if !priced && b.rates != nil {
 			e.note("the cost of the step %s is not known: --prices has none of %s", s.Name, s.Model)
 		}
 		t.Add(s.Name, s.Ahead.Stored, s.Ahead.Needed, s.Unknown, s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens, cost)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ type serverFlags struct {
 	timeout     time.Duration
 	retries     int
 	wait        time.Duration
+	announced   *sync.Once // that OpenAI is asked, as no server is named
 }
 
 // defaultConcurrency is what a small server can take; the client finds by
@@ -36,6 +38,7 @@ const defaultConcurrency = 32
 
 // register adds the flags of a command that asks for answers of some kind.
 func (s *serverFlags) register(cmd *cobra.Command, answer string) {
+	s.announced = &sync.Once{}
 	f := cmd.Flags()
 	f.StringVar(&s.cache, "cache", "refract-cache.sqlite", "`FILE`, or postgres:// address, that stores every "+answer)
 	f.BoolVar(&s.offline, "offline", false, "make no call: every "+answer+" must be in the cache")
@@ -182,6 +185,11 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	cfg := s.config()
 	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }
 	urls := s.urls(e)
+	if server == "" && len(s.baseURLs) == 0 && e.getenv("OPENAI_BASE_URL") == "" {
+		cfg.Announce = func() {
+			s.announced.Do(func() { e.note("no --base-url and no OPENAI_BASE_URL is given: the run asks %s", llm.DefaultBaseURL) })
+		}
+	}
 	if server != "" {
 		urls = []string{server}
 	}

@@ -3,14 +3,19 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/alarm"
+	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/publish"
+	"github.com/refract-eval/refract/metrics/similarity"
 )
 
 // checking is one run of refract check.
@@ -18,8 +23,10 @@ type checking struct {
 	input
 	checkFlags
 	decisionFlag
-	result output // where the dataset goes
-	table  output // how the counts are shown
+	serverFlags
+	embeddings string
+	result     output // where the dataset goes
+	table      output // how the counts are shown
 }
 
 func (e *env) checkCommand() *cobra.Command {
@@ -32,16 +39,19 @@ An answer counts for the first check that catches it, in the order of the table.
 Below stands how different the accepted variants of a segment are.
 
 blocked is a text that the server withheld, cut one without its end or a thought
-without an answer, empty no text, garbled markup or loops, refusal a refusal and
-talk about the task; copy and duplicate are of a reference and of an answer,
-unclear is what is likely a reply. The checks do not know what a text means.
+without an answer, empty no text, garbled markup or loops; copy and duplicate are
+of a reference and of an answer, unclear is talk about the task, or likely a reply,
+and unlike has few words of the reference.
+
+The checks do not know what a text means. What may have changed raises an alarm:
+a negation, a name or a unit that is lost or new, may instead of must, some
+instead of all, a clause that was dropped or added, a question that became a
+statement. --embeddings adds one where the vectors of the two texts are far apart.
 
 The language check goes by each reference, so that a dataset may mix languages:
 an mtme: dataset names its languages, as --language does. -o writes the dataset
 as JSON Lines: accepted variants, cleaned, under "variants", the others under
-"rejected", each with its verdict and its raw text. Each accepted variant has a
-doubt, how likely it has lost the meaning, judged by its words. From 0.5 on it is
-doubtful.
+"rejected", each with its verdict and its raw text, and with its alarms.
 
 A FOLDER that 'refract publish' wrote is compared with its manifest, to the end;
 with -o, and as published:FOLDER, it is a dataset as others are.`,
@@ -62,6 +72,9 @@ with -o, and as published:FOLDER, it is a dataset as others are.`,
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
 	k.decisionFlag.register(cmd)
+	cmd.Flags().StringVar(&k.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors raise an alarm where their cosine is below 0.7; options are those of the metric embedding")
+	grouped(cmd, modelFlags, "embeddings")
+	k.serverFlags.register(cmd, "vector")
 	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	return cmd
@@ -92,6 +105,17 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		encode = dataset.NewEncoder(out).Encode
 	}
 	found, kept := diversify.NewCounts(c), &publish.Tally{}
+	far := func(*refract.Segment) error { return nil }
+	var run *judging // nil without vectors
+	if k.embeddings != "" {
+		run = (&judgeFlags{callFlags: callFlags{serverFlags: k.serverFlags}}).run(e)
+		defer run.close()
+		if _, err := run.metric(ctx, similarity.Name+":model="+k.embeddings); err != nil {
+			return err
+		}
+		found.Measure()
+		far = func(s *refract.Segment) error { return alarmFar(ctx, run.vectors[0].model, s, found) }
+	}
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
 			err = ctx.Err()
@@ -99,12 +123,18 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		if err == nil {
 			s = found.Add(s)
 			kept.Add(s)
+			err = far(s)
+		}
+		if err == nil {
 			err = encode(s)
 		}
 		if err != nil {
+			run.done(ctx, err)
 			return err
 		}
 	}
+	run.answered()
+	run.done(ctx, nil)
 	if found.Answers == 0 {
 		return errors.New("the dataset has no variant to check; name expanded references with --references")
 	}
@@ -116,6 +146,32 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		return k.table.whole(e.stderr, found.Table())
 	}
 	return k.table.show(e, found.Table())
+}
+
+// leastCosine is that of vectors below which two texts are far apart.
+const leastCosine = 0.7
+
+// alarmFar raises an alarm about variants whose vectors are far from their references'.
+func alarmFar(ctx context.Context, m embeddings.Embedder, s *refract.Segment, found *diversify.Counts) error {
+	for i := range s.Variants {
+		v := &s.Variants[i]
+		ref := s.References[v.Reference].Value
+		if strings.TrimSpace(ref) == "" || strings.TrimSpace(v.Text.Value) == "" {
+			continue
+		}
+		vectors, err := m.Embed(ctx, []string{ref, v.Text.Value})
+		if err != nil {
+			return err
+		}
+		cosines, err := embeddings.Cosines(vectors[:1], vectors[1:])
+		if err != nil {
+			return err
+		}
+		if cosines[0] < leastCosine {
+			found.Alarm(v, alarm.Embedding, fmt.Sprintf("cosine %.2f", cosines[0]))
+		}
+	}
+	return nil
 }
 
 // verify reads a published folder to its end.

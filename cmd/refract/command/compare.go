@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,8 @@ type comparer struct {
 	out   output
 	table string
 	plot  string
+
+	oneSided bool
 }
 
 func (e *env) compareCommand() *cobra.Command {
@@ -72,6 +76,7 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.comparison.register(e, cmd, settingsCompared)
 	c.registerTable(cmd)
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
+	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	grouped(cmd, statisticFlags, "table", "plot")
 }
 
@@ -103,15 +108,25 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
 		}
-		var panels []figure.Panel
-		for _, f := range res.Figures() {
-			panels = append(panels, f.Panels...)
-		}
-		if err := figure.Draw(drawing, figure.Style{}, panels...); err != nil {
+		if err := drawCurves(drawing, res.Figures()); err != nil {
 			return fmt.Errorf("%s: plot: %w", c.plot, err)
 		}
 		return nil
 	})
+}
+
+// drawCurves draws figures as one picture, with the metric above each panel.
+func drawCurves(w io.Writer, figures []experiment.Figure) error {
+	var panels []figure.Panel
+	for _, f := range figures {
+		for _, p := range f.Panels {
+			if lines, ok := p.(*figure.Lines); ok {
+				lines.Title, _, _ = strings.Cut(f.Title, ": ")
+			}
+			panels = append(panels, p)
+		}
+	}
+	return figure.Draw(w, figure.Style{}, panels...)
 }
 
 // asked is the plan of what was asked for.
@@ -127,10 +142,13 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	case c.plot != "" || len(c.counts) > 0:
 		return nil, usagef("--plot and -k are of a curve: name ways to choose references, such as --curve order,random")
 	case !c.tested && c.table != settingsTable:
-		return nil, usagef("--table %s needs a test: choose one by --test, such as perm-both", c.table)
+		return nil, usagef("--table %s needs a test: choose one by --test, such as randomization", c.table)
+	case !c.tested && c.oneSided:
+		return nil, usagef("--one-sided is of a test: choose one by --test, such as perm-both")
 	case !c.tested:
 		return p, nil
 	}
+	p.Test.OneSided = c.oneSided
 	for _, st := range p.Statistics {
 		if err := c.method.Takes(st.Measure); err != nil {
 			return nil, usagef("--test: %w (--statistic says which are tested)", err)

@@ -68,7 +68,7 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
 		statisticList+" (repeatable or comma-separated)", correlate.StatisticNames()...)
 	listFlag(cmd, &c.levels, "per", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
-		"segment, document, domain or system: what a score is of; means above segments", correlate.LevelNames()...)
+		"segment, document, domain or system: what a score is of; above segments the mean of segments, never a corpus score", correlate.LevelNames()...)
 	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
 		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
 	c.resampling.register(cmd, 1000, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)

@@ -1,16 +1,21 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -21,23 +26,24 @@ func (e *env) demoCommand() *cobra.Command {
 		Short: "Run every step offline on a built-in sample",
 		Long: `Expand, score, aggregate and compare a sample that is part of the program:
 translations into English and German, summaries and captions. The program's
-authors wrote its texts, four made-up systems, judgements of them and an answer
+authors wrote its texts, six made-up systems, judgements of them and an answer
 to each of the ten prompts. No network is used.
 
---write saves the sample, its answers, and small texts beside them: every command
-of the documentation can be tried in that folder. Some need a model server or data
-of others, as they say.`,
+--write saves the sample with its recorded answers, a picture of the agreement by
+the number of references, and short texts (ref.txt, a.txt and others): every
+command of the documentation runs in that folder. Some need a model server or
+data of others, as they say.`,
 		Example: `  refract demo
   refract demo --write sample`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir != "" {
-				return e.writeSample(dir)
+				return e.writeSample(cmd.Context(), dir)
 			}
 			return e.demo(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&dir, "write", "", "`DIR` to save the sample in, in place of running it")
+	cmd.Flags().StringVar(&dir, "write", "", "`DIR` to save the sample in, instead of running it")
 	return cmd
 }
 
@@ -46,84 +52,137 @@ func (e *env) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, `The sample: %d segments with one reference each, translated, summarized or
-captioned by four systems. Ten prompts rewrote each reference: %d answers, all
-recorded, no call made; %d was rejected by the checks, and %d more in its place.
-Texts, systems, answers and judgements are the authors' own: they show how the
-program works, not that the method does.
-
-`, sum.Segments, sum.Cached, sum.Rejected, sum.Resampled)
-	if err := e.demoComparison(ctx, dataset.InMemory(segments)); err != nil {
-		return err
-	}
-	_, err = io.WriteString(e.stdout, demoNext)
-	return err
-}
-
-const demoNext = `
-With one reference, the system "fine-tuned" is punished for its own wording;
-with eleven, most of what it says is found in some reference.
-
-Go on with your own data:
-  refract demo --write sample             save the sample, to see the formats
-  refract expand --ref ref.txt --source src.txt --hyp a=a.txt --model MODEL -o expanded.jsonl
-  refract score jsonl:expanded.jsonl -a single,max
-  refract compare mtme:DIR/wmt22/zh-en --references div-ref:FILE
-`
-
-// demoComparison shows the systems' scores with one reference and with all, and
-// then what 'refract compare' shows.
-func (e *env) demoComparison(ctx context.Context, ds refract.Dataset) error {
 	c := &comparer{}
-	c.register(e, &cobra.Command{})
-	p, err := c.asked(nil)
+	run, err := c.ofSample(e, segments, "single", "max")
 	if err != nil {
 		return err
 	}
-	p.Ranking = true
-	run := c.runner(e, nil, p)
-	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return ds, nil }
+	run.Ranking = true
 	return run.show(ctx, func(res *experiment.Result) error {
-		if err := sampleScores(&res.Rankings[0]).WriteTitled(e.stdout); err != nil {
+		r := &res.Rankings[0]
+		fmt.Fprintf(e.stdout, `This shows whether metrics rank systems more as people do with eleven references
+than with one. The sample has %d segments (translations, summaries, captions) with
+one reference each, and outputs of %d systems, judged from 0 to 100. Ten prompts
+rewrote each reference: %d recorded answers, of which the checks rejected %d.
+
+`, sum.Segments, len(r.Systems), sum.Cached, sum.Rejected)
+		if err := sampleScores(r).WriteTitled(e.stdout); err != nil {
 			return err
 		}
-		fmt.Fprintln(e.stdout, "\nAgreement with the judgements, under four aggregations over references:")
-		return c.out.whole(e.stdout, c.view(res))
+		_, err := fmt.Fprintf(e.stdout, demoEnd, strings.Join(report.Wrap(sampleResult(r), 80), "\n"))
+		return err
 	})
 }
 
-// writeSample saves the sample's files.
-func (e *env) writeSample(dir string) error {
+const demoEnd = `
+%s
+
+Go on:
+  refract demo --write sample    save the sample, a picture, and texts for the commands of README
+  refract expand --help          with references of your own and a model of yours
+
+This does not show that more references help elsewhere: the texts, systems,
+judgements and answers are the authors' own. README has figures of WMT22.
+`
+
+// ofSample compares aggregations of the expanded sample as 'refract compare' does.
+func (c *comparer) ofSample(e *env, segments []*refract.Segment, aggregators ...string) (*planRun, error) {
+	c.register(e, &cobra.Command{})
+	c.score.aggregators, c.resamples = aggregate.Default(aggregators...), 0
+	p, err := c.asked(nil)
+	if err != nil {
+		return nil, err
+	}
+	run := c.runner(e, nil, p)
+	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return dataset.InMemory(segments), nil }
+	return run, nil
+}
+
+// writeSample saves the sample's files and a picture.
+func (e *env) writeSample(ctx context.Context, dir string) error {
+	in := func(name string) string { return filepath.Join(dir, name) }
 	if err := saveSample(dir); err != nil {
 		return err
 	}
-	e.note("wrote the sample, its answers, and what the documentation's commands read, to %s; go on with", dir)
-	e.note("  refract cache import %s %s", filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "answers.jsonl"))
-	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s",
-		filepath.Join(dir, "sample.jsonl"), sampleModel, filepath.Join(dir, "cache.sqlite"), filepath.Join(dir, "expanded.jsonl"))
-	e.note("  refract compare jsonl:%s", filepath.Join(dir, "expanded.jsonl"))
+	segments, _, err := expandSample(ctx)
+	if err != nil {
+		return err
+	}
+	c := &comparer{}
+	c.curves = []selection.Method{selection.ByRandom}
+	run, err := c.ofSample(e, segments, "max")
+	if err != nil {
+		return err
+	}
+	err = run.show(ctx, func(res *experiment.Result) error {
+		var picture bytes.Buffer
+		figures := slices.DeleteFunc(res.Figures(), func(f experiment.Figure) bool { return f.Statistic != correlate.StatKendall.String() })
+		if err := drawCurves(&picture, figures); err != nil {
+			return err
+		}
+		return writeNew(in("agreement.svg"), picture.Bytes())
+	})
+	if err != nil {
+		return err
+	}
+	e.note("wrote sample.jsonl and its recorded answers, agreement.svg (the agreement by the number of references), and ref.txt, a.txt and other short texts to %s: commands of README run there; without a model, go on with", dir)
+	e.note("  refract cache import %s %s", in("cache.sqlite"), in("answers.jsonl"))
+	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s", in("sample.jsonl"), sampleModel, in("cache.sqlite"), in("expanded.jsonl"))
+	e.note("  refract compare jsonl:%s", in("expanded.jsonl"))
 	return nil
 }
 
-// sampleScores are the mean scores of the systems with one reference and with all,
-// next to the judgements.
+// sampleScores are the mean scores and the places of the systems with one reference and
+// with all, next to the judgements.
 func sampleScores(r *experiment.Ranking) *report.NamedTable {
-	t := &report.NamedTable{Title: "Mean scores: one reference (single) and the best of eleven (max)"}
-	t.Columns = []report.Column{{Name: "system"}, {Name: r.Human, Kind: report.KindFloat, Digits: 1}}
-	shown := func(s experiment.SettingName) bool { return s.Aggregator == "single" || s.Aggregator == "max" }
+	t := &report.NamedTable{Title: "Mean of segments (and place), with one reference (single) and the best of eleven (max)"}
+	t.Columns = []report.Column{{Name: "system"}, {Name: "judged", Kind: report.KindFloat, Digits: 1}}
 	for _, s := range r.Settings {
-		if shown(s) {
-			t.Columns = append(t.Columns, report.Column{Name: s.Metric + " " + s.Aggregator, Kind: report.KindFloat, Digits: 1})
-		}
+		t.Columns = append(t.Columns, report.Column{Name: s.Metric + " " + s.Aggregator})
 	}
 	for _, s := range r.Systems {
 		row := []any{s.Name, s.First.Score}
-		for i, p := range s.Under {
-			if shown(r.Settings[i]) {
-				row = append(row, p.Score)
-			}
+		for _, p := range s.Under {
+			row = append(row, fmt.Sprintf("%5.1f (%v)", p.Score, p.Rank))
 		}
 		t.Add(row...)
 	}
 	return t
+}
+
+// sampleResult says what the table comes to: how many pairs of systems each metric orders
+// as the judgements do, and where the best system stands.
+func sampleResult(r *experiment.Ranking) string {
+	var pairs, moves []string
+	n := len(r.Systems) * (len(r.Systems) - 1) / 2
+	better, worse := false, false
+	for k := 0; k+1 < len(r.Settings); k += 2 { // single and max of a metric
+		metric, one, all := report.Display(r.Settings[k].Metric), agreed(r, k), agreed(r, k+1)
+		better, worse = better || all > one, worse || all < one
+		pairs = append(pairs, fmt.Sprintf("in %d of %d pairs by %s (%d with one)", all, n, metric, one))
+		moves = append(moves, fmt.Sprintf("%v by %s (%v with one)", r.Systems[0].Under[k+1].Rank, metric, r.Systems[0].Under[k].Rank))
+	}
+	verdict := "more references changed nothing here"
+	switch {
+	case better && worse:
+		verdict = "more references helped one metric here, and harmed another"
+	case better:
+		verdict = "more references helped here"
+	case worse:
+		verdict = "more references did harm here"
+	}
+	return fmt.Sprintf("With eleven references, the judgements' order of systems holds %s; %s, judged best, is number %s: %s.",
+		strings.Join(pairs, " and "), r.Systems[0].Name, strings.Join(moves, " and "), verdict)
+}
+
+// agreed counts the pairs of systems that a setting orders as the judgements do.
+func agreed(r *experiment.Ranking, setting int) (n int) {
+	for i, a := range r.Systems {
+		for _, b := range r.Systems[:i] {
+			if a.First.Before(b.First) == a.Under[setting].Before(b.Under[setting]) {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -175,7 +175,7 @@ func dataFolder(t *testing.T) string {
 // run executes a line, and fails the test unless it succeeds.
 func (f *folder) run(t *testing.T, l shellLine) {
 	t.Helper()
-	line := strings.Replace(l.text, "go run ./cmd/refract ", "refract ", 1)
+	line := strings.Replace(strings.Replace(l.text, "go run -v ", "go run ", 1), "go run ./cmd/refract ", "refract ", 1)
 	switch {
 	case strings.HasPrefix(line, "go test "):
 		checkTestCommand(t, line)

@@ -22,6 +22,7 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -64,6 +65,7 @@ func isUsage(err error) bool {
 func (e *env) hint(err error) string {
 	var none *refract.NoReferencesError
 	var metric *metrics.SpecError
+	var refused *llm.Error
 	switch {
 	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
@@ -71,6 +73,10 @@ func (e *env) hint(err error) string {
 		return "--missing exclude goes on, with missing scores"
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
+	case errors.As(err, &refused) && refused.Refuses == llm.ParamTopP:
+		return "--top-p none does not send it"
+	case errors.As(err, &refused) && refused.Refuses == llm.ParamTemperature:
+		return "--temperature none does not send it"
 	case errors.Is(err, ask.ErrSpent):
 		return "raise the limit, or run the same command again: what was answered is stored"
 	case errors.Is(err, ask.ErrTolerance):

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/llm"
 )
@@ -20,8 +22,11 @@ type expandFlags struct {
 	prompts string // their names
 	form    string
 	judge   string // model; "" for none
-	batch   bool
-	config  diversify.Config
+	given   func(flag string) bool
+	// The sampling parameters; nil for none.
+	temperature, topP *float64
+	batch             bool
+	config            diversify.Config
 }
 
 const (
@@ -48,8 +53,8 @@ segment has fewer than N; exit code 1 says that some still have, or, without it,
 that no answer has a text. The output keeps all answers: accepted ones under
 "variants", the others with their verdict under "rejected".
 
---judge asks another model whether answers whose words raise doubt mean what
-their references do. A DATASET that was expanded before is asked only for what it
+--judge asks another model whether answers that raised an alarm, such as a
+negation that is lost, mean what their references do. A DATASET that was expanded before is asked only for what it
 lacks. --batch sends the calls through the server's Batch API, and lists open
 batches in a file beside the cache, from which the same command goes on.
 
@@ -79,15 +84,15 @@ they ask for another reference of the source.`,
 	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, translation, file:FILE, … ('refract prompts' lists them)")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	f.IntVar(&c.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
-	f.Float64Var(&c.Temperature, "temperature", diversify.PaperTemperature, "sampling temperature")
-	f.Float64Var(&c.TopP, "top-p", diversify.PaperTopP, "nucleus sampling")
+	parsedFlag(cmd, &x.temperature, "temperature", strconv.Itoa(diversify.PaperTemperature), parameterUpTo(2), "sampling temperature `T`; none does not send one")
+	parsedFlag(cmd, &x.topP, "top-p", fmt.Sprint(diversify.PaperTopP), parameterUpTo(1), "nucleus sampling `P`; none does not send it")
+	x.given = f.Changed
 	f.IntVar(&c.MaxTokens, "max-tokens", diversify.DefaultMaxTokens, "longest answer")
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&c.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether doubtful answers mean what their references do")
+	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers that raised an alarm mean what their references do")
 	atLeast(cmd, 1, "samples", "max-tokens")
-	within(cmd, 0, 2, "temperature")
 	atLeast(cmd, 0, "resample", "complete")
 	grouped(cmd, taskFlags, "prompts", "complete", "judge")
 	x.callFlags.register(cmd, "answer")
@@ -111,6 +116,22 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
+	cfg.LeftOut = func(what string) { e.note("%s", what) }
+	for _, p := range []struct {
+		name, flag string
+		set        *float64
+		to         *float64
+	}{{llm.ParamTemperature, "temperature", x.temperature, &cfg.Temperature}, {llm.ParamTopP, "top-p", x.topP, &cfg.TopP}} {
+		switch {
+		case p.set == nil: // the server's default, which is 1
+			*p.to, cfg.Omit = 1, append(cfg.Omit, p.name)
+		case x.given(p.flag):
+			cfg.Chosen = append(cfg.Chosen, p.name)
+			fallthrough
+		default:
+			*p.to = *p.set
+		}
+	}
 	if err := redact.CheckStored(cfg.Extra); err != nil {
 		return cfg, usagef("--extra: %w", err)
 	}
@@ -124,11 +145,25 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		if cfg.Check == nil {
 			return cfg, usagef("--judge comes after the checks: leave out --checks none")
 		}
-		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, From: measure.DoubtLimit}
+		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, Alarmed: true}
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate
 	return cfg, nil
+}
+
+// parameterUpTo reads a sampling parameter: a number from 0 on, or none.
+func parameterUpTo(most float64) func(string) (*float64, error) {
+	return func(s string) (*float64, error) {
+		if s == listNone {
+			return nil, nil
+		}
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(v >= 0 && v <= most) {
+			return nil, &unwantedError{s, fmt.Sprintf("0 to %v, or %s", most, listNone)}
+		}
+		return &v, nil
+	}
 }
 
 // readPrompts reads --prompts, with the language that some ask for.

@@ -23,7 +23,7 @@ func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
 	}
 	var last ask.BatchProgress
 	b := &ask.Batches{
-		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Time: r.maxTime,
+		Client: r.client, Store: r.cfg.Store, Budget: r.spend, Models: r.models(), Time: r.maxTime, LeftOut: r.cfg.LeftOut,
 		Journals: []string{state, state + ".judge"}[:len(r.models())],
 		Plan: func(ctx context.Context, need func(ask.Question) error) error {
 			_, err := exp.Plan(ctx, r.ds, need)

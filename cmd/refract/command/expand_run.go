@@ -94,16 +94,20 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
 	watch.segments, _ = dataset.Len(r.ds)
 	var asText sync.Once // a judge's model may tell the same again
+	noJSON := false
 	r.cfg.Observe, r.cfg.FormFound = watch.observe, func(why error) {
 		if why != nil {
-			asText.Do(func() { r.e.note("answers are asked for as plain text, as the server gives no JSON: %v", why) })
+			asText.Do(func() {
+				noJSON = true
+				r.e.note("answers are asked for as plain text, as the server gives no JSON: %v", why)
+			})
 		}
 	}
 	exp, err := diversify.New(r.cfg)
 	if err != nil {
 		return usagef("%w", err)
 	}
-	found := &findings{verdicts: map[string]int{}, yields: &selection.Yields{}}
+	found := &findings{verdicts: map[string]int{}, alarms: map[string]int{}, yields: &selection.Yields{}}
 	enc := dataset.NewEncoder(out)
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
 		found.add(s)
@@ -113,6 +117,18 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 		return enc.Encode(s)
 	})
 	watch.p.Finish()
+	if r.form == string(diversify.FormAuto) {
+		found.form = "JSON by a schema"
+		switch all := found.Variants + found.Rejected - found.Unanswered; {
+		case found.asText > 0 && noJSON:
+			found.form = fmt.Sprintf("%d of %d as plain text, as the server gives no JSON", found.asText, all)
+		case found.asText > 0:
+			found.form = fmt.Sprintf("%d of %d as plain text, as the cache has them; --form json asks for others", found.asText, all)
+		}
+	}
+	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
+		err = fmt.Errorf("every request was refused, %s; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
+	}
 	if err == nil {
 		err = r.finish(found)
 	}
@@ -133,7 +149,7 @@ func (r *expansion) finish(found *findings) error {
 func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Calls+found.Cached > 0 {
-		found.tell(r.e, r.cfg.Check != nil, r.cfg.Complete)
+		found.tell(r.e, r.cfg.Check != nil)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is no failure.
 		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
@@ -142,6 +158,9 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 		}
 	}
 	r.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
+	if err == nil {
+		found.tellCoverage(r.e, r.cfg.Check != nil, r.cfg.Complete)
+	}
 	if err == nil && found.Unanswered > 0 {
 		return fmt.Errorf("%s without an answer, in %s with the verdict %q and the reason; the same command asks again",
 			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
@@ -162,6 +181,8 @@ func (r *expansion) lacking(found *findings) error {
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
 	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
 		return fmt.Errorf("no answer has a text: %d are withheld or empty; %s; look at an answer, or take another model", found.NoText, done)
+	case most == 0 && found.Rejected > 0:
+		return fmt.Errorf("no answer is usable: %s; %s; look at an answer, or take another model", counted(found.verdicts), done)
 	}
 	return nil
 }

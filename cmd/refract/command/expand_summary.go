@@ -8,7 +8,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -45,6 +47,9 @@ func (w *watcher) observe(now diversify.Progress) {
 type findings struct {
 	diversify.Summary
 	verdicts map[string]int // of rejected answers
+	asText   int            // answers in plain text
+	form     string         // of the answers; "" where the user chose it
+	alarms   map[string]int // about accepted ones, by kind
 	yields   *selection.Yields
 }
 
@@ -53,33 +58,70 @@ func (f *findings) add(s *refract.Segment) {
 	for _, v := range s.Rejected {
 		f.verdicts[v.Verdict]++
 	}
+	for _, v := range slices.Concat(s.Variants, s.Rejected) {
+		if v.Origin != nil && v.Origin.Form == "" && v.Verdict != diversify.Failed {
+			f.asText++
+		}
+	}
+	for _, v := range s.Variants {
+		for _, a := range v.Alarms {
+			f.alarms[alarm.Kind(a)]++
+		}
+	}
+}
+
+// counted shows counts by name.
+func counted(counts map[string]int) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d %s", counts[name], name))
+	}
+	return strings.Join(out, ", ")
+}
+
+// tellCoverage ends what a run says: how many of the variants that were wanted there are.
+func (f *findings) tellCoverage(e *env, checked bool, complete int) {
+	have, wanted := f.Variants, f.Variants+f.Lacking
+	if !checked {
+		have -= f.NoText
+	}
+	if complete > 0 {
+		have, wanted = f.yields.Have(complete), complete*f.Segments
+	}
+	say, none := e.note, ""
+	if empty, named := f.yields.Below(1); empty > 0 {
+		none = fmt.Sprintf("; %s without any: %s", english.Thousands(empty, "segment"), strings.ReplaceAll(named, " (0)", ""))
+	}
+	if have < wanted || none != "" {
+		say = e.warn
+	}
+	say("%d of %s%s", have, english.Thousands(wanted, "variant"), none)
 }
 
 // tell says what a run did; checked says that there were checks.
-func (f *findings) tell(e *env, checked bool, complete int) {
+func (f *findings) tell(e *env, checked bool) {
 	judged := ""
 	if f.Judged > 0 {
 		judged = fmt.Sprintf(" (%d of the judge)", f.Judged)
 	}
 	e.note("%d segments, %d references, %d variants; %d answers%s: %d by calls, %d from the cache; %d prompt and %d completion tokens",
 		f.Segments, f.References, f.Variants, f.Calls+f.Cached, judged, f.Calls, f.Cached, f.PromptTokens, f.CompletionTokens)
+	if f.form != "" {
+		e.note("form of the answers: %s", f.form)
+	}
 	if y := f.yields.String(); y != "" {
 		e.note("accepted variants of a segment: %s", y)
 	}
 	if f.Rejected > 0 {
-		var verdicts []string
-		for _, v := range slices.Sorted(maps.Keys(f.verdicts)) {
-			verdicts = append(verdicts, fmt.Sprintf("%d %s", f.verdicts[v], v))
-		}
-		e.note("rejected: %s; asked again: %d, of them with more room: %d", strings.Join(verdicts, ", "), f.Resampled+f.Enlarged, f.Enlarged)
+		e.note("rejected: %s; asked again: %d, of them with more room: %d", counted(f.verdicts), f.Resampled+f.Enlarged, f.Enlarged)
+	}
+	if len(f.alarms) > 0 {
+		e.note("alarms about accepted variants: %s; 'refract review' shows them first", counted(f.alarms))
 	}
 	warn := func(n int, what string) {
 		if n > 0 {
 			e.warn("%s: %d", what, n)
 		}
-	}
-	if complete == 0 { // else the error says it
-		warn(f.Lacking, "variants that are missing, as no answer passed the checks")
 	}
 	if !checked { // the verdicts say it
 		warn(f.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\"")

@@ -82,19 +82,29 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 		return err
 	}
 	return run.show(ctx, func(res *experiment.Result) error {
-		if err := x.write(out, res); err != nil || figures == nil {
+		if err := x.write(e, out, res); err != nil || figures == nil {
 			return err
 		}
 		return experiment.DrawFigures(figures.Write, res.Figures())
 	})
 }
 
-func (x *experimenter) write(w io.Writer, res *experiment.Result) error {
+// tableAsks says what fills a table that most experiments leave empty.
+var tableAsks = map[string]string{
+	"tasks": "tasks in the file", "curve": "curves in the file", "prompts": "analyses: [prompts] in the file",
+	"worth": "analyses: [worth] in the file", "ranking": "analyses: [ranking] in the file",
+	"pairs": "'refract compare --test', as an experiment tests only against the single reference", "ranks": "'refract compare --test', as an experiment tests only against the single reference",
+}
+
+func (x *experimenter) write(e *env, w io.Writer, res *experiment.Result) error {
 	switch {
 	case x.table != "":
 		t, err := res.Table(x.table)
 		if err != nil {
 			return err
+		}
+		if asks := tableAsks[x.table]; len(t.Rows) == 0 && asks != "" {
+			e.note("the table %s has no rows: it takes %s", x.table, asks)
 		}
 		return x.out.whole(w, t)
 	case x.out.format == report.JSON:

@@ -11,7 +11,7 @@ func (e *env) promptsCommand() *cobra.Command {
 	var out output
 	var spec string
 	cmd := &cobra.Command{
-		Use:   "prompts",
+		Use:   "prompts [NAMES]",
 		Short: "List the prompts that expand references",
 		Long: `List the prompts that expand references: the ten of Div-Ref and its plain one,
 in English and in other languages. --prompts takes the words of 'refract
@@ -20,15 +20,21 @@ expand': ten@de, order, file:prompts.yaml.
 A space and the reference follow a prompt; after a full-width colon there is no
 space. In a template, {reference} and {source} stand for the segment's texts.`,
 		Example: `  refract prompts
-  refract prompts --prompts ten@de,plain@de
+  refract prompts ten@de,plain@de
   refract prompts -f jsonl`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			prompts := diversify.Prompts()
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			prompts, from := diversify.Prompts(), "--prompts: "
+			if len(args) > 0 {
+				if spec != "" {
+					return usagef("the prompts are named twice: as %q and by --prompts", args[0])
+				}
+				spec, from = args[0], ""
+			}
 			if spec != "" {
 				var err error
 				if prompts, err = diversify.ParsePrompts(spec); err != nil {
-					return usagef("--prompts: %w", err)
+					return usagef("%s%w", from, err)
 				}
 			}
 			return out.show(e, promptTable(prompts))

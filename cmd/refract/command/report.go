@@ -48,7 +48,7 @@ write tables in other formats, and figures as files.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
 	r.comparison.register(e, cmd, comparisonDefaults{
-		groups: "none,segment", test: significance.MethodPermBoth.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
+		groups: "none,segment", test: significance.MethodRandomization.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
 	})
 	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)

@@ -87,9 +87,9 @@ func (e *env) reviewCommand() *cobra.Command {
 		Long: `Show answers beside their reference and source, on a page in the browser, and
 keep what a person decides: accept, reject, or another wording.
 
-There are accepted answers drawn at random, which tell how many are right;
-those that most likely lost the meaning, by their words; and some of each pattern
-of rejection: --show says how many.
+There are accepted answers that raised alarms, such as a negation that is lost;
+others drawn at random, which tell how many are right; and some of each pattern of
+rejection: --show says how many.
 The page is served on this machine alone, at an address with a secret in it,
 until Ctrl+C; each decision is in the file before the page shows it as kept, and
 the next run goes on. -o NAME.html writes the page as a file instead, which
@@ -108,7 +108,7 @@ rejected ones.`,
 	f := cmd.Flags()
 	f.StringVarP(&r.path, "output", "o", "", "`FILE` of decisions, which is added to, or NAME.html, to write the page to in place of serving it")
 	f.StringVar(&r.listen, "listen", "127.0.0.1:0", "`ADDRESS` of this machine to serve the page at; port 0 takes a free one")
-	parsedFlag(cmd, &r.Wanted, "show", "50,50,3", parseShown, "`DRAWN,DOUBTFUL,REJECTED`: accepted answers drawn at random, those of the greatest doubt, and rejected ones of each pattern")
+	parsedFlag(cmd, &r.Wanted, "show", "50,50,3", parseShown, "`DRAWN,ALARMED,REJECTED`: accepted answers drawn at random, those with most alarms besides, and rejected ones of each pattern")
 	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of the draw")
 	grouped(cmd, resultFlags, "output", "listen")
 	grouped(cmd, taskFlags, "show", "seed")
@@ -128,7 +128,7 @@ func parseShown(s string) (review.Wanted, error) {
 			return review.Wanted{}, &unwantedError{strconv.Quote(s), "three numbers from 0 to 1000, such as 50,50,3"}
 		}
 	}
-	return review.Wanted{Drawn: n[0], Doubtful: n[1], Rejected: n[2]}, nil
+	return review.Wanted{Drawn: n[0], Alarmed: n[1], Rejected: n[2]}, nil
 }
 
 func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
@@ -141,7 +141,6 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	ds = weighed(ds)
 	var decided *review.Decisions
 	var file *os.File
 	if !asFile {

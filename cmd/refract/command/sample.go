@@ -22,12 +22,12 @@ import (
 const sampleModel = "recorded"
 
 // sampleFiles are a small benchmark that the authors wrote for this program:
-// translations, summaries and captions with the outputs of four made-up systems of
-// clearly different quality, judgements of them, and an answer to each of the ten
-// prompts for every reference; one has a second answer, because the first is rejected
-// for a changed number. It all has one origin, so the numbers show how the program
-// works and are no evidence for anything. Beside it stand answers of a judge, and five
-// lines of each of some texts with an experiment and prompts.
+// translations, summaries and captions with the outputs of six made-up systems,
+// judgements of them by meaning, and an answer to each of the ten prompts for every
+// reference; one has a second answer, because the first is rejected for a changed
+// number. It all has one origin, so the numbers are no evidence for anything. Next to it
+// are answers of a judge, and five lines of each of some texts with an experiment and
+// prompts.
 //
 //go:embed sample
 var sampleFiles embed.FS

@@ -46,9 +46,10 @@ func (e *env) scoreCommand() *cobra.Command {
 		Short: "Score systems against all references",
 		Long: `Score every system against every reference, and aggregate over references.
 
---per system  one score per system: under single and native the metric's own
-              corpus score, where it has one (BLEU, chrF, TER); else, and with
-              --system average, the mean over segments.
+--per system  one score per system: the corpus score of BLEU, chrF and TER where
+              all aggregators asked for have one, which are single and native;
+              as soon as one has none, and with --system average, the mean over
+              segments for all of them. The line above the table says which.
 --per segment one score per system and segment.
 --per cell    the whole matrix segment × system × reference. 'refract aggregate'
               and 'refract compare --matrix' read it from -o FILE.parquet or
@@ -82,7 +83,7 @@ to know the hash. Standard input and pipes have none there.`,
 	atLeast(cmd, 0, "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
-	s.registerScope(cmd)
+	registerScope(cmd, &s.system)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores, as sacreBLEU does; 0.95 without a value")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
@@ -90,8 +91,8 @@ to know the hash. Standard input and pipes have none there.`,
 	return cmd
 }
 
-func (s *scorer) registerScope(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.system, "system", "auto", "how a system's score comes about: auto, corpus or average")
+func registerScope(cmd *cobra.Command, system *string) {
+	cmd.Flags().StringVar(system, "system", "auto", "how a system's score comes about: auto, corpus or average")
 	oneOf(cmd, "system", "auto", "corpus", "average")
 }
 
@@ -224,7 +225,21 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
+	if s.per == "system" && s.shard == "" && !s.statistics {
+		s.tellMeans(eng)
+	}
 	return eng, nil
+}
+
+// tellMeans says why scores are no corpus scores where sacreBLEU has one.
+func (s *scorer) tellMeans(eng *refract.Engine) {
+	for k, set := range eng.Settings() {
+		_, corpus := set.Metric.(metrics.CorpusMetric)
+		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.system == "auto" {
+			s.judging.e.note("%s: means of segments, as only single and native have corpus scores; ask for these without other aggregators to see them", set.Metric.Info().Name)
+			return
+		}
+	}
 }
 
 // options are those of the engine.
@@ -248,7 +263,7 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	var out []refract.Setting
 	for _, m := range ms {
 		def := aggregate.Default("max")[0].For(m.Info().Direction == metrics.HigherIsBetter)
-		if metrics.HasNative(m) {
+		if metrics.HasNative(m) && s.per != "cell" { // cells need no aggregation
 			def = aggregate.Must("native")
 		}
 		out = append(out, refract.Setting{Metric: m, Aggregator: def})

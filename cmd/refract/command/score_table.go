@@ -72,13 +72,9 @@ func (t *systemScores) forPrograms() *report.NamedTable {
 	for i := range t.scores {
 		sc := &t.scores[i]
 		set := t.settings[sc.Setting]
-		method := "average"
-		if sc.Pooled {
-			method = "corpus"
-		}
 		row := []any{
 			nil, sc.System, set.Metric.Info().Name, report.StringOrNull(set.AggregatorName()), sc.MaxReferences, scoreValue(sc), sc.Status.String(),
-			sc.Segments, sc.Missing, sc.MissingReferences, method, t.acc.Signature(sc).String(),
+			sc.Segments, sc.Missing, sc.MissingReferences, method(sc), t.acc.Signature(sc).String(),
 		}
 		if t.intervals != nil {
 			row = append(row, t.bounds(i), t.intervals[i].Mean)
@@ -92,6 +88,36 @@ func (t *systemScores) forPrograms() *report.NamedTable {
 		table.Add(row...)
 	}
 	return table
+}
+
+// method is how a score of a system comes about, for programs.
+func method(sc *refract.SystemScore) string {
+	if sc.Pooled {
+		return "corpus"
+	}
+	return "average"
+}
+
+// heading says which quantity the scores of each metric are.
+func (t *systemScores) heading() string {
+	names := map[string][]string{} // of metrics, by what their scores are
+	for i := range t.scores {
+		quantity := "mean of segments"
+		if t.scores[i].Pooled {
+			quantity = "corpus"
+		}
+		if name := t.settings[t.scores[i].Setting].Metric.Info().Name; !slices.Contains(names[quantity], name) {
+			names[quantity] = append(names[quantity], name)
+		}
+	}
+	var parts []string
+	for _, quantity := range slices.Sorted(maps.Keys(names)) {
+		if len(names) > 1 {
+			quantity = strings.Join(names[quantity], " and ") + ", " + quantity
+		}
+		parts = append(parts, quantity)
+	}
+	return "scores of systems: " + strings.Join(parts, "; ")
 }
 
 func scoreValue(sc *refract.SystemScore) report.Value {
@@ -113,7 +139,7 @@ func (t *systemScores) detail(sc *refract.SystemScore) string {
 // forPeople has a row a system and a column a setting.
 func (t *systemScores) forPeople() *report.NamedTable {
 	systems := len(t.scores) / len(t.settings)
-	table := &report.NamedTable{Columns: []report.Column{{Name: "system"}}}
+	table := &report.NamedTable{Heading: t.heading(), Columns: []report.Column{{Name: "system"}}}
 	for k, set := range t.settings {
 		digits := decimals(t.scores[k*systems:][:systems])
 		table.Columns = append(table.Columns, report.Column{Name: set.String(), Kind: report.KindFloat, Digits: digits})
@@ -166,16 +192,11 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 	for _, name := range slices.Sorted(maps.Keys(t.ended)) {
 		table.Note("%s ended: %s", name, t.ended[name])
 	}
-	corpus, average := false, false
 	for i := range t.scores {
 		sc := &t.scores[i]
 		if detail := t.detail(sc); t.verbose && detail != "" {
 			table.Note("%s: %s|%s = %.1f %s", sc.System, t.settings[sc.Setting].Metric.Info().Name, t.acc.Signature(sc), sc.Value, detail)
 		}
-		corpus, average = corpus || sc.OK && sc.Pooled, average || sc.OK && !sc.Pooled
-	}
-	if corpus && average {
-		table.Note("corpus scores and means over segments are different quantities: compare within a column")
 	}
 	if t.intervals != nil {
 		table.Note("%g%% ci: as sacreBLEU has it, the mean of 1,000 resamples of segments (seed 12345) give or take half the range of the middle %[1]g%%", 100*t.confidence)

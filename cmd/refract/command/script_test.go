@@ -266,6 +266,9 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	schema   400 where a schema is asked for
 //	blocked  an answer that a filter withholds
 //	reasons  reasoning alone, cut, where there is room for 64 tokens or fewer
+//
+// refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text.
+//
 //	hostile  an error with a terminal's control codes in it
 func startServer(options map[string]string, answer func(*llmtest.Request) string) (*llmtest.Handler, string, func(), error) {
 	delay, err := time.ParseDuration(options["delay"])
@@ -287,6 +290,12 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		h.Models = []string{name}
 	}
 	h.Decide = func(r *llmtest.Request) llmtest.Fault {
+		if name := options["refuses"]; name != "" && strings.Contains(string(r.Raw), `"`+name+`":`) {
+			return llmtest.Status(http.StatusBadRequest, "Unsupported parameter: '"+name+"' is not supported with this model.")
+		}
+		if long := options["long"]; long != "" && strings.Contains(r.Prompt, long) {
+			return llmtest.Status(http.StatusRequestEntityTooLarge, "the prompt is too long")
+		}
 		select {
 		case <-time.After(delay):
 		case <-r.Context().Done():

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -123,7 +124,8 @@ func (s *service) transport() (func(context.Context, *serve.Server) error, error
 		if err != nil {
 			return err
 		}
-		if _, err := s.e.stdout.Write(srv.Hello("http://"+l.Addr().String(), said)); err != nil {
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		if _, err := s.e.stdout.Write(srv.Hello("http://"+net.JoinHostPort(cmp.Or(host, "localhost"), port), said)); err != nil {
 			return errors.Join(err, l.Close())
 		}
 		hosts := func(name string) bool { return !local(host) || local(name) }

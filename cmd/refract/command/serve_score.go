@@ -135,7 +135,7 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	cmd := &cobra.Command{Use: "score"}
 	q.settingFlags.register(s.e, cmd, "")
 	q.languageFlag.register(cmd, "", "")
-	q.registerScope(cmd)
+	registerScope(cmd, &q.system)
 	same := func(word string) string { return word }
 	listFlag(cmd, &per, "per", "system,segment", wordOf("system", "segment", "cell"), same, "")
 	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "system", "per", "language")

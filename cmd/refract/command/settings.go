@@ -43,8 +43,9 @@ func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 		return aggregate.ParsePolicy(name)
 	}
 	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), parse,
-		"policy for missing scores of references: exclude, propagate or fail; the first two, where given, also go on without any reference", "exclude", "propagate", "fail")
-	s.allowNone = false // by the default
+		"policy for missing scores of references: exclude, propagate or fail; by default exclude, with an error where a segment has no reference at all, which exclude and propagate let be missing", "exclude", "propagate", "fail")
+	s.allowNone = false                         // by the default
+	cmd.Flags().Lookup("missing").DefValue = "" // exclude does more than the default
 	grouped(cmd, metricFlags, "aggregate")
 }
 

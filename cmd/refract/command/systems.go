@@ -68,7 +68,7 @@ that both systems have.
 	t.output.register(cmd)
 	t.judgeFlags.register(cmd)
 	t.judgeFlags.registerDryRun(cmd, "ask for no score")
-	t.registerScope(cmd)
+	registerScope(cmd, &t.system)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
 	oneOf(cmd, "table", systemsTable, pairsTable)
@@ -262,6 +262,7 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 	noteReferences(t, d.leftOut)
 	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}
 	shown.scores = slices.Concat(d.scores...)
+	t.Heading = shown.heading()
 	shown.notes(t, len(d.names))
 }
 
@@ -359,7 +360,7 @@ func shownP(p *significance.SystemPair, value float64) report.Value {
 func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.digits()
 	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
-		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"))
+		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(d.names) * (len(d.names) - 1) / 2
 	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
 		t.Note("of %s, no p is up to %g after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
@@ -371,7 +372,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		}
 		for i := range c.Pairs {
 			p := &c.Pairs[i]
-			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)))
+			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)), method(&d.scores[k][p.A]))
 		}
 	}
 	t.Note("result: of system a; p up to %g after Holm's correction for %s, which asks %.2g of the smallest p; too few: fewer than %d %ss differ",
@@ -387,7 +388,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 	t := d.keyed(textColumn("system"), numberColumn("score", digits),
 		programColumn(intervalColumn("ci", digits)), programColumn(numberColumn("ci_mean", digits)),
 		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), textColumn("result"), segments,
-		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("signature")))
+		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("method")), programColumn(textColumn("signature")))
 	for k := range d.settings {
 		c, err := d.compare(ctx, k, d.against)
 		if err != nil {
@@ -421,7 +422,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 				ci := p.Interval
 				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.P), d.result(k, p, p.Decisive, 1), p.Segments)
 			}
-			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), d.acc.Signature(sc).String())...)
+			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
 		}
 	}
 	t.Note("delta, its interval, p and result: against %s; win and loss have a p up to %g, which no correction raises; too few: fewer than %d %ss differ",

@@ -44,7 +44,7 @@ func TestSystemsAgree(t *testing.T) {
 		}
 		systems[k] = r
 	}
-	if len(systems) != 4*4 || len(scores) != len(systems) {
+	if len(systems) != 6*4 || len(scores) != len(systems) {
 		t.Fatalf("%d and %d rows", len(systems), len(scores))
 	}
 	const baseline = "fine-tuned" // the first
@@ -59,7 +59,7 @@ func TestSystemsAgree(t *testing.T) {
 		}
 		others++
 	}
-	if others != 3*4 {
+	if others != 5*4 {
 		t.Errorf("%d rows of other tables", others)
 	}
 }

@@ -77,7 +77,7 @@ const show = () => {
     field(item.choice === "edit" ? "Your wording" : "Answer", text, inText, true),
     item.raw === "" ? null : field("As it came", item.raw, []),
     field("Verdict", item.verdict + (item.detail === "" ? "" : ": " + item.detail), []),
-    item.doubt === null ? null : field("Doubt", shown(item.doubt, 2), []),
+    item.alarms === null ? null : field("Alarms", item.alarms.join("; "), []),
     field("Segment", `${item.segment} · ${item.prompt} · ${item.model}`, []),
     decided(item) ? field("Decision", item.choice, []) : null,
   ]);

@@ -12,7 +12,7 @@ class Variant:
     """An expanded reference. text is None where it is missing.
 
     reference is the index of the original that it rewrites, from 0; other has the further
-    fields of docs/formats.md, such as "raw", "verdict" and "doubt".
+    fields of docs/formats.md, such as "raw", "verdict" and "alarms".
     """
 
     text: str | None

@@ -1,0 +1,127 @@
+package significance
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+)
+
+// randomization exchanges units between two metrics, such as documents: all scores of
+// all systems together.
+func randomization(ctx context.Context, t paired) (Result, error) {
+	seen := t.Over(t.Rows(t.a)).Value - t.Over(t.Rows(t.b)).Value
+	if math.IsNaN(seen) {
+		return Result{Delta: seen, P: seen}, nil
+	}
+	if t.Statistic == correlate.StatAccuracy { // of one mean a system
+		for _, p := range []**correlate.Pairs{&t.a, &t.b} {
+			means, err := (*p).Means(make([]int32, (*p).Segments), 1)
+			if err != nil {
+				return Result{}, err
+			}
+			*p = means
+		}
+	}
+	a, row := t.a.Under()
+	b, _ := t.b.Under()
+	standardize(a)
+	standardize(b)
+	unit := t.Units
+	if unit == nil {
+		for s := range a.Segments {
+			unit = append(unit, int32(s))
+		}
+	}
+	var res Result
+	var err error
+	if row == nil {
+		res, err = exchangeTest(ctx, correlate.NewExchange(t.Rows(a), t.Rows(b), t.Measure), t.Options, t.drawUnits(unit))
+	} else {
+		res, err = t.exchangeMeans(ctx, a, b, row, unit)
+	}
+	res.Delta = seen
+	return res, err
+}
+
+// drawUnits draws masks of the elements of vectors that are exchanged: all of a unit.
+func (t *paired) drawUnits(unit []int32) func(*rand.PCG, []uint64) {
+	numbered := *t.a
+	numbered.Metric = make([]float64, len(t.a.Metric))
+	for i := range numbered.Metric {
+		numbered.Metric[i] = float64(unit[i/t.a.Systems])
+	}
+	var of []int // unit of each element
+	for _, r := range t.Rows(&numbered) {
+		for _, u := range r.Metric {
+			of = append(of, int(u))
+		}
+	}
+	units := int(slices.Max(unit)) + 1
+	return func(random *rand.PCG, mask []uint64) {
+		drawn := coins(random, units)
+		clear(mask)
+		for i, u := range of {
+			mask[i>>6] |= drawn[u>>6] >> (u & 63) & 1 << (i & 63)
+		}
+	}
+}
+
+// coins tosses a coin for each of n units.
+func coins(random *rand.PCG, n int) []uint64 {
+	out := make([]uint64, (n+63)/64)
+	for i := range out {
+		out[i] = random.Uint64()
+	}
+	return out
+}
+
+// exchangeMeans takes the means of tables a and b anew after each exchange; row is
+// that of the table of means to which each segment belongs.
+func (t *paired) exchangeMeans(ctx context.Context, a, b *correlate.Pairs, row, unit []int32) (Result, error) {
+	type part struct{ unit, row int32 }
+	sums, n := map[part]*[2][]float64{}, make([]float64, len(t.a.Gold))
+	var order []part // sums are added up in the same order in every run
+	for i := range a.Gold {
+		if !a.GoldOK[i] {
+			continue
+		}
+		s, system := i/a.Systems, i%a.Systems
+		of := part{unit[s], row[s]}
+		if sums[of] == nil {
+			sums[of] = &[2][]float64{make([]float64, a.Systems), make([]float64, a.Systems)}
+			order = append(order, of)
+		}
+		sums[of][0][system] += a.Metric[i]
+		sums[of][1][system] += b.Metric[i]
+		n[int(row[s])*a.Systems+system]++
+	}
+	difference := func(drawn []uint64) float64 {
+		x, y := *t.a, *t.a
+		x.Metric, y.Metric = make([]float64, len(n)), make([]float64, len(n))
+		for _, of := range order {
+			second := drawn[of.unit>>6] >> (of.unit & 63) & 1
+			for system, v := range sums[of][second] {
+				x.Metric[int(of.row)*a.Systems+system] += v
+				y.Metric[int(of.row)*a.Systems+system] += sums[of][1-second][system]
+			}
+		}
+		for i := range n {
+			x.Metric[i] /= n[i]
+			y.Metric[i] /= n[i]
+		}
+		return defined(t.Over(t.Rows(&x)).Value) - defined(t.Over(t.Rows(&y)).Value)
+	}
+	units := int(slices.Max(unit)) + 1
+	res := Result{Delta: difference(make([]uint64, (units+63)/64)), P: math.NaN()}
+	err := res.resample(ctx, t.Options, 1, func() drawer {
+		return func(random []rand.PCG, differences []float64) {
+			for i := range random {
+				differences[i] = difference(coins(&random[i], units))
+			}
+		}
+	})
+	return res, err
+}

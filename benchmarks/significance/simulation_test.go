@@ -1,0 +1,113 @@
+package significance
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/refract-eval/refract/benchmarks/correlate"
+)
+
+// equals draws two metrics that agree with the gold scores equally well, of documents
+// of four segments. What a metric gets wrong is shared by the systems of a segment
+// and, where byDocument is set, by the segments of a document.
+func equals(random *rand.Rand, segments, systems int, byDocument bool) (a, b *correlate.Pairs, documents correlate.Units) {
+	a, b = correlate.NewPairs(segments, systems), correlate.NewPairs(segments, systems)
+	b.Gold = a.Gold
+	var shared [2]float64
+	for s := range segments {
+		if documents = append(documents, int32(s/4)); s%4 == 0 && byDocument {
+			shared = [2]float64{random.NormFloat64(), random.NormFloat64()}
+		}
+		hard, missed := random.NormFloat64(), [2]float64{random.NormFloat64(), random.NormFloat64()}
+		for system := range systems {
+			i := a.Index(s, system)
+			a.Gold[i] = hard + float64(system)/5 + random.NormFloat64()
+			a.GoldOK[i], b.GoldOK[i], a.MetricOK[i], b.MetricOK[i] = true, true, true, true
+			for k, p := range []*correlate.Pairs{a, b} {
+				p.Metric[i] = a.Gold[i] + shared[k]*(1+float64(system)/10) + missed[k] + random.NormFloat64()
+			}
+		}
+	}
+	return a, b, documents
+}
+
+// TestEqualMetrics counts how often the default test tells two equally good metrics apart
+// at 0.05. REFRACT_SIMULATE is the number of pairs of metrics for each case, such as
+// 2000; it then counts for the other tests, too, and logs all shares.
+func TestEqualMetrics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation of seconds")
+	}
+	runs, _ := strconv.Atoi(cmp.Or(os.Getenv("REFRACT_SIMULATE"), "60"))
+	const systems, resamples, alpha = 6, 199, 0.05
+	methods := []Method{MethodRandomization}
+	long := runs > 60
+	if long {
+		methods = append(methods, MethodBootstrap, MethodPermBoth, MethodPermPairs, MethodWilliams)
+	}
+	for _, c := range []struct {
+		correlate.Measure
+		level correlate.Level
+	}{
+		{correlate.Measure{Statistic: correlate.StatPearson}, 0},
+		{correlate.Measure{Statistic: correlate.StatKendall}, 0},
+		{correlate.Measure{Statistic: correlate.StatKendall, Grouping: correlate.BySegment}, 0},
+		{correlate.Measure{Statistic: correlate.StatAcc23, Grouping: correlate.BySegment}, 0},
+		{correlate.Measure{Statistic: correlate.StatPearson, Grouping: correlate.BySystem}, 0},
+		{correlate.Measure{Statistic: correlate.StatPearson}, correlate.SystemLevel},
+		{correlate.Measure{Statistic: correlate.StatAccuracy}, correlate.SystemLevel},
+	} {
+		for _, segments := range []int{40, 120} {
+			for _, byDocument := range []bool{false, true} {
+				if !long && segments > 40 {
+					continue
+				}
+				random := rand.New(rand.NewPCG(1, 2))
+				found := map[Method]int{}
+				for range runs {
+					a, b, units := equals(random, segments, systems, byDocument)
+					if !byDocument {
+						units = nil
+					}
+					if c.level == correlate.SystemLevel && c.Statistic != correlate.StatAccuracy {
+						a, b = meanOf(t, a), meanOf(t, b)
+					}
+					for _, method := range methods {
+						if method.Takes(c.Measure) != nil {
+							continue
+						}
+						res, err := Compare(t.Context(), method, a, b, c.Measure, Options{Resamples: resamples, Seed: random.Uint64(), Units: units})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if res.P <= alpha {
+							found[method]++
+						}
+					}
+				}
+				for _, method := range methods {
+					if method.Takes(c.Measure) == nil {
+						t.Logf("%v, %v level, %d segments, documents %v: %v %.1f %%", c.Measure, c.level, segments, byDocument, method, 100*float64(found[method])/float64(runs))
+					}
+				}
+				// 6 % of many runs; 9 of 60 have a probability of 0.002.
+				if n := found[methods[0]]; long && float64(n) > 0.065*float64(runs) || !long && n > 8 {
+					t.Errorf("%v, %v level, %d segments, documents %v: different in %d of %d", c.Measure, c.level, segments, byDocument, n, runs)
+				}
+			}
+		}
+	}
+}
+
+// meanOf is the table of the systems' means.
+func meanOf(t *testing.T, p *correlate.Pairs) *correlate.Pairs {
+	t.Helper()
+	means, err := p.Means(make([]int32, p.Segments), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return means
+}

@@ -1,0 +1,152 @@
+package alarm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/diversify/alarm"
+)
+
+func ExampleFind() {
+	const ref = "Visitors must not take pictures in the museum of Lindenau."
+	for _, variant := range []string{
+		"In the museum of Lindenau visitors must not take pictures.",
+		"Visitors must take pictures in the museum of Lindenau.",
+		"Visitors must not take pictures in the museum of Altdorf.",
+		"Visitors must not take pictures.",
+	} {
+		fmt.Println(alarm.Find(ref, "", variant))
+	}
+	// Output:
+	// []
+	// [negation: not]
+	// [name: Lindenau → Altdorf]
+	// [name: Lindenau lost dropped: museum lindenau]
+}
+
+// row is a line of testdata/heldout.jsonl.
+type row struct{ Set, Language, Kind, Reference, Variant string }
+
+func heldOut(t *testing.T) (rows []row) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "heldout.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var r row
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// The held-out set was written before any rule, in seven languages, and no rule is made or
+// tuned by it: at least half of the minimal edits raise an alarm, and four in five of the
+// statements that answer a question; at most 6 % of good rewritings do.
+func TestHeldOut(t *testing.T) {
+	all, alarmed := map[string]int{}, map[string]int{}
+	for _, r := range heldOut(t) {
+		names := []string{r.Set}
+		if r.Set == "edit" {
+			names = append(names, "edit "+r.Kind)
+		}
+		found := alarm.Find(r.Reference, "", r.Variant)
+		if os.Getenv("REFRACT_HELDOUT") == r.Set {
+			t.Log(r.Language, r.Kind, found)
+		}
+		for _, n := range names {
+			all[n]++
+			if len(found) > 0 {
+				alarmed[n]++
+			}
+		}
+	}
+	for _, bar := range []struct {
+		set         string
+		least, most float64
+	}{{"edit", 0.5, 1}, {"good", 0, 0.06}, {"short", 0, 0.06}, {"answer", 0.8, 1}} {
+		share := float64(alarmed[bar.set]) / float64(all[bar.set])
+		t.Logf("%s: %d of %d raise an alarm, %.1f %%", bar.set, alarmed[bar.set], all[bar.set], 100*share)
+		if share < bar.least || share > bar.most {
+			t.Errorf("%s: %.3f raise an alarm, want %v to %v", bar.set, share, bar.least, bar.most)
+		}
+	}
+	for name, n := range all {
+		if kind, ok := strings.CutPrefix(name, "edit "); ok {
+			t.Logf("%s: %d of %d", kind, alarmed[name], n)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, c := range []struct{ ref, source, variant, want string }{
+		// What other words say is no alarm.
+		{"The rent was not paid.", "", "The rent remained unpaid.", ""},
+		{"You must sign here.", "", "You have to sign here.", ""},
+		{"He left in May 2019 for the UN.", "", "In May 2019 he left for the United Nations.", ""},
+		// What a change of tense or voice changes is none.
+		{"The dog can open the gate.", "", "The gate could be opened by the dog.", ""},
+		{"She has to leave Berlin tomorrow.", "", "She had to leave Berlin the next day.", ""},
+		// The faults that were reported.
+		{"The firm did not raise prices in spring.", "", "The firm raised its prices in spring.", "negation"},
+		{"Do not take this medicine with alcohol.", "", "Take this medicine with alcohol.", "negation"},
+		{"Applicants must submit the form.", "", "Applicants may submit the form.", "modality"},
+		{"The trail is 12 miles long.", "", "The trail is 12 kilometres long.", "unit"},
+		{"She moved to Lyon in spring.", "", "She moved to Paris in spring.", "name"},
+		{"What is the capital of Australia?", "", "The capital of Australia is Canberra.", "name question"},
+		{"What is the capital of Australia?", "", "I'd like to know the capital of Australia.", ""},
+		{"Close the door, and call me.", "", "The door is closed, and I was called.", "question"},
+		// A script without capitals, and a name in another one.
+		{"他去年加入了Nokia。", "He joined Nokia last year.", "他去年加入了Siemens。", "name"},
+		// A language without a list has names, questions, and what is dropped.
+		{"Wczoraj Marek kupił dom w Gdyni.", "", "Wczoraj Tomek kupił dom w Gdyni.", "name"},
+		{"Gdzie jest dworzec kolejowy?", "", "Dworzec kolejowy jest obok parku.", "question"},
+	} {
+		var kinds []string
+		for _, a := range alarm.Find(c.ref, c.source, c.variant) {
+			kinds = append(kinds, alarm.Kind(a))
+		}
+		if got := strings.Join(slices.Compact(kinds), " "); got != c.want {
+			t.Errorf("%q → %q: %v, want %q", c.ref, c.variant, alarm.Find(c.ref, c.source, c.variant), c.want)
+		}
+	}
+}
+
+// The labelled answers are what the rules were made by: errors by hand in a copy, and
+// paraphrases by hand, of 60 English references.
+func TestLabelled(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "labelled.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, alarmed := map[bool]int{}, map[bool]int{}
+	for line := range bytes.Lines(data) {
+		var r struct {
+			Model, Kind, Reference, Answer string
+			Lost                           bool
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Model != "hand" || r.Kind == "other" {
+			continue
+		}
+		all[r.Lost]++
+		if len(alarm.Find(r.Reference, "", r.Answer)) > 0 {
+			alarmed[r.Lost]++
+		}
+	}
+	t.Logf("changed: %d of %d; kept: %d of %d", alarmed[true], all[true], alarmed[false], all[false])
+	if 5*alarmed[true] < 2*all[true] || 20*alarmed[false] > all[false] {
+		t.Error("fewer than 40 % of the changed ones raise an alarm, or more than 5 % of the others")
+	}
+}

@@ -1,0 +1,116 @@
+package alarm
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// likely is the share of words that two texts have in common from which on a word that is
+// exchanged is likely a change, and no other way to say the same.
+const likely = 0.6
+
+// exchanged finds words of a scale whose class the other text lacks, in both texts, or in
+// one of them where the word is strong.
+func exchanged(ref, got *words, scale string) string {
+	a, b := ref.hits(scale), got.hits(scale)
+	lost, lostStrong := alone(a, b)
+	added, addedStrong := alone(b, a)
+	switch {
+	case ref.alike < likely:
+		return ""
+	case len(lost) > 0 && len(added) > 0:
+		return arrow(lost, added)
+	case lostStrong && !ref.asks:
+		return lost[0] + " is lost"
+	case addedStrong && !got.asks:
+		return added[0] + " is new"
+	}
+	return ""
+}
+
+// alone returns the words of whose classes the others have none.
+func alone(hits, others []hit) (out []string, strong bool) {
+	for _, h := range hits {
+		if !h.soft && !slices.ContainsFunc(others, func(o hit) bool {
+			return slices.ContainsFunc(o.classes, func(c string) bool { return slices.Contains(h.classes, c) })
+		}) {
+			out, strong = append(out, h.word), strong || h.strong
+		}
+	}
+	return out, strong
+}
+
+// negation compares the parity of denials. A word that may stand for one, and that only
+// the text with fewer has, explains a difference.
+func negation(ref, got *words) string {
+	a, weakA, wordsA := ref.denials()
+	b, weakB, wordsB := got.denials()
+	switch {
+	case a%2 == b%2, ref.alike < likely:
+		return ""
+	case a > b && weakB <= weakA:
+		return strings.Join(wordsA, ", ")
+	case b > a && weakA <= weakB:
+		return strings.Join(wordsB, ", ")
+	}
+	return ""
+}
+
+// denials counts the denials of a text, clause by clause, and the words that may stand for one.
+func (w *words) denials() (n, weak int, found []string) {
+	var not, ne, with, more, end int
+	clause := func() {
+		switch {
+		case ne > 0 && with+more > 0:
+			n += ne
+		case not == 0 && with > 0:
+			n++
+		}
+		n += not
+		not, ne, with, more = 0, 0, 0, 0
+	}
+	for _, h := range w.hits(Negation) {
+		if strings.ContainsAny(w.plainOf()[end:h.at], ",.;:!?，。；：！？、—") {
+			clause()
+		}
+		end = h.at
+		counts := map[string]*int{"not": &not, "ne": &ne, "with": &with, "more": &more, "weak": &weak}
+		*counts[h.classes[0]]++
+		if h.classes[0] != "weak" && h.classes[0] != "more" {
+			found = append(found, h.word)
+		}
+	}
+	clause()
+	return n, weak, found
+}
+
+// question finds a question that became a statement, and a statement or a command that
+// became a question where neither text asks in other words.
+func question(ref, got *words) string {
+	asks := func(w *words) bool {
+		return w.asks || w.code == "ja" && strings.HasSuffix(strings.TrimRight(w.text, "。"), "か")
+	}
+	a, b := asks(ref), asks(got)
+	switch {
+	case !a && !b && ref.commands() && len(got.hits("command")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0 && ref.alike >= likely:
+		return "the reference asks for something, and the variant states"
+	case a == b:
+		return ""
+	case a && len(got.hits("ask")) == 0:
+		return "the reference asks, and the variant states"
+	case b && len(ref.hits("ask")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0:
+		return "the variant asks, and the reference does not"
+	}
+	return ""
+}
+
+// commands reports whether a text begins as a command, or says please.
+func (w *words) commands() bool {
+	return slices.ContainsFunc(w.hits("command"), func(h hit) bool { return h.at <= 1 || slices.Contains(h.classes, "any") })
+}
+
+func isCapital(w string) bool {
+	r := []rune(w)
+	return len(r) > 1 && unicode.IsUpper(r[0])
+}

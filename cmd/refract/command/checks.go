@@ -31,8 +31,8 @@ const (
 func (f *checkFlags) register(cmd *cobra.Command) {
 	words := append([]string{listAll, listNone}, check.Checks()...)
 	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`NAME,…`: checks to make, all, or none, which cleans nothing either", words...)
-	grouped(cmd, taskFlags, "checks")
 	f.languageFlag.register(cmd, "; none leaves that check out", "what references tell")
+	grouped(cmd, taskFlags, "checks", "language")
 }
 
 // checkNames reads a list of names. Unknown ones are left to check.New.

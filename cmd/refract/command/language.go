@@ -42,7 +42,6 @@ func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string) {
 		}
 		return s, nil
 	}, "language of the references, such as de, or with that of the sources en-de"+does+" (default "+def+")", codes...)
-	grouped(cmd, taskFlags, "language")
 }
 
 // languages are those of sources and references, as the flag or the dataset says.

@@ -60,8 +60,8 @@ compares it with its manifest.`,
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	complete(cmd, "prompts", diversify.PromptWords()...)
-	grouped(cmd, taskFlags, "license")
 	p.languageFlag.register(cmd, ", for the card", "")
+	grouped(cmd, taskFlags, "license", "language")
 	return cmd
 }
 

@@ -70,6 +70,7 @@ to know the hash. Standard input and pipes have none there.`,
 	s.input.register(cmd)
 	s.choiceFlags.register(cmd)
 	s.languageFlag.register(cmd, languageSplits, "unknown")
+	grouped(cmd, metricFlags, "language")
 	s.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	s.output.register(cmd)
 	s.parquet = true

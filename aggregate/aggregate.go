@@ -235,6 +235,9 @@ func (e *SpecError) Unwrap() error { return e.Err }
 // "best:k=3", for which "best:3" will do. The error is a *SpecError.
 func Parse(spec string) (Aggregator, error) {
 	name, rest, given := strings.Cut(spec, ":")
+	if name == "average" || name == "avg" {
+		name = "mean"
+	}
 	for _, k := range kinds() {
 		if k.name != name {
 			continue

@@ -46,6 +46,9 @@ type Model struct {
 	// Concurrency is how many calls are made at a time; 0 means
 	// DefaultConcurrency.
 	Concurrency int
+	// Refused, if not nil, is told of each text that the server refuses by itself, such as
+	// one that is too long. Where it returns true, the text has a nil vector.
+	Refused func(text string, err error) bool
 
 	asked, stored atomic.Int64
 }
@@ -174,19 +177,36 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 		calls.Go(func() error {
 			ctx, done := llm.Lasting(working) // what is paid for is kept
 			defer done()
-			got, err := w.Client.Embed(ctx, llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions})
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			return w.keep(ctx, part, got.Vectors)
+			return w.get(ctx, part, texts, &mu)
 		})
 	}
 	if err := calls.Wait(); err != nil {
 		return err
 	}
 	return ctx.Err()
+}
+
+// get asks for vectors. Of texts that a server refuses together it finds the ones that
+// are at fault.
+func (w *work) get(ctx context.Context, part []cache.Request, texts []string, mu *sync.Mutex) error {
+	got, err := w.Client.Embed(ctx, llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions})
+	switch {
+	case err == nil:
+		mu.Lock()
+		defer mu.Unlock()
+		return w.keep(ctx, part, got.Vectors)
+	case w.Refused == nil || !errors.Is(err, llm.ErrContextLength) && !errors.Is(err, llm.ErrInvalidRequest):
+		return err
+	case len(part) > 1:
+		half := len(part) / 2
+		if err := w.get(ctx, part[:half], texts[:half], mu); err != nil {
+			return err
+		}
+		return w.get(ctx, part[half:], texts[half:], mu)
+	case w.Refused(texts[0], err):
+		return nil
+	}
+	return err
 }
 
 // keep stores vectors, and takes what the store then has: another process may

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -372,10 +373,7 @@ func refusedParameter(e *openai.APIError) string {
 	refused := hasCode(e, "unsupported_parameter", "unsupported_value") || says(e.Message,
 		"unsupported", "not support", "n't support", "not permitted", "deprecated", "unrecognized", "unknown", "unexpected", "cannot both")
 	for _, name := range []string{ParamTopP, ParamTemperature} { // of two that do not go together, the first
-		named := e.Param != nil && *e.Param == name
-		for _, quote := range []string{"'", "`", "\"", ": "} {
-			named = named || says(e.Message, quote+name+strings.TrimSpace(strings.Trim(quote, ":")))
-		}
+		named := e.Param != nil && *e.Param == name || regexp.MustCompile(`\b`+name+`\b`).MatchString(e.Message)
 		if refused && named {
 			return name
 		}

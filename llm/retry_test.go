@@ -139,6 +139,7 @@ func TestWaits(t *testing.T) {
 		{"nothing asked", busy, 0},
 		{"seconds", llmtest.With("Retry-After", "7", busy), 7 * time.Second},
 		{"fraction", llmtest.With("Retry-After", "1.5", busy), 1500 * time.Millisecond},
+		{"milliseconds", llmtest.With("Retry-After-Ms", "1500", llmtest.With("Retry-After", "9", busy)), 1500 * time.Millisecond},
 		{"zero", llmtest.With("Retry-After", "0", busy), 0},
 		{"negative", llmtest.With("Retry-After", "-5", busy), 0},
 		{"nonsense", llmtest.With("Retry-After", "soon", busy), 0},

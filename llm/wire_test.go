@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
 	"testing"
@@ -153,6 +154,39 @@ func TestMaxCompletionTokens(t *testing.T) {
 	}
 	if string(sent(t, h)["max_tokens"]) != "64" {
 		t.Error("what was learnt of one model changed another")
+	}
+}
+
+// A model that refuses a parameter names it; one that is out of range, or named for
+// another reason, is not refused. What is left out is not sent.
+func TestRefusedParameter(t *testing.T) {
+	for _, c := range []struct{ message, param, code, want string }{
+		{"Unsupported parameter: 'top_p' is not supported with this model.", "top_p", "unsupported_parameter", "top_p"},
+		{"Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.", "temperature", "unsupported_value", "temperature"},
+		{"`temperature` is deprecated for this model.", "", "", "temperature"},
+		{"`temperature` and `top_p` cannot both be specified for this model.", "", "", "top_p"},
+		{"Unrecognized request argument supplied: top_p", "", "", "top_p"},
+		{"Unrecognized request argument supplied: top_padding", "", "", ""},
+		{"top_p must be in (0, 1], got 0.0.", "top_p", "", ""},
+		{"Unsupported parameter: 'max_tokens'.", "max_tokens", "unsupported_parameter", ""},
+	} {
+		body, err := json.Marshal(map[string]any{"error": map[string]string{"message": c.message, "param": c.param, "code": c.code}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Body(400, "application/json", string(body)))
+		client := local(t, h, nil)
+		_, err = client.Complete(t.Context(), request("p"))
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Refuses != c.want {
+			t.Errorf("%s: %q, want %q", c.message, e.Refuses, c.want)
+		}
+		req := request("p")
+		req.Omit = []string{llm.ParamTopP}
+		if _, err := client.Complete(t.Context(), req); err != nil || sent(t, h)["top_p"] != nil || sent(t, h)["temperature"] == nil {
+			t.Errorf("sent %s, %v", sent(t, h), err)
+		}
 	}
 }
 

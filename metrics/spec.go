@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ type Option struct {
 	Doc     string // what the option does, in a few words
 	File    bool   // whether its value names a file that is read
 	Saves   bool   // whether it names one that is written
+	// Signed are its names in signatures, and Words what values are called there.
+	Signed []string
+	Words  map[string]string
 }
 
 // Registry is a list of factories. There is no global one: a program states
@@ -58,35 +62,45 @@ func (r Registry) Names() []string {
 	return names
 }
 
+// Find returns the metric of a name, in upper case or lower.
+func (r Registry) Find(name string) (Factory, bool) {
+	i := slices.IndexFunc(r, func(f Factory) bool { return f.Name == name })
+	if i < 0 {
+		i = slices.IndexFunc(r, func(f Factory) bool { return strings.EqualFold(f.Name, name) })
+	}
+	if i < 0 {
+		return Factory{}, false
+	}
+	return r[i], true
+}
+
 // Parse makes the metric that a spec names: "name",
 // "name:option=value,option=value" or, for a Factory with a Tail, "name:" and
 // any text. A bare option means option=yes. The error is a *SpecError, or what
 // a Factory with a Tail says itself, see Values.Wrong.
 func (r Registry) Parse(ctx context.Context, spec string) (Metric, error) {
 	name, rest, more := strings.Cut(spec, ":")
-	for _, f := range r {
-		if f.Name != name {
-			continue
-		}
-		v := &Values{spec: spec, set: map[string]string{}, tail: rest}
-		if more && f.Tail == "" {
-			if err := v.parse(rest, f.Options); err != nil {
-				return nil, &SpecError{spec, err}
-			}
-		}
-		m, err := f.New(ctx, v)
-		if len(v.errs) > 0 { // what New says then is about defaults
-			err = errors.Join(v.errs...)
-		}
-		switch {
-		case err == nil:
-			return m, nil
-		case f.Tail != "":
-			return nil, err
-		}
-		return nil, v.Wrong(err)
+	f, known := r.Find(name)
+	if !known {
+		return nil, &SpecError{spec, errors.New(english.Unknown("metric", name, r.Names()))}
 	}
-	return nil, &SpecError{spec, errors.New(english.Unknown("metric", name, r.Names()))}
+	v := &Values{spec: spec, set: map[string]string{}, tail: rest}
+	if more && f.Tail == "" {
+		if err := v.parse(rest, f.Options); err != nil {
+			return nil, &SpecError{spec, err}
+		}
+	}
+	m, err := f.New(ctx, v)
+	if len(v.errs) > 0 { // what New says then is about defaults
+		err = errors.Join(v.errs...)
+	}
+	switch {
+	case err == nil:
+		return m, nil
+	case f.Tail != "":
+		return nil, err
+	}
+	return nil, v.Wrong(err)
 }
 
 // SpecError says what is wrong with a spec that a user wrote.
@@ -112,13 +126,22 @@ type Values struct {
 
 func (v *Values) parse(s string, options []Option) error {
 	return EachOption(s, func(key, value string, bare bool) error {
-		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key == key }) {
-			return UnknownOption(key, options)
-		}
 		if bare {
-			value = "yes"
+			if key, value, bare = strings.Cut(key, ":"); !bare { // else it is written as in a signature
+				value = "yes"
+			}
 		}
-		v.set[key] = value
+		i := slices.IndexFunc(options, func(o Option) bool { return o.Key == key })
+		if i < 0 {
+			if i = slices.IndexFunc(options, func(o Option) bool { return slices.Contains(o.Signed, key) }); i < 0 {
+				return UnknownOption(key, options)
+			}
+			value = cmp.Or(options[i].Words[value], value)
+		}
+		if _, twice := v.set[options[i].Key]; twice {
+			return fmt.Errorf("option %q is given twice", options[i].Key)
+		}
+		v.set[options[i].Key] = value
 		return nil
 	})
 }

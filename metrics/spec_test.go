@@ -22,7 +22,7 @@ type probe struct {
 var errProbe = errors.New("n and x do not go together")
 
 func probes() Registry {
-	options := []Option{{Key: "flag"}, {Key: "count"}, {Key: "x"}, {Key: "word"}}
+	options := []Option{{Key: "flag", Signed: []string{"switch"}, Words: map[string]string{"on": "yes", "off": "no"}}, {Key: "count"}, {Key: "x"}, {Key: "word", Signed: []string{"w"}}}
 	return Registry{
 		{Name: "probe", Options: options, New: func(_ context.Context, v *Values) (Metric, error) {
 			p := &probe{
@@ -47,6 +47,8 @@ func TestParse(t *testing.T) {
 		"probe:count=9,x=-1":       {n: 9, x: -1, word: "red"},
 		"probe:x=1e300,flag=false": {n: 7, x: 1e300, word: "red", given: true},
 		"plain":                    {word: "plain"},
+		"Plain":                    {word: "plain"},
+		"PROBE:w:green,switch:off": {n: 7, x: 0.5, word: "green", given: true}, // as in a signature
 	} {
 		m, err := probes().Parse(t.Context(), spec)
 		if err != nil {
@@ -62,12 +64,13 @@ func TestParseErrors(t *testing.T) {
 		{"", `unknown metric ""`},
 		{"prob", `did you mean "probe"? (known: probe, plain)`},
 		{"quite-another", `unknown metric "quite-another" (known: probe, plain)`},
-		{"Probe", `did you mean "probe"`},
 		{"probe:", `unknown option ""`},
 		{"probe:flag,", `unknown option ""`},
 		{"probe:coumt=3", `unknown option "coumt"; did you mean "count"?`},
 		{"plain:flag", `unknown option "flag"`},
 		{"probe:flag,flag=no", `option "flag" is given twice`},
+		{"probe:flag,switch=off", `option "flag" is given twice`},
+		{"probe:flag=off", "want yes or no"}, // the word of a signature goes with its name
 		{"probe:flag=", "want yes or no"},
 		{"probe:count=0", `option count="0": want a whole number from 1 to 9`},
 		{"probe:count=10", "want a whole number from 1 to 9"},

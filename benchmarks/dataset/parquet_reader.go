@@ -198,6 +198,9 @@ func checkSchema(p *parquet.File) error {
 	for _, path := range got.Columns() {
 		name := columnName(path)
 		leaf, ok := want.Lookup(path...)
+		if !ok && strings.HasSuffix(name, ".doubt") {
+			continue // of older files; alarms took its place
+		}
 		if !ok {
 			hint := didYouMean(name, known)
 			if hint == "" {

@@ -202,6 +202,27 @@ func TestParquetAbsentColumns(t *testing.T) {
 }
 
 // A damaged file is an error or reads as something, but ends no program.
+// Files of before have a doubt, which is ignored.
+func TestParquetOldDoubt(t *testing.T) {
+	type variant struct {
+		Text  *string  `parquet:"text"`
+		Doubt *float64 `parquet:"doubt"`
+	}
+	type old struct {
+		ID         string    `parquet:"id"`
+		References []*string `parquet:"references,list"`
+		Variants   []variant `parquet:"variants,list"`
+	}
+	path := filepath.Join(t.TempDir(), "old.parquet")
+	if err := parquet.WriteFile(path, []old{{ID: "1", References: []*string{new("r")}, Variants: []variant{{new("v"), new(0.25)}}}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := openAndCollect(Open("parquet:"+path, Options{}))
+	if err != nil || len(got) != 1 || got[0].Variants[0].Text.Value != "v" || got[0].Variants[0].Alarms != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestParquetDamage(t *testing.T) {
 	s := &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}}
 	for i := range 20 {

@@ -202,17 +202,16 @@ func (p *Point) less(q *Point, confidence float64) (Number, *report.Range) {
 	return p.Value - q.Value, intervalOf(differences(p.resamples, q.resamples), confidence)
 }
 
-// enough is the number of references from which on no point has a value that is
-// clearly below that of all references.
+// enough is the least number of references whose value is not clearly below that of all
+// of them. A point counts only where those before it are clearly below: in this order
+// the chance of any false finding is that of one test, however many points there are.
 func enough(points []Point) int {
-	out := 0
-	for _, p := range slices.Backward(points) {
-		if p.ToAllRange == nil || float64(p.ToAllRange.High) < 0 {
-			break
+	for _, p := range points {
+		if p.ToAllRange != nil && float64(p.ToAllRange.High) >= 0 {
+			return p.References
 		}
-		out = p.References
 	}
-	return out
+	return 0
 }
 
 // along makes a table for each of the first k references of an order, with k in

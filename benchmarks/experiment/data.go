@@ -88,6 +88,9 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 // ErrNoSystem says that there is nothing to score.
 var ErrNoSystem = errors.New("there is no system to score")
 
+// ErrNoJudgements says that no output was judged by people.
+var ErrNoJudgements = errors.New("the dataset has no human scores, so there is nothing to compare with")
+
 // judge lays the human scores of that name, or of the only or usual one, as a
 // table. References scored as systems are left out unless asked for, and those
 // that the segments have as references always.
@@ -205,7 +208,7 @@ func chooseHuman(wanted string, names []string) (string, error) {
 	list := strings.Join(names, ", ")
 	switch {
 	case len(names) == 0:
-		return "", errors.New("the dataset has no human scores, so there is nothing to compare with")
+		return "", ErrNoJudgements
 	case wanted != "" && slices.Contains(names, wanted):
 		return wanted, nil
 	case wanted != "":

@@ -80,14 +80,14 @@ func (r *run) both(ctx context.Context, x, y *table, st Statistic) (a, b *estima
 }
 
 // gain is the difference of two tables over the cells that both have, with its
-// interval and the values of both.
-func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, iv *report.Range, av, bv Number, err error) {
+// resamples and the values of both.
+func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, resamples []float64, av, bv Number, err error) {
 	x, y := aligned(a, b)
 	first, second, err := r.both(ctx, x, y, st)
 	if err != nil {
 		return report.None(), nil, report.None(), report.None(), err
 	}
-	return first.Value - second.Value, r.interval(differences(first.Resamples, second.Resamples)), first.Value, second.Value, nil
+	return first.Value - second.Value, differences(first.Resamples, second.Resamples), first.Value, second.Value, nil
 }
 
 // ranks tests all settings against each other under every statistic.

@@ -93,12 +93,16 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 				return err
 			}
 			effect.Alone = est.Value
-			if effect.AddedGain, effect.AddedInterval, effect.Added, _, err = r.gain(ctx, t.added, single, st); err != nil {
+			var added, lost []float64
+			if effect.AddedGain, added, effect.Added, _, err = r.gain(ctx, t.added, single, st); err != nil {
 				return err
 			}
-			if effect.Effect, effect.EffectInterval, _, effect.Without, err = r.gain(ctx, all, t.without, st); err != nil {
+			if effect.Effect, lost, _, effect.Without, err = r.gain(ctx, all, t.without, st); err != nil {
 				return err
 			}
+			effect.AddedInterval, effect.EffectInterval = r.interval(added), r.interval(lost)
+			corrected := intervalOf(lost, 1-(1-r.p.Bootstrap.Confidence)/float64(len(tables)))
+			effect.needed = corrected != nil && corrected.Low > 0
 			out.Prompts = append(out.Prompts, effect)
 		}
 		res.Prompts = append(res.Prompts, out)

@@ -187,9 +187,8 @@ type CurveResult struct {
 	By         string  `json:"by"`
 	Seeds      int     `json:"seeds"` // orders that a value is the mean of
 	Points     []Point `json:"points"`
-	// Enough is the smallest number of references from which on all points
-	// are within the interval of no difference to all references; 0 where
-	// that is not known.
+	// Enough is the smallest number of references whose value is not clearly below that
+	// of all references; 0 where that is not known.
 	Enough int `json:"enough"`
 	// Most is the number of all references.
 	Most int `json:"most"`
@@ -247,6 +246,8 @@ type PromptEffect struct {
 	Without        Number        `json:"without"`
 	Effect         Number        `json:"effect"`
 	EffectInterval *report.Range `json:"effect_interval"`
+
+	needed bool // the effect is above 0, corrected for the number of prompts
 }
 
 // Ranking is the order of systems under each setting of a dataset.

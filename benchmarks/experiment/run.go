@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -229,6 +230,13 @@ func (r *run) makeMetrics(ctx context.Context) error {
 // bootstrap finds what resamples of a dataset draw.
 func (r *run) bootstrap(d *data) (err error) {
 	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
+	n := len(d.places)
+	if len(d.units) > 0 {
+		n = int(slices.Max(d.units)) + 1
+	}
+	if least := math.Exp2(1 - float64(n)); r.p.Test.Resamples > 0 && r.p.Test.Method == significance.MethodRandomization && least > 1-r.p.Bootstrap.Confidence {
+		r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
+	}
 	if r.p.Bootstrap.Resamples == 0 && !slices.ContainsFunc(r.p.Curves, func(c Curve) bool { return c.Resamples > 0 }) {
 		d.drawn = ""
 	}

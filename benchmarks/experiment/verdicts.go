@@ -208,7 +208,7 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 		names = append(names, fmt.Sprintf("%s (%s)", e.Prompt, percent(e.Decides)))
 	}
 	for _, e := range p.Prompts {
-		if e.EffectInterval != nil && e.EffectInterval.Low > 0 {
+		if e.needed {
 			needed = append(needed, fmt.Sprintf("%s (%s)", e.Prompt, change(negative(e.Effect), mirrored(e.EffectInterval))))
 		}
 	}
@@ -218,7 +218,7 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	case len(needed) == 0:
 		v.Text += "; leaving out any one of them costs nothing significant"
 	default:
-		v.Text += "; leaving out costs significantly for " + strings.Join(needed, ", ") + "; prompts are not corrected for their number"
+		v.Text += "; leaving out costs significantly for " + strings.Join(needed, ", ") + ", corrected for the number of prompts"
 	}
 	if p.Unscored > 0 {
 		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)

@@ -20,6 +20,7 @@ const (
 	Quantity = "quantity" // all became some
 	Dropped  = "dropped"  // words are lost, with none in their place
 	Added    = "added"    // words are new, in the place of none
+	Role     = "role"     // two words are exchanged, and nothing else
 	Question = "question" // one of the two asks, and the other states
 	// Embedding: the vectors of the two texts are far apart. Find asks nobody for them.
 	Embedding = "embedding"
@@ -27,7 +28,7 @@ const (
 
 // Kinds returns the kinds of alarms that Find may raise.
 func Kinds() []string {
-	return []string{Negation, Modality, Name, Unit, Quantity, Dropped, Added, Question}
+	return []string{Negation, Modality, Name, Unit, Quantity, Dropped, Added, Role, Question}
 }
 
 // Kind returns the kind of an alarm that Find has returned.
@@ -66,7 +67,9 @@ func Find(reference, source, variant string) (found []string) {
 	}
 	alarm(Quantity, exchanged(ref, got, Quantity))
 	alarm(Dropped, lost)
+	alarm(Dropped, brokenEnd(ref, got))
 	alarm(Added, added)
+	alarm(Role, roles(ref, got))
 	alarm(Question, question(ref, got))
 	return found
 }

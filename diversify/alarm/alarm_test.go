@@ -104,6 +104,9 @@ func TestFind(t *testing.T) {
 		{"She moved to Lyon in spring.", "", "She moved to Paris in spring.", "name"},
 		{"What is the capital of Australia?", "", "The capital of Australia is Canberra.", "name question"},
 		{"What is the capital of Australia?", "", "I'd like to know the capital of Australia.", ""},
+		{"The dog runs quickly across the wet road.", "", "Wet road, The dog runs quickly across the.", "dropped"},
+		{"The coach accused the referee of lying.", "", "The referee accused the coach of lying.", "role"},
+		{"The cook and the waiter left.", "", "The waiter and the cook left.", ""},
 		{"Close the door, and call me.", "", "The door is closed, and I was called.", "question"},
 		// A script without capitals, and a name in another one.
 		{"他去年加入了Nokia。", "He joined Nokia last year.", "他去年加入了Siemens。", "name"},

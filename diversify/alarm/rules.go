@@ -13,12 +13,13 @@ const likely = 0.6
 // exchanged finds words of a scale whose class the other text lacks, in both texts, or in
 // one of them where the word is strong.
 func exchanged(ref, got *words, scale string) string {
+	if ref.alike < likely {
+		return ""
+	}
 	a, b := ref.hits(scale), got.hits(scale)
 	lost, lostStrong := alone(a, b)
 	added, addedStrong := alone(b, a)
 	switch {
-	case ref.alike < likely:
-		return ""
 	case len(lost) > 0 && len(added) > 0:
 		return arrow(lost, added)
 	case lostStrong && !ref.asks:
@@ -44,10 +45,13 @@ func alone(hits, others []hit) (out []string, strong bool) {
 // negation compares the parity of denials. A word that may stand for one, and that only
 // the text with fewer has, explains a difference.
 func negation(ref, got *words) string {
+	if ref.alike < likely {
+		return ""
+	}
 	a, weakA, wordsA := ref.denials()
 	b, weakB, wordsB := got.denials()
 	switch {
-	case a%2 == b%2, ref.alike < likely:
+	case a%2 == b%2:
 		return ""
 	case a > b && weakB <= weakA:
 		return strings.Join(wordsA, ", ")
@@ -113,4 +117,45 @@ func (w *words) commands() bool {
 func isCapital(w string) bool {
 	r := []rune(w)
 	return len(r) > 1 && unicode.IsUpper(r[0])
+}
+
+// brokenEnd finds a word at the end of the variant that ends no sentence.
+func brokenEnd(ref, got *words) string {
+	ends := func(w *words) string {
+		hits, plain := w.hits("end"), strings.TrimRight(w.plainOf(), " .!?")
+		if n := len(hits); n > 0 && hits[n-1].at+len(hits[n-1].word) == len(plain) {
+			return hits[n-1].word
+		}
+		return ""
+	}
+	if word := ends(got); word != "" && ends(ref) == "" {
+		return "it ends in " + word
+	}
+	return ""
+}
+
+// roles finds two words that are exchanged where all others are the same, unless they stand
+// in a list.
+func roles(ref, got *words) string {
+	a, b := ref.list, got.list
+	if len(a) != len(b) {
+		return ""
+	}
+	var at []int
+	for i := range a {
+		if a[i] != b[i] {
+			at = append(at, i)
+		}
+	}
+	if len(at) != 2 || a[at[0]] != b[at[1]] || a[at[1]] != b[at[0]] || isDense(ref.code) {
+		return ""
+	}
+	first, second := a[at[0]], a[at[1]]
+	between := a[at[0]+1 : at[1]]
+	if min(weight(first), weight(second)) < 0.3 || len(between) < 2 || slices.ContainsFunc(between, func(w string) bool {
+		return slices.Contains([]string{"and", "or", "und", "oder", "et", "ou", "y", "e", "o", "и", "или"}, w)
+	}) {
+		return ""
+	}
+	return first + " ↔ " + second
 }

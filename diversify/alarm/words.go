@@ -48,14 +48,10 @@ var lexicons = sync.OnceValue(func() map[string]*lexicon {
 		if !slices.Contains(l.scales, f[1]) {
 			l.scales = append(l.scales, f[1])
 		}
-		if strings.HasPrefix(f[1], Unit) {
-			for _, unit := range f[2:] {
-				class, words, _ := strings.Cut(unit, ":")
-				l.add(f[0], f[1], class, strings.Split(words, ","))
-			}
-			continue
+		for _, part := range f[2:] {
+			class, words, _ := strings.Cut(part, ":")
+			l.add(f[0], f[1], class, strings.Split(words, ","))
 		}
-		l.add(f[0], f[1], f[2], f[3:])
 	}
 	for _, l := range all {
 		for _, entries := range l.entries {

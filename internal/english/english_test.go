@@ -29,7 +29,13 @@ func TestNearest(t *testing.T) {
 		{"meen", []string{"mean", "men"}, "mean"}, // the first of equally near ones
 		{"kendal-taux", []string{"kendall", "pearson"}, ""},
 		{"x", nil, ""},
-		{"日本語", []string{"日"}, ""}, // characters are counted, not bytes
+		{"tokenize", []string{"tolerate"}, ""},
+		{"key", []string{"ref"}, ""},
+		{"list", []string{"best"}, ""},
+		{"m", []string{"n"}, ""}, // nothing in common
+		{"mtaric", []string{"metric"}, "metric"},
+		{"blue", []string{"bleu"}, "bleu"}, // swapped letters
+		{"日本語", []string{"日"}, ""},         // characters are counted, not bytes
 		{"日本語", []string{"日本"}, "日本"},
 	} {
 		if got := english.Nearest(c.word, c.of); got != c.want {

@@ -12,21 +12,32 @@ import (
 
 const longest = 256 // bytes of a name
 
-// Nearest returns the candidate nearest to word by edit distance, case aside,
-// or "" where none is within a third of the word. The first of equally near
-// ones wins. None is near a word that is longer than names are, which would take
-// long to compare.
+// Nearest returns the candidate nearest to word, case aside, or "" where none is near:
+// two letters at most may differ, or be swapped, and no more than a third of the word.
+// The first of equally near ones wins. None is near a word that is longer than names
+// are, which would take long to compare.
 func Nearest(word string, candidates []string) string {
 	if len(word) > longest {
 		return ""
 	}
-	best, bestDist := "", (utf8.RuneCountInString(word)+2)/3+1
+	word = strings.ToLower(word)
+	best, bestDist := "", min(2, max(1, utf8.RuneCountInString(word)/3))+1
 	for _, c := range candidates {
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(c)); d < bestDist {
+		if d := distance(word, strings.ToLower(c)); d < bestDist && d < max(utf8.RuneCountInString(word), utf8.RuneCountInString(c)) {
 			best, bestDist = c, d
 		}
 	}
 	return best
+}
+
+// distance is the edit distance in which two letters that changed places count once.
+func distance(a, b string) int {
+	letters := func(s string) []rune { return slices.Sorted(slices.Values([]rune(s))) }
+	d := levenshtein.ComputeDistance(a, b)
+	if d == 2 && slices.Equal(letters(a), letters(b)) {
+		return 1
+	}
+	return d
 }
 
 // Unknown words the complaint about an unknown name: what kind of thing it

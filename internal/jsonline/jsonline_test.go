@@ -28,7 +28,7 @@ func TestErrors(t *testing.T) {
 		{`{"id":tru}`, 9, `bad JSON: invalid character '}' in literal true (expecting 'e')`},
 		{`{"id":"a"}}`, 10, `bad JSON: invalid character '}' after top-level value`},
 		{`{"rows":[{"n":1},{"n":1.5}]}`, 22, "field rows[1].n must be an integer from 0"},
-		{`{"rows":[{"n":1},{"m":1}]}`, 18, `rows[1]: unknown field "m" (did you mean "n"?)`},
+		{`{"rows":[{"n":1},{"m":1}]}`, 18, `rows[1]: unknown field "m"; the fields are n`},
 		{`{"rows":[{"n":1,"n":1}]}`, 16, `field "n" is there twice`},
 		{`{"x":1}`, 1, `unknown field "x"; the fields are id, rows`},
 		{"{\"id\":\"a\xff\"}", 8, `bad JSON: invalid UTF-8`},

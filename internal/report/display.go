@@ -23,6 +23,7 @@ var explained = map[string]string{
 	"pairwise accuracy": "The share of the pairs of systems that a metric puts in the order of people. With three systems there are three pairs, which tell nothing.",
 	"flattened":         "All outputs of all segments are compared with each other, so that a hard segment counts against an easy one.",
 	"by segment":        "Outputs are compared within their segment only; the value is the mean over segments.",
+	"randomization":     "A permutation test: the scores of two settings change places at random, a whole document or segment at a time, and the p-value is how often chance gives as large a difference, either way.",
 	"perm-both":         "A permutation test: the scores of two settings change places at random, and the p-value is how often chance gives as large a difference.",
 	"Holm":              "The correction of p-values for the number of differences that are looked at together.",
 }

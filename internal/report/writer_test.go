@@ -16,7 +16,7 @@ func TestParseFormat(t *testing.T) {
 	}
 	list := "(known: table, json, jsonl, csv, tsv, markdown, latex)"
 	tests := []struct{ in, hint string }{
-		{"jsno", `"json"`}, {"JSON", `"json"`}, {"jsonlines", ""}, {"Latex", `"latex"`}, {"cvs", ""}, {"xml", ""}, {"", ""},
+		{"jsno", `"json"`}, {"JSON", `"json"`}, {"jsonlines", ""}, {"Latex", `"latex"`}, {"cvs", `"csv"`}, {"xml", ""}, {"", ""},
 	}
 	for _, tt := range tests {
 		_, err := ParseFormat(tt.in)

@@ -136,13 +136,13 @@ func Factory() metrics.Factory {
 		Source:  "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation",
 		Licence: "MIT",
 		Options: []metrics.Option{
-			{Key: "tokenize", Default: "by language, else 13a", Values: "none|13a|intl|zh|char", Doc: "how texts are split into words; or flores101, flores200, spBLEU-1K, spm: into pieces by a model"},
+			{Key: "tokenize", Default: "by language, else 13a", Values: "none|13a|intl|zh|char", Signed: []string{"tok", "t"}, Doc: "how texts are split into words; or flores101, flores200, spBLEU-1K, spm: into pieces by a model"},
 			{Key: "sp-model", Default: "sacreBLEU's file", Values: "FILE", Doc: "SentencePiece model of the latter", File: true},
-			{Key: "smooth", Default: "exp", Values: "none|floor|add-k|exp", Doc: "what to do with an order without matches"},
+			{Key: "smooth", Default: "exp", Values: "none|floor|add-k|exp", Signed: []string{"s"}, Doc: "what to do with an order without matches"},
 			{Key: "smooth-value", Default: "0.1 for floor, 1 for add-k", Values: "number", Doc: "the value of floor and add-k"},
-			{Key: "lowercase", Default: "no", Values: "yes|no", Doc: "ignore case"},
+			{Key: "lowercase", Default: "no", Values: "yes|no", Signed: []string{"case", "c"}, Words: map[string]string{"lc": "yes", "mixed": "no"}, Doc: "ignore case"},
 			{Key: "order", Default: "4", Values: "1-64", Doc: "longest n-gram"},
-			{Key: "effective-order", Default: "yes for sentences, no for corpora", Values: "yes|no", Doc: "leave out orders longer than the hypothesis"},
+			{Key: "effective-order", Default: "yes for sentences, no for corpora", Values: "yes|no", Signed: []string{"eff", "e"}, Doc: "leave out orders longer than the hypothesis"},
 		},
 		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 			tokenizer := v.String("tokenize", "")

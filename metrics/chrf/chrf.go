@@ -84,12 +84,12 @@ func factory(name, summary, source string, wordOrder int) metrics.Factory {
 		Source:  source,
 		Licence: "MIT",
 		Options: []metrics.Option{
-			{Key: "char-order", Default: "6", Values: "0-64", Doc: "longest character n-gram"},
-			{Key: "word-order", Default: strconv.Itoa(wordOrder), Values: "0-64", Doc: "longest word n-gram"},
+			{Key: "char-order", Default: "6", Values: "0-64", Signed: []string{"nc"}, Doc: "longest character n-gram"},
+			{Key: "word-order", Default: strconv.Itoa(wordOrder), Values: "0-64", Signed: []string{"nw"}, Doc: "longest word n-gram"},
 			{Key: "beta", Default: "2", Values: "number", Doc: "weight of recall over precision"},
-			{Key: "whitespace", Default: "no", Values: "yes|no", Doc: "keep white space in character n-grams"},
-			{Key: "lowercase", Default: "no", Values: "yes|no", Doc: "ignore case"},
-			{Key: "eps", Default: "no", Values: "yes|no", Doc: "epsilon smoothing in place of the effective order"},
+			{Key: "whitespace", Default: "no", Values: "yes|no", Signed: []string{"space", "s"}, Doc: "keep white space in character n-grams"},
+			{Key: "lowercase", Default: "no", Values: "yes|no", Signed: []string{"case", "c"}, Words: map[string]string{"lc": "yes", "mixed": "no"}, Doc: "ignore case"},
+			{Key: "eps", Default: "no", Values: "yes|no", Signed: []string{"eff", "e"}, Words: map[string]string{"yes": "no", "no": "yes"}, Doc: "epsilon smoothing in place of the effective order"},
 		},
 		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 			return New(Options{

@@ -76,7 +76,7 @@ func Factories() []metrics.Factory {
 			Source:  "Vedantam et al. (2015), CIDEr: Consensus-based Image Description Evaluation",
 			Licence: "MIT",
 			Options: []metrics.Option{
-				{Key: "tokenize", Default: "by language, else ptb", Values: "ptb|none|13a|intl|zh|char", Doc: "how texts are split into words; pycocoevalcap has only the first"},
+				{Key: "tokenize", Default: "by language, else ptb", Values: "ptb|none|13a|intl|zh|char", Signed: []string{"tok"}, Doc: "how texts are split into words; pycocoevalcap has only the first"},
 				{Key: "df", Default: "the references scored", Values: "FILE", Doc: "in how many segments n-grams are", File: true},
 				{Key: "save", Default: "none", Values: "FILE", Doc: "new file for them, which df takes", Saves: true},
 			},

@@ -84,7 +84,7 @@ func TestParseDefinitionErrors(t *testing.T) {
 		{"{top_k: 1}", "{headers: {Authorization: a}}", `options[1].choices[1].extra: the field "Authorization" holds a secret`},
 		{"{top_k: 1}", "{n: 2}", "options[1].choices[1].extra: the extra field \"n\""},
 		{"{top_k: 1}", "{response_format: {}}", "options[1].choices[1].extra: sets response_format"},
-		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot" (known: tone, topic, voice, src, ref, out, answer)`},
+		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot"; did you mean "out"? (known: tone, topic, voice, src, ref, out, answer)`},
 		{"=> {out}", "=> {", "judge.yaml:19: turns[0].prompt: a \"{\" that opens no variable"},
 		{"=> {out}", "=> x", "judge.yaml:18: turns: no prompt has {out}"},
 		{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:18: turns[0].system: {voice} comes back to itself"},

@@ -108,9 +108,9 @@ func Factories() []metrics.Factory {
 			Source:  "Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",
 			Licence: "MIT",
 			Options: []metrics.Option{
-				{Key: "stemmer", Default: "no", Values: "yes|no", Doc: "compare Porter's stems, as NLTK finds them"},
+				{Key: "stemmer", Default: "no", Values: "yes|no", Signed: []string{"stem"}, Doc: "compare Porter's stems, as NLTK finds them"},
 				{Key: "part", Default: "f", Values: "f|p|r", Doc: "F1, precision or recall"},
-				{Key: "tokenize", Default: "by language, else rouge", Values: "rouge|none|13a|intl|zh|char", Doc: "how texts are split into words; rouge-score has only the first"},
+				{Key: "tokenize", Default: "by language, else rouge", Values: "rouge|none|13a|intl|zh|char", Signed: []string{"tok"}, Doc: "how texts are split into words; rouge-score has only the first"},
 			},
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 				return newMetric(options{

@@ -132,11 +132,12 @@ func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return out, ctx.Err()
 }
 
-// cells are the scores of a block whose texts have vectors, but for empty ones.
+// cells are the scores of a block whose texts have vectors, but for empty ones and those that
+// the server refused.
 func cells(b metrics.Block, of map[string][]float32) (metrics.Scores, error) {
 	present := func(texts []string) (vectors [][]float32) {
 		for _, t := range texts {
-			if t != "" {
+			if of[t] != nil {
 				vectors = append(vectors, of[t])
 			}
 		}
@@ -152,7 +153,7 @@ func cells(b metrics.Block, of map[string][]float32) (metrics.Scores, error) {
 	var s metrics.Scores
 	for _, h := range b.Hypotheses {
 		for _, r := range b.References {
-			if h == "" || r == "" {
+			if of[h] == nil || of[r] == nil {
 				s.Values, s.Status = append(s.Values, 0), append(s.Status, metrics.Failed)
 				continue
 			}

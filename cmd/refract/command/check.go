@@ -135,6 +135,11 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	}
 	run.answered()
 	run.done(ctx, nil)
+	if k.read == nil {
+		e.goesOn(k.result.path, "review", "jsonl:"+k.result.path, "-o", "decisions.jsonl")
+	} else {
+		e.goesOn(k.result.path, "select", "jsonl:"+k.result.path, "-k", "all", "-o", "selected.jsonl")
+	}
 	if found.Answers == 0 {
 		return errors.New("the dataset has no variant to check; name expanded references with --references")
 	}

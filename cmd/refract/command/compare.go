@@ -51,7 +51,7 @@ an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
 		Example: `  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
   refract compare jsonl:judged.jsonl -m chrf -a single,max,mean --group segment
   refract compare jsonl:judged.jsonl -m chrf --scores mine=mine.tsv
-  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --test perm-pairs --table pairs
+  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --test randomization --table pairs
   refract compare jsonl:judged.jsonl -m chrf -a max,mean --curve order,random -k 0,1,2,4,8 --plot curve.svg`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
@@ -104,6 +104,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if len(c.curves) > 0 && len(res.Curves) == 0 {
 			return errors.New("there is one reference a segment, and so no curve")
 		}
+		e.goesOn(c.out.path, c.data.words("report", args, "-o", "report.html")...)
 		t := c.view(res)
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err

@@ -92,7 +92,7 @@ const statisticList = "such as kendall, pearson, accuracy or acc23 ('refract hel
 // plan is of one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
-		Name: name, Metrics: c.score.metrics, Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
+		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}

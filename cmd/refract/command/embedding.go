@@ -30,8 +30,18 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 		return err
 	}
 	v.client, v.progress = client, j.shown("embed", "texts")
-	m.Client = v
+	m.Client, m.Refused = v, j.refusedText
 	return nil
+}
+
+// refusedText counts a text that a server gives no vector, and says so of the first.
+func (j *judging) refusedText(text string, err error) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.refused++; j.refused == 1 && j.tolerate > 0 {
+		j.e.warn("the server refuses a text, whose cells have no score (as up to %d others would): %.60q: %v", j.tolerate-1, text, err)
+	}
+	return j.refused <= j.tolerate
 }
 
 // vectors are those that a run gets for a metric, within its budget.

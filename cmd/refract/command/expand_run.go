@@ -165,6 +165,9 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 		return fmt.Errorf("%s without an answer, in %s with the verdict %q and the reason; the same command asks again",
 			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
 	}
+	if r.writer == nil {
+		r.e.goesOn(r.path, "check", "jsonl:"+r.path)
+	}
 	return cmp.Or(err, lacking)
 }
 

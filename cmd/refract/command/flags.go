@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -56,13 +57,19 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usagef("%s: %w", name, cause)
 	}
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+	if !errors.As(err, &unknown) {
+		return usagef("%w", err)
+	}
+	if here := foreign(cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())); here != "" {
+		return usagef("%w; here it is %s", err, here)
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
 		return usagef("%w", err)
 	}
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	if nearest := english.Nearest("--"+unknown.GetSpecifiedName(), names); nearest != "" {
-		return usagef("%w; did you mean %q?", err, nearest)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if nearest := english.Nearest(unknown.GetSpecifiedName(), names); nearest != "" {
+		return usagef("%w; did you mean %q?", err, "--"+nearest)
 	}
 	return usagef("%w", err)
 }

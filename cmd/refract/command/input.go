@@ -1,6 +1,8 @@
 package command
 
 import (
+	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 // input is the flags that name a dataset.
@@ -23,7 +26,7 @@ func (in *input) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.source, "source", "", "text `FILE` of sources, a line a segment")
 	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, a line a segment (repeatable)")
-	f.StringArrayVar(&in.hyps, "hyp", nil, "`NAME=FILE`: text file of a system's outputs (repeatable)")
+	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "`[NAME=]FILE`: text file of a system's outputs, which is named after the file where no NAME is given (repeatable)")
 	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
 	f.StringArrayVar(&in.references, "references", nil, "`FORMAT:FILE`: expanded references (repeatable)")
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "reference", "references")
@@ -80,6 +83,8 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, or text files with --ref and --hyp")
 	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:") && !strings.HasPrefix(args[0], "mqm:"):
 		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; %s has none", args[0])
+	case len(hyps) == 0 && isText(args[0]) && len(dataset.Inputs(args[0])) > 0 && !strings.Contains(args[0], ":"):
+		return nil, usagef("%s is no dataset that says its format; as a text file of references it is --ref %[1]s, and outputs are --hyp NAME=FILE", args[0])
 	default:
 		ds, err = dataset.Open(args[0], o)
 		if err == nil {
@@ -94,11 +99,20 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	return ds, err
 }
 
-// namedFiles reads the values of a flag, each NAME=FILE.
+// systemOf is the system that a file of outputs is named after.
+func systemOf(file string) string {
+	base := filepath.Base(files.Unpacked(file))
+	return cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), base)
+}
+
+// namedFiles reads the values of a flag, each NAME=FILE; of --hyp also FILE.
 func namedFiles(flag, example string, specs []string) ([]dataset.NamedFile, error) {
 	var out []dataset.NamedFile
 	for _, h := range specs {
 		name, file, ok := strings.Cut(h, "=")
+		if !ok && flag == "hyp" {
+			name, file, ok = systemOf(h), h, h != ""
+		}
 		if !ok || name == "" || file == "" {
 			return nil, usagef("--%s %q: want NAME=FILE, such as --%s mine=%s", flag, h, flag, example)
 		}

@@ -65,10 +65,11 @@ type judging struct {
 	progress *report.Progress
 	clients  map[string]*llm.Client // by endpoint and server
 	vectors  []*vectors             // of metrics that compare them
+	refused  int                    // texts that got no vector
 	silent   bool                   // without progress
 
 	answers answered
-	mu      sync.Mutex // of progress in scored
+	mu      sync.Mutex // of progress in scored, and refused
 }
 
 // run makes what the metrics of a run share. Close it.
@@ -100,7 +101,12 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 // metric makes the metric of a spec. One that could not be started ends in the run,
 // as one that fails later.
 func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, error) {
-	m, err := j.e.registryWith(j, j.environment).Parse(ctx, spec)
+	all := j.e.registryWith(j, j.environment)
+	name, _, _ := strings.Cut(spec, ":")
+	if _, known := all.Find(name); !known && j.e.unknownMetric(name) != nil {
+		return nil, usagef("%w", j.e.unknownMetric(name))
+	}
+	m, err := all.Parse(ctx, spec)
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) && ctx.Err() == nil {
 		return start.Metric(), nil
 	}

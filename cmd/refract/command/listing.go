@@ -57,7 +57,7 @@ a colon alone, it shows what is sent, with words in place of a segment's texts.`
 				return err
 			}
 			if len(args) > 0 {
-				return e.listOptions(&out, all, args[0])
+				return e.listOptions(cmd.Context(), &out, all, args[0])
 			}
 			return out.show(e, metricTable(all, out.format.ForPeople()))
 		},
@@ -180,17 +180,28 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 	return t
 }
 
-// listOptions writes the options of a metric.
-func (e *env) listOptions(out *output, all []listedMetric, name string) error {
+// listOptions writes the options of a metric, and of one with options its signature.
+func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, spec string) error {
+	name, options, _ := strings.Cut(spec, ":")
 	var names []string
 	for _, m := range all {
 		names = append(names, m.Name)
+		if strings.EqualFold(m.Name, name) {
+			name = m.Name
+		}
 	}
 	i, err := english.Index("metric", name, names)
 	if err != nil {
-		return usagef("%w", err)
+		return usagef("%w", cmp.Or(e.unknownMetric(name), err))
 	}
 	m := all[i]
+	if options != "" && m.Tail == "" {
+		set, err := e.registry().Parse(ctx, spec)
+		if err != nil {
+			return err
+		}
+		e.note("%s: signature of a segment's scores %v, of a system's %v", spec, set.Signature(metrics.Sentence), set.Signature(metrics.Corpus))
+	}
 	e.note("%s: %s", strings.TrimSuffix(name+":"+m.Tail, ":"), m.Summary)
 	if i := m.info; i != nil {
 		e.note("needs: %s; %s is better, from %v to %v", cmp.Or(i.Needs(), "nothing"), i.Direction, i.Lower, i.Upper)

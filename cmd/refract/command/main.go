@@ -36,6 +36,7 @@ type env struct {
 	closers        []io.Closer // at the end of the run
 	paths          paths       // what the command reads and writes
 	oddities       []string    // of the input, of which was warned
+	next           string      // what to run after this run; "" for nothing
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -110,7 +111,7 @@ func (e *env) obey(signals <-chan os.Signal, interrupt *llm.Interrupt) {
 func (e *env) run(ctx context.Context, args []string) int {
 	e.args = args
 	root := e.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(e.settle(root, args))
 	defer func() {
 		for _, out := range e.outputs {
 			out.Abort()
@@ -122,6 +123,9 @@ func (e *env) run(ctx context.Context, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = e.commit()
+	}
+	if err == nil && e.next != "" {
+		e.note("%s", e.next)
 	}
 	return e.exit(ctx, cmd.CommandPath(), err)
 }

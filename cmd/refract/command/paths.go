@@ -181,7 +181,10 @@ func (e *env) addPath(name, v string) {
 	case "plot":
 		e.paths.add(usedPath{name: shown, written: true, folder: filepath.Ext(v) != ".svg"}, []string{v})
 	case "hyp", "scores":
-		_, path, _ := strings.Cut(v, "=")
+		_, path, named := strings.Cut(v, "=")
+		if !named {
+			path = v
+		}
 		e.paths.Reads(shown, path)
 	case "references":
 		e.paths.Reads(shown, dataset.Inputs(v)...)
@@ -205,10 +208,10 @@ func (e *env) mapFiles(spec string, change func(path string, written bool) strin
 	return panel.Rewrite(spec, func(spec string) string {
 		name, rest, _ := strings.Cut(spec, ":")
 		options := map[string]metrics.Option{}
-		at := slices.IndexFunc(e.registry(), func(f metrics.Factory) bool { return f.Name == name })
+		factory, known := e.registry().Find(name)
 		switch {
-		case at >= 0:
-			for _, o := range e.registry()[at].Options {
+		case known:
+			for _, o := range factory.Options {
 				options[o.Key] = o
 			}
 		case name == judge.FileMetric:

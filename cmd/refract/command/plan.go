@@ -120,7 +120,7 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 		return err
 	}
 	if r.gather != nil && r.also == nil { // else it is part of what is shown
-		if err := audit.WriteTrust(r.e.stderr, &r.gather.Trust); err != nil {
+		if err := audit.WriteTrust(r.e.told(), &r.gather.Trust); err != nil {
 			return err
 		}
 	}

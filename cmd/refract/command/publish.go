@@ -109,6 +109,7 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	p.tellDecided(e)
 	p.tell(e, res)
 	e.tellMeaning(res.Stats.Findings())
+	e.goesOn(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
 	return p.output.show(e, res.Table(p.dir))
 }
 

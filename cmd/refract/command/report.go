@@ -155,7 +155,10 @@ func (r *reporter) dataName(args []string) string {
 	}
 	var systems []string
 	for _, h := range r.data.hyps {
-		name, _, _ := strings.Cut(h, "=")
+		name, _, named := strings.Cut(h, "=")
+		if !named {
+			name = systemOf(h)
+		}
 		systems = append(systems, name)
 	}
 	return strings.Join(systems, ", ")

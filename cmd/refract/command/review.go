@@ -173,6 +173,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 		e.note("%s in %s", english.Thousands(len(items), "answer"), r.path)
+		e.goesOn(r.path, r.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
 		return e.commit()
 	}
 	return r.serve(ctx, e, title, items, file, args)
@@ -195,8 +196,8 @@ func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page
 		return err
 	}
 	e.note("%s, in %s", english.Thousands(s.Count(), "new decision"), r.path)
-	if len(args) > 0 && s.Count() > 0 {
-		e.note("carry them out: refract check %s --decisions %s -o reviewed.jsonl", args[0], r.path)
+	if s.Count() > 0 {
+		e.goesOn(r.path, r.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
 	}
 	return nil
 }

@@ -48,12 +48,6 @@ func (e *env) registryWith(run *judging, open func(context.Context) (judge.Envir
 	return all
 }
 
-// isMetric reports whether a text begins with the name of a metric.
-func (e *env) isMetric(spec string) bool {
-	name, _, _ := strings.Cut(spec, ":")
-	return slices.Contains(e.registryWith(nil, nil).Names(), name)
-}
-
 // The groups of commands in the help.
 const (
 	referencesGroup = "References"
@@ -129,6 +123,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	finishCompletion(root)
+	root.SetGlobalNormalizationFunc(alias)
 	return root
 }
 

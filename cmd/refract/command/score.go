@@ -3,7 +3,9 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -35,6 +37,7 @@ type scorer struct {
 
 	judging *judging
 	gather  *audit.Reports // what judges say
+	failed  map[string]int // cells without a number, of metrics that have given none; -1 of the others
 	// into is where scores of systems go in place of a table of them; may be nil.
 	into func(eng *refract.Engine, out io.Writer) (*sink, error)
 }
@@ -85,6 +88,7 @@ to know the hash. Standard input and pipes have none there.`,
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
 	registerScope(cmd, &s.system)
+	s.registerWidth(cmd)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores, as sacreBLEU does; 0.95 without a value")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
@@ -199,7 +203,43 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if ended != nil {
 		return ended
 	}
-	return covered(s.gather, s.policy)
+	if s.into == nil {
+		more := []string{"-o", "agreement.csv"}
+		if s.per == "cell" {
+			more = append([]string{"--matrix", s.path}, more...)
+		}
+		e.goesOn(s.path, s.words("compare", args, more...)...)
+	}
+	return errors.Join(s.nothing(), covered(s.gather, s.policy))
+}
+
+// count looks which metrics have given a number.
+func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
+	for k, m := range eng.Metrics() {
+		name, sc := m.Info().Name, &seg.Metrics[k]
+		if s.failed[name] < 0 {
+			continue
+		}
+		for _, st := range slices.Concat(sc.Status, sc.NativeStatus) {
+			if st == metrics.Scored {
+				s.failed[name] = -1
+				break
+			} else if st == metrics.Failed {
+				s.failed[name]++
+			}
+		}
+	}
+}
+
+// nothing says which metrics failed on all that they were asked for.
+func (s *scorer) nothing() error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(s.failed)) {
+		if n := s.failed[name]; n > 0 {
+			errs = append(errs, fmt.Errorf("%s gave no number: all its scores failed (%d); look at what it says, such as one output by hand", name, n))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // sinkFor is where the scores of a run go.
@@ -277,7 +317,7 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 // it has, and ends with what is returned of them. The references must be those that
 // were there before.
 func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) (ended *refract.Incomplete, stands []guard.Stand, err error) {
-	s.gather = audit.NewReports(eng.Metrics())
+	s.gather, s.failed = audit.NewReports(eng.Metrics()), map[string]int{}
 	judges := s.gather.Metrics()
 	if len(judges) == 0 && (s.canaries > 0 || s.reports != "") {
 		return nil, nil, usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract metrics), and programs and servers that say so")
@@ -295,6 +335,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		if err := s.gather.Add(seg, records); err != nil {
 			return err
 		}
+		s.count(eng, seg)
 		if s.canaries > 0 {
 			pool.Add(audit.CanarySource(seg.Segment))
 		}

@@ -77,7 +77,7 @@ func (s *scorer) details(eng *refract.Engine) scoreDetails {
 		pooled := s.per == "system" && eng.Pools(k)
 		if pooled {
 			d.Metrics[of].Language = s.target
-			d.Metrics[of].Spec = redact.Text(s.specs[set.Metric.Info().Name])
+			d.Metrics[of].Spec = redact.Text(s.parsed[set.Metric.Info().Name])
 		}
 		d.Settings = append(d.Settings, setDetail{of, set.Aggregator.Name(), pooled})
 	}

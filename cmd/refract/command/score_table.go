@@ -25,6 +25,7 @@ type systemScores struct {
 	intervals  []significance.CorpusInterval // of each score; nil without --confidence
 	confidence float64
 	verbose    bool
+	digits     func(usual int) int
 	ended      map[string]string // why a metric did
 }
 
@@ -141,7 +142,7 @@ func (t *systemScores) forPeople() *report.NamedTable {
 	systems := len(t.scores) / len(t.settings)
 	table := &report.NamedTable{Heading: t.heading(), Columns: []report.Column{{Name: "system"}}}
 	for k, set := range t.settings {
-		digits := decimals(t.scores[k*systems:][:systems])
+		digits := t.digits(decimals(t.scores[k*systems:][:systems]))
 		table.Columns = append(table.Columns, report.Column{Name: set.String(), Kind: report.KindFloat, Digits: digits})
 		if t.intervals != nil {
 			table.Columns = append(table.Columns, report.Column{Name: set.String() + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/audit"
@@ -21,6 +23,28 @@ type scoreView struct {
 	output
 	per        string  // system, segment or cell
 	confidence float64 // of the intervals of systems' scores; 0 for none
+	width      *int    // decimals that were asked for
+}
+
+// registerWidth adds sacreBLEU's flag.
+func (v *scoreView) registerWidth(cmd *cobra.Command) {
+	parse := func(s string) (*int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 || n > 15 {
+			return nil, &unwantedError{strconv.Quote(s), "0 to 15"}
+		}
+		return &n, nil
+	}
+	parsedFlag(cmd, &v.width, "width,w", "", parse, "decimals of scores in tables for people (default 1, or as many as scores below 10 need)")
+	grouped(cmd, resultFlags)
+}
+
+// digits are the decimals of scores, by default so many.
+func (v *scoreView) digits(usual int) int {
+	if v.width != nil {
+		return *v.width
+	}
+	return usual
 }
 
 // sink takes in scored segments, and shows the rest at their end.
@@ -37,7 +61,7 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identit
 	case "segment":
 		w, err := v.table(out, []report.Column{
 			{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
-			{Name: "references", Header: "refs", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat, Digits: 4},
+			{Name: "references", Header: "refs", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat, Digits: v.digits(4)},
 			{Name: "status"}, {Name: "missing_references", Header: "missing refs", Kind: report.KindInt}, {Name: "signature", Hide: true},
 		})
 		if err != nil {
@@ -65,7 +89,7 @@ func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identit
 
 // showSystems writes the scores of systems.
 func (v *scoreView) showSystems(ctx context.Context, acc *refract.Systems, settings []refract.Setting, out io.Writer, verbose bool, ended *refract.Incomplete) error {
-	t := &systemScores{acc: acc, settings: settings, scores: acc.Scores(), confidence: v.confidence, verbose: verbose, ended: ended.Reasons()}
+	t := &systemScores{acc: acc, settings: settings, scores: acc.Scores(), confidence: v.confidence, digits: v.digits, verbose: verbose, ended: ended.Reasons()}
 	if v.confidence > 0 {
 		if err := t.resample(ctx); err != nil {
 			return err
@@ -137,7 +161,7 @@ func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) fun
 // explain shows what judges say below the scores, and where else notes go, which
 // it returns.
 func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Writer, error) {
-	var w io.Writer = e.stderr
+	w := e.told()
 	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
 	}

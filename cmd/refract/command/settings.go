@@ -22,7 +22,7 @@ type settingFlags struct {
 	aggregators []aggregate.Aggregator // none: those of the command
 	missing     aggregate.Policy
 	allowNone   bool              // where a segment has no reference: --missing says what becomes of it
-	specs       map[string]string // of the metrics that were parsed, by name
+	parsed      map[string]string // specs of the metrics that were parsed, by name
 }
 
 func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
@@ -50,7 +50,7 @@ func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 }
 
 func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {
-	specs := s.metrics
+	specs := s.specs()
 	if len(specs) == 0 {
 		specs = defaultMetrics
 	}
@@ -66,7 +66,7 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 		ms = append(ms, m)
 	}
 	var err error
-	s.specs, err = distinct(specs, ms)
+	s.parsed, err = distinct(specs, ms)
 	return ms, err
 }
 

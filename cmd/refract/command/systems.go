@@ -69,6 +69,7 @@ that both systems have.
 	t.judgeFlags.register(cmd)
 	t.judgeFlags.registerDryRun(cmd, "ask for no score")
 	registerScope(cmd, &t.system)
+	t.registerWidth(cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
 	oneOf(cmd, "table", systemsTable, pairsTable)
@@ -259,11 +260,56 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 	if len(d.numbers) > 0 && d.by == bySegment {
 		t.Note("segments of a document depend on each other, and p takes them as independent: --resample-by document does not")
 	}
+	d.noteOrder(t)
 	noteReferences(t, d.leftOut)
 	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}
 	shown.scores = slices.Concat(d.scores...)
 	t.Heading = shown.heading()
 	shown.notes(t, len(d.names))
+}
+
+// noteOrder says of each metric with several aggregations whether they rank the
+// systems alike, and else which pairs change places.
+func (d *testedSystems) noteOrder(t *report.NamedTable) {
+	for first, set := range d.settings {
+		var of []int // settings of the metric
+		for k := range d.settings {
+			if d.settings[k].Metric == set.Metric {
+				of = append(of, k)
+			}
+		}
+		if of[0] != first || len(of) < 2 {
+			continue
+		}
+		var swapped []string
+		pairs := 0
+		for a := range d.names {
+			for b := range a {
+				var above, below []string
+				for _, k := range of {
+					switch x, y := &d.scores[k][a], &d.scores[k][b]; {
+					case !x.OK || !y.OK || x.Value == y.Value:
+					case (x.Value > y.Value) == (set.Metric.Info().Direction == metrics.HigherIsBetter):
+						above = append(above, d.settings[k].AggregatorName())
+					default:
+						below = append(below, d.settings[k].AggregatorName())
+					}
+				}
+				if pairs++; len(above) > 0 && len(below) > 0 {
+					swapped = append(swapped, fmt.Sprintf("%s above %s under %s, below under %s", d.names[a], d.names[b], strings.Join(above, ", "), strings.Join(below, ", ")))
+				}
+			}
+		}
+		const most = 3
+		switch name := set.Metric.Info().Name; {
+		case len(swapped) == 0:
+			t.Note("%s: the order of systems is the same under all %d aggregations", name, len(of))
+		case len(swapped) > most:
+			t.Note("%s: %d of %d pairs of systems change places between aggregations, such as %s", name, len(swapped), pairs, strings.Join(swapped[:most], "; "))
+		default:
+			t.Note("%s: %d of %d pairs of systems change places between aggregations: %s", name, len(swapped), pairs, strings.Join(swapped, "; "))
+		}
+	}
 }
 
 // Columns of tables: texts, whole numbers, and numbers with decimals for people.
@@ -307,9 +353,9 @@ func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 	t.Add(append(keys, cells...)...)
 }
 
-// digits are the decimals of scores: three where those of some setting need them.
+// decimals are those of scores: three where those of some setting need them.
 // Differences have one more.
-func (d *testedSystems) digits() int {
+func (d *testedSystems) decimals() int {
 	digits := 1
 	for _, scores := range d.scores {
 		known := slices.DeleteFunc(slices.Clone(scores), func(sc refract.SystemScore) bool { return !sc.OK })
@@ -317,7 +363,7 @@ func (d *testedSystems) digits() int {
 			digits = max(digits, decimals(known))
 		}
 	}
-	return digits
+	return d.digits(digits)
 }
 
 // result is what a test says of the first system of a pair, by a p-value that is
@@ -358,7 +404,7 @@ func shownP(p *significance.SystemPair, value float64) report.Value {
 
 // pairs is the table of every pair.
 func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
-	digits := d.digits()
+	digits := d.decimals()
 	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
 		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(d.names) * (len(d.names) - 1) / 2
@@ -382,7 +428,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 
 // systems is the table of scores, intervals and ranks, the best first.
 func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
-	digits := d.digits()
+	digits := d.decimals()
 	segments, deltaCI := countColumn(d.by+"s"), intervalColumn("delta_ci", digits+1)
 	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha))
 	t := d.keyed(textColumn("system"), numberColumn("score", digits),

@@ -94,7 +94,8 @@ def _compare(
 
     The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy",
     "acc23", …; per "segment", "document", "domain" or "system"; group "none", "segment" or
-    "system"; test "perm-both", "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have.
+    "system"; test "randomization" (which holds where systems share
+    a metric's errors), "perm-both", "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have.
     What is None is as there. The same seed gives the same numbers.
     """
     return Request(_shared, "compare", _comparing(**locals()), read_comparison)

@@ -1,0 +1,27 @@
+package experiment
+
+import (
+	"testing"
+
+	"github.com/refract-eval/refract/internal/report"
+)
+
+// The first point that is not clearly below all references is enough, be a later one
+// below them by chance; a point without an interval says nothing.
+func TestEnough(t *testing.T) {
+	below, near := &report.Range{Low: -0.2, High: -0.1}, &report.Range{Low: -0.1, High: 0.1}
+	for _, c := range []struct {
+		ranges []*report.Range
+		want   int
+	}{
+		{[]*report.Range{near, below, near}, 1}, {[]*report.Range{below, near, near}, 2}, {[]*report.Range{nil, near}, 2}, {[]*report.Range{nil, nil}, 0},
+	} {
+		var points []Point
+		for i, r := range c.ranges {
+			points = append(points, Point{References: i + 1, ToAllRange: r})
+		}
+		if got := enough(points); got != c.want {
+			t.Errorf("%v: %d are enough, want %d", c.ranges, got, c.want)
+		}
+	}
+}

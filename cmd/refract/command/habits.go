@@ -1,0 +1,169 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/refract-eval/refract/internal/files"
+)
+
+// What people write who come from sacreBLEU and its like.
+
+// alias gives flags a second name.
+func alias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	switch name {
+	case "metrics":
+		name = "metric"
+	case "input":
+		name = "hyp"
+	}
+	return pflag.NormalizedName(name)
+}
+
+// settle rewrites arguments as sacreBLEU takes them, "ref.txt -i out.txt -m bleu chrf",
+// as pflag does: --ref=ref.txt -i out.txt -m bleu -m chrf. Others stay as they are.
+func (e *env) settle(root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.Flags().Lookup("hyp") == nil {
+		return args
+	}
+	several := map[string]func(string) bool{"-i": isText, "--input": isText, "--hyp": isText}
+	if cmd.Flags().Lookup("metric") != nil {
+		several["-m"], several["--metric"], several["--metrics"] = e.isMetric, e.isMetric, e.isMetric
+	}
+	var words, flags []string
+	for i := 0; i < len(rest); i++ {
+		words = append(words, rest[i])
+		if more := several[rest[i]]; more != nil && i+1 < len(rest) {
+			flag := rest[i]
+			i++
+			for words = append(words, rest[i]); i+1 < len(rest) && more(rest[i+1]); i++ {
+				words = append(words, flag, rest[i+1])
+			}
+		}
+	}
+	path := strings.Fields(cmd.CommandPath())[1:]
+	cmd.InheritedFlags() // has Flags know them
+	outputs := false
+	err = cmd.Flags().ParseAll(words, func(f *pflag.Flag, value string) error {
+		outputs = outputs || f.Name == "hyp"
+		flags = append(flags, "--"+f.Name+"="+value)
+		return nil
+	})
+	refs := cmd.Flags().Args()
+	if err != nil || !outputs || len(refs) == 0 || slices.ContainsFunc(refs, func(s string) bool { return !isText(s) }) {
+		return append(path, words...)
+	}
+	for _, ref := range refs {
+		flags = append(flags, "--ref="+ref)
+	}
+	return append(path, flags...)
+}
+
+// isText reports whether a word names a file that can only be lines of text.
+func isText(word string) bool {
+	info, err := os.Stat(word)
+	ext := strings.ToLower(filepath.Ext(files.Unpacked(word)))
+	return err == nil && !info.IsDir() && !slices.Contains([]string{".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml"}, ext)
+}
+
+// isMetric reports whether a text begins with the name of a metric, and names no file.
+func (e *env) isMetric(spec string) bool {
+	name, _, _ := strings.Cut(spec, ":")
+	_, known := e.registryWith(nil, nil).Find(name)
+	_, err := os.Stat(spec)
+	return err != nil && (known || elsewhere(name) != "" || strings.EqualFold(name, allRouge))
+}
+
+const allRouge = "rouge" // stands for the four
+
+// specs are the metrics that were asked for.
+func (s *settingFlags) specs() []string {
+	var out []string
+	for _, spec := range s.metrics {
+		if name, options, more := strings.Cut(spec, ":"); strings.EqualFold(name, allRouge) {
+			for _, kind := range []string{"rouge1", "rouge2", "rougeL", "rougeLsum"} {
+				if more {
+					kind += ":" + options
+				}
+				out = append(out, kind)
+			}
+			continue
+		}
+		out = append(out, spec)
+	}
+	return out
+}
+
+// foreign says how flags of other programs, long and short, are written here.
+func foreign(flag string) string {
+	for _, f := range [][2]string{
+		{"tokenize tok", "-m bleu:tokenize=intl"},
+		{"lowercase lc", "-m bleu:lowercase"},
+		{"smooth-method smooth s", "-m bleu:smooth=floor"},
+		{"smooth-value sv", "-m bleu:smooth=floor,smooth-value=0.1"},
+		{"force", "nothing: no text is refused as tokenized"},
+		{"paired-bs pbs", "'refract systems' with --test paired-bs"},
+		{"paired-ar par", "'refract systems' with --test paired-ar"},
+		{"paired-bs-n paired-ar-n n-bootstrap bootstrap", "--resamples"},
+		{"chrf-word-order", "-m chrf:word-order=2, which is chrf++"},
+		{"chrf-char-order", "-m chrf:char-order=6"},
+		{"chrf-beta", "-m chrf:beta=2"},
+		{"chrf-lowercase", "-m chrf:lowercase"},
+		{"chrf-whitespace", "-m chrf:whitespace"},
+		{"ter-normalized ter-asian-support ter-no-punct ter-case-sensitive", "-m ter:normalized,asian,no-punct,case-sensitive, or some of these"},
+		{"sentence-level sl", "--per segment"},
+		{"num-refs nr", "--ref FILE once for each reference"},
+		{"predictions hypothesis hypotheses candidates system", "--hyp NAME=FILE"},
+		{"test-set t", "mtme:DIR/TESTSET/LP, a folder of mt-metrics-eval: nothing is downloaded"},
+		{"score-only b", "-f csv"},
+		{"api-key key", "OPENAI_API_KEY in the environment"},
+	} {
+		if slices.Contains(strings.Fields(f[0]), flag) {
+			return f[1]
+		}
+	}
+	return ""
+}
+
+// elsewhere says how metrics run that the field knows and that are none of the names
+// here; "" for others.
+func elsewhere(name string) string {
+	const server = " is a model on a server: docs/neural-servers.md says how to start one, and -m oip:http://HOST:8000/MODEL scores with it"
+	const program = " runs as a program: -m 'exec:processes=1 python3 metrics/program/"
+	name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+	for _, m := range [][2]string{
+		{"sacrebleu", "sacreBLEU's metrics and numbers are -m bleu -m chrf -m ter"},
+		{"chrf2", "sacreBLEU's chrF2 is -m chrf"},
+		{"chrf2++", "sacreBLEU's chrF2++ is -m chrf++"},
+		{"spbleu", "spBLEU is -m bleu:tokenize=flores200"},
+		{"rougel rouge1 rouge2 rougelsum", "the names are rouge1, rouge2, rougeL and rougeLsum; rouge is all four"},
+		{"meteor", "METEOR" + program + "meteor.py' (docs/programs.md)"},
+		{"spice", "SPICE" + program + "spice.py' (docs/programs.md)"},
+		{"comet22 wmt22cometda unbabelcomet cometda", "COMET" + server},
+		{"comet23 cometkiwi22 cometkiwi23 wmt22cometkiwida xcometxl xcometxxl", "it" + server},
+		{"bertscoref1 bertscorer bertscorep", "BERTScore" + server},
+		{"metricx23 metricx24", "MetricX" + server},
+		{"gemba", "GEMBA's prompts are the judges -m gemba-da and -m gemba-mqm (docs/judges.md)"},
+		{"geval nist wer cer bleurt20 ribes eed", "any program can be a metric: -m 'exec:PROGRAM ARG…' (docs/programs.md)"},
+	} {
+		if slices.Contains(strings.Fields(m[0]), name) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// unknownMetric words the complaint about a name that another program has; nil for others.
+func (e *env) unknownMetric(name string) error {
+	if how := elsewhere(name); how != "" {
+		return fmt.Errorf("no metric here is called %q: %s", name, how)
+	}
+	return nil
+}

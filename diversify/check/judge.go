@@ -138,7 +138,7 @@ func checkSteps() []checkStep {
 		}},
 		{ReasonCut, false, true, (*Segment).thinking},
 		{ReasonEmpty, false, false, (*Segment).empty},
-		{ReasonGarbled, false, true, (*Segment).garbled},
+		{ReasonGarbled, false, false, (*Segment).garbled},
 		{ReasonRefusal, true, false, (*Segment).refusal},
 		{ReasonCut, true, true, (*Segment).missingEnd},
 		{ReasonCopy, false, false, (*Segment).copied},
@@ -277,8 +277,12 @@ func (s *Segment) badLength(j *judged) string {
 // garbled finds what is no text: code, tokens or wrong characters that are left.
 func (s *Segment) garbled(j *judged) string {
 	t := j.Text
-	if i := strings.IndexFunc(t, func(r rune) bool { return isMark(r) && !strings.ContainsRune(j.ref.text, r) }); i >= 0 {
+	isCode := func(r rune) bool { return isMark(r) && (!j.Field || strings.ContainsRune("{}<>`", r)) } // a field has what ends it too late
+	if i := strings.IndexFunc(t, func(r rune) bool { return isCode(r) && !strings.ContainsRune(j.ref.text, r) }); i >= 0 {
 		return fmt.Sprintf("it has %q, and the reference has not: %s", firstRune(t[i:]), quote(t))
+	}
+	if j.Field {
+		return ""
 	}
 	if strings.Count(t, `"`)%2 > strings.Count(j.ref.text, `"`)%2 {
 		return fmt.Sprintf("a quotation mark has no partner: %s", quote(t))

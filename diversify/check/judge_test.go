@@ -296,3 +296,22 @@ func TestNormalize(t *testing.T) {
 		}
 	}
 }
+
+// A small model may go on within the string of JSON: what it then writes is code. Brackets
+// that a rewriting may have, and those of the reference, are none.
+func TestCodeInAField(t *testing.T) {
+	c, err := check.New(check.Config{Checks: []string{check.ReasonGarbled}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ ref, raw, want string }{
+		{"The cat left.", "Away went the cat.'}'</pre>` && `", check.ReasonGarbled},
+		{"The cat left.", "Away went the cat [again] at #1.", check.Accepted},
+		{"Use <b> for {x}.", "For {x}, take <b>.", check.Accepted},
+	} {
+		r := c.Segment("", []string{row.ref}).Judge(check.Answer{Raw: row.raw, HasText: true, Field: true})
+		if r.Verdict != row.want {
+			t.Errorf("%s: %s, want %s", row.raw, r.Verdict, row.want)
+		}
+	}
+}

@@ -62,7 +62,8 @@ type Options struct {
 	// for what is new; nil keeps nothing, nor is anything kept of metrics that
 	// are metrics.NeverKept. Where a setting pools statistics of its metric, that metric is computed
 	// all the same. Warn, if not nil, is told of stored
-	// scores that are damaged, and in a run of segments without a source.
+	// scores that are damaged, and in a run of segments without a source and of what a
+	// metrics.Remarker overlooks in the first segments.
 	Store, StoreRest ScoreStore
 	Warn             func(message string)
 	// Observe, if not nil, is told in a run how many segments more a metric has

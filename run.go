@@ -73,6 +73,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	workers, most := e.workers()
 	order := make(chan *segmentWork, most) // as the dataset has them
 	segments, unsourced := 0, 0
+	var shown []string // texts of the first segments, for remarks
 	g.Go(func() error {
 		defer close(order)
 		for _, l := range workers {
@@ -88,6 +89,9 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			}
 			if segments++; !s.Source.Valid {
 				unsourced++
+			}
+			if segments <= remarkSegments && e.options.Warn != nil {
+				shown = s.appendTexts(shown)
 			}
 			f.open.Add(len(workers))
 			for _, l := range workers {
@@ -134,6 +138,9 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	for _, remark := range metrics.Remarks(e.Metrics(), shown) {
+		e.options.Warn(remark)
+	}
 	for _, l := range workers {
 		switch warn := e.options.Warn; {
 		case !l.info.NeedsSource || unsourced == 0 || slices.Contains(failed.Metrics, l.info.Name):
@@ -150,6 +157,20 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 		return errors.Join(failed.Errs...)
 	}
 	return failed
+}
+
+// remarkSegments are how many segments a metric sees to say what it overlooks in them.
+const remarkSegments = 100
+
+// appendTexts appends the hypotheses and references that are there.
+func (s *Segment) appendTexts(dst []string) []string {
+	for _, h := range s.Hypotheses {
+		dst = append(dst, h.Text.Value)
+	}
+	for _, t := range s.AllReferences(nil) {
+		dst = append(dst, t.Value)
+	}
+	return slices.DeleteFunc(dst, func(s string) bool { return s == "" })
 }
 
 // metricWorker takes the segments of a run through one metric.

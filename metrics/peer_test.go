@@ -46,7 +46,7 @@ func TestSacreBLEU(t *testing.T) {
 	}
 	defer file.Close()
 	in := bufio.NewReaderSize(file, 1<<20)
-	registry := append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}, rouge.Factories(nil)...)
+	registry := append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}, rouge.Factories()...)
 	worst, rows, scores := 0.0, map[string]int{}, 0
 	compare := func(spec, what string, got, want float64, r row) {
 		scores++

@@ -72,7 +72,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, fileError(in.name, err)
 		}
-		return files.NewReader(f), nil
+		return &unicodeReader{ReadCloser: files.NewReader(f)}, nil
 	}
 	if in.used.Swap(true) {
 		return nil, failFile(in.name, "is a stream and can be read only once; store it in a file first")
@@ -82,7 +82,22 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	go func() {
 		pw.CloseWithError(in.copyTo(pw))
 	}()
-	return files.NewReader(&stream{PipeReader: pr, stop: stop}), nil
+	return &unicodeReader{ReadCloser: files.NewReader(&stream{PipeReader: pr, stop: stop})}, nil
+}
+
+// unicodeReader tells files that are UTF-16 by their byte order mark.
+type unicodeReader struct {
+	io.ReadCloser
+	begun bool
+}
+
+func (r *unicodeReader) Read(b []byte) (int, error) {
+	n, err := r.ReadCloser.Read(b)
+	if !r.begun && (bytes.HasPrefix(b[:n], []byte("\xff\xfe")) || bytes.HasPrefix(b[:n], []byte("\xfe\xff"))) {
+		return 0, errors.New("the file is UTF-16; store it as UTF-8, as with iconv -f UTF-16 -t UTF-8")
+	}
+	r.begun = r.begun || n > 0
+	return n, err
 }
 
 // copyTo opens the stream here, as opening a named pipe may block too.

@@ -26,15 +26,6 @@ type folder struct {
 	humans     []string // names of the human scores at segment level
 }
 
-// LanguagePair returns the languages that the spec of an mtme: dataset names,
-// such as "zh" and "en", and "" for another dataset.
-func LanguagePair(spec string) (source, target string) {
-	if place, ok := strings.CutPrefix(spec, "mtme:"); ok {
-		source, target, _ = strings.Cut(filepath.Base(place), "-")
-	}
-	return source, target
-}
-
 func openMTME(place string, o Options) (*set, error) {
 	f, err := openFolder(place)
 	if err != nil {

@@ -62,6 +62,8 @@ const (
 type Dataset struct {
 	Name string `yaml:"name"`
 	Spec string `yaml:"dataset"` // as [dataset.Open] takes it, relative to Dir
+	// Language is that of the references, such as "zh"; "" is what the spec tells.
+	Language string `yaml:"language"`
 	// References names the references of an mtme: dataset.
 	References []string `yaml:"reference"`
 	// Expansions are specs of expanded references.

@@ -32,7 +32,12 @@ type series struct {
 // scored, then its own.
 func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	var out []*series
+	language := d.Language
+	if language == "" {
+		_, language = dataset.LanguagePair(r.p.Path(d.Spec))
+	}
 	for _, m := range r.metrics {
+		m = metrics.InLanguage(m, language)
 		fitted, err := refract.Fit(ctx, dataset.InMemory(d.segments), []refract.Setting{{Metric: m}})
 		if err != nil {
 			return nil, err

@@ -28,12 +28,12 @@ type Diversity struct {
 	// are distinct (Li et al., 2016), where higher is more diverse, and of self-bleu,
 	// the mean BLEU of a text against all the others (Zhu et al., 2018), where lower
 	// is. Words are in lower case and without punctuation, single characters in
-	// scripts without spaces; BLEU has its own.
+	// scripts without spaces; BLEU has its own, and single characters in those too.
 	Means [3]Mean
 
-	bleu  metrics.NativeWorkspace
-	words [][]string
-	seen  map[string]bool
+	bleu, characters metrics.NativeWorkspace
+	words            [][]string
+	seen             map[string]bool
 }
 
 // NewDiversity measures no segment yet.
@@ -42,12 +42,16 @@ func NewDiversity() *Diversity {
 	for i, name := range []string{"distinct-1", "distinct-2", "self-bleu"} {
 		t.Means[i].Measure = name
 	}
-	m, err := bleu.New(bleu.Options{})
+	t.bleu, t.characters = newBLEU("13a"), newBLEU("char")
+	return t
+}
+
+func newBLEU(tokenizer string) metrics.NativeWorkspace {
+	m, err := bleu.New(bleu.Options{Tokenize: tokenizer})
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	t.bleu = m.NewWorkspace().(metrics.NativeWorkspace)
-	return t
+	return m.NewWorkspace().(metrics.NativeWorkspace)
 }
 
 // Add measures the texts of a segment. Blank ones are left out.
@@ -77,11 +81,15 @@ func (t *Diversity) Add(texts []string) {
 			t.Means[n-1].add(float64(len(t.seen)) / float64(total))
 		}
 	}
+	self := t.bleu
+	if language, _ := text.Unspaced(strings.Join(there, " ")); language != "" {
+		self = t.characters
+	}
 	sum := 0.0
 	var score [1]float64
 	for i, s := range there {
-		t.bleu.Load(metrics.Block{Hypotheses: []string{s}, References: append(append([]string{}, there[:i]...), there[i+1:]...)})
-		sum += t.bleu.Native(score[:0])[0]
+		self.Load(metrics.Block{Hypotheses: []string{s}, References: append(append([]string{}, there[:i]...), there[i+1:]...)})
+		sum += self.Native(score[:0])[0]
 	}
 	t.Means[2].add(sum / float64(len(there)))
 }

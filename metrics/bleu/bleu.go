@@ -9,6 +9,7 @@
 package bleu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -52,22 +53,25 @@ type Metric struct {
 	smooth float64 // the value of floor and add-k
 	info   metrics.Info
 
+	chosen   bool   // the tokenizer was; else a language may choose it
+	language string // that chose it
+
 	pieces *spModel // nil where texts are split by rules
 	model  string   // the beginning of its SHA-256
 }
 
 var (
 	_ metrics.CorpusMetric        = (*Metric)(nil)
+	_ metrics.Localized           = (*Metric)(nil)
+	_ metrics.Remarker            = (*Metric)(nil)
 	_ metrics.StatisticsWorkspace = (*workspace)(nil)
 	_ metrics.NativeWorkspace     = (*workspace)(nil)
 )
 
 // New returns the metric, or an error that names the option at fault.
 func New(o Options) (*Metric, error) {
-	if o.Tokenize == "" {
-		o.Tokenize = "13a"
-	}
-	m := &Metric{}
+	m := &Metric{chosen: o.Tokenize != ""}
+	o.Tokenize = cmp.Or(o.Tokenize, default13a)
 	switch {
 	case byPieces(o.Tokenize):
 		if err := m.readModel(o); err != nil {
@@ -132,7 +136,7 @@ func Factory() metrics.Factory {
 		Source:  "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation",
 		Licence: "MIT",
 		Options: []metrics.Option{
-			{Key: "tokenize", Default: "13a", Values: "none|13a|intl|zh|char", Signed: []string{"tok", "t"}, Doc: "how texts are split into words; or flores101, flores200, spBLEU-1K, spm: into pieces by a model"},
+			{Key: "tokenize", Default: "by language, else 13a", Values: "none|13a|intl|zh|char", Signed: []string{"tok", "t"}, Doc: "how texts are split into words; or flores101, flores200, spBLEU-1K, spm: into pieces by a model"},
 			{Key: "sp-model", Default: "sacreBLEU's file", Values: "FILE", Doc: "SentencePiece model of the latter", File: true},
 			{Key: "smooth", Default: "exp", Values: "none|floor|add-k|exp", Signed: []string{"s"}, Doc: "what to do with an order without matches"},
 			{Key: "smooth-value", Default: "0.1 for floor, 1 for add-k", Values: "number", Doc: "the value of floor and add-k"},
@@ -141,9 +145,9 @@ func Factory() metrics.Factory {
 			{Key: "effective-order", Default: "yes for sentences, no for corpora", Values: "yes|no", Signed: []string{"eff", "e"}, Doc: "leave out orders longer than the hypothesis"},
 		},
 		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-			tokenizer := v.String("tokenize", "13a")
+			tokenizer := v.String("tokenize", "")
 			if !slices.Contains(byMeCab, tokenizer) { // which have an error of their own
-				tokenizer = v.Enum("tokenize", "13a", append(token.Names(), byPiecesNames()...)...)
+				tokenizer = v.Enum("tokenize", "", append(token.Names(), byPiecesNames()...)...)
 			}
 			o := Options{
 				Tokenize:  tokenizer,
@@ -166,7 +170,7 @@ func Factory() metrics.Factory {
 func (m *Metric) name() string {
 	o := m.opt
 	var kv []string
-	if o.Tokenize != "13a" {
+	if o.Tokenize != default13a {
 		kv = append(kv, "tokenize", o.Tokenize)
 	}
 	if o.ModelFile != "" {

@@ -10,6 +10,7 @@
 package cider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,28 +38,30 @@ type options struct {
 // metric is CIDEr with its options fixed. It is safe for concurrent use. It
 // scores once it has frequencies: those of its options, or by Fit.
 type metric struct {
-	opt  options
-	from string // file of the frequencies, as a spec names it
+	opt    options
+	chosen bool   // the tokenizer was; else a language may choose it
+	from   string // file of the frequencies, as a spec names it
 }
 
 var (
 	_ metrics.Preparer        = (*metric)(nil)
 	_ metrics.Fitter          = (*metric)(nil)
+	_ metrics.Localized       = (*metric)(nil)
+	_ metrics.Remarker        = (*metric)(nil)
 	_ metrics.NativeWorkspace = (*workspace)(nil)
 )
 
 // newMetric returns the metric, or an error that names the option at fault.
 func newMetric(o options) (*metric, error) {
-	if o.Split == "" {
-		o.Split = penn
-	}
+	chosen := o.Split != ""
+	o.Split = cmp.Or(o.Split, penn)
 	if !slices.Contains(tokenizers(), o.Split) {
 		return nil, fmt.Errorf("cider: unknown tokenizer %q", o.Split)
 	}
 	if f := o.Frequencies; f != nil && f.split != o.Split {
 		return nil, fmt.Errorf("cider: the frequencies are of words by tokenizer %s, and not %s", f.split, o.Split)
 	}
-	return &metric{opt: o}, nil
+	return &metric{opt: o, chosen: chosen}, nil
 }
 
 func tokenizers() []string { return append([]string{penn}, token.Names()...) }
@@ -73,12 +76,12 @@ func Factories() []metrics.Factory {
 			Source:  "Vedantam et al. (2015), CIDEr: Consensus-based Image Description Evaluation",
 			Licence: "MIT",
 			Options: []metrics.Option{
-				{Key: "tokenize", Default: penn, Values: "ptb|none|13a|intl|zh|char", Signed: []string{"tok"}, Doc: "how texts are split into words; pycocoevalcap has the first alone"},
+				{Key: "tokenize", Default: "by language, else ptb", Values: "ptb|none|13a|intl|zh|char", Signed: []string{"tok"}, Doc: "how texts are split into words; pycocoevalcap has only the first"},
 				{Key: "df", Default: "the references scored", Values: "FILE", Doc: "in how many segments n-grams are", File: true},
 				{Key: "save", Default: "none", Values: "FILE", Doc: "new file for them, which df takes", Saves: true},
 			},
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-				o := options{Plain: plain, Split: v.Enum("tokenize", penn, tokenizers()...)}
+				o := options{Plain: plain, Split: v.Enum("tokenize", "", tokenizers()...)}
 				from := v.String("df", "")
 				if path := v.String("save", ""); path != "" {
 					o.Save = func(f *frequencies) error { return saveFile(path, f) }
@@ -114,7 +117,7 @@ func (m *metric) Info() metrics.Info {
 	if m.opt.Plain {
 		name = "cider"
 	}
-	if m.opt.Split != penn {
+	if m.chosen && m.opt.Split != penn {
 		kv = append(kv, "tokenize", m.opt.Split)
 	}
 	if m.from != "" {

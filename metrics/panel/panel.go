@@ -42,7 +42,10 @@ type panelMetric struct {
 	info  metrics.Info
 }
 
-var _ metrics.Composite = (*panelMetric)(nil)
+var (
+	_ metrics.Composite = (*panelMetric)(nil)
+	_ metrics.Localized = (*panelMetric)(nil)
+)
 
 // Factory makes panels of specs, whose members parse makes.
 func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error), keep func(metrics.Metric) Score) metrics.Factory {
@@ -165,6 +168,20 @@ func (p *panelMetric) Signature(metrics.Level) metrics.Signature {
 		scale = "bounds"
 	}
 	return sig.With("combine", string(p.cfg.Combine)).With("scale", scale)
+}
+
+// InLanguage implements metrics.Localized, by that of each member.
+func (p *panelMetric) InLanguage(code string) metrics.Metric {
+	cfg := p.cfg
+	cfg.Members = nil
+	for _, m := range p.cfg.Members {
+		cfg.Members = append(cfg.Members, metrics.InLanguage(m, code))
+	}
+	out, err := newPanel(cfg)
+	if err != nil {
+		panic(err) // a member in a language has the Info that it had
+	}
+	return out
 }
 
 // Members implements metrics.Composite.

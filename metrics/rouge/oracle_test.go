@@ -148,7 +148,7 @@ func drawOptions() *rapid.Generator[options] {
 }
 
 func mustNew(o options) *metric {
-	m, err := newMetric(o, nil)
+	m, err := newMetric(o)
 	if err != nil {
 		panic(err)
 	}

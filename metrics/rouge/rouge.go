@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/internal/token"
@@ -53,18 +52,20 @@ type options struct {
 
 // metric is ROUGE with its options fixed. It is safe for concurrent use.
 type metric struct {
-	opt      options
-	wordless func() // tells of texts without a word
+	opt    options
+	chosen bool // the tokenizer was; else a language may choose it
 }
 
 var (
 	_ metrics.Preparer        = (*metric)(nil)
+	_ metrics.Localized       = (*metric)(nil)
+	_ metrics.Remarker        = (*metric)(nil)
 	_ metrics.NativeWorkspace = (*workspace)(nil)
 )
 
-// newMetric returns the metric, or an error that names the option at fault. warn, if
-// not nil, is told once where a text has letters, but no word.
-func newMetric(o options, warn func(message string)) (*metric, error) {
+// newMetric returns the metric, or an error that names the option at fault.
+func newMetric(o options) (*metric, error) {
+	m := &metric{chosen: o.Split != ""}
 	var err error
 	choose(&o.Kind, &err, "kind", rouge1, rouge2, rougeL, rougeLsum)
 	choose(&o.Part, &err, "part", fMeasure, precision, recall)
@@ -72,12 +73,7 @@ func newMetric(o options, warn func(message string)) (*metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &metric{opt: o, wordless: func() {}}
-	if warn != nil {
-		m.wordless = sync.OnceFunc(func() {
-			warn(fmt.Sprintf("%s: a text has letters, but no word of a to z and 0 to 9, and rouge-score knows no others: it scores 0; tokenize=zh, char or intl knows them", m.name()))
-		})
-	}
+	m.opt = o
 	return m, nil
 }
 
@@ -94,8 +90,8 @@ func choose[T ~string](option *T, err *error, what string, values ...T) {
 
 func tokenizers() []string { return append([]string{own}, token.Names()...) }
 
-// Factories make the metrics from specs, one of each kind. See New for warn.
-func Factories(warn func(message string)) []metrics.Factory {
+// Factories make the metrics from specs, one of each kind.
+func Factories() []metrics.Factory {
 	var out []metrics.Factory
 	for _, k := range []struct {
 		kind    kind
@@ -114,15 +110,15 @@ func Factories(warn func(message string)) []metrics.Factory {
 			Options: []metrics.Option{
 				{Key: "stemmer", Default: "no", Values: "yes|no", Signed: []string{"stem"}, Doc: "compare Porter's stems, as NLTK finds them"},
 				{Key: "part", Default: "f", Values: "f|p|r", Doc: "F1, precision or recall"},
-				{Key: "tokenize", Default: own, Values: "rouge|none|13a|intl|zh|char", Signed: []string{"tok"}, Doc: "how texts are split into words; rouge-score has the first alone"},
+				{Key: "tokenize", Default: "by language, else rouge", Values: "rouge|none|13a|intl|zh|char", Signed: []string{"tok"}, Doc: "how texts are split into words; rouge-score has only the first"},
 			},
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 				return newMetric(options{
 					Kind:    k.kind,
 					Stemmer: v.Bool("stemmer", false),
 					Part:    part(v.Enum("part", string(fMeasure), string(fMeasure), string(precision), string(recall))),
-					Split:   v.Enum("tokenize", own, tokenizers()...),
-				}, warn)
+					Split:   v.Enum("tokenize", "", tokenizers()...),
+				})
 			},
 		})
 	}
@@ -137,7 +133,7 @@ func (m *metric) name() string {
 	if m.opt.Part != fMeasure {
 		kv = append(kv, "part", string(m.opt.Part))
 	}
-	if m.opt.Split != own {
+	if m.chosen && m.opt.Split != own {
 		kv = append(kv, "tokenize", m.opt.Split)
 	}
 	return metrics.Canonical(string(m.opt.Kind), kv...)

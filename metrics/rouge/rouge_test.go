@@ -102,7 +102,7 @@ func TestPromises(t *testing.T) {
 }
 
 func TestSpecs(t *testing.T) {
-	offered := metrics.Registry(Factories(nil))
+	offered := metrics.Registry(Factories())
 	for spec, want := range map[string]string{
 		"rouge1":                               "rouge1 kind:rouge1|case:lc|tok:rouge|stem:no|part:f",
 		"rougeLsum:part=r,stemmer,tokenize=zh": "rougeLsum:stemmer=yes,part=r,tokenize=zh kind:rougeLsum|case:lc|tok:zh|stem:yes|part:r",
@@ -126,34 +126,32 @@ func TestSpecs(t *testing.T) {
 		}
 	}
 	for _, o := range []options{{Kind: "rouge3"}, {Part: "F"}, {Split: "ptb"}} {
-		if _, err := newMetric(o, nil); err == nil {
+		if _, err := newMetric(o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
 }
 
-// Texts without a word are told of once, and only where they have letters.
-func TestWarns(t *testing.T) {
+func TestRemark(t *testing.T) {
 	for _, c := range []struct {
-		o     options
-		texts []string
-		want  int
+		o        options
+		language string
+		texts    []string
+		want     string
 	}{
-		{options{}, []string{"你好", "привет"}, 1},
-		{options{Kind: rougeLsum}, []string{"你好\n", "x"}, 1},
-		{options{}, []string{"", "…!", "x 你好"}, 0},
-		{options{Split: "zh"}, []string{"你好"}, 0},
+		{options{}, "", []string{"Париж выиграл 3 матча в 2024", "Лион проиграл 3 матча в 2024"}, "ignores 100 % of the letters of these texts; to have all read, take tokenize=intl"},
+		{options{}, "", []string{"Париж Paris"}, "ignores 50 % of"},
+		{options{Kind: rougeLsum}, "", []string{"你好\n", "abcd"}, "ignores 33.3 % of the letters of these texts; to have all read, name their language, as in -l zh"},
+		{options{}, "de", []string{"Die Straße ist lang, und das Haus am Ende der langen Straße ist klein und alt."}, ""},
+		{options{}, "", []string{"", "…!", "7"}, ""},
+		{options{}, "zh", []string{"今天的天气非常好。"}, ""},
+		{options{}, "th", []string{"วันนี้อากาศดีมาก"}, ""},
+		{options{Split: "zh"}, "", []string{"今天的天气非常好。"}, ""},
+		{options{Split: "13a"}, "zh", []string{"今天的天气非常好。"}, "1 of 1 texts looked at have no spaces between words, and are taken for one word or a few: take tokenize=zh"},
 	} {
-		n := 0
-		m, err := newMetric(c.o, func(string) { n++ })
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			loaded(m, metrics.Block{Hypotheses: c.texts, References: []string{"x"}})
-		}
-		if n != c.want {
-			t.Errorf("%+v: %d warnings of %q, want %d", c.o, n, c.texts, c.want)
+		got := metrics.InLanguage(mustNew(c.o), c.language).(*metric).Remark(c.texts)
+		if !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%+v %s: %q of %q, want %q", c.o, c.language, got, c.texts, c.want)
 		}
 	}
 }

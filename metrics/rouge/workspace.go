@@ -2,7 +2,6 @@ package rouge
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
@@ -105,9 +104,6 @@ func (w *workspace) read(d *document, s string) {
 		d.words += len(ids)
 	}
 	d.lines = lines
-	if d.words == 0 && strings.ContainsFunc(s, unicode.IsLetter) {
-		w.m.wordless()
-	}
 }
 
 // words calls yield with each word of a line.

@@ -14,18 +14,20 @@ func Factory() metrics.Factory {
 		Source:  "Snover et al. (2006), A Study of Translation Edit Rate with Targeted Human Annotation",
 		Licence: "MIT",
 		Options: []metrics.Option{
-			{Key: "normalized", Default: "no", Values: "yes|no", Signed: []string{"norm", "nr"}, Doc: "decode entities and set punctuation apart"},
+			{Key: "normalized", Default: "no, yes for zh and ja", Values: "yes|no", Signed: []string{"norm", "nr"}, Doc: "decode entities and set punctuation apart"},
 			{Key: "no-punct", Default: "no", Values: "yes|no", Signed: []string{"punct", "pn"}, Words: map[string]string{"yes": "no", "no": "yes"}, Doc: "leave punctuation out"},
-			{Key: "asian", Default: "no", Values: "yes|no", Signed: []string{"as"}, Doc: "also for Asian characters, with normalized or no-punct"},
+			{Key: "asian", Default: "no, yes for zh and ja", Values: "yes|no", Signed: []string{"as"}, Doc: "also for Asian characters, with normalized or no-punct"},
 			{Key: "case-sensitive", Default: "no", Values: "yes|no", Signed: []string{"case", "c"}, Words: map[string]string{"mixed": "yes", "lc": "no"}, Doc: "keep case"},
 		},
 		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-			return New(Options{
+			m := New(Options{
 				Normalized:    v.Bool("normalized", false),
 				NoPunct:       v.Bool("no-punct", false),
 				Asian:         v.Bool("asian", false),
 				CaseSensitive: v.Bool("case-sensitive", false),
-			}), nil
+			})
+			m.chosen = v.Has("normalized") || v.Has("no-punct") || v.Has("asian")
+			return m, nil
 		},
 	}
 }

@@ -36,22 +36,28 @@ type Options struct {
 // A Metric is immutable and safe for concurrent use.
 type Metric struct {
 	options Options
+	name    string
+	chosen  bool // how East Asian texts are split was
 }
 
 var (
 	_ metrics.CorpusMetric        = (*Metric)(nil)
+	_ metrics.Localized           = (*Metric)(nil)
+	_ metrics.Remarker            = (*Metric)(nil)
 	_ metrics.NativeWorkspace     = (*workspace)(nil)
 	_ metrics.StatisticsWorkspace = (*workspace)(nil)
 )
 
 // New returns TER with the given options.
-func New(o Options) *Metric { return &Metric{options: o} }
+func New(o Options) *Metric {
+	return &Metric{options: o, name: o.spec(), chosen: o.Normalized || o.NoPunct || o.Asian}
+}
 
 // Info implements [metrics.Metric]. The name is "ter", followed by the
 // options that are not at their default, in the order of [Options].
 func (m *Metric) Info() metrics.Info {
 	return metrics.Info{
-		Name:            m.options.spec(),
+		Name:            m.name,
 		NeedsReferences: true,
 		Direction:       metrics.LowerIsBetter,
 		Lower:           0,

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,8 +17,8 @@ import (
 
 // checkFlags say how answers are checked.
 type checkFlags struct {
-	checks   []string
-	language string // TARGET or SOURCE-TARGET
+	languageFlag
+	checks []string
 
 	learns *language.Detector // waits for learn; nil where the language is known
 }
@@ -32,9 +31,8 @@ const (
 func (f *checkFlags) register(cmd *cobra.Command) {
 	words := append([]string{listAll, listNone}, check.Checks()...)
 	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`NAME,…`: checks to make, all, or none, which cleans nothing either", words...)
-	cmd.Flags().StringVar(&f.language, "language", "", "language of the references, such as de, or with that of the sources zh-en; none leaves that check out (default that of an mtme: dataset, or what references tell)")
+	f.languageFlag.register(cmd, "; none leaves that check out", "what references tell")
 	grouped(cmd, taskFlags, "checks", "language")
-	complete(cmd, "language", append([]string{listNone}, language.Codes()...)...)
 }
 
 // checkNames reads a list of names. Unknown ones are left to check.New.
@@ -49,28 +47,6 @@ func checkNames(s string) ([]string, error) {
 		return []string{}, nil
 	}
 	return names, nil
-}
-
-// languages are those of sources and references, as the flag or the dataset says.
-func (f *checkFlags) languages(args []string) (source, target string, err error) {
-	if len(args) > 0 {
-		source, target = dataset.LanguagePair(args[0])
-	}
-	if f.language == "" || f.language == listNone {
-		return source, target, nil
-	}
-	from, to, pair := strings.Cut(f.language, "-")
-	if pair {
-		source = from
-	} else {
-		to = from
-	}
-	for _, code := range []string{cmp.Or(from, to), to} {
-		if !slices.Contains(language.Codes(), strings.ToLower(code)) {
-			return "", "", usagef("--language: unknown language %q; known are the ISO 639-1 codes %s", code, strings.Join(language.Codes(), ", "))
-		}
-	}
-	return source, to, nil
 }
 
 // checker makes the Checker that the flags ask for; args name the dataset, and
@@ -108,10 +84,7 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
 		return nil
 	}
-	source, target, err := f.languages(args)
-	if err != nil {
-		return err
-	}
+	source, target := f.languages(args)
 	target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
 	d := language.New(language.Config{Language: target, Source: source, Models: e.models})
 	if cfg.Detector = d; target == "" {

@@ -23,6 +23,7 @@ import (
 type comparison struct {
 	data   input
 	choice choiceFlags
+	languageFlag
 	score  settingFlags
 	judges judgeFlags
 	matrix string
@@ -50,6 +51,7 @@ var compared = []string{"single", "max", "mean", "native"}
 func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults) {
 	c.data.register(cmd)
 	c.choice.register(cmd)
+	c.languageFlag.register(cmd, languageSplits, "unknown")
 	c.score.register(e, cmd, strings.Join(compared, ","))
 	c.registerStatistics(cmd, def)
 	f := cmd.Flags()
@@ -104,6 +106,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
+	_, d.Language = c.languages(args)
 	var err error
 	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err

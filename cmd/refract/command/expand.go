@@ -172,10 +172,7 @@ func (x *expandFlags) readPrompts(args []string) ([]diversify.Prompt, error) {
 	if err != nil {
 		return nil, usagef("--prompts: %w", err)
 	}
-	_, target, err := x.languages(args)
-	if err != nil {
-		return nil, err
-	}
+	_, target := x.languages(args)
 	for i, p := range prompts {
 		if !p.NeedsLanguage() {
 			continue

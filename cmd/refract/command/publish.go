@@ -17,10 +17,10 @@ type publisher struct {
 	input
 	decisionFlag
 	publish.Options
-	output   output // how the result is printed
-	dir      string
-	prompts  string
-	language string
+	languageFlag
+	output  output // how the result is printed
+	dir     string
+	prompts string
 }
 
 func (e *env) publishCommand() *cobra.Command {
@@ -58,9 +58,9 @@ compares it with its manifest.`,
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	grouped(cmd, resultFlags, "to", "output")
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
-	f.StringVar(&p.language, "language", "", "language of the references, such as de, for the card, or with that of the sources zh-en")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	complete(cmd, "prompts", diversify.PromptWords()...)
+	p.languageFlag.register(cmd, ", for the card", "")
 	grouped(cmd, taskFlags, "license", "language")
 	return cmd
 }
@@ -72,15 +72,12 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	case p.dir == "":
 		return usagef("-o is missing: name the folder to write")
 	}
-	_, target, pair := strings.Cut(p.language, "-")
-	if !pair {
-		target = p.language
-	}
+	source, target := p.languages(args)
 	if target != "" {
 		p.Card.Languages = []string{target}
 	}
-	if p.Format == dataset.FormatMTME && pair {
-		p.LanguagePair = p.language
+	if p.Format == dataset.FormatMTME && source != "" {
+		p.LanguagePair = source + "-" + target
 	}
 	p.Card.Name = filepath.Base(p.dir)
 	if err := p.Check(); err != nil {

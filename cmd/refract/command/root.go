@@ -30,7 +30,7 @@ func (e *env) registry() metrics.Registry {
 // registryOf is registry for a run; a nil one makes no metric that asks a server.
 func (e *env) registryOf(run *judging) metrics.Registry {
 	lexical := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
-	return slices.Concat(lexical, rouge.Factories(func(message string) { e.warn("%s", message) }), cider.Factories(),
+	return slices.Concat(lexical, rouge.Factories(), cider.Factories(),
 		metrics.Registry{
 			neural.Factory(run.neural),
 			similarity.Factory(run.embedding),

@@ -24,6 +24,7 @@ import (
 type scorer struct {
 	input
 	choiceFlags
+	languageFlag
 	settingFlags
 	judgeFlags
 	scoreView
@@ -31,7 +32,8 @@ type scorer struct {
 	system     string
 	canaries   int
 	reports    string
-	statistics bool // --per statistics: scores of systems as a line that adds up
+	statistics bool   // --per statistics: scores of systems as a line that adds up
+	target     string // language of the references; "" where unknown
 
 	judging *judging
 	gather  *audit.Reports // what judges say
@@ -70,6 +72,8 @@ to know the hash. Standard input and pipes have none there.`,
 	}
 	s.input.register(cmd)
 	s.choiceFlags.register(cmd)
+	s.languageFlag.register(cmd, languageSplits, "unknown")
+	grouped(cmd, metricFlags, "language")
 	s.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
 	s.output.register(cmd)
 	s.parquet = true
@@ -102,6 +106,8 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	_, s.target = s.languages(args)
+	s.inLanguage(ms)
 	s.judging = judging
 	defer judging.close()
 	err = s.score(ctx, e, args, ms)

@@ -34,8 +34,9 @@ type metricDetail struct {
 	NeedsReferences bool              `json:"needs_references"`
 	Signature       string            `json:"signature"`
 	Explains        bool              `json:"explains,omitempty"`
-	// Spec makes the metric anew where it scores pooled statistics.
-	Spec string `json:"spec,omitempty"`
+	// Spec, with a language, makes the metric anew where it scores pooled statistics.
+	Spec     string `json:"spec,omitempty"`
+	Language string `json:"language,omitempty"`
 }
 
 type setDetail struct {
@@ -75,6 +76,7 @@ func (s *scorer) details(eng *refract.Engine) scoreDetails {
 		of := slices.Index(ms, set.Metric)
 		pooled := s.per == "system" && eng.Pools(k)
 		if pooled {
+			d.Metrics[of].Language = s.target
 			d.Metrics[of].Spec = redact.Text(s.parsed[set.Metric.Info().Name])
 		}
 		d.Settings = append(d.Settings, setDetail{of, set.Aggregator.Name(), pooled})
@@ -109,6 +111,7 @@ func (d *scoreDetails) engine(ctx context.Context, e *env, id *refract.Identity)
 			if pools[of], err = e.registryWith(nil, nil).Parse(ctx, d.Metrics[of].Spec); err != nil {
 				return nil, nil, err
 			}
+			pools[of] = metrics.InLanguage(pools[of], d.Metrics[of].Language)
 			if again := matrix.InfoOf(pools[of], false, "", ""); again.CellSignature != d.Metrics[of].Signature {
 				return nil, nil, errors.New("the parts were scored by another " + again.Name + ": merge them with the program that scored them")
 			}

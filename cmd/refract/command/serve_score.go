@@ -134,10 +134,11 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	var per []string
 	cmd := &cobra.Command{Use: "score"}
 	q.settingFlags.register(s.e, cmd, "")
+	q.languageFlag.register(cmd, "", "")
 	registerScope(cmd, &q.system)
 	same := func(word string) string { return word }
 	listFlag(cmd, &per, "per", "system,segment", wordOf("system", "segment", "cell"), same, "")
-	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "system", "per")
+	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "system", "per", "language")
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +174,8 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	if _, err := distinct(q.metrics, ms); err != nil {
 		return nil, err
 	}
+	_, q.target = q.languages(nil)
+	q.inLanguage(ms)
 	chosen, err := q.settings(ms)
 	if err == nil {
 		chosen, err = refract.Fit(ctx, dataset.InMemory(segments), chosen)
@@ -216,7 +219,8 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.score.register(s.e, cmd, "")
 	c.registerStatistics(cmd, settingsCompared)
 	c.registerTable(cmd)
-	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table")
+	c.languageFlag.register(cmd, "", "")
+	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table", "language")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	xlanguage "golang.org/x/text/language"
+
+	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/metrics"
+)
+
+// languageFlag says in which languages a dataset is.
+type languageFlag struct{ language string } // TARGET or SOURCE-TARGET
+
+// languageSplits is what metrics do with the flag.
+const languageSplits = ", by which metrics split texts into words, as sacreBLEU does"
+
+// register adds the flag, with what it does, and what holds without it where the dataset
+// does not tell either.
+func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string) {
+	none := strings.Contains(does, listNone)
+	codes := language.Codes()
+	if none {
+		codes = append([]string{listNone}, codes...)
+	}
+	def := "that of an mtme: or published: dataset"
+	if otherwise != "" {
+		def += ", else " + otherwise
+	}
+	parsedFlag(cmd, &f.language, "language,l", "", func(s string) (string, error) {
+		for code := range strings.SplitSeq(s, "-") {
+			_, err := xlanguage.Parse(code)
+			if none && s == listNone {
+				err = nil
+			}
+			if err != nil || strings.Count(s, "-") > 1 {
+				return "", fmt.Errorf("unknown language %q: write a code of ISO 639, such as de, or a pair, such as en-de", s)
+			}
+		}
+		return s, nil
+	}, "language of the references, such as de, or with that of the sources en-de"+does+" (default "+def+")", codes...)
+}
+
+// languages are those of sources and references, as the flag or the dataset says.
+func (f *languageFlag) languages(args []string) (source, target string) {
+	if len(args) > 0 {
+		source, target = dataset.LanguagePair(args[0])
+	}
+	from, to, pair := strings.Cut(f.language, "-")
+	switch {
+	case pair:
+		return from, to
+	case from != "" && from != listNone:
+		return source, from
+	}
+	return source, target
+}
+
+// inLanguage makes metrics those of the language of the references.
+func (s *scorer) inLanguage(ms []metrics.Metric) {
+	for i := range ms {
+		ms[i] = metrics.InLanguage(ms[i], s.target)
+	}
+}

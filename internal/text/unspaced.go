@@ -1,0 +1,44 @@
+package text
+
+import "unicode"
+
+// unspaced are the languages whose scripts have no spaces between words.
+var unspaced = []struct {
+	code   string
+	tables []*unicode.RangeTable
+}{
+	{"zh", []*unicode.RangeTable{unicode.Han}},
+	{"ja", []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}},
+	{"th", []*unicode.RangeTable{unicode.Thai}},
+	{"lo", []*unicode.RangeTable{unicode.Lao}},
+	{"km", []*unicode.RangeTable{unicode.Khmer}},
+	{"my", []*unicode.RangeTable{unicode.Myanmar}},
+}
+
+// Unspaced counts the letters of scripts without spaces between words, and names the
+// language that is written so. It is "" where most letters are of other scripts.
+func Unspaced(s string) (language string, letters int) {
+	counts, all, most := make([]int, len(unspaced)), 0, 0
+	for _, r := range s {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		all++
+		for i := range unspaced {
+			if r >= 0xe00 && unicode.In(r, unspaced[i].tables...) {
+				counts[i]++
+				letters++
+				if counts[i] > counts[most] {
+					most = i
+				}
+			}
+		}
+	}
+	switch {
+	case 2*letters <= all:
+		return "", letters
+	case most == 0 && 20*counts[1] > counts[0]: // Japanese has Chinese characters too
+		most = 1
+	}
+	return unspaced[most].code, letters
+}

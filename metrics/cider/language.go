@@ -1,0 +1,26 @@
+package cider
+
+import (
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/internal/token"
+)
+
+// InLanguage implements metrics.Localized. Words that were counted before stay as they
+// were.
+func (m *metric) InLanguage(code string) metrics.Metric {
+	if m.chosen || m.Fitted() {
+		return m
+	}
+	out := *m
+	out.opt.Split = token.For(code, penn)
+	return &out
+}
+
+// Remark implements metrics.Remarker.
+func (m *metric) Remark(texts []string) string {
+	code, said := token.Unsplit(texts, newSplitter(m.opt.Split).Split)
+	if said == "" {
+		return ""
+	}
+	return said + token.Advice(code, "tokenize="+token.For(code, ""), m.chosen)
+}

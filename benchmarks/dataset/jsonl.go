@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -85,6 +89,17 @@ func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 	return out, err
 }
 
+// otherColumns adds to the error of the first line how a file with columns of its own is
+// read, if that is what it is.
+func otherColumns(err error, line []byte, path string) error {
+	var fault *jsonline.Error
+	var object map[string]any
+	if !errors.As(err, &fault) || !strings.HasPrefix(fault.Error(), "unknown field") || strings.Contains(fault.Error(), "did you mean") || json.Unmarshal(line, &object) != nil {
+		return err
+	}
+	return fmt.Errorf("%w; a file with columns of its own is read as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
+}
+
 func lineSet(in *input, o Options) *set {
 	in.json = true
 	rows := func(from, to int64) reading {
@@ -103,7 +118,10 @@ func lineSet(in *input, o Options) *set {
 				}
 				if err == nil && n > from {
 					var s *refract.Segment
-					if s, err = r.parse(line, l.pos()); err == nil {
+					if s, err = r.parse(line, l.pos()); err != nil && n == 1 && !in.stream {
+						err = otherColumns(err, line, in.name)
+					}
+					if err == nil {
 						err = placed(checkVariants(s), s.Pos)
 					}
 					if err == nil {

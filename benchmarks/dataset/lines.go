@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// lineReader reads the lines of a file, of any length. It removes a byte
+// lineReader reads the lines of a file, none of more than maxLine bytes. It removes a byte
 // order mark and carriage returns before line ends, with a warning each, and
 // refuses invalid UTF-8.
 type lineReader struct {
@@ -26,6 +26,10 @@ type lineReader struct {
 }
 
 const lineBuffer = 128 << 10
+
+// maxLine bounds a line while it is read: a segment has far less text, and JSON's escapes
+// take up to three times as much room.
+const maxLine = 4 * refract.DefaultMaxText
 
 func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, error) {
 	f, err := in.open(ctx)
@@ -86,7 +90,10 @@ func (l *lineReader) any() ([]byte, error) {
 		l.long = append(l.long[:0], b...)
 		for err == bufio.ErrBufferFull {
 			b, err = l.r.ReadSlice('\n')
-			l.long = append(l.long, b...)
+			if l.long = append(l.long, b...); len(l.long) > maxLine {
+				l.line++
+				return nil, failAt(l.pos(), 0, "the line has more than %d MiB; is this a file of a segment a line?", maxLine>>20)
+			}
 		}
 		b = l.long
 	}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/text"
@@ -57,7 +59,7 @@ func parquetSet(name string, files []string, o Options) (*set, error) {
 		if _, err := newRegular(path); err != nil {
 			return nil, err
 		}
-		err := withParquet(path, checkSchema, func(p *parquet.File) error {
+		err := withParquet(path, segmentSchema(path), func(p *parquet.File) error {
 			rows += int(p.NumRows())
 			return nil
 		})
@@ -67,7 +69,7 @@ func parquetSet(name string, files []string, o Options) (*set, error) {
 	}
 	return &set{n: rows, read: checked(name, "segment", o, func(_ context.Context, each func(*refract.Segment) error) error {
 		for _, path := range files {
-			if err := withParquet(path, checkSchema, func(p *parquet.File) error { return eachSegment(p, path, each) }); err != nil {
+			if err := withParquet(path, segmentSchema(path), func(p *parquet.File) error { return eachSegment(p, path, each) }); err != nil {
 				return err
 			}
 		}
@@ -82,9 +84,14 @@ func eachSegment(p *parquet.File, path string, each func(*refract.Segment) error
 			absent[columnName(path)] = true
 		}
 	}
+	for _, path := range p.Schema().Columns() {
+		if leaf, ok := p.Schema().Lookup(path...); ok && empty(leaf.Node) {
+			absent[columnName(path)] = true
+		}
+	}
 	return eachRow(p, path, func(row *record, pos refract.Position) error {
-		takeAbsent("variants", row.Variants, absent)
-		takeAbsent("rejected", row.Rejected, absent)
+		row.Variants = takeAbsent("variants", row.Variants, absent)
+		row.Rejected = takeAbsent("rejected", row.Rejected, absent)
 		s, err := row.segment(false)
 		if err == nil {
 			err = cmp.Or(checkVariants(s), checkUTF8(s))
@@ -186,10 +193,22 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
+// segmentSchema returns what checkSchema says of a file.
+func segmentSchema(path string) func(*parquet.File) error {
+	return func(p *parquet.File) error { return checkSchema(p, path) }
+}
+
 // checkSchema refuses columns that are not known, since they would be lost,
 // and columns of another type.
-func checkSchema(p *parquet.File) error {
+func checkSchema(p *parquet.File, file string) error {
 	got := p.Schema()
+	other := func() string {
+		var columns []string
+		for _, path := range got.Columns() {
+			columns = append(columns, columnName(path))
+		}
+		return "; a file with columns of its own is read as " + suggestTable(file, columns)
+	}
 	want := parquet.SchemaOf(record{})
 	var known []string
 	for _, path := range want.Columns() {
@@ -197,19 +216,21 @@ func checkSchema(p *parquet.File) error {
 	}
 	for _, path := range got.Columns() {
 		name := columnName(path)
+		have, _ := got.Lookup(path...)
 		leaf, ok := want.Lookup(path...)
-		if !ok && strings.HasSuffix(name, ".doubt") {
-			continue // of older files; alarms took its place
+		if empty(have.Node) || !ok && formerly[name] {
+			continue
 		}
 		if !ok {
 			hint := didYouMean(name, known)
 			if hint == "" {
-				hint = "; the columns are those that 'refract publish --to parquet' writes"
+				hint = other()
 			}
 			return fmt.Errorf("unknown column %s%s", text.Quote(name), hint)
 		}
-		have, _ := got.Lookup(path...)
-		if h, w := have.Node.Type().Kind(), leaf.Node.Type().Kind(); h != w {
+		h, w := have.Node.Type().Kind(), leaf.Node.Type().Kind()
+		wide := h == parquet.Int64 && w == parquet.Int32 // as pandas writes all integers
+		if h != w && !(wide && narrow(p, have.ColumnIndex)) {
 			return fmt.Errorf("column %s is of type %v; want %v", name, h, w)
 		}
 		if have.MaxRepetitionLevel != leaf.MaxRepetitionLevel {
@@ -218,15 +239,47 @@ func checkSchema(p *parquet.File) error {
 	}
 	for _, path := range [][]string{{"id"}, {"references", "list", "element"}} {
 		if _, ok := got.Lookup(path...); !ok {
-			return fmt.Errorf("there is no column %s; this is no file of segments", path[0])
+			return fmt.Errorf("there is no column %s%s", path[0], other())
 		}
 	}
 	return nil
 }
 
+// formerly are columns that earlier versions wrote, and that nothing reads.
+var formerly = map[string]bool{"variants.doubt": true, "rejected.doubt": true}
+
+// empty reports whether a column has no value but null, as pandas and Polars write a
+// column, or lists, in which there is nothing.
+func empty(node parquet.Node) bool {
+	logical := node.Type().LogicalType()
+	if logical == nil {
+		return false
+	}
+	_, is := logical.Value.(*format.NullType)
+	return is
+}
+
+// narrow reports whether all numbers of a column have room in 32 bits.
+func narrow(p *parquet.File, column int) bool {
+	for _, group := range p.RowGroups() {
+		chunk, ok := group.ColumnChunks()[column].(*parquet.FileColumnChunk)
+		if !ok {
+			return false
+		}
+		least, most, known := chunk.Bounds()
+		if known && (least.Int64() < math.MinInt32 || most.Int64() > math.MaxInt32) || !known && chunk.NumValues() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // takeAbsent makes missing what the library fills with zeros where a file has
-// variants, and lacks one of their columns.
-func takeAbsent(field string, variants []variantRecord, absent map[string]bool) {
+// variants, and lacks one of their columns or has nothing in it.
+func takeAbsent(field string, variants []variantRecord, absent map[string]bool) []variantRecord {
+	if absent[field] {
+		return nil
+	}
 	for i := range variants {
 		v := &variants[i]
 		if absent[field+".text"] {
@@ -242,4 +295,5 @@ func takeAbsent(field string, variants []variantRecord, absent map[string]bool) 
 			v.Cleaned = nil
 		}
 	}
+	return variants
 }

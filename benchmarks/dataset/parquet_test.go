@@ -142,7 +142,7 @@ func TestParquetErrors(t *testing.T) {
 		{"cut off", encodeParquet(t, &refract.Segment{ID: "a"})[:100], "d.parquet: the Parquet file is cut off or damaged"},
 		{"unknown column", rowsOf(t, misspelt{}), `d.parquet: unknown column "sourse" (did you mean "source"?)`},
 		{"type", rowsOf(t, numbered{}), "d.parquet: column id is of type INT64"},
-		{"no references", rowsOf(t, bare{}), "d.parquet: there is no column references; this is no file of segments"},
+		{"no references", rowsOf(t, bare{}), `d.parquet: there is no column references; a file with columns of its own is read as 'table:d.parquet,id=id,reference=COLUMN,system:NAME=COLUMN'`},
 		{"references as text", rowsOf(t, plain{}), `d.parquet: unknown column "references"`},
 		{"no rows", rowsOf[smallest](t), "d.parquet: the dataset is empty: no segment at all"},
 		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each needs a non-empty one of its own"},
@@ -201,28 +201,55 @@ func TestParquetAbsentColumns(t *testing.T) {
 	}
 }
 
-// A damaged file is an error or reads as something, but ends no program.
-// Files of before have a doubt, which is ignored.
-func TestParquetOldDoubt(t *testing.T) {
+// What pandas and Polars make of a set is the set: integers of 64 bits, columns in another
+// order, lists in which nothing ever was, and columns that earlier versions wrote.
+func TestParquetOfDataFrames(t *testing.T) {
 	type variant struct {
-		Text  *string  `parquet:"text"`
-		Doubt *float64 `parquet:"doubt"`
+		Prompt    string   `parquet:"prompt"`
+		Reference int64    `parquet:"reference"`
+		Text      *string  `parquet:"text"`
+		Doubt     *float64 `parquet:"doubt"`
 	}
-	type old struct {
-		ID         string    `parquet:"id"`
-		References []*string `parquet:"references,list"`
+	type row struct {
 		Variants   []variant `parquet:"variants,list"`
+		References []string  `parquet:"references,list"`
+		ID         string    `parquet:"id"`
 	}
-	path := filepath.Join(t.TempDir(), "old.parquet")
-	if err := parquet.WriteFile(path, []old{{ID: "1", References: []*string{new("r")}, Variants: []variant{{new("v"), new(0.25)}}}}); err != nil {
+	words := "a dog"
+	read := func(reference int64) ([]*refract.Segment, error) {
+		path := filepath.Join(t.TempDir(), "d.parquet")
+		writeFile(t, path, rowsOf(t, row{[]variant{{"p", reference, &words, nil}}, []string{"the dog", "one dog"}, "a"}))
+		return openAndCollect(Open("parquet:"+path, Options{}))
+	}
+	got, err := read(1)
+	if err != nil || len(got) != 1 || len(got[0].Variants) != 1 || got[0].Variants[0].Reference != 1 || got[0].Variants[0].Text.Value != words {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err := read(1 << 32); err == nil || !strings.Contains(err.Error(), "column variants.reference is of type INT64") {
+		t.Errorf("a number without room: %v", err)
+	}
+
+	nothing := parquet.List(parquet.Optional(parquet.Leaf(parquet.NullType)))
+	schema := parquet.NewSchema("set", parquet.Group{
+		"id": parquet.String(), "references": parquet.List(parquet.String()), "rejected": nothing, "source": parquet.Optional(parquet.Leaf(parquet.NullType)),
+	})
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, schema)
+	if err := w.Write(map[string]any{"id": "a", "references": []string{"r"}, "rejected": []any{}, "source": nil}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := openAndCollect(Open("parquet:"+path, Options{}))
-	if err != nil || len(got) != 1 || got[0].Variants[0].Text.Value != "v" || got[0].Variants[0].Alarms != nil {
-		t.Errorf("%+v, %v", got, err)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "d.parquet")
+	writeFile(t, path, b.Bytes())
+	got, err = openAndCollect(Open("parquet:"+path, Options{}))
+	if err != nil || len(got) != 1 || len(got[0].Rejected) > 0 || got[0].Source.Valid || got[0].References[0].Value != "r" {
+		t.Errorf("null columns: %+v, %v", got, err)
 	}
 }
 
+// A damaged file is an error or reads as something, but ends no program.
 func TestParquetDamage(t *testing.T) {
 	s := &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}}
 	for i := range 20 {

@@ -155,7 +155,7 @@ func TestReaderErrors(t *testing.T) {
 		{"mqm reference", "mqm:f,reference=people", map[string]string{"f": marot + rated}, `f: has no system "people" to be a reference; it has "A"`},
 		{"mqm references", "mqm:f", map[string]string{"f": marot + strings.Replace(rated, "A", "refB", 1) + strings.Replace(rated, "A", "refC", 1)}, `f: the file has several references and none is refA; choose among "refB", "refC"`},
 
-		{"table no columns", "table:" + here(t) + "/table.parquet", nil, `dataset "table:TESTDATA/table.parquet": say what the columns are, as in table:FILE,source=COLUMN,reference=COLUMN; there are "id", "translation.en", "translation.zh", "refs", "answers.lex", "answers.n", "nested", "image", "score", "mt", "domain"`},
+		{"table no columns", "table:" + here(t) + "/table.parquet", nil, `dataset "table:TESTDATA/table.parquet": say what the columns are, as in 'table:TESTDATA/table.parquet,id=id,references=refs,system:mt=mt'; there are "id", "translation.en", "translation.zh", "refs", "answers.lex", "answers.n", "nested", "image", "score", "mt", "domain"`},
 		{"table unknown in Parquet", "table:" + here(t) + "/table.parquet,source=ref", nil, `TESTDATA/table.parquet: there is no column "ref" (did you mean "refs"?); there are "id", "translation.en", "translation.zh", "refs", "answers.lex", "answers.n", "nested", "image", "score", "mt", "domain"`},
 		{"table list", "table:" + here(t) + "/table.parquet,source=refs", nil, `TESTDATA/table.parquet:1: column "refs" holds a list; only references=COLUMN takes lists`},
 		{"table lists", "table:" + here(t) + "/table.parquet,references=nested", nil, `TESTDATA/table.parquet:1: column "nested": a list of lists is not read`},

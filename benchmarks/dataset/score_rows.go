@@ -22,6 +22,9 @@ type Score struct {
 // scoreFields are the columns of a file of scores.
 var scoreFields = []string{"id", "system", "score"}
 
+// segmentFields are further columns of 'refract score --per segment', which are not read.
+var segmentFields = []string{"metric", "aggregate", "references", "status", "missing_references", "signature", "human"}
+
 // ReadScores reads the scores of a metric for the outputs of a dataset: a row
 // with id, system and score for each, in any order, as JSON Lines where the
 // file's name ends in ".jsonl", as values parted by tabs where it ends in ".tsv",
@@ -103,7 +106,7 @@ func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error 
 			continue
 		}
 		if r.seen[i][h] {
-			return failAt(pos, 0, "segment %s has two scores of system %s", text.Quote(id), text.Quote(system))
+			return failAt(pos, 0, "segment %s has two scores of system %s; a file holds those of one metric and aggregator", text.Quote(id), text.Quote(system))
 		}
 		r.seen[i][h], r.scores[i][h] = true, s
 		r.rows++
@@ -127,8 +130,10 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 		each = t.eachJSON
 	}
 	return each(warn, func(row *tableRow) error {
-		if len(row.known) > len(scoreFields) {
-			return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score alone", quotedNames(row.known))
+		for _, name := range row.known {
+			if !slices.Contains(scoreFields, name) && !slices.Contains(segmentFields, name) {
+				return failAt(refract.Position{File: path, Line: 1}, 0, "the columns are %s; want id, system and score, or those of 'refract score --per segment'", quotedNames(row.known))
+			}
 		}
 		var keys [2]string
 		for i := range keys {

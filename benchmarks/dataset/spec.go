@@ -21,6 +21,8 @@ func complete(spec string) string {
 		return "jsonl:" + spec
 	case strings.HasSuffix(name, ".parquet"):
 		return "parquet:" + spec
+	case strings.HasSuffix(name, ".csv"), strings.HasSuffix(name, ".tsv"), strings.HasSuffix(name, ".ndjson"):
+		return "table:" + spec
 	default:
 		if _, err := os.Stat(filepath.Join(spec, ManifestName)); err == nil {
 			return "published:" + spec

@@ -58,7 +58,7 @@ func openTable(place string, o Options) (*set, error) {
 		return nil, err
 	}
 	if len(t.columns) == 0 {
-		return nil, specError("dataset %s: say what the columns are, as in table:FILE,source=COLUMN,reference=COLUMN; there are %s", text.Quote("table:"+place), quotedNames(known))
+		return nil, specError("dataset %s: say what the columns are, as in %s; there are %s", text.Quote("table:"+place), suggestTable(t.path, known), quotedNames(known))
 	}
 	var judged []string
 	for _, h := range t.humans {

@@ -44,7 +44,10 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 			return nil, fmt.Errorf("source: %w", err)
 		}
 	}
-	for _, path := range s.References {
+	for i, path := range s.References {
+		if slices.Contains(s.References[:i], path) {
+			o.Warn(Warning{refract.Position{File: path}, "the file is given twice, and is two equal references"})
+		}
 		in, err := newInput(path)
 		if err != nil {
 			return nil, fmt.Errorf("reference: %w", err)

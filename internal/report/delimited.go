@@ -123,23 +123,26 @@ func appendTSVString(dst []byte, s string) []byte {
 
 var tsvEscapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
 
-// withoutControls shows control characters as \x1b and the like, where they
-// could reach a terminal; a quoted field of CSV has its line ends and tabs.
+// withoutControls shows characters that act where they are printed, those of direction
+// too, as \x1b or \u202e; a quoted field of CSV has its line ends and tabs.
 func withoutControls(s string) string {
 	if !strings.ContainsFunc(s, isControl) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if isControl(r) {
-			fmt.Fprintf(&b, `\x%02x`, r)
-		} else {
+		switch {
+		case !isControl(r):
 			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
 }
 
 func isControl(r rune) bool {
-	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
+	return (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) && r != '\t' && r != '\n' && r != '\r'
 }

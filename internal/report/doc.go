@@ -45,7 +45,7 @@
 //     Numbers are left alone.
 //   - CSV quotes as in RFC 4180; lines end in LF. TSV never quotes; it writes
 //     tab, LF, CR and backslash as \t, \n, \r and \\. Both show other control
-//     characters as \x1b and the like, since their files are looked at on
+//     characters, and those of direction, as \x1b and \u202e, since their files are looked at on
 //     terminals too.
 //   - The formats for people show what would act on a terminal or be unseen,
 //     as [Visible] does; markdown and latex then escape their own syntax.

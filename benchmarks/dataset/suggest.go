@@ -1,0 +1,73 @@
+package dataset
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// columnWords are names that people give to columns, without case, punctuation and
+// numbers at the end, by the option of a table: spec that stands for them.
+var columnWords = []struct {
+	option string
+	words  []string
+}{
+	{"id", []string{"id", "segid", "segmentid", "sampleid", "docid", "idx", "index", "unnamed", "indexlevel"}},
+	{"source", []string{"source", "src", "sourcetext", "input", "article", "document", "question", "prompt"}},
+	{"references", []string{"references", "refs", "targets", "answers", "golds"}},
+	{"reference", []string{"reference", "ref", "referencetext", "target", "gold", "golden", "groundtruth", "label", "answer"}},
+	{"system", []string{"system", "systemname", "systemid", "model", "modelname"}},
+	{"output", []string{"output", "hypothesis", "hyp", "prediction", "predictions", "pred", "response", "generation", "generated", "generatedtext", "mt", "candidate", "translation", "completion"}},
+	{"human", []string{"human", "humanscore", "humanscores", "rating", "judgement", "judgment", "da", "mqm"}},
+}
+
+// noWord is what does not tell the names of columns apart.
+var noWord = regexp.MustCompile(`[\d\s_.:-]+`)
+
+// suggestTable is a spec for a table with some columns, as far as their names tell what
+// they are; COLUMN stands for what they do not.
+func suggestTable(path string, columns []string) string {
+	found := map[string][]string{}
+	for _, column := range columns {
+		word := noWord.ReplaceAllString(strings.ToLower(column), "")
+		for _, c := range columnWords {
+			if slices.Contains(c.words, word) && !strings.Contains(column, ",") && (len(found[c.option]) == 0 || c.option == "reference") {
+				found[c.option] = append(found[c.option], column)
+				break
+			}
+		}
+	}
+	spec := "table:" + path
+	add := func(option string, or ...string) {
+		columns := found[option]
+		if len(columns) == 0 {
+			columns = or
+		}
+		for _, column := range columns {
+			spec += "," + option + "=" + column
+		}
+	}
+	add("id")
+	add("source")
+	add("references")
+	if found["references"] == nil {
+		add("reference", "COLUMN")
+	}
+	output, system := slices.Concat(found["output"], []string{"COLUMN"})[0], "NAME"
+	switch {
+	case found["system"] != nil:
+		add("system")
+		spec += ",output=" + output
+	default:
+		if found["output"] != nil {
+			system = noWord.ReplaceAllString(output, "")
+		}
+		spec += ",system:" + system + "=" + output
+	}
+	if human := found["human"]; human != nil {
+		spec += ",human:" + noWord.ReplaceAllString(human[0], "") + "=" + human[0]
+	}
+	return "'" + text.Visible(spec) + "'"
+}

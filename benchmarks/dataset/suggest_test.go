@@ -1,0 +1,66 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestSuggestTable(t *testing.T) {
+	for columns, want := range map[string]string{
+		"idx src reference mt":                        "table:f.csv,id=idx,source=src,reference=reference,system:mt=mt",
+		"Unnamed:_0 Source Ref_1 Ref_2 Model Output":  "table:f.csv,id=Unnamed:_0,source=Source,reference=Ref_1,reference=Ref_2,system=Model,output=Output",
+		"question answers prediction rating":          "table:f.csv,source=question,references=answers,system:prediction=prediction,human:rating=rating",
+		"article summary":                             "table:f.csv,source=article,reference=COLUMN,system:NAME=COLUMN",
+		"__index_level_0__ references system a,b hyp": "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",
+	} {
+		if got := suggestTable("f.csv", strings.Fields(columns)); got != "'"+want+"'" {
+			t.Errorf("%s: %s, want %s", columns, got, want)
+		}
+	}
+}
+
+// A line without an end is refused before it fills the memory.
+func TestEndlessLine(t *testing.T) {
+	endless := io.MultiReader(strings.NewReader("a\n"), endlessly('x'))
+	for _, json := range []bool{false, true} {
+		l := newLineReader("f.txt", endless, func(Warning) {})
+		l.json = json
+		var err error
+		for err == nil {
+			_, err = l.next()
+		}
+		if !strings.Contains(err.Error(), "the line has more than 32 MiB") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// endlessly reads as one character for ever.
+type endlessly byte
+
+// Read implements io.Reader.
+func (e endlessly) Read(p []byte) (int, error) {
+	copy(p, bytes.Repeat([]byte{byte(e)}, len(p)))
+	return len(p), nil
+}
+
+func TestOneFileTwice(t *testing.T) {
+	dir := folderOf(t, map[string]string{"r.txt": "a\n", "h.txt": "b\n"})
+	t.Chdir(dir)
+	var said []string
+	ds, err := OpenLines(LinesSpec{References: []string{"r.txt", "r.txt"}, Hypotheses: []NamedFile{{"h", "h.txt"}}}, Options{Warn: func(w Warning) { said = append(said, w.String()) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, err := range ds.Segments(context.Background()) {
+		if err != nil || len(s.References) != 2 {
+			t.Error(s, err)
+		}
+	}
+	if strings.Join(said, "") != "r.txt: the file is given twice, and is two equal references" {
+		t.Errorf("said %q", said)
+	}
+}

@@ -81,9 +81,30 @@ type Segment struct {
 	Rejected   []Variant    // answers that are no references, with their verdicts
 	Hypotheses []Hypothesis // in the dataset's order, a system at most once
 	Judgements []Judgement
-	Document   string // "" where none is stated
-	Domain     string // "" where none is stated
+	Document   string  // "" where none is stated
+	Domain     string  // "" where none is stated
+	Judged     *Judged // nil where no judge looked at its variants
 	Pos        Position
+}
+
+// Judged is what a judge of meaning said of texts that it was shown with their reference.
+type Judged struct {
+	Model string `json:"model"`
+	// Asked are the answers on which it gave a verdict, and Flagged those whose meaning it
+	// found changed.
+	Asked   int `json:"asked"`
+	Flagged int `json:"flagged"`
+	// Planted are changes that rules made of accepted answers, to measure the judge.
+	Planted []Planted `json:"planted,omitempty"`
+	// Human are other references by people that it was shown in the same way.
+	Human        int `json:"human,omitempty"`
+	HumanFlagged int `json:"human_flagged,omitempty"`
+}
+
+// Planted is a changed text that a judge was shown, and whether it found the change.
+type Planted struct {
+	Kind   string `json:"kind"`
+	Caught bool   `json:"caught"`
 }
 
 // Hypothesis is what one system produced for a segment.

@@ -58,6 +58,10 @@ type Config struct {
 	// Equivalence, if not nil, asks a model whether the answers that Check
 	// accepted, or found unlike their reference, mean what it does. It needs Check.
 	Equivalence *Equivalence
+	// Plant is in how many segments the judge is shown a changed answer, which it is to
+	// find, and another reference by people, which it is not to. They are spread evenly
+	// over Segments segments, or are the first ones where that is 0.
+	Plant, Segments int
 	// Resample is how often a rejected answer is asked for again, with the next
 	// sample index. Greedy decoding would give the same answer, so that it has
 	// no effect where Temperature is 0.

@@ -28,10 +28,12 @@ import (
 // fails may end and are stored too.
 func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
 	t := &tally{mu: &x.observing, observe: x.cfg.Observe}
+	n := 0
 	jobs := func(ctx context.Context) iter.Seq2[ask.Job, error] {
 		return func(yield func(ask.Job, error) bool) {
 			for seg, err := range ds.Segments(ctx) {
-				if !yield(x.newJob(seg, t), err) {
+				j := x.newJob(seg, t, n)
+				if n++; !yield(j, err) {
 					return
 				}
 			}
@@ -54,6 +56,7 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 	return s, err
 }
 
-func (x *Expander) newJob(seg *refract.Segment, t *tally) *job {
-	return &job{x: x, seg: seg, tally: t}
+// newJob makes the job of segment n.
+func (x *Expander) newJob(seg *refract.Segment, t *tally, n int) *job {
+	return &job{x: x, seg: seg, tally: t, turn: x.turn(n)}
 }

@@ -22,12 +22,14 @@ type job struct {
 	x      *Expander
 	tally  *tally
 	seg    *refract.Segment
-	checks *check.Segment // nil without Config.Check
-	cells  []cell         // in the order of the variants: by reference, then prompt
-	asks   []asked        // in the order in which they were made
-	from   int            // where the asks of the round begin
-	round  []ask.Question // theirs
-	rounds int            // of complete
+	checks *check.Segment  // nil without Config.Check
+	cells  []cell          // in the order of the variants: by reference, then prompt
+	asks   []asked         // in the order in which they were made
+	from   int             // where the asks of the round begin
+	round  []ask.Question  // theirs
+	rounds int             // of complete
+	turn   int             // of the change that is planted in it; -1 for none, and once it is made
+	judged *refract.Judged // nil until a judge is asked
 }
 
 // cell is a reference under a prompt, which is to give some variants.

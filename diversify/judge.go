@@ -71,9 +71,11 @@ type judge struct {
 }
 
 // item is a text in a question to the judge: an answer to the reference, by its index
-// among the asks.
+// among the asks, or one that is never a variant.
 type item struct {
-	ask int
+	ask     int    // -1 for a text that measures the judge
+	text    string // of that
+	planted string // the kind of change in it; "" for another reference by people
 }
 
 // newJudge returns a judge that answers in the form of the answers where it can.
@@ -193,7 +195,7 @@ func (x *Expander) askJudge(j *job) {
 				items = append(items, item{ask: i})
 			}
 		}
-		x.judgeItems(j, r, items, 0)
+		x.judgeItems(j, r, x.plantIn(j, r, items), 0)
 	}
 }
 
@@ -206,9 +208,13 @@ func (x *Expander) judgeItems(j *job, reference int, items []item, try int) {
 	for list := range slices.Chunk(items, judgeList>>try) { // a second answer may have been cut
 		var texts []string
 		for _, it := range list {
-			texts = append(texts, j.asks[it.ask].result.Text)
+			if it.ask >= 0 {
+				it.text = j.asks[it.ask].result.Text
+			}
+			texts = append(texts, it.text)
 		}
-		j.add(asked{cell: j.asks[list[0].ask].cell, sample: try, items: list}, x.judge.question(j.seg.Source.Value, ref, texts, try))
+		cell := slices.IndexFunc(j.cells, func(c cell) bool { return c.reference == reference })
+		j.add(asked{cell: cell, sample: try, items: list}, x.judge.question(j.seg.Source.Value, ref, texts, try))
 	}
 }
 
@@ -221,7 +227,17 @@ func (x *Expander) settleJudged(j *job, i int) {
 	}
 	var left []item
 	for n, it := range q.items {
-		a, o := &j.asks[it.ask], said[n]
+		o := said[n]
+		if q.failed == nil && o.Changed != "" {
+			judgedItem(j.judged, it, o.Changed != judgeSame)
+		}
+		if it.ask < 0 {
+			if q.failed == nil && o.Changed == "" && q.sample == 0 {
+				left = append(left, it)
+			}
+			continue
+		}
+		a := &j.asks[it.ask]
 		switch {
 		case q.failed != nil:
 			a.result.Verdict, a.result.Detail = Unjudged, "the judge gave no answer: "+q.failed.Error()

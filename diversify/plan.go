@@ -47,7 +47,7 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 			expanded := countReferences(seg)
 			out.References += expanded
 			out.Textless += len(seg.References) - expanded
-			j := x.newJob(seg, t)
+			j := x.newJob(seg, t, out.Segments-1)
 			if !yield(j, nil) {
 				return
 			}

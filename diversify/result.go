@@ -31,5 +31,8 @@ func (x *Expander) result(j *job) *refract.Segment {
 			out.Variants = append(out.Variants, v)
 		}
 	}
+	if j.judged != nil {
+		out.Judged = j.judged
+	}
 	return &out
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,6 +65,14 @@ func appendSegment(b []byte, s *refract.Segment) []byte {
 	b = appendHuman(b, s.Judgements)
 	b = appendField(b, `,"document":`, s.Document)
 	b = appendField(b, `,"domain":`, s.Domain)
+	if s.Judged != nil {
+		b = append(b, `,"judged":`...)
+		judged, err := json.Marshal(s.Judged)
+		if err != nil {
+			panic(err) // texts and numbers always marshal
+		}
+		b = append(b, judged...)
+	}
 	return append(b, "}\n"...)
 }
 

@@ -56,8 +56,10 @@ type Manifest struct {
 	// MeaningKept says, since version 2, of each model how many of its variants
 	// keep the meaning.
 	MeaningKept []MeaningKept `json:"meaning_kept,omitempty"`
-	Files       []File        `json:"files"`
-	Digest      string        `json:"digest,omitempty"` // see Sum; older folders have none
+	// MeaningChecked says what a judge of meaning found; "" where none looked.
+	MeaningChecked string `json:"meaning_checked,omitempty"`
+	Files          []File `json:"files"`
+	Digest         string `json:"digest,omitempty"` // see Sum; older folders have none
 }
 
 // Sum is the SHA-256, in hexadecimal digits, of the manifest's compact JSON

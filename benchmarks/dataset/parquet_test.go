@@ -35,7 +35,7 @@ func writeFile(t interface{ Fatal(...any) }, path string, b []byte) {
 	}
 }
 
-// Parquet holds what JSON Lines holds, but for hypotheses and judgements.
+// Parquet holds what JSON Lines holds, but for hypotheses, judgements and what a judge said.
 func TestParquetRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	rapid.Check(t, func(t *rapid.T) {
@@ -57,7 +57,7 @@ func TestParquetRoundTrip(t *testing.T) {
 				t.Fatalf("position %v", s.Pos)
 			}
 			s.Pos = refract.Position{}
-			want[i].Hypotheses, want[i].Judgements = nil, nil
+			want[i].Hypotheses, want[i].Judgements, want[i].Judged = nil, nil, nil
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatal(d)

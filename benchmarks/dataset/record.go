@@ -28,6 +28,7 @@ type record struct {
 	Judgements judgements      `json:"human" parquet:"-"`
 	Document   string          `json:"document" parquet:"document,dict"`
 	Domain     string          `json:"domain" parquet:"domain,dict"`
+	Judged     *refract.Judged `json:"judged" parquet:"-"`
 }
 
 type variantRecord struct {
@@ -303,7 +304,7 @@ func fillVariants(dst []variantRecord, variants []refract.Variant) []variantReco
 // segment makes the segment of a line of JSON or a row of Parquet, and checks what
 // no decoder does.
 func (r *record) segment(json bool) (*refract.Segment, error) {
-	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain}
+	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Judged: r.Judged}
 	if s.ID == "" {
 		return nil, errors.New("the segment has no id; each needs a non-empty one of its own")
 	}
@@ -322,6 +323,9 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 			return nil, fmt.Errorf("system %s is twice in human_systems", text.Quote(name))
 		}
 		s.Hypotheses[i].Human = true
+	}
+	if j := s.Judged; j != nil && (min(j.Flagged, j.HumanFlagged) < 0 || j.Flagged > j.Asked || j.HumanFlagged > j.Human) {
+		return nil, fmt.Errorf("segment %s: judged has more flagged than asked, or fewer than none", text.Quote(s.ID))
 	}
 	var err, errRejected error
 	s.Variants, err = variantsOf("variants", r.Variants, json)

@@ -182,6 +182,9 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		Version: dataset.ManifestVersion, Tool: "refract " + refract.Version, Format: o.Format, Set: id.Hash(),
 		Segments: stats.Segments, References: stats.References, Variants: stats.Variants, LanguagePair: o.LanguagePair, MeaningKept: stats.meaningKept(),
 	}
+	if stats.Checked.Any() {
+		m.MeaningChecked = stats.Checked.String()
+	}
 	if err := e.finish(&m); err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ type Stats struct {
 	Hypotheses, Judgements         int       // that were left out
 
 	kept      Tally
+	Checked   Checked               // what a judge of meaning said
 	diversity *measure.Diversity    // nil where it is not measured
 	counts    map[string]*keyCounts // by what is counted
 	seen      map[string]bool
@@ -96,7 +97,8 @@ func (c *keyCounts) descending() []keyCount {
 func (s *Stats) leaveOut(seg *refract.Segment) {
 	s.Hypotheses += len(seg.Hypotheses)
 	s.Judgements += len(seg.Judgements)
-	seg.Hypotheses, seg.Judgements = nil, nil
+	s.Checked.Add(seg)
+	seg.Hypotheses, seg.Judgements, seg.Judged = nil, nil, nil
 }
 
 func (s *Stats) add(seg *refract.Segment) {

@@ -22,6 +22,7 @@ type expandFlags struct {
 	prompts string // their names
 	form    string
 	judge   string // model; "" for none
+	plant   int
 	given   func(flag string) bool
 	// The sampling parameters; nil for none.
 	temperature, topP *float64
@@ -32,6 +33,8 @@ type expandFlags struct {
 const (
 	// defaultResample is how often a rejected answer is asked for again.
 	defaultResample = 2
+	// defaultPlant is how many changes of meaning are planted to measure a judge.
+	defaultPlant = 50
 	// expandEnlarge is how often an answer that --max-tokens cut gets twice the room.
 	expandEnlarge = 1
 )
@@ -54,7 +57,9 @@ that no answer has a text. The output keeps all answers: accepted ones under
 "variants", the others with their verdict under "rejected".
 
 --judge asks a model, which may be the same one, what the accepted answers
-changed of the meaning: of all answers to a reference at once. A DATASET that was
+changed of the meaning: of all answers to a reference at once. --plant N shows it
+N answers too that rules have changed, which are never written, and says how many
+it found, and from that how many accepted answers changed the meaning. A DATASET that was
 expanded before is asked only for what it lacks. --batch sends the calls through
 the server's Batch API, and lists open batches in a file beside the cache, from
 which the same command goes on.
@@ -94,8 +99,9 @@ they ask for another reference of the source.`,
 	f.IntVar(&c.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
 	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers mean what their references do, of all to a reference at once")
 	atLeast(cmd, 1, "samples", "max-tokens")
-	atLeast(cmd, 0, "resample", "complete")
-	grouped(cmd, taskFlags, "prompts", "complete", "judge")
+	f.IntVar(&x.plant, "plant", defaultPlant, "in how many segments --judge is shown a changed answer too, which measures it; 0 for none")
+	atLeast(cmd, 0, "resample", "complete", "plant")
+	grouped(cmd, taskFlags, "prompts", "complete", "judge", "plant")
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd, "make no call")
 	x.checkFlags.register(cmd)
@@ -147,6 +153,9 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 			return cfg, usagef("--judge comes after the checks: leave out --checks none")
 		}
 		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint}
+		cfg.Plant = x.plant
+	} else if x.given("plant") {
+		return cfg, usagef("--plant measures a judge of meaning: name one with --judge")
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate

@@ -53,6 +53,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if r.ds, err = x.cut(ctx, e, args, x.path, whole, "batch"); err != nil {
 		return err
 	}
+	r.cfg.Segments, _ = dataset.Len(r.ds)
 	store, err := x.openStore(ctx, e, x.dryRun)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/publish"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -51,10 +52,12 @@ type findings struct {
 	form     string         // of the answers; "" where the user chose it
 	alarms   map[string]int // about accepted ones, by kind
 	yields   *selection.Yields
+	checked  publish.Checked
 }
 
 func (f *findings) add(s *refract.Segment) {
 	f.yields.Add(s.ID, selection.Usable(s))
+	f.checked.Add(s)
 	for _, v := range s.Rejected {
 		f.verdicts[v.Verdict]++
 	}
@@ -117,6 +120,9 @@ func (f *findings) tell(e *env, checked bool) {
 	}
 	if len(f.alarms) > 0 {
 		e.note("alarms about accepted variants: %s; 'refract review' shows them first", counted(f.alarms))
+	}
+	if f.checked.Any() {
+		e.note("%s", &f.checked)
 	}
 	warn := func(n int, what string) {
 		if n > 0 {

@@ -108,6 +108,11 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	}
 	p.tellDecided(e)
 	p.tell(e, res)
+	if checked := &res.Stats.Checked; checked.Any() {
+		e.note("%s", checked)
+	} else if res.Stats.Variants > 0 {
+		e.note("meaning not checked; 'refract expand --judge MODEL' has a model check it, and measures the model")
+	}
 	e.tellMeaning(res.Stats.Findings())
 	e.goesOn(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
 	return p.output.show(e, res.Table(p.dir))

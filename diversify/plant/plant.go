@@ -1,0 +1,163 @@
+// Package plant changes the meaning of a text by rules, in a way that a judge of meaning is
+// to find: it measures the judge. A language lacks the kinds that have no simple rule in it.
+package plant
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/refract-eval/refract/diversify/language"
+)
+
+//go:embed words.txt
+var words string
+
+// table has the words of words.txt by language and kind.
+var table = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for line := range strings.Lines(words) {
+		if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 && f[0] != "#" {
+			for code := range strings.SplitSeq(f[0], ",") {
+				key := code + " " + f[1]
+				if f[1] == "clause" || f[1] == "role" {
+					out[key] = strings.Fields(f[2])
+				} else {
+					out[key] = strings.Split(f[2], "|")
+				}
+			}
+		}
+	}
+	return out
+})
+
+// Kinds are the kinds of changes, in the order of their turns.
+func Kinds() []string { return []string{"negation", "number", "name", "role", "modality", "dropped"} }
+
+// Change returns a text whose meaning is not that of text any more, or "" where the kind has
+// no rule that applies.
+func Change(text, kind string) string {
+	code := language.Of(text)
+	out := ""
+	switch kind {
+	case "number":
+		if out = digit(text); out == "" {
+			out = exchange(text, code, kind)
+		}
+	case "name":
+		out = name(text, code)
+	case "role":
+		out = swap(text, code)
+	case "dropped":
+		out = drop(text, code)
+	default:
+		out = exchange(text, code, kind)
+	}
+	if out == text {
+		return ""
+	}
+	return out
+}
+
+// exchange makes the first exchange that applies. A word stands between spaces, where there
+// are any.
+func exchange(text, code, kind string) string {
+	space := " "
+	if code == "zh" || code == "ja" {
+		space = ""
+	}
+	for _, pair := range table()[code+" "+kind] {
+		from, to, _ := strings.Cut(pair, ">")
+		if i := strings.Index(text, space+from+space); i >= 0 {
+			return text[:i] + space + to + space + text[i+len(space+from+space):]
+		}
+	}
+	return ""
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// digit changes the first digit of the last number.
+func digit(text string) string {
+	all := digits.FindAllStringIndex(text, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	at := all[len(all)-1][0]
+	to := text[at] + 2
+	if to > '9' {
+		to -= 5
+	}
+	return text[:at] + string(to) + text[at+1:]
+}
+
+// name replaces a capitalised word within the sentence.
+func name(text, code string) string {
+	if !slices.Contains([]string{"en", "fr", "es"}, code) {
+		return ""
+	}
+	other := "Valdorf"
+	if strings.Contains(text, other) {
+		other = "Merano"
+	}
+	fields := strings.Split(text, " ")
+	for i := 1; i < len(fields); i++ {
+		before, word := fields[i-1], strings.TrimRight(fields[i], ".,;:!?")
+		first, _ := utf8.DecodeRuneInString(word)
+		letters := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+		if utf8.RuneCountInString(word) < 4 || !unicode.IsUpper(first) || !letters || strings.ToUpper(word) == word ||
+			before == "" || strings.ContainsAny(before[len(before)-1:], `.!?:"`) || strings.EqualFold(before, "the") {
+			continue
+		}
+		fields[i] = other + fields[i][len(word):]
+		return strings.Join(fields, " ")
+	}
+	return ""
+}
+
+var roles = map[string]*regexp.Regexp{
+	"en": regexp.MustCompile(`([Tt]he )(\pL+)( (\pL+) the )(\pL+)`),
+	"de": regexp.MustCompile(`([Dd]er )(\pL+)( (\pL+) den )(\pL+)`),
+	"fr": regexp.MustCompile(`([Ll]e )(\pL+)( (\pL+) le )(\pL+)`),
+	"es": regexp.MustCompile(`([Ee]l )(\pL+)( (\pL+) al )(\pL+)`),
+}
+
+// swap exchanges two things that a verb stands between.
+func swap(text, code string) string {
+	if roles[code] == nil {
+		return ""
+	}
+	for _, m := range roles[code].FindAllStringSubmatchIndex(text, -1) {
+		if first, verb, second := text[m[4]:m[5]], text[m[8]:m[9]], text[m[10]:m[11]]; !slices.Contains(table()[code+" role"], verb) {
+			return text[:m[4]] + second + text[m[6]:m[7]] + first + text[m[11]:]
+		}
+	}
+	return ""
+}
+
+// drop leaves out a clause between a comma and the end of the text, or its beginning.
+func drop(text, code string) string {
+	begins := table()[code+" clause"]
+	i := strings.LastIndex(text, ", ")
+	if begins == nil || i < 0 {
+		return ""
+	}
+	end := strings.TrimRight(text, `.!?"`)
+	head, tail := text[:i], strings.TrimPrefix(end[min(i+2, len(end)):], " ")
+	long := func(s string) bool { return len(strings.Fields(s)) >= 3 }
+	word := func(s string) string { s, _, _ = strings.Cut(s, " "); return strings.ToLower(s) }
+	switch {
+	case !long(head) || !long(tail) || strings.Contains(head, ", "):
+		return ""
+	case slices.Contains(begins, word(tail)):
+		return head + text[len(end):]
+	case slices.Contains(begins, word(head)):
+		r, n := utf8.DecodeRuneInString(tail)
+		return string(unicode.ToUpper(r)) + tail[n:] + text[len(end):]
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+)
+
+// Checked adds up what a judge of meaning said in an expansion. The zero value is ready
+// for use.
+type Checked struct {
+	models         []string
+	flagged, human Share
+	planted        Share // and caught
+	kinds          []string
+	byKind         map[string]Share
+}
+
+// Add counts what was said of a segment.
+func (c *Checked) Add(s *refract.Segment) {
+	d := s.Judged
+	if d == nil {
+		return
+	}
+	if !slices.Contains(c.models, d.Model) {
+		c.models = append(c.models, strings.Clone(d.Model))
+	}
+	c.flagged.K, c.flagged.N = c.flagged.K+d.Flagged, c.flagged.N+d.Asked
+	c.human.K, c.human.N = c.human.K+d.HumanFlagged, c.human.N+d.Human
+	for _, p := range d.Planted {
+		if c.byKind == nil {
+			c.byKind = map[string]Share{}
+		}
+		if _, ok := c.byKind[p.Kind]; !ok {
+			c.kinds = append(c.kinds, strings.Clone(p.Kind))
+		}
+		kind := c.byKind[p.Kind]
+		kind.N++
+		c.planted.N++
+		if p.Caught {
+			kind.K++
+			c.planted.K++
+		}
+		c.byKind[strings.Clone(p.Kind)] = kind
+	}
+}
+
+// Any reports whether a judge looked at any answer.
+func (c *Checked) Any() bool { return c.flagged.N > 0 }
+
+// interval is such as "46 of 50 planted changes (81–98 %)".
+func (s Share) interval(what string) string {
+	low, high := ClopperPearson(s.K, s.N)
+	return fmt.Sprintf("%d of %s (%.0f–%.0f %%)", s.K, english.Thousands(s.N, what), 100*low, 100*high)
+}
+
+// String is a sentence, such as "meaning checked by j: caught 46 of 50 planted changes
+// (81–98 %): name 9 of 10, …; flagged 2 of 50 human references (0–14 %); estimated changed
+// among accepted: 1.1 % (0–4 %)".
+func (c *Checked) String() string {
+	if !c.Any() {
+		return "meaning not checked"
+	}
+	if len(c.models) > 1 {
+		return fmt.Sprintf("meaning checked by %s, which measure nothing together", strings.Join(c.models, " and "))
+	}
+	said := fmt.Sprintf("meaning checked by %s: ", c.models[0])
+	if c.planted.N == 0 {
+		return said + fmt.Sprintf("it flagged %s; how many changes it misses was not measured", c.flagged.interval("answer"))
+	}
+	e := EstimateChanged(c.planted, c.human, c.flagged)
+	if e.Chance {
+		said = fmt.Sprintf("meaning not known: %s is not shown to be better than chance: ", c.models[0])
+	}
+	var kinds []string
+	for _, k := range c.kinds {
+		kinds = append(kinds, fmt.Sprintf("%s %d of %d", k, c.byKind[k].K, c.byKind[k].N))
+	}
+	said += "caught " + c.planted.interval("planted change") + ": " + strings.Join(kinds, ", ")
+	if c.human.N > 0 {
+		said += "; flagged " + c.human.interval("human reference")
+	}
+	said += fmt.Sprintf("; flagged %s", c.flagged.interval("answer"))
+	switch {
+	case e.Chance:
+		return said + "; no estimate"
+	case c.human.N == 0:
+		return said + fmt.Sprintf("; changed among accepted: at most %.1f %%, if it flags no good one, which second references by people would tell", 100*e.High)
+	}
+	return said + fmt.Sprintf("; estimated changed among accepted: %.1f %% (%.0f–%.0f %%)", 100*e.Share, 100*e.Low, 100*e.High)
+}

@@ -38,7 +38,7 @@ def test_equal_to_the_command(program: str, sample: Path) -> None:
         assert s.systems[str(row["system"])].method == str(row["method"]).replace("average", "mean")
     places = {s.id: i for i, s in enumerate(segments)}
     rows = command(program, *flags, "--per", "segment", cwd=sample)
-    assert len(rows) == len(segments) * 4 * len(metrics) * len(aggregate)
+    assert len(rows) == len(segments) * 6 * len(metrics) * len(aggregate)
     for row in rows:
         s = scores[str(row["metric"]), str(row["aggregate"])]
         assert s.segments[str(row["system"])][places[str(row["id"])]] == row["score"]

@@ -19,7 +19,7 @@ const (
 	NotUnicode = "not-unicode"
 	// NotJSON: the answer is not the JSON object that was asked for.
 	NotJSON = "not-json"
-	// Unjudged: the judge's answer is neither yes nor no.
+	// Unjudged: the judge was asked twice, and gave no verdict.
 	Unjudged = "unjudged"
 )
 

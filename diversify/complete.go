@@ -60,7 +60,11 @@ func (c *cell) before(d *cell) bool {
 
 // accepted is how many variants with a text the segment has by now.
 func (j *job) accepted() int {
-	n := selection.Usable(j.seg)
+	return selection.Usable(j.seg) + j.found()
+}
+
+// found is how many of them this run has accepted.
+func (j *job) found() (n int) {
 	for i := range j.cells {
 		n += j.cells[i].accepted
 	}

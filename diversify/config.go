@@ -55,8 +55,8 @@ type Config struct {
 	// Check judges answers: those it rejects become Rejected, with their
 	// verdicts. If it is nil, every answer becomes a variant without a verdict.
 	Check *check.Checker
-	// Equivalence, if not nil, asks a model whether an answer that Check
-	// accepted, and that raised an alarm where it says so, means what its reference does. It needs Check.
+	// Equivalence, if not nil, asks a model whether the answers that Check
+	// accepted, or found unlike their reference, mean what it does. It needs Check.
 	Equivalence *Equivalence
 	// Resample is how often a rejected answer is asked for again, with the next
 	// sample index. Greedy decoding would give the same answer, so that it has
@@ -86,8 +86,8 @@ type Config struct {
 // its bound on calls, and calls in flight.
 type Expander struct {
 	cfg   Config
-	forms []form       // that are looked up, the first one first
-	judge *equivalence // nil without Config.Equivalence
+	forms []form // that are looked up, the first one first
+	judge *judge // nil without Config.Equivalence
 	asker *ask.Asker
 
 	choosing       sync.Mutex
@@ -116,7 +116,7 @@ func New(cfg Config) (*Expander, error) {
 		return nil, fmt.Errorf("diversify: %w", err)
 	}
 	if cfg.Equivalence != nil {
-		j, err := newEquivalence(*cfg.Equivalence)
+		j, err := newJudge(*cfg.Equivalence, cfg.Form)
 		if err != nil {
 			return nil, fmt.Errorf("diversify: %w", err)
 		}

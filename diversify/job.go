@@ -43,9 +43,9 @@ type cell struct {
 // asked is a request, and its answer.
 type asked struct {
 	cell         int
-	sample, room int // room: how often max_tokens was enlarged
-	about        int // index of the ask whose answer this one asks the judge about; -1 for none
-	form         int // index of the Expander's
+	sample, room int    // room: how often max_tokens was enlarged
+	form         int    // index of the Expander's
+	items        []item // what the judge is asked about; nil for what the model is asked
 
 	answer  *cache.Answer // meaningless where it failed
 	params  cache.Params  // that it was asked for with
@@ -54,6 +54,7 @@ type asked struct {
 	result  check.Result  // the verdict on the answer
 	enlarge bool          // it was cut, and may have more room
 	alarms  []string      // about an answer that the checks accept
+	waits   bool          // for the judge
 }
 
 // Next implements [ask.Job].
@@ -93,6 +94,9 @@ func (j *job) Answered(i int, r ask.Result) {
 func (j *job) At(i int, err error) error {
 	a := &j.asks[j.from+i]
 	c := &j.cells[a.cell]
+	if a.items != nil {
+		return j.fail(c.reference, "", a.sample, err)
+	}
 	return j.fail(c.reference, j.x.cfg.Prompts[c.prompt].Name, a.sample, err)
 }
 
@@ -185,7 +189,7 @@ func (x *Expander) ask(j *job, c, sample, room int) {
 		other := x.question(&x.forms[1], prompt, sample, room, expected)
 		q.Other = &other
 	}
-	j.add(asked{cell: c, sample: sample, room: room, about: -1}, q)
+	j.add(asked{cell: c, sample: sample, room: room}, q)
 }
 
 func (j *job) add(a asked, q ask.Question) {
@@ -200,17 +204,19 @@ func (x *Expander) settle(j *job) {
 	j.from = end
 	accepted, called := 0, 0
 	for i := from; i < end; i++ {
-		c := &j.cells[j.asks[i].cell]
-		had := c.accepted
-		if j.asks[i].about >= 0 {
-			x.settleQuestion(j, i)
+		had := j.found()
+		if j.asks[i].items != nil {
+			x.settleJudged(j, i)
 		} else {
 			x.settleAnswer(j, i)
 		}
-		accepted += c.accepted - had
+		accepted += j.found() - had
 		if j.asks[i].called {
-			called += c.accepted - had
+			called += j.found() - had
 		}
+	}
+	if len(j.round) == 0 && x.judge != nil {
+		x.askJudge(j)
 	}
 	if len(j.round) == 0 {
 		x.complete(j)
@@ -223,12 +229,15 @@ func (x *Expander) settle(j *job) {
 func (x *Expander) judgeAnswers(j *job) {
 	for i := j.from; i < len(j.asks); i++ {
 		a := &j.asks[i]
-		if a.about >= 0 {
+		if a.items != nil {
 			continue
 		}
 		x.judgeAnswer(j, a)
 		if j.checks != nil && !rejects(a.result.Verdict) {
 			j.alarm(a)
+		}
+		if x.judge != nil && a.result.Verdict == check.ReasonUnlike { // the judge may accept it
+			j.checks.Accept(a.result.Text)
 		}
 	}
 }
@@ -266,8 +275,8 @@ func (x *Expander) settleAnswer(j *job, i int) {
 	switch {
 	case a.failed != nil:
 		c.failed = true // the same request would fail again
-	case x.judge != nil && (a.result.Verdict == check.ReasonUnlike || !rejects(a.result.Verdict) && (len(a.alarms) > 0 || !x.judge.Alarmed)):
-		j.add(asked{cell: a.cell, about: i}, x.judge.question(j.seg.References[c.reference].Value, a.result.Text))
+	case x.judge != nil && (a.result.Verdict == check.ReasonUnlike || !rejects(a.result.Verdict)):
+		a.waits = true
 	case !rejects(a.result.Verdict):
 		c.accepted++
 	case a.enlarge:
@@ -275,29 +284,6 @@ func (x *Expander) settleAnswer(j *job, i int) {
 	default:
 		x.resample(j, a.cell)
 	}
-}
-
-func (x *Expander) settleQuestion(j *job, i int) {
-	q := &j.asks[i]
-	verdict := &j.asks[q.about].result
-	same, ok := opinion(q.answer)
-	switch {
-	case q.failed != nil:
-		verdict.Verdict, verdict.Detail = Unjudged, "the judge gave no answer: "+q.failed.Error()
-	case !ok:
-		verdict.Verdict, verdict.Detail = Unjudged, fmt.Sprintf("the judge said neither yes nor no: %.80q", q.answer.Text)
-	case !same:
-		verdict.Verdict, verdict.Detail = NotEquivalent, judgedBy+x.judge.Model
-	default:
-		if verdict.Verdict == check.ReasonUnlike {
-			verdict.Verdict, verdict.Detail = check.Accepted, judgedBy+x.judge.Model
-			j.checks.Accept(verdict.Text)
-			j.alarm(&j.asks[q.about])
-		}
-		j.cells[q.cell].accepted++
-		return
-	}
-	x.resample(j, q.cell)
 }
 
 // resample asks for another sample of a cell, if there may be one.

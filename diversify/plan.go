@@ -14,7 +14,8 @@ type Outlook struct {
 	References int // originals that would be expanded
 	Textless   int // originals that are missing or blank, and would not be
 
-	// Of the needed requests, those that ask the judge:
+	// Of the needed requests, those that ask the judge. Where answers are not stored yet,
+	// it is taken to be asked about as many as are wanted.
 	JudgePromptTokens, JudgeCompletionTokens int
 }
 
@@ -24,8 +25,9 @@ type Outlook struct {
 // stored and Plan finds nothing more.
 func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Question) error) (Outlook, error) {
 	var out Outlook
+	var more ask.Outlook // of the judge, about answers that are not there yet
 	p := x.asker.Plan(func(q ask.Question) error {
-		if x.judge != nil && q.Request.Params == x.judge.params {
+		if x.judge != nil && x.judge.asks(&q) {
 			out.JudgePromptTokens += q.Wire.PromptTokens()
 			out.JudgeCompletionTokens += q.Expected
 		}
@@ -45,11 +47,21 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 			expanded := countReferences(seg)
 			out.References += expanded
 			out.Textless += len(seg.References) - expanded
-			if !yield(x.newJob(seg, t), nil) {
+			j := x.newJob(seg, t)
+			if !yield(j, nil) {
 				return
+			}
+			if x.judge != nil && len(j.round) > 0 && j.asks[j.from].items == nil {
+				x.judge.foresee(j, &more)
 			}
 		}
 	})
 	out.Outlook = p.Outlook()
+	out.Needed += more.Needed
+	out.PromptTokens += more.PromptTokens
+	out.CompletionTokens += more.CompletionTokens
+	out.MostCompletionTokens += more.MostCompletionTokens
+	out.JudgePromptTokens += more.PromptTokens
+	out.JudgeCompletionTokens += more.CompletionTokens
 	return out, err
 }

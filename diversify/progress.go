@@ -26,7 +26,7 @@ type Summary struct {
 	// Of them, by what they are for; the rest are first answers.
 	Resampled int // in place of a rejected one
 	Enlarged  int // in place of a cut one, with more room
-	Judged    int // about the equivalence of an answer
+	Judged    int // about the meaning of answers
 	// Of all but these last, an answer counts in one of these at most, as it
 	// is before any check:
 	Cut    int // with a text that the token limit ended early
@@ -81,7 +81,7 @@ func (p *Progress) add(j *job, a *asked, r ask.Result) {
 		p.Cached++
 	}
 	switch {
-	case a.about >= 0:
+	case a.items != nil:
 		p.Judged++
 		return
 	case a.room > 0:

@@ -15,7 +15,7 @@ func (x *Expander) result(j *job) *refract.Segment {
 	out.Rejected = slices.Clip(out.Rejected)
 	order := make([]int, 0, len(j.asks))
 	for i := range j.asks {
-		if j.asks[i].about < 0 {
+		if j.asks[i].items == nil {
 			order = append(order, i)
 		}
 	}

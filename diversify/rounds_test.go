@@ -44,6 +44,9 @@ func (s *script) Complete(_ context.Context, r llm.Request) (llm.Response, error
 	}
 	line := s.lines[name][0]
 	s.lines[name] = s.lines[name][1:]
+	if said, asked := llmtest.Verdicts(r.Prompt, func(_, _ string) (changed, words string) { return line, "" }); asked {
+		line = said
+	}
 	text, cut := strings.CutSuffix(line, "…")
 	resp := llm.Response{Text: text, HasText: true, FinishReason: "stop", PromptTokens: 10, CompletionTokens: 5}
 	if cut {
@@ -137,7 +140,7 @@ func TestRounds(t *testing.T) {
 		},
 		{
 			"the judge has a say",
-			map[string][]string{"order": {a, b}, "voice": {c, b}, "judge": {"No.", "Yes, they do.", "yes"}},
+			map[string][]string{"order": {a, b}, "voice": {c, b}, "judge": {"negation", "same"}},
 			func(c *diversify.Config) {
 				c.Equivalence = &diversify.Equivalence{Model: "judge"}
 				c.Prompts = c.Prompts[:1]
@@ -149,14 +152,14 @@ func TestRounds(t *testing.T) {
 		},
 		{
 			"a judge that says nothing",
-			map[string][]string{"order": {a}, "judge": {"Perhaps."}},
+			map[string][]string{"order": {a}, "judge": {"Perhaps", "Perhaps"}},
 			func(c *diversify.Config) {
 				c.Equivalence = &diversify.Equivalence{Model: "judge"}
 				c.Prompts, c.Resample = c.Prompts[:1], 0
 			},
 			nil,
 			[]string{"order/0 unjudged: " + a},
-			diversify.Summary{Rejected: 1, Lacking: 1, Calls: 2, Judged: 1},
+			diversify.Summary{Rejected: 1, Lacking: 1, Calls: 3, Judged: 2},
 		},
 		{
 			"without checks only what is cut is asked for again",
@@ -190,7 +193,7 @@ func TestRounds(t *testing.T) {
 				t.Errorf("summary %+v, want %+v", sum, want)
 			}
 			for _, r := range s.asked {
-				if r.Model == "judge" && (r.Temperature != 0 || !strings.Contains(r.Prompt, "Sentence 1: "+reference+"\nSentence 2: ")) {
+				if r.Model == "judge" && (r.Temperature != 0 || !strings.Contains(r.Prompt, `{"reference":"`+reference+"\"}\n1. ")) {
 					t.Errorf("the judge was asked %+v", r)
 				}
 			}

@@ -191,7 +191,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		if h.Answer != nil {
 			text = h.Answer(r)
 		}
-		if h.JSON && r.Chat && len(r.ResponseFormat) > 0 {
+		if h.JSON && r.Chat && strings.Contains(string(r.ResponseFormat), `"text"`) {
 			b, _ := json.Marshal(map[string]string{"text": text})
 			text = string(b)
 		}

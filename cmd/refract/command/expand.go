@@ -53,10 +53,11 @@ segment has fewer than N; exit code 1 says that some still have, or, without it,
 that no answer has a text. The output keeps all answers: accepted ones under
 "variants", the others with their verdict under "rejected".
 
---judge asks another model whether answers that raised an alarm, such as a
-negation that is lost, mean what their references do. A DATASET that was expanded before is asked only for what it
-lacks. --batch sends the calls through the server's Batch API, and lists open
-batches in a file beside the cache, from which the same command goes on.
+--judge asks a model, which may be the same one, what the accepted answers
+changed of the meaning: of all answers to a reference at once. A DATASET that was
+expanded before is asked only for what it lacks. --batch sends the calls through
+the server's Batch API, and lists open batches in a file beside the cache, from
+which the same command goes on.
 
 The prompts translation, summary, caption and data do not show the reference:
 they ask for another reference of the source.`,
@@ -91,7 +92,7 @@ they ask for another reference of the source.`,
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&c.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers that raised an alarm mean what their references do")
+	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers mean what their references do, of all to a reference at once")
 	atLeast(cmd, 1, "samples", "max-tokens")
 	atLeast(cmd, 0, "resample", "complete")
 	grouped(cmd, taskFlags, "prompts", "complete", "judge")
@@ -145,7 +146,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		if cfg.Check == nil {
 			return cfg, usagef("--judge comes after the checks: leave out --checks none")
 		}
-		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint, Alarmed: true}
+		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint}
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate

@@ -228,17 +228,32 @@ func teaching(bad float64) func(*llmtest.Request) string {
 func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) string {
 	type row struct {
 		Contains, Answer string
-		Sample           *int // the only one that has this answer; nil for all
+		Verdict          string // of a judge of meaning, on texts that contain it, such as "negation: not"; others are the same
+		Sample           *int   // the only one that has this answer; nil for all
 	}
 	var rows []row
+	judges := false
 	for line := range strings.Lines(content) {
 		var r row
 		ts.Check(json.Unmarshal([]byte(line), &r))
 		rows = append(rows, r)
+		judges = judges || r.Verdict != ""
+	}
+	verdict := func(_, text string) (changed, words string) {
+		for _, r := range rows {
+			if r.Verdict != "" && strings.Contains(text, r.Contains) {
+				changed, words, _ = strings.Cut(r.Verdict, ": ")
+				return changed, words
+			}
+		}
+		return "same", ""
 	}
 	return func(q *llmtest.Request) string {
+		if said, asked := llmtest.Verdicts(q.Prompt, verdict); asked && judges {
+			return said
+		}
 		for _, r := range rows {
-			if strings.Contains(q.Text(), r.Contains) && (r.Sample == nil || *r.Sample == q.Sample) {
+			if r.Verdict == "" && strings.Contains(q.Text(), r.Contains) && (r.Sample == nil || *r.Sample == q.Sample) {
 				return r.Answer
 			}
 		}

@@ -1,0 +1,249 @@
+package diversify
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/guard"
+	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
+)
+
+// Equivalence is a judge of meaning: a model that is shown a reference and all accepted
+// answers to it at once, and tells of each whether it means the same, or what it changed.
+// It decodes greedily.
+type Equivalence struct {
+	Model    string       // any, also the one that wrote the answers
+	Endpoint llm.Endpoint // the Client's; "" means llm.Chat
+}
+
+const (
+	// judgeTokens bound the judge's answer.
+	judgeTokens = 2048
+	// judgeList is how many answers the judge is shown at once, and verdictTokens about
+	// what it says of each.
+	judgeList, verdictTokens = 20, 16
+	// judgeSame is the judge's word for an answer that changed nothing.
+	judgeSame = "same"
+
+	judgeTask = `Here is a reference text, with its source where there is one, and a numbered list of rewritings. ` +
+		`Compare the meaning of each rewriting with that of the reference. Other words, another order, voice or tense are no change. ` +
+		`For each number answer "same", or what was changed of the meaning:
+negation: something is denied that was said, or said that was denied
+number: a number, a date, an amount or a unit
+name: a person, a place or a thing is another one
+role: who does something to whom
+modality: must, may, can, should, all, some, only
+dropped: something that was said is missing
+added: something is said that was not
+other: any other change of the meaning
+
+Answer with a JSON object that has a verdict for each number: ` +
+		`{"verdicts":[{"number":1,"changed":"same","words":""},{"number":2,"changed":"name","words":"the changed words"}]}`
+)
+
+// changes are what a judge may say of an answer.
+func changes() []string {
+	return []string{judgeSame, "negation", "number", "name", "role", "modality", "dropped", "added", "other"}
+}
+
+func judgeSchema() string {
+	return `{"type":"json_schema","json_schema":{"name":"verdicts","strict":true,"schema":{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object",` +
+		`"properties":{"number":{"type":"integer"},"changed":{"type":"string","enum":["` + strings.Join(changes(), `","`) + `"]},"words":{"type":"string"}},` +
+		`"required":["number","changed","words"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}}}`
+}
+
+// judge is an Equivalence that is ready for use.
+type judge struct {
+	Equivalence
+	forms []form // that are looked up, the first one first
+}
+
+// item is a text in a question to the judge: an answer to the reference, by its index
+// among the asks.
+type item struct {
+	ask int
+}
+
+// newJudge returns a judge that answers in the form of the answers where it can.
+func newJudge(e Equivalence, answers Form) (*judge, error) {
+	e.Endpoint = cmp.Or(e.Endpoint, llm.Chat)
+	g := &judge{Equivalence: e}
+	schema := judgeSchema()
+	params, err := cache.NewParams(map[string]any{
+		"temperature": 0.0, "top_p": 1.0, "max_tokens": judgeTokens,
+		formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema))),
+	})
+	if answers == FormText || e.Endpoint != llm.Chat {
+		answers = FormText
+	} else {
+		g.forms = append(g.forms, form{kind: kindJSON, params: []cache.Params{params}, wire: llm.Request{Extra: map[string]any{responseFormat: json.RawMessage(schema)}}})
+	}
+	if answers != FormJSON {
+		g.forms = append(g.forms, form{kind: kind(e.Endpoint), params: []cache.Params{params}})
+	}
+	if err == nil {
+		err = g.question("", "a", []string{"b"}, 0).Wire.Check(e.Endpoint)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the judge of equivalence: %w", err)
+	}
+	return g, nil
+}
+
+// question asks about some texts. source may be "".
+func (g *judge) question(source, reference string, texts []string, try int) ask.Question {
+	var b strings.Builder
+	b.WriteString(judgeTask + "\n\n" + guard.Notice + "\n\n" + guard.Fence(guard.Reference, reference) + "\n")
+	if source != "" {
+		b.WriteString(guard.Fence(guard.Source, source) + "\n")
+	}
+	for i, t := range texts {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, guard.Fence("rewriting", t))
+	}
+	prompt := b.String()
+	var q *ask.Question
+	for _, f := range slices.Backward(g.forms) {
+		request := cache.Request{Kind: f.kind, Model: g.Model, Prompt: prompt, Params: f.params[0], Sample: try}
+		wire := f.wire
+		wire.Model, wire.Prompt, wire.TopP, wire.MaxTokens = g.Model, prompt, 1, judgeTokens
+		q = &ask.Question{Request: request, Key: request.Key(), Wire: wire, Expected: verdictTokens * len(texts), Other: q}
+	}
+	return *q
+}
+
+// foresee counts what the judge will be asked about the answers that a segment waits for.
+func (g *judge) foresee(j *job, out *ask.Outlook) {
+	for r, ref := range j.seg.References {
+		var texts []string
+		for i := range j.cells {
+			if c := &j.cells[i]; c.reference == r {
+				texts = append(texts, slices.Repeat([]string{ref.Value}, c.wanted)...)
+			}
+		}
+		for list := range slices.Chunk(texts, judgeList) {
+			q := g.question(j.seg.Source.Value, ref.Value, list, 0)
+			out.Needed++
+			out.PromptTokens += q.Wire.PromptTokens()
+			out.CompletionTokens += q.Expected
+			out.MostCompletionTokens += judgeTokens
+		}
+	}
+}
+
+// asks reports whether a question is one to the judge.
+func (g *judge) asks(q *ask.Question) bool {
+	return strings.HasPrefix(q.Request.Prompt, judgeTask) && q.Request.Model == g.Model
+}
+
+// opinion is what a judge said of a text; Changed is "" where that is not known.
+type opinion struct {
+	Number  int    `json:"number"`
+	Changed string `json:"changed"`
+	Words   string `json:"words"`
+}
+
+// opinions reads a judge's answer about n texts. A number that is missing, that comes
+// twice or that has another word than those asked for has no opinion.
+func opinions(a *cache.Answer, n int) []opinion {
+	out, seen := make([]opinion, n), make([]bool, n)
+	if !a.HasText || a.FinishReason == llm.FinishContentFilter {
+		return out
+	}
+	said, _, _ := text.AfterThoughts(a.Text)
+	from, to := strings.IndexByte(said, '{'), strings.LastIndexByte(said, '}')
+	var answer struct {
+		Verdicts []opinion `json:"verdicts"`
+	}
+	if from < 0 || to < from || jsonv2.Unmarshal([]byte(said[from:to+1]), &answer) != nil {
+		return out
+	}
+	for _, o := range answer.Verdicts {
+		i := o.Number - 1
+		if i < 0 || i >= n {
+			continue
+		}
+		if o.Changed = strings.ToLower(strings.TrimSpace(o.Changed)); seen[i] || !slices.Contains(changes(), o.Changed) {
+			o = opinion{}
+		}
+		out[i], seen[i] = o, true
+	}
+	return out
+}
+
+// askJudge asks about the accepted answers that wait for it, about those to a reference
+// at once.
+func (x *Expander) askJudge(j *job) {
+	for r := range j.seg.References {
+		var items []item
+		for i := range j.asks {
+			if a := &j.asks[i]; a.waits && j.cells[a.cell].reference == r {
+				a.waits = false
+				items = append(items, item{ask: i})
+			}
+		}
+		x.judgeItems(j, r, items, 0)
+	}
+}
+
+// judgeItems asks about some texts, in an order that depends on the reference only.
+func (x *Expander) judgeItems(j *job, reference int, items []item, try int) {
+	ref := j.seg.References[reference].Value
+	hash := sha256.Sum256([]byte(ref))
+	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(hash[:]), uint64(try)))
+	rng.Shuffle(len(items), func(a, b int) { items[a], items[b] = items[b], items[a] })
+	for list := range slices.Chunk(items, judgeList>>try) { // a second answer may have been cut
+		var texts []string
+		for _, it := range list {
+			texts = append(texts, j.asks[it.ask].result.Text)
+		}
+		j.add(asked{cell: j.asks[list[0].ask].cell, sample: try, items: list}, x.judge.question(j.seg.Source.Value, ref, texts, try))
+	}
+}
+
+// settleJudged gives answers the judge's verdicts.
+func (x *Expander) settleJudged(j *job, i int) {
+	q := j.asks[i]
+	said := make([]opinion, len(q.items))
+	if q.failed == nil {
+		said = opinions(q.answer, len(q.items))
+	}
+	var left []item
+	for n, it := range q.items {
+		a, o := &j.asks[it.ask], said[n]
+		switch {
+		case q.failed != nil:
+			a.result.Verdict, a.result.Detail = Unjudged, "the judge gave no answer: "+q.failed.Error()
+		case o.Changed == "" && q.sample == 0:
+			left = append(left, it)
+			continue
+		case o.Changed == "":
+			a.result.Verdict, a.result.Detail = Unjudged, fmt.Sprintf("the judge gave no verdict on number %d: %.80q", n+1, q.answer.Text)
+		case o.Changed != judgeSame:
+			if o.Words = strings.TrimSpace(o.Words); o.Words != "" {
+				o.Changed += fmt.Sprintf(": %.80s", o.Words)
+			}
+			a.result.Verdict, a.result.Detail = NotEquivalent, o.Changed+" ("+judgedBy+x.judge.Model+")"
+		default:
+			if a.result.Verdict == check.ReasonUnlike {
+				a.result.Verdict, a.result.Detail = check.Accepted, judgedBy+x.judge.Model
+				j.alarm(a)
+			}
+			j.cells[a.cell].accepted++
+			continue
+		}
+		x.resample(j, a.cell)
+	}
+	x.judgeItems(j, j.cells[q.cell].reference, left, 1)
+}

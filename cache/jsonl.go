@@ -66,6 +66,9 @@ type Imported struct {
 // importBatch is how many entries are stored in one transaction.
 const importBatch = 1000
 
+// maxLine bounds a line of Import.
+const maxLine = 64 << 20
+
 // Import stores the entries of JSON Lines as Export writes them. A key may be
 // left out; one that is stated must be that of the request. Blank lines and a
 // byte order mark are skipped; all else that is not an entry, an unknown
@@ -81,9 +84,11 @@ func Import(ctx context.Context, r io.Reader, to Store) (done Imported, err erro
 		batch, first = batch[:0], next
 		return nil
 	}
-	buffered := bufio.NewReader(r)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
 	for n := 1; ; n++ {
-		b, readErr := buffered.ReadBytes('\n')
+		more := lines.Scan()
+		b := lines.Bytes()
 		if n == 1 {
 			b = bytes.TrimPrefix(b, []byte("\ufeff"))
 		}
@@ -94,16 +99,19 @@ func Import(ctx context.Context, r io.Reader, to Store) (done Imported, err erro
 			}
 			batch = append(batch, e)
 		}
-		if len(batch) == importBatch || readErr != nil {
+		if len(batch) == importBatch || !more {
 			if err := flush(n + 1); err != nil {
 				return done, err
 			}
 		}
-		if readErr == io.EOF {
+		switch err := lines.Err(); {
+		case more:
+		case errors.Is(err, bufio.ErrTooLong):
+			return done, atLine(n, fmt.Errorf("it has more than %d MiB; is this a file of 'refract cache export'?", maxLine>>20))
+		case err != nil:
+			return done, atLine(n, err)
+		default:
 			return done, nil
-		}
-		if readErr != nil {
-			return done, atLine(n, readErr)
 		}
 	}
 }

@@ -85,7 +85,8 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	return &unicodeReader{ReadCloser: files.NewReader(&stream{PipeReader: pr, stop: stop})}, nil
 }
 
-// unicodeReader tells files that are UTF-16 by their byte order mark.
+// unicodeReader tells files that are UTF-16, by their byte order mark or the NULs that
+// Western letters have in it.
 type unicodeReader struct {
 	io.ReadCloser
 	begun bool
@@ -93,7 +94,9 @@ type unicodeReader struct {
 
 func (r *unicodeReader) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
-	if !r.begun && (bytes.HasPrefix(b[:n], []byte("\xff\xfe")) || bytes.HasPrefix(b[:n], []byte("\xfe\xff"))) {
+	switch begin := b[:n]; {
+	case r.begun:
+	case bytes.HasPrefix(begin, []byte("\xff\xfe")), bytes.HasPrefix(begin, []byte("\xfe\xff")), bytes.Count(begin, []byte{0}) > n/4:
 		return 0, errors.New("the file is UTF-16; store it as UTF-8, as with iconv -f UTF-16 -t UTF-8")
 	}
 	r.begun = r.begun || n > 0

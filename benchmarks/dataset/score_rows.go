@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/refract-eval/refract"
@@ -93,8 +95,17 @@ func (r *scoreRows) check(path string, warn func(Warning)) error {
 	return nil
 }
 
+// shownDirection is how tables show a character of direction.
+var shownDirection = regexp.MustCompile(`\\u(?:061c|200[ef]|202[a-e]|206[6-9])`)
+
 func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error {
 	i, ok := r.index[id]
+	if !ok {
+		i, ok = r.index[shownDirection.ReplaceAllStringFunc(id, func(shown string) string {
+			code, _ := strconv.ParseUint(shown[2:], 16, 32)
+			return string(rune(code))
+		})]
+	}
 	if !ok {
 		return failAt(pos, 0, "the dataset has no segment %s", text.Quote(id))
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/refract-eval/refract"
 )
 
 func TestSuggestTable(t *testing.T) {
@@ -45,6 +47,17 @@ type endlessly byte
 func (e endlessly) Read(p []byte) (int, error) {
 	copy(p, bytes.Repeat([]byte{byte(e)}, len(p)))
 	return len(p), nil
+}
+
+// What tables show of an id is found again.
+func TestScoresOfDirection(t *testing.T) {
+	dir := folderOf(t, map[string]string{"s.csv": "id,system,score\na\\u202eb,x,1\n"})
+	t.Chdir(dir)
+	segments := []*refract.Segment{{ID: "a\u202eb", Hypotheses: []refract.Hypothesis{{System: "x"}}}}
+	got, err := ReadScores("s.csv", segments, func(Warning) {})
+	if err != nil || got[0][0] != (Score{1, true}) {
+		t.Errorf("%v, %v", got, err)
+	}
 }
 
 func TestOneFileTwice(t *testing.T) {

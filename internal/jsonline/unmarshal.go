@@ -56,7 +56,11 @@ func Explain(err error, what string) error {
 	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
 		return &Error{Offset: int(syntax.ByteOffset), Foreign: true, message: "field " + text.Quote(syntax.JSONPointer.LastToken()) + " is there twice"}
 	case errors.As(err, &syntax):
-		return &Error{Offset: int(syntax.ByteOffset), message: "bad JSON: " + syntax.Err.Error()}
+		message := "bad JSON: " + syntax.Err.Error()
+		if strings.Contains(message, "invalid character 'N'") {
+			message += "; JSON has no NaN: write null for what is missing"
+		}
+		return &Error{Offset: int(syntax.ByteOffset), message: message}
 	case !errors.As(err, &field):
 		return Fault("%v", err)
 	}

@@ -38,10 +38,19 @@ def test_equal_to_the_command(program: str, sample: Path) -> None:
         assert s.systems[str(row["system"])].method == str(row["method"]).replace("average", "mean")
     places = {s.id: i for i, s in enumerate(segments)}
     rows = command(program, *flags, "--per", "segment", cwd=sample)
-    assert len(rows) == len(segments) * 4 * len(metrics) * len(aggregate)
+    assert len(rows) == len(segments) * 6 * len(metrics) * len(aggregate)
     for row in rows:
         s = scores[str(row["metric"]), str(row["aggregate"])]
         assert s.segments[str(row["system"])][places[str(row["id"])]] == row["score"]
+
+
+def test_a_language_chooses_the_tokenizer() -> None:
+    texts = ["我喜欢那个城市的春天"], [["我喜欢这个城市的春天"]]
+    with_language = refract_eval.score(*texts, metrics="bleu", aggregate=None, language="en-zh")
+    explicit = refract_eval.score(*texts, metrics="bleu:tokenize=zh", aggregate=None)
+    assert with_language.settings[0].systems == explicit.settings[0].systems
+    assert "tok:zh" in with_language.settings[0].signature
+    assert any("-l zh" in w for w in refract_eval.score(*texts, metrics="bleu").warnings)
 
 
 def test_lists_are_as_files_of_lines(program: str, sample: Path) -> None:

@@ -26,6 +26,7 @@ def _score(
     layout: str | None = None,
     missing: str | None = None,
     system: str | None = None,
+    language: str | None = None,
     cells: bool = False,
 ) -> Request[Scores]:
     """Score hypotheses against references.
@@ -44,7 +45,8 @@ def _score(
     metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), aggregate as -a does
     ("max", "mean", "best:k=3", "single", "native"); None is each metric's own way.
     missing says what becomes of missing references, system how a system's score comes about:
-    "auto", "corpus" or "average". cells adds the score of every pair.
+    "auto", "corpus" or "average". language ("zh", or "en-zh") chooses the tokenizers, as -l
+    does. cells adds the score of every pair.
 
     layout="reference" takes sacreBLEU's form: references[k][i] is the k-th reference of
     hypothesis i. Such a form is refused without it: where the lengths tell (k is not n), and where
@@ -57,7 +59,7 @@ def _score(
     ValueError) for metrics and aggregators that there are none of, ProcessDiedError where the
     process ended, and RefractError for the rest.
     """
-    settings = Settings(metrics, aggregate, missing, system)
+    settings = Settings(metrics, aggregate, missing, system, language)
     return settings.of_texts(_shared, hypotheses, references, sources, ids, layout, cells)
 
 
@@ -71,10 +73,11 @@ def score_segments(
     *,
     missing: str | None = None,
     system: str | None = None,
+    language: str | None = None,
     cells: bool = False,
 ) -> Scores:
     """Score the hypotheses of a set, as read() gives it, against its references and variants."""
-    return Settings(metrics, aggregate, missing, system).of_segments(_shared, segments, cells).wait()
+    return Settings(metrics, aggregate, missing, system, language).of_segments(_shared, segments, cells).wait()
 
 
 def _compare(
@@ -89,13 +92,14 @@ def _compare(
     resamples: int | None = None,
     seed: int | None = None,
     missing: str | None = None,
+    language: str | None = None,
 ) -> Request[Comparison]:
     """Measure how well settings agree with human judgements (Segment.human).
 
     The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy",
     "acc23", …; per "segment", "document", "domain" or "system"; group "none", "segment" or
-    "system"; test "randomization" (which holds where systems share
-    a metric's errors), "perm-both", "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have.
+    "system"; test "randomization" (which holds where systems share a metric's errors), "perm-both",
+    "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have.
     What is None is as there. The same seed gives the same numbers.
     """
     return Request(_shared, "compare", _comparing(**locals()), read_comparison)

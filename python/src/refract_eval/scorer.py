@@ -40,10 +40,11 @@ class Scorer:
     """Metrics and aggregators, and a process of its own that scores with them.
 
     metrics and aggregate are as for score(). missing says what becomes of a reference that
-    is missing, and system how a system's score comes about ("auto", "corpus" or "average"),
-    as the flags of `refract score`. flags are further ones of `refract serve`, by name, as
-    {"base-url": "http://localhost:8000/v1", "max-text": 64}, or as a command line has them,
-    ["--max-text=64"]; one that there is none of is a UsageError of the first call. timeout is in
+    is missing, system how a system's score comes about ("auto", "corpus" or "average"), and
+    language what the texts are in ("zh", or "en-zh"), as the flags of `refract score`. flags are
+    further ones of `refract serve`, by name, as {"base-url": "http://localhost:8000/v1",
+    "max-text": 64}, or as a command line has them, ["--max-text=64"]; one that there is none
+    of is a UsageError of the first call. timeout is in
     seconds for a call.
 
     The process starts with the first call, and ends with close(), with the context or when
@@ -62,6 +63,7 @@ class Scorer:
         *,
         missing: str | None = None,
         system: str | None = None,
+        language: str | None = None,
         flags: Mapping[str, Flag] | Sequence[str] = (),
         timeout: float | None = None,
     ) -> None:
@@ -72,7 +74,7 @@ class Scorer:
         if wrong := [f for f in words[:1] if not f.startswith("-")]:
             raise UsageError(f'flags begin with {wrong[0]!r}: give {{"max-text": 64}}, or ["--max-text=64"]')
         self._client = Client(words, timeout)
-        self._settings = Settings(metrics, aggregate, missing, system)
+        self._settings = Settings(metrics, aggregate, missing, system, language)
         self._process = (words, timeout)
 
     def _score(
@@ -145,6 +147,7 @@ class Settings:
     aggregate: Sequence[str] | str | None
     missing: str | None
     system: str | None
+    language: str | None = None
 
     def of_texts(
         self, client: Client, hypotheses: Any, references: Any, sources: Any, ids: Any, layout: str | None, cells: bool
@@ -175,7 +178,8 @@ class Settings:
         params: dict[str, Any] = {"segments": segments, "metrics": specs(self.metrics, "metrics")}
         if self.aggregate is not None:
             params["aggregate"] = specs(self.aggregate, "aggregate")
-        params.update((k, v) for k, v in (("missing", self.missing), ("system", self.system)) if v is not None)
+        given = {"missing": self.missing, "system": self.system, "language": self.language}
+        params.update((k, v) for k, v in given.items() if v is not None)
         if cells:
             params["per"] = ["system", "segment", "cell"]
         warnings = list(_warnings(segments))

@@ -155,15 +155,18 @@ func TestSmolLM2Expand(t *testing.T) {
 		}
 	}
 
-	// The judge of equivalence: yes, no, or neither, and each is told.
-	expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2)
+	// The judge of meaning: same, changed, or no verdict, and each is told.
+	said := expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2)
+	if strings.Contains(said, "meaning checked by "+smolLM2) {
+		t.Errorf("a model of this size is better than chance: %s", said)
+	}
 	verdicts := map[string]int{}
 	for _, s := range expandedLines(t, filepath.Join(dir, "judged.jsonl")) {
 		for _, v := range slices.Concat(s.Variants, s.Rejected) {
 			verdicts[v.Verdict]++
 		}
 	}
-	t.Logf("judged for equivalence: %v", verdicts)
+	t.Logf("judged for meaning: %v", verdicts)
 }
 
 // same wants two files to be equal.

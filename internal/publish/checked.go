@@ -17,14 +17,17 @@ type Checked struct {
 	planted        Share // and caught
 	kinds          []string
 	byKind         map[string]Share
+	unseen         int // variants that it was not asked about
 }
 
 // Add counts what was said of a segment.
 func (c *Checked) Add(s *refract.Segment) {
 	d := s.Judged
 	if d == nil {
+		c.unseen += len(s.Variants)
 		return
 	}
+	c.unseen += max(0, len(s.Variants)-d.Asked+d.Flagged)
 	if !slices.Contains(c.models, d.Model) {
 		c.models = append(c.models, strings.Clone(d.Model))
 	}
@@ -61,6 +64,14 @@ func (s Share) interval(what string) string {
 // (81–98 %): name 9 of 10, …; flagged 2 of 50 human references (0–14 %); estimated changed
 // among accepted: 1.1 % (0–4 %)".
 func (c *Checked) String() string {
+	said := c.said()
+	if c.Any() && c.unseen > 0 {
+		said += fmt.Sprintf("; not shown to it: %s", english.Thousands(c.unseen, "accepted variant"))
+	}
+	return said
+}
+
+func (c *Checked) said() string {
 	if !c.Any() {
 		return "meaning not checked"
 	}

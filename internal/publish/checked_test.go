@@ -1,0 +1,48 @@
+package publish_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/publish"
+)
+
+func TestChecked(t *testing.T) {
+	planted := func(caught, missed int) (out []refract.Planted) {
+		for i := range caught + missed {
+			out = append(out, refract.Planted{Kind: []string{"negation", "name"}[i%2], Caught: i < caught})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		judged refract.Judged
+		want   string
+	}{
+		{refract.Judged{}, "meaning not checked"},
+		{refract.Judged{Model: "j", Asked: 900, Flagged: 61, Planted: planted(46, 4), Human: 50, HumanFlagged: 2},
+			"meaning checked by j: caught 46 of 50 planted changes (81–98 %): negation 23 of 25, name 23 of 25; flagged 2 of 50 human references (0–14 %); flagged 61 of 900 answers (5–9 %); estimated changed among accepted: 0.3 % (0–"},
+		{refract.Judged{Model: "j", Asked: 900, Flagged: 61, Planted: planted(46, 4)},
+			"meaning checked by j: caught 46 of 50 planted changes (81–98 %): negation 23 of 25, name 23 of 25; flagged 61 of 900 answers (5–9 %); changed among accepted: at most "},
+		{refract.Judged{Model: "j", Asked: 900, Flagged: 450, Planted: planted(25, 25), Human: 50, HumanFlagged: 25},
+			"meaning not known: j is not shown to be better than chance: caught 25 of 50 planted changes (36–64 %): negation 13 of 25, name 12 of 25; flagged 25 of 50 human references (36–64 %); flagged 450 of 900 answers (47–53 %); no estimate"},
+		{refract.Judged{Model: "j", Asked: 10}, "meaning checked by j: it flagged 0 of 10 answers (0–31 %); how many changes it misses was not measured"},
+	} {
+		checked := &publish.Checked{}
+		checked.Add(&refract.Segment{Judged: &c.judged})
+		if got := checked.String(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v:\n%s\nwant\n%s", c.judged, got, c.want)
+		}
+	}
+	// What no judge has seen is said, and two judges measure nothing together.
+	checked := &publish.Checked{}
+	checked.Add(&refract.Segment{Variants: make([]refract.Variant, 3), Judged: &refract.Judged{Model: "j", Asked: 2, Flagged: 1}})
+	checked.Add(&refract.Segment{Variants: make([]refract.Variant, 4)})
+	if got := checked.String(); !strings.HasSuffix(got, "; not shown to it: 6 accepted variants") {
+		t.Error(got)
+	}
+	checked.Add(&refract.Segment{Judged: &refract.Judged{Model: "k", Asked: 1}})
+	if got := checked.String(); !strings.HasPrefix(got, "meaning checked by j and k, ") {
+		t.Error(got)
+	}
+}

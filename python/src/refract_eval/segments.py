@@ -30,7 +30,7 @@ class Segment:
 
     references are the originals, of which None is missing; variants follow them. Hypotheses
     are by system; human has judgements by name and system. rejected holds answers of a
-    model that are no references.
+    model that are no references, and judged what a judge of meaning said.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Segment:
     document: str | None = None
     domain: str | None = None
     rejected: Sequence[Variant] = ()
+    judged: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Make tuples of sequences, so that equal segments are equal."""
@@ -71,6 +72,7 @@ _SEGMENT = {
     "document": str,
     "domain": str,
     "rejected": list,
+    "judged": dict,
 }
 
 
@@ -91,6 +93,8 @@ def segment_to_json(s: Segment) -> dict[str, Any]:
     line |= {k: v for k, v in (("document", s.document), ("domain", s.domain)) if v is not None}
     if s.rejected:
         line["rejected"] = [_variant_to_json(v) for v in s.rejected]
+    if s.judged:
+        line["judged"] = dict(s.judged)
     return line
 
 

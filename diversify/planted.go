@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	refract "github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/diversify/plant"
+	"github.com/refract-eval/refract/internal/plant"
 )
 
 // turn is the number of the change that is planted in segment n, or -1.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/alarm"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/publish"
 	"github.com/refract-eval/refract/internal/report"

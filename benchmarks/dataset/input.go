@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"sync/atomic"
 
 	"github.com/refract-eval/refract"
@@ -85,8 +86,11 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	return &unicodeReader{ReadCloser: files.NewReader(&stream{PipeReader: pr, stop: stop})}, nil
 }
 
-// unicodeReader tells files that are UTF-16, by their byte order mark or the NULs that
-// Western letters have in it.
+// western are four letters of UTF-16, in both orders of bytes.
+var western = regexp.MustCompile(`^(?:(?:[ -~]\x00){4}|(?:\x00[ -~]){4})`)
+
+// unicodeReader tells files that are UTF-16, by their byte order mark or by the NULs of four
+// Western letters.
 type unicodeReader struct {
 	io.ReadCloser
 	begun bool
@@ -94,9 +98,8 @@ type unicodeReader struct {
 
 func (r *unicodeReader) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
-	switch begin := b[:n]; {
-	case r.begun:
-	case bytes.HasPrefix(begin, []byte("\xff\xfe")), bytes.HasPrefix(begin, []byte("\xfe\xff")), bytes.Count(begin, []byte{0}) > n/4:
+	marked := bytes.HasPrefix(b[:n], []byte("\xff\xfe")) || bytes.HasPrefix(b[:n], []byte("\xfe\xff"))
+	if !r.begun && (marked || western.Match(b[:n])) {
 		return 0, errors.New("the file is UTF-16; store it as UTF-8, as with iconv -f UTF-16 -t UTF-8")
 	}
 	r.begun = r.begun || n > 0

@@ -60,6 +60,20 @@ func TestScoresOfDirection(t *testing.T) {
 	}
 }
 
+func TestUTF16(t *testing.T) {
+	for text, is := range map[string]bool{
+		"\xff\xfea\x00\n\x00": true, "\xfe\xff\x00a\x00\n": true, "a\x00b\x00 \x00c\x00\n\x00": true, "\x00a\x00b\x00 \x00c\x00\n": true,
+		"\x00\n": false, "a\x00\n": false, "\ufeffab\n": false,
+	} {
+		dir := folderOf(t, map[string]string{"r.txt": text})
+		t.Chdir(dir)
+		_, err := openAndCollect(OpenLines(LinesSpec{References: []string{"r.txt"}}, Options{}))
+		if said := err != nil && strings.Contains(err.Error(), "r.txt: the file is UTF-16; store it as UTF-8"); said != is {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestOneFileTwice(t *testing.T) {
 	dir := folderOf(t, map[string]string{"r.txt": "a\n", "h.txt": "b\n"})
 	t.Chdir(dir)

@@ -28,7 +28,9 @@ func LanguagePair(spec string) (source, target string) {
 			return "", cardLanguage(filepath.Join(place, "README.md"))
 		}
 	}
-	source, target, _ = strings.Cut(pair, "-")
+	if strings.Contains(pair, "-") {
+		source, target, _ = Languages(pair) // which a folder of another name does not tell
+	}
 	return source, target
 }
 

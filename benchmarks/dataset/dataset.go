@@ -169,9 +169,13 @@ func quotedNames(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = text.Quote(n)
+	const most = 50
+	quoted := make([]string, min(len(names), most))
+	for i := range quoted {
+		quoted[i] = text.Quote(names[i])
+	}
+	if more := len(names) - most; more > 0 {
+		quoted = append(quoted, fmt.Sprintf("and %s more", english.Thousands(more, "name")))
 	}
 	return strings.Join(quoted, ", ")
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	xlanguage "golang.org/x/text/language"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // LanguagePair returns the languages of sources and references, such as "zh" and "en",
@@ -25,7 +28,9 @@ func LanguagePair(spec string) (source, target string) {
 			return "", cardLanguage(filepath.Join(place, "README.md"))
 		}
 	}
-	source, target, _ = strings.Cut(pair, "-")
+	if strings.Contains(pair, "-") {
+		source, target, _ = Languages(pair) // which a folder of another name does not tell
+	}
 	return source, target
 }
 
@@ -41,4 +46,27 @@ func cardLanguage(path string) string {
 		return ""
 	}
 	return card.Language[0]
+}
+
+// Languages reads a language such as "de", "zh-TW" or "jpn", or a pair of them such as
+// "en-de", in which case of letters tells a region from a language. It returns codes of two
+// letters where there are any; source is "" where one is named.
+func Languages(s string) (source, target string, err error) {
+	from, to, pair := strings.Cut(s, "-")
+	if pair = pair && to == strings.ToLower(to) && len(to) <= 3 || pair && strings.Contains(s, "_"); !pair {
+		from, to = "", s
+	}
+	codes := []string{from, to}
+	for i, code := range codes {
+		if code == "" {
+			continue
+		}
+		tag, wrong := xlanguage.All.Parse(strings.ReplaceAll(code, "_", "-"))
+		base, sure := tag.Base()
+		if wrong != nil || sure == xlanguage.No {
+			return "", "", specError("unknown language %s: write a code of ISO 639, such as de, or a pair, such as en-de", text.Quote(s))
+		}
+		codes[i] = base.String()
+	}
+	return codes[0], codes[1], nil
 }

@@ -84,9 +84,12 @@ func eachSegment(p *parquet.File, path string, each func(*refract.Segment) error
 			absent[columnName(path)] = true
 		}
 	}
+	absent["variants"], absent["rejected"] = true, true
 	for _, path := range p.Schema().Columns() {
 		if leaf, ok := p.Schema().Lookup(path...); ok && empty(leaf.Node) {
 			absent[columnName(path)] = true
+		} else if columnName(path) != path[0] {
+			delete(absent, path[0]) // a list of structures
 		}
 	}
 	return eachRow(p, path, func(row *record, pos refract.Position) error {
@@ -179,6 +182,13 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Parquet file is cut off or damaged (%w)", err)
 	}
+	for _, group := range p.Metadata().RowGroups {
+		for _, column := range group.Columns {
+			if codec := column.MetaData.Codec; codec == format.Lz4Raw {
+				return nil, errors.New("the file is packed with LZ4, which is not read right: write it with zstd or snappy")
+			}
+		}
+	}
 	return p, nil
 }
 
@@ -218,7 +228,7 @@ func checkSchema(p *parquet.File, file string) error {
 		name := columnName(path)
 		have, _ := got.Lookup(path...)
 		leaf, ok := want.Lookup(path...)
-		if empty(have.Node) || !ok && formerly[name] {
+		if empty(have.Node) || !ok && (formerly[name] || strings.HasPrefix(name, "__index_level_")) {
 			continue
 		}
 		if !ok {
@@ -245,7 +255,8 @@ func checkSchema(p *parquet.File, file string) error {
 	return nil
 }
 
-// formerly are columns that earlier versions wrote, and that nothing reads.
+// formerly are columns that earlier versions wrote, and that nothing reads; nor is pandas'
+// column of an index.
 var formerly = map[string]bool{"variants.doubt": true, "rejected.doubt": true}
 
 // empty reports whether a column has no value but null, as pandas and Polars write a

@@ -229,6 +229,26 @@ func TestParquetOfDataFrames(t *testing.T) {
 		t.Errorf("a number without room: %v", err)
 	}
 
+	// Without variants there are none, and an index of pandas is no column.
+	type few struct {
+		ID         string   `parquet:"id"`
+		References []string `parquet:"references,list"`
+		Index      int64    `parquet:"__index_level_0__"`
+	}
+	packed := filepath.Join(t.TempDir(), "d.parquet")
+	writeFile(t, packed, rowsOf(t, few{"a", []string{"r"}, 7}))
+	got, err = openAndCollect(Open("parquet:"+packed, Options{}))
+	if err != nil || len(got) != 1 || len(got[0].Variants)+len(got[0].Rejected) > 0 {
+		t.Errorf("without variants: %+v, %v", got, err)
+	}
+	// The library decodes some files of LZ4 as zeros.
+	if err := parquet.WriteFile(packed, []few{{"a", []string{"r"}, 7}}, parquet.Compression(&parquet.Lz4Raw)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = openAndCollect(Open("parquet:"+packed, Options{})); err == nil || !strings.Contains(err.Error(), "write it with zstd or snappy") {
+		t.Errorf("LZ4: %v", err)
+	}
+
 	nothing := parquet.List(parquet.Optional(parquet.Leaf(parquet.NullType)))
 	schema := parquet.NewSchema("set", parquet.Group{
 		"id": parquet.String(), "references": parquet.List(parquet.String()), "rejected": nothing, "source": parquet.Optional(parquet.Leaf(parquet.NullType)),

@@ -32,7 +32,7 @@ var segmentFields = []string{"metric", "aggregate", "references", "status", "mis
 // file's name ends in ".jsonl", as values parted by tabs where it ends in ".tsv",
 // and by commas otherwise. An empty score, NA, NaN or None, and null in JSON
 // Lines, is a missing one, as is an output without a row; a [Warning] counts the
-// segments that have rows where others have none. The apostrophe that tables
+// segments that have rows where others have none. The apostrophe that CSV and TSV
 // have before an id or a name that reads like a formula, such as '-a, is not part
 // of it, and in ".tsv" \\, \t, \n and \r stand for the characters that tables write
 // so.
@@ -138,7 +138,7 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 	}
 	each := t.eachSeparated
 	if strings.EqualFold(filepath.Ext(files.Unpacked(path)), ".jsonl") {
-		each = t.eachJSON
+		each, plain = t.eachJSON, func(s string) string { return s }
 	}
 	return each(warn, func(row *tableRow) error {
 		for _, name := range row.known {

@@ -60,6 +60,19 @@ func TestScoresOfDirection(t *testing.T) {
 	}
 }
 
+func TestLanguages(t *testing.T) {
+	for s, want := range map[string]string{
+		"de": " de", "en-de": "en de", "zh-TW": " zh", "zh_TW": " zh", "zh-Hant": " zh", "ja-JP": " ja", "en-zh_TW": "en zh",
+		"zho": " zh", "cmn": " zh", "jpn": " ja", "chi": " zh", "yue": " yue", "eng-zho": "en zh",
+		"xx": "", "english": "", "12": "", "klingon-zh": "",
+	} {
+		source, target, err := Languages(s)
+		if got := source + " " + target; (err != nil) != (want == "") || err == nil && got != want {
+			t.Errorf("%q: %q, %v; want %q", s, got, err, want)
+		}
+	}
+}
+
 func TestUTF16(t *testing.T) {
 	for text, is := range map[string]bool{
 		"\xff\xfea\x00\n\x00": true, "\xfe\xff\x00a\x00\n": true, "a\x00b\x00 \x00c\x00\n\x00": true, "\x00a\x00b\x00 \x00c\x00\n": true,

@@ -205,11 +205,12 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
 			return placed(jsonline.Explain(err, "a row"), pos)
 		}
+		before := len(known)
 		for name := range object {
-			if !known[name] {
-				known[name] = true
-				names = slices.Sorted(maps.Keys(known))
-			}
+			known[name] = true
+		}
+		if len(known) > before {
+			names = slices.Sorted(maps.Keys(known))
 		}
 		r := &tableRow{pos: pos, known: names}
 		err := t.take(r, object, func(i int) {

@@ -223,7 +223,7 @@ type Curve struct {
 // maxSeeds is the most random orders of a Curve.
 const maxSeeds = 10_000
 
-// check finds a number that is out of range, and its field in an experiment's file.
+// check finds a number that is out of range or an unknown language, and its field in an experiment's file.
 func (p *Plan) check() (field string, err error) {
 	in := func(name string, n, least, most int) {
 		if err == nil && (n < least || n > most) {
@@ -233,6 +233,11 @@ func (p *Plan) check() (field string, err error) {
 	in("bootstrap.resamples", p.Bootstrap.Resamples, 0, correlate.MaxResamples)
 	in("significance.resamples", p.Test.Resamples, 0, correlate.MaxResamples)
 	in("significance.block", p.Test.Block, 0, correlate.MaxResamples)
+	for i, d := range p.Datasets {
+		if _, _, wrong := dataset.Languages(d.Language); err == nil && d.Language != "" && wrong != nil {
+			field, err = at("datasets", i)+".language", wrong
+		}
+	}
 	for i, c := range p.Curves {
 		in(at("curves", i)+".seeds", c.Seeds, 1, maxSeeds)
 		in(at("curves", i)+".resamples", c.Resamples, 0, correlate.MaxResamples)

@@ -35,6 +35,8 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	language := d.Language
 	if language == "" {
 		_, language = dataset.LanguagePair(r.p.Path(d.Spec))
+	} else {
+		_, language, _ = dataset.Languages(language) // which Plan.check has read
 	}
 	for _, m := range r.metrics {
 		m = metrics.InLanguage(m, language)

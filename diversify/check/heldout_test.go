@@ -227,7 +227,7 @@ func TestReleased(t *testing.T) {
 // before the rules that let them through: at most 5 % are lost, in either form.
 func TestShort(t *testing.T) {
 	of := checkers(t, true)
-	text, err := os.ReadFile(filepath.Join("..", "alarm", "testdata", "heldout.jsonl"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "alarm", "testdata", "heldout.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,6 +63,7 @@ var (
 	marked    = regexp.MustCompile(`\\boxed\{\s*(` + number + `)\s*\}|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
 	bracketed = regexp.MustCompile(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
 	labelled  = regexp.MustCompile(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
+	another   = regexp.MustCompile(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // behind a number, as in "1. Score: 85"
 	fence     = regexp.MustCompile("^```\\w*\\s*\\{")
 )
 
@@ -84,6 +85,9 @@ func numberReader(s Spec) reader {
 		if why != "" && labelled.MatchString(text) { // "All is said. Score: 85"
 			return s.readAfter(labelled, text, r)
 		}
+		if why == "" && another.MatchString(rest) {
+			why = "the answer has a second number, or starts with that of a list"
+		}
 		if why = cmp.Or(why, s.second(value, rest), outside(s, value)); why == "" {
 			r.SetScore(analysis.Scored, value)
 		}
@@ -91,8 +95,8 @@ func numberReader(s Spec) reader {
 	}
 }
 
-// readMember reads the number of a JSON document, whose only member with a number or with
-// the name of a score it is.
+// readMember reads the number of a JSON document, whose only number it is, under the name
+// of a score.
 func (s Spec) readMember(text string, r *analysis.Report) string {
 	docs, err := documentsIn(text, "{")
 	if err != nil {
@@ -106,6 +110,9 @@ func (s Spec) readMember(text string, r *analysis.Report) string {
 			}
 			path = name
 		}
+	}
+	if !scoreWords[strings.ToLower(path)] {
+		return "the answer's JSON has no score"
 	}
 	s.Path = path
 	return jsonReader(s)(text, r)

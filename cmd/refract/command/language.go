@@ -1,11 +1,10 @@
 package command
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
-	xlanguage "golang.org/x/text/language"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/language"
@@ -31,14 +30,11 @@ func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string) {
 		def += ", else " + otherwise
 	}
 	parsedFlag(cmd, &f.language, "language,l", "", func(s string) (string, error) {
-		for code := range strings.SplitSeq(s, "-") {
-			_, err := xlanguage.Parse(code)
-			if none && s == listNone {
-				err = nil
-			}
-			if err != nil || strings.Count(s, "-") > 1 {
-				return "", fmt.Errorf("unknown language %q: write a code of ISO 639, such as de, or a pair, such as en-de", s)
-			}
+		if none && s == listNone {
+			return s, nil
+		}
+		if _, _, err := dataset.Languages(s); err != nil {
+			return "", err
 		}
 		return s, nil
 	}, "language of the references, such as de, or with that of the sources en-de"+does+" (default "+def+")", codes...)
@@ -49,14 +45,11 @@ func (f *languageFlag) languages(args []string) (source, target string) {
 	if len(args) > 0 {
 		source, target = dataset.LanguagePair(args[0])
 	}
-	from, to, pair := strings.Cut(f.language, "-")
-	switch {
-	case pair:
-		return from, to
-	case from != "" && from != listNone:
-		return source, from
+	if f.language == "" || f.language == listNone {
+		return source, target
 	}
-	return source, target
+	from, to, _ := dataset.Languages(f.language) // which was read before
+	return cmp.Or(from, source), to
 }
 
 // inLanguage makes metrics those of the language of the references.

@@ -65,6 +65,8 @@ that both systems have.
 	t.input.register(cmd)
 	t.choiceFlags.register(cmd)
 	t.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
+	t.languageFlag.register(cmd, languageSplits, "unknown")
+	grouped(cmd, metricFlags, "language")
 	t.output.register(cmd)
 	t.judgeFlags.register(cmd)
 	t.judgeFlags.registerDryRun(cmd, "ask for no score")

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -24,10 +25,11 @@ const (
 )
 
 // answerShape is an answer of either endpoint: whether it is an error, whether
-// its text is null, and what it says.
+// its text is null, and what it says. What is not needed for the text is read in
+// any shape.
 type answerShape struct {
-	Object  string          `json:"object"`
-	Model   string          `json:"model"`
+	Object  json.RawMessage `json:"object"`
+	Model   json.RawMessage `json:"model"`
 	Error   json.RawMessage `json:"error"`
 	Choices []choice        `json:"choices"`
 	Usage   usage           `json:"usage"`
@@ -48,9 +50,27 @@ type choice struct {
 	PromptLogprobs json.RawMessage `json:"prompt_logprobs"` // vLLM's
 }
 
+// usage is what the server counted, 0 where it gives no credible number of tokens.
 type usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
+	PromptTokens, CompletionTokens int
+}
+
+// UnmarshalJSON never fails: a good answer is not lost for its counts. Some
+// servers write 7.0 or "7".
+func (u *usage) UnmarshalJSON(b []byte) error {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(b, &given) == nil {
+		u.PromptTokens, u.CompletionTokens = tokenCount(given["prompt_tokens"]), tokenCount(given["completion_tokens"])
+	}
+	return nil
+}
+
+func tokenCount(raw json.RawMessage) int {
+	n, err := strconv.ParseFloat(jsonText(raw), 64)
+	if err != nil || n < 0 || n > math.MaxInt32 || n != math.Trunc(n) {
+		return 0
+	}
+	return int(n)
 }
 
 // content is a text, nil for none.
@@ -139,8 +159,8 @@ func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Re
 		said = choice.Text
 	}
 	resp = Response{
-		Model: a.Model, FinishReason: choice.FinishReason,
-		PromptTokens: credibleCount(a.Usage.PromptTokens), CompletionTokens: credibleCount(a.Usage.CompletionTokens),
+		Model: jsonText(a.Model), FinishReason: choice.FinishReason,
+		PromptTokens: a.Usage.PromptTokens, CompletionTokens: a.Usage.CompletionTokens,
 	}
 	switch {
 	case choice.FinishReason == FinishContentFilter:
@@ -156,23 +176,15 @@ func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Re
 	return resp, nil
 }
 
-// credibleCount is a count of tokens, 0 where no answer can have so many.
-func credibleCount(n int) int {
-	if n > math.MaxInt32 {
-		return 0
-	}
-	return n
-}
-
 // decode reads a body into v, of which object and stands are the fields that
 // tell an error. It returns a failure where the body cannot be read or is one.
-func (s *server) decode(model string, body []byte, v any, object *string, stands *json.RawMessage) *Error {
+func (s *server) decode(model string, body []byte, v any, object, stands *json.RawMessage) *Error {
 	err := json.Unmarshal(body, v)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return s.notJSON(http.StatusOK, bytes.TrimSpace(body))
-	case *object == "error" || stated(*stands):
+	case string(*object) == `"error"` || stated(*stands):
 		return s.errorInside(model, body)
 	case err != nil:
 		return s.badShape(body, "gave an answer of an unexpected shape")

@@ -66,6 +66,13 @@ func TestAnswers(t *testing.T) {
 		{name: "reasoning alone", fault: llmtest.Apart(nil, "stop", map[string]any{"reasoning": "Hm."}), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "stop"}},
 		{name: "no reasoning, null", fault: llmtest.Apart(nil, "stop", map[string]any{"reasoning": ""}), only: llm.Chat, want: llm.Response{FinishReason: "stop"}},
 		{name: "reasoning among parts", fault: llmtest.Body(200, "application/json", strings.Replace(chatParts, `"text","text":"a"`, `"thinking","thinking":[{"type":"text","text":"Hm."}]`, 1)), only: llm.Chat, want: llm.Response{Text: "b", HasText: true, FinishReason: "stop"}},
+		{name: "counts with a point", fault: counted(`{"prompt_tokens":3.0,"completion_tokens":7.0}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop", CompletionTokens: 7}},
+		{name: "counts as texts", fault: counted(`{"prompt_tokens":"3","completion_tokens":"7"}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop", CompletionTokens: 7}},
+		{name: "counts that are none", fault: counted(`{"prompt_tokens":null,"completion_tokens":{"all":7}}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
+		{name: "counts in no object", fault: counted(`"none"`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
+		{name: "counts in half", fault: counted(`{"completion_tokens":7.5}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
+		{name: "an odd object", fault: llmtest.Body(200, "application/json", `{"object":7,"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}]}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
+		{name: "byte order mark", fault: llmtest.Body(200, "application/json", "\ufeff"+`{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}]}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
 		{name: "spaces are kept", fault: llmtest.Finish("stop", "\n  x \t"), want: llm.Response{Text: "\n  x \t", HasText: true, FinishReason: "stop", CompletionTokens: 1}},
 	} {
 		for _, endpoint := range endpoints {
@@ -96,6 +103,11 @@ func TestAnswers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// counted is a good answer with this usage.
+func counted(usage string) llmtest.Fault {
+	return llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}],"usage":`+usage+`}`)
 }
 
 // Callers may look at go-openai's error, which holds no secret either.

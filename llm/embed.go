@@ -82,11 +82,11 @@ func checkEmbed(req EmbedRequest) error {
 
 // vectorsShape is an answer of the embeddings endpoint.
 type vectorsShape struct {
-	Object string          `json:"object"`
-	Model  string          `json:"model"`
+	Object json.RawMessage `json:"object"`
+	Model  json.RawMessage `json:"model"`
 	Error  json.RawMessage `json:"error"`
 	Data   []struct {
-		Index     int    `json:"index"`
+		Index     *int   `json:"index"` // some servers leave out 0, or all of them
 		Embedding vector `json:"embedding"`
 	} `json:"data"`
 	Usage usage `json:"usage"`
@@ -122,7 +122,7 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 	if f := s.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
 		return out, f
 	}
-	out = EmbedResponse{Vectors: make([][]float32, len(req.Texts)), Model: a.Model, PromptTokens: credibleCount(a.Usage.PromptTokens)}
+	out = EmbedResponse{Vectors: make([][]float32, len(req.Texts)), Model: jsonText(a.Model), PromptTokens: a.Usage.PromptTokens}
 	if len(a.Data) != len(out.Vectors) {
 		return out, s.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), english.Count(len(out.Vectors), "text")))
 	}
@@ -130,9 +130,19 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 	if req.Dimensions > 0 {
 		size = req.Dimensions
 	}
+	numbered := false
 	for _, d := range a.Data {
+		numbered = numbered || d.Index != nil
+	}
+	for i, d := range a.Data {
 		switch {
-		case d.Index < 0 || d.Index >= len(out.Vectors) || out.Vectors[d.Index] != nil:
+		case d.Index != nil:
+			i = *d.Index
+		case numbered:
+			i = 0
+		}
+		switch {
+		case i < 0 || i >= len(out.Vectors) || out.Vectors[i] != nil:
 			return out, s.badShape(body, "gave vectors that do not match the texts one by one")
 		case len(d.Embedding) == 0 || len(d.Embedding) != size:
 			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
@@ -142,7 +152,7 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 				return out, s.badShape(body, "gave a vector with a number that is not finite")
 			}
 		}
-		out.Vectors[d.Index] = d.Embedding
+		out.Vectors[i] = d.Embedding
 	}
 	return out, s.repeats(out.Model)
 }

@@ -15,6 +15,9 @@ func TestVectors(t *testing.T) {
 	for name, data := range map[string]string{
 		"numbers":      `{"index":0,"embedding":[1,-0.5]},{"index":1,"embedding":[0.25,3]}`,
 		"packed":       `{"index":0,"embedding":"AACAPwAAAL8="},{"index":1,"embedding":"AACAPgAAQEA="}`,
+		"0 left out":   `{"embedding":[1,-0.5]},{"index":1,"embedding":[0.25,3]}`,
+		"0 later":      `{"index":1,"embedding":[0.25,3]},{"embedding":[1,-0.5]}`,
+		"no index":     `{"embedding":[1,-0.5]},{"index":null,"embedding":[0.25,3]}`,
 		"out of order": `{"index":1,"embedding":[0.25,3]},{"index":0,"embedding":"AACAPwAAAL8="}`,
 	} {
 		h := &llmtest.Handler{}

@@ -173,6 +173,9 @@ func (s *server) unreachable(what string, err error) *Error {
 	return e
 }
 
+// eventStream is how a stream of server-sent events begins.
+var eventStream = regexp.MustCompile(`^(data|event|id|retry)?:`)
+
 // notJSON is a 200 whose body is no JSON: cut on its way, or from something
 // that is no model server.
 func (s *server) notJSON(status int, body []byte) *Error {
@@ -182,6 +185,11 @@ func (s *server) notJSON(status int, body []byte) *Error {
 		return s.fail(ErrBadAnswer, status, fewRetries, "gave an empty answer", "", hintBaseURL)
 	case body[0] == '<':
 		what = "gave a web page in place of an answer"
+	case eventStream.Match(body):
+		e := s.fail(ErrBadAnswer, status, noRetry, "gave a stream of events, though none was asked for", s.sent(body),
+			"have the server, or the proxy before it, answer in one piece")
+		e.elsewhere = true
+		return e
 	}
 	return s.fail(ErrBadAnswer, status, fewRetries, what, s.sent(body), hintBaseURL)
 }
@@ -205,6 +213,9 @@ func (s *server) errorInside(model string, body []byte) *Error {
 		return s.badShape(body, "gave an error in place of an answer")
 	}
 	api.HTTPStatusCode, _ = api.Code.(int)
+	if says(api.Message, "unexpected endpoint") { // LM Studio
+		api.HTTPStatusCode = http.StatusNotFound
+	}
 	if api.HTTPStatusCode < 400 || api.HTTPStatusCode > 599 {
 		api.HTTPStatusCode = http.StatusInternalServerError
 	}

@@ -28,7 +28,7 @@ func (s *server) ready(ctx context.Context, model string) *Error {
 	var names []string
 	e := s.once(ctx, Call{Method: http.MethodGet, Path: "/models", Most: minAnswerBytes, Read: func(_ string, _ *http.Response, body []byte) error {
 		var list struct {
-			Object string          `json:"object"`
+			Object json.RawMessage `json:"object"`
 			Error  json.RawMessage `json:"error"`
 			Data   []struct {
 				ID string `json:"id"`

@@ -93,6 +93,7 @@ func (s *server) send(caller context.Context, c *call, req *http.Request) (*http
 	if err == nil {
 		var free func()
 		body, free, err = s.receive(ctx, c, resp)
+		body = bytes.TrimPrefix(body, []byte("\ufeff")) // some servers put this mark before JSON
 		defer free()
 		_ = resp.Body.Close()
 	}

@@ -266,6 +266,15 @@ func TestBatchesThatGoWrong(t *testing.T) {
 			l[1], l[3] = `{"custom_id":"`, "\x00\xff"
 			return append([]string{"null", "[]", `{"response":{}}`, "", " \r", `{"custom_id":"who","response":{"status_code":200,"body":{}}}`}, l...)
 		}, nil)}, again: map[int]int{1: 2, 3: 2}},
+		"a byte order mark": {plans: []llmtest.BatchPlan{plan(func(l []string) []string {
+			l[0] = "\ufeff" + l[0]
+			return l
+		}, nil)}},
+		"the status as a text": {plans: []llmtest.BatchPlan{plan(func(l []string) []string {
+			l[0] = strings.Replace(l[0], `"status_code":200`, `"status_code":"200"`, 1)
+			l[1] = strings.Replace(l[1], `"status_code":200`, `"status_code":null`, 1)
+			return l
+		}, nil)}},
 		"nothing in it": {plans: []llmtest.BatchPlan{plan(put(0, `{"custom_id":"ID"}`), nil)}, again: map[int]int{0: 2}},
 		"error first": {plans: []llmtest.BatchPlan{plan(func(l []string) []string {
 			return append([]string{`{"custom_id":"` + idOf(promptOf(0)) + `","error":{"code":"x","message":"m"}}`}, l...)

@@ -113,7 +113,8 @@ func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) er
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		var l batchLine
-		if json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &l) != nil {
+		line := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")) // may begin the file
+		if json.Unmarshal(bytes.TrimSpace(line), &l) != nil {
 			continue
 		}
 		w := r.rows[l.CustomID]
@@ -132,7 +133,7 @@ func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) er
 type batchLine struct {
 	CustomID string `json:"custom_id"`
 	Response struct {
-		Status int             `json:"status_code"`
+		Status json.Number     `json:"status_code"` // some write it as a text
 		Body   json.RawMessage `json:"body"`
 	} `json:"response"`
 	Error json.RawMessage `json:"error"`
@@ -141,7 +142,10 @@ type batchLine struct {
 // read gives a line's outcome. Servers differ in where they put an error: into
 // the response's body, next to a response without one, or in its place.
 func (r *batchRun) read(l *batchLine, wire llm.Request) (out outcome) {
-	status, body := l.Response.Status, l.Response.Body
+	status, body := 0, l.Response.Body
+	if n, err := l.Response.Status.Int64(); err == nil {
+		status = int(n)
+	}
 	has := func(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 	switch {
 	case has(body):

@@ -82,7 +82,13 @@ func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, e
 		return nil, fmt.Errorf("gave %q of the shape %.60s for %s", name, fmt.Sprint(t.Shape), english.Count(n, "row"))
 	}
 	var given []*T // null is no value
-	if json.Unmarshal(t.Data, &given) != nil || slices.Contains(given, nil) {
+	err := json.Unmarshal(t.Data, &given)
+	var rows [][]*T // the protocol's natural form of [n 1]
+	if err != nil && len(t.Shape) == 2 && json.Unmarshal(t.Data, &rows) == nil &&
+		!slices.ContainsFunc(rows, func(row []*T) bool { return len(row) != 1 }) {
+		given, err = slices.Concat(rows...), nil
+	}
+	if err != nil || slices.Contains(given, nil) {
 		return nil, fmt.Errorf("gave values of %.60q that are not all %s: %.80q", name, datatype, t.Data)
 	}
 	if len(given) != n {

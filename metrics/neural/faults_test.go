@@ -57,6 +57,7 @@ func TestFaults(t *testing.T) {
 		"object":                      {output(`{"name":"score","shape":[9],"datatype":"FP32","data":{"a":1}}`), "that are not all FP32"},
 		"no output":                   {output(``), `gave no output "score"`},
 		"another type":                {output(`{"name":"score","shape":[9],"datatype":"FP64","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" as "FP64" in place of FP32`},
+		"rows of two":                 {output(`{"name":"score","shape":[9,1],"datatype":"FP32","data":[[0,0],[0],[0],[0],[0],[0],[0],[0],[]]}`), "that are not all FP32"},
 		"another shape":               {output(`{"name":"score","shape":[3,3],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" of the shape [3 3] for 9 rows`},
 		"fewer than its shape":        {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0]}`), `gave 4 values of "score" for 9 rows`},
 		"twice": {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]},` +

@@ -57,6 +57,13 @@ func TestForms(t *testing.T) {
 				a.Outputs[i].Shape = append(a.Outputs[i].Shape, 1)
 			}
 		}},
+		"rows of one": {Change: func(_ int, a *llmtest.OIPAnswer) {
+			rows := [][]float32{}
+			for _, v := range a.Outputs[0].Data.([]float32) {
+				rows = append(rows, []float32{v})
+			}
+			a.Outputs[0].Data, a.Outputs[0].Shape = rows, []int{len(rows), 1}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := must(t, "", s)

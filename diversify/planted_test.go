@@ -3,6 +3,7 @@ package diversify_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	refract "github.com/refract-eval/refract"
@@ -22,7 +23,7 @@ func TestPlants(t *testing.T) {
 			refract.NewText(fmt.Sprintf("On day %d, the old train to Lindenau arrives late.", i)),
 		}})
 	}
-	answered := 0
+	var answered atomic.Int64
 	for name, c := range map[string]struct {
 		segments int
 		silent   bool
@@ -47,8 +48,7 @@ func TestPlants(t *testing.T) {
 				if isJudge {
 					return said
 				}
-				answered++
-				return fmt.Sprintf("Once more the old train to Lindenau is late, as 1%d.", answered)
+				return fmt.Sprintf("Once more the old train to Lindenau is late, as 1%d.", answered.Add(1))
 			}))
 			cfg.Prompts, cfg.Check = ten(t, "order"), checker(t, check.ReasonCopy)
 			cfg.Equivalence = &diversify.Equivalence{Model: "j"}

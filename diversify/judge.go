@@ -247,7 +247,10 @@ func (x *Expander) settleJudged(j *job, i int) {
 		case o.Changed == "":
 			a.result.Verdict, a.result.Detail = Unjudged, fmt.Sprintf("the judge gave no verdict on number %d: %.80q", n+1, q.answer.Text)
 		case o.Changed != judgeSame:
-			if o.Words = strings.TrimSpace(o.Words); o.Words != "" {
+			// Words of other texts are none of this one's, and may be planted.
+			reference := j.seg.References[j.cells[a.cell].reference].Value
+			o.Words = strings.TrimSpace(o.Words)
+			if o.Words != "" && (strings.Contains(a.result.Text, o.Words) || strings.Contains(reference, o.Words)) {
 				o.Changed += fmt.Sprintf(": %.80s", o.Words)
 			}
 			a.result.Verdict, a.result.Detail = NotEquivalent, o.Changed+" ("+judgedBy+x.judge.Model+")"

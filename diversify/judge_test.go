@@ -60,8 +60,11 @@ func TestJudgeOfMeaning(t *testing.T) {
 		"same":   {func(int, int) (string, string) { return "same", "" }, plain, "", []int{5}},
 		"fenced": {func(int, int) (string, string) { return "Same", "" }, func(s string) string { return "<think>{?</think>Here:\n```json\n" + s + "\n```" }, "", []int{5}},
 		"changed": {func(i, _ int) (string, string) {
-			return [...]string{"same", "role", "same", "same", "same"}[i], "the train"
-		}, plain, "not-equivalent role: the train (judged by j)", []int{5}},
+			return [...]string{"same", "role", "same", "same", "same"}[i], "train"
+		}, plain, "not-equivalent role: train (judged by j)", []int{5}},
+		"words of another text": {func(i, _ int) (string, string) {
+			return [...]string{"same", "role", "same", "same", "same"}[i], "a change that was planted"
+		}, plain, "not-equivalent role (judged by j)", []int{5}},
 		"another word": {func(i, call int) (string, string) {
 			if i < 2 && call == 0 {
 				return "perhaps", ""

@@ -98,11 +98,13 @@ type unicodeReader struct {
 
 func (r *unicodeReader) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
-	marked := bytes.HasPrefix(b[:n], []byte("\xff\xfe")) || bytes.HasPrefix(b[:n], []byte("\xfe\xff"))
-	if !r.begun && (marked || western.Match(b[:n])) {
+	if r.begun || n == 0 {
+		return n, err
+	}
+	r.begun = true
+	if begin := b[:n]; bytes.HasPrefix(begin, []byte("\xff\xfe")) || bytes.HasPrefix(begin, []byte("\xfe\xff")) || western.Match(begin) {
 		return 0, errors.New("the file is UTF-16; store it as UTF-8, as with iconv -f UTF-16 -t UTF-8")
 	}
-	r.begun = r.begun || n > 0
 	return n, err
 }
 

@@ -98,9 +98,9 @@ func (t *paired) exchangeMeans(ctx context.Context, a, b *correlate.Pairs, row, 
 		sums[of][1][system] += b.Metric[i]
 		n[int(row[s])*a.Systems+system]++
 	}
-	difference := func(drawn []uint64) float64 {
-		x, y := *t.a, *t.a
-		x.Metric, y.Metric = make([]float64, len(n)), make([]float64, len(n))
+	difference := func(drawn []uint64, x, y *correlate.Pairs) float64 {
+		clear(x.Metric)
+		clear(y.Metric)
 		for _, of := range order {
 			second := drawn[of.unit>>6] >> (of.unit & 63) & 1
 			for system, v := range sums[of][second] {
@@ -112,14 +112,21 @@ func (t *paired) exchangeMeans(ctx context.Context, a, b *correlate.Pairs, row, 
 			x.Metric[i] /= n[i]
 			y.Metric[i] /= n[i]
 		}
-		return defined(t.Over(t.Rows(&x)).Value) - defined(t.Over(t.Rows(&y)).Value)
+		return defined(t.Over(t.Rows(x)).Value) - defined(t.Over(t.Rows(y)).Value)
+	}
+	tables := func() (x, y *correlate.Pairs) { // of means, for one goroutine
+		a, b := *t.a, *t.a
+		a.Metric, b.Metric = make([]float64, len(n)), make([]float64, len(n))
+		return &a, &b
 	}
 	units := int(slices.Max(unit)) + 1
-	res := Result{Delta: difference(make([]uint64, (units+63)/64)), P: math.NaN()}
+	x, y := tables()
+	res := Result{Delta: difference(make([]uint64, (units+63)/64), x, y), P: math.NaN()}
 	err := res.resample(ctx, t.Options, 1, func() drawer {
+		x, y := tables()
 		return func(random []rand.PCG, differences []float64) {
 			for i := range random {
-				differences[i] = difference(coins(&random[i], units))
+				differences[i] = difference(coins(&random[i], units), x, y)
 			}
 		}
 	})

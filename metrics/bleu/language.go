@@ -35,10 +35,8 @@ func (m *Metric) Remark(texts []string) string {
 		return fmt.Sprintf("sacreBLEU splits texts in %s by %s, which needs a dictionary that Refract does not have: here each character is a word (tok:%s); for sacreBLEU's own scores take 'exec:python3 sacrebleu_metric.py %s' (docs/lexical.md)",
 			m.language, own.sacreBLEU, own.here, own.sacreBLEU)
 	}
-	code, said := token.Unsplit(texts, m.tokenizer().Split)
-	if said == "" {
-		return ""
-	}
-	_, byLanguage := ofLanguage[code]
-	return said + token.Advice(code, "tokenize="+token.For(code, ""), m.chosen || !byLanguage)
+	return token.Remark(texts, m.tokenizer().Split, func(code string) bool {
+		_, byLanguage := ofLanguage[code]
+		return m.chosen || !byLanguage
+	})
 }

@@ -18,9 +18,5 @@ func (m *metric) InLanguage(code string) metrics.Metric {
 
 // Remark implements metrics.Remarker.
 func (m *metric) Remark(texts []string) string {
-	code, said := token.Unsplit(texts, newSplitter(m.opt.Split).Split)
-	if said == "" {
-		return ""
-	}
-	return said + token.Advice(code, "tokenize="+token.For(code, ""), m.chosen)
+	return token.Remark(texts, newSplitter(m.opt.Split).Split, func(string) bool { return m.chosen })
 }

@@ -27,11 +27,7 @@ func (m *metric) InLanguage(code string) metrics.Metric {
 // Remark implements metrics.Remarker.
 func (m *metric) Remark(texts []string) string {
 	if m.opt.Split != own {
-		code, said := token.Unsplit(texts, token.New(m.opt.Split).Split)
-		if said == "" {
-			return ""
-		}
-		return said + token.Advice(code, "tokenize="+token.For(code, ""), m.chosen)
+		return token.Remark(texts, token.New(m.opt.Split).Split, func(string) bool { return m.chosen })
 	}
 	letters, read, unread := 0, 0, 0 // of all texts, and the texts without any
 	advice := "take tokenize=intl"

@@ -31,7 +31,7 @@ const (
 func (f *checkFlags) register(cmd *cobra.Command) {
 	words := append([]string{listAll, listNone}, check.Checks()...)
 	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`NAME,…`: checks to make, all, or none, which cleans nothing either", words...)
-	f.languageFlag.register(cmd, "; none leaves that check out", "what references tell")
+	f.languageFlag.register(cmd, "; none leaves that check out", "what references tell", listNone)
 	grouped(cmd, taskFlags, "checks", "language")
 }
 

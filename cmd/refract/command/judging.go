@@ -103,8 +103,10 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, error) {
 	all := j.e.registryWith(j, j.environment)
 	name, _, _ := strings.Cut(spec, ":")
-	if _, known := all.Find(name); !known && j.e.unknownMetric(name) != nil {
-		return nil, usagef("%w", j.e.unknownMetric(name))
+	if _, known := all.Find(name); !known {
+		if err := j.e.unknownMetric(name); err != nil {
+			return nil, usagef("%w", err)
+		}
 	}
 	m, err := all.Parse(ctx, spec)
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) && ctx.Err() == nil {

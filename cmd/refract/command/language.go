@@ -2,7 +2,7 @@ package command
 
 import (
 	"cmp"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,19 +18,15 @@ type languageFlag struct{ language string } // TARGET or SOURCE-TARGET
 const languageSplits = ", by which metrics split texts into words, as sacreBLEU does"
 
 // register adds the flag, with what it does, and what holds without it where the dataset
-// does not tell either.
-func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string) {
-	none := strings.Contains(does, listNone)
-	codes := language.Codes()
-	if none {
-		codes = append([]string{listNone}, codes...)
-	}
+// does not tell either; words are values that name no language.
+func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, words ...string) {
+	codes := append(words, language.Codes()...)
 	def := "that of an mtme: or published: dataset"
 	if otherwise != "" {
 		def += ", else " + otherwise
 	}
 	parsedFlag(cmd, &f.language, "language,l", "", func(s string) (string, error) {
-		if none && s == listNone {
+		if slices.Contains(words, s) {
 			return s, nil
 		}
 		if _, _, err := dataset.Languages(s); err != nil {

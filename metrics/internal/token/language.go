@@ -54,6 +54,17 @@ func Unsplit(texts []string, split func(s string, yield func(word []byte))) (lan
 	return language, fmt.Sprintf("%d of %d texts looked at have no spaces between words, and are taken for one word or a few: ", n, len(texts))
 }
 
+// Remark says that a tokenizer makes words of whole phrases, and what to do about it; "" where
+// it does not. chosen reports whether an option, and not the language, decides on the tokenizer
+// of texts in a language.
+func Remark(texts []string, split func(s string, yield func(word []byte)), chosen func(language string) bool) string {
+	code, said := Unsplit(texts, split)
+	if said == "" {
+		return ""
+	}
+	return said + Advice(code, "tokenize="+For(code, ""), chosen(code))
+}
+
 // Advice says how texts of a language are split: by naming it, or by an option where that
 // has chosen already.
 func Advice(language, option string, chosen bool) string {

@@ -51,6 +51,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if os.Getenv("REFRACT_LOAD") == "" {
+		fmt.Println("skipped: REFRACT_LOAD is not set to short or full; benchmarks/servers/load.sh sets it")
+		return
+	}
 	code := m.Run()
 	if built.Load() {
 		if dir, err := program(); err == nil {

@@ -22,8 +22,6 @@ type Report struct {
 	Held *Held
 	// Shown names the dataset of Held where the result has several.
 	Shown string
-	// WithoutSegments leaves the texts out of the page.
-	WithoutSegments bool
 	// Chosen says what was chosen of the dataset where there is no Result; "" for all.
 	Chosen string
 	// Ended are metrics that no number is of.
@@ -33,7 +31,7 @@ type Report struct {
 }
 
 // Document is the page. Its segments are made as it is written, under ctx.
-func (r *Report) Document(ctx context.Context) (*page.Document, error) {
+func (r *Report) Document(ctx context.Context) *page.Document {
 	d := &page.Document{Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
 	switch {
 	case r.Result != nil:
@@ -46,7 +44,7 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 			d.Basis += " · " + r.Chosen
 		}
 	}
-	if r.Held != nil && !r.WithoutSegments {
+	if r.Held != nil {
 		if r.Result != nil {
 			r.Held.judgedBy(r.human())
 		}
@@ -57,9 +55,7 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 	}
 	for _, f := range r.Figures() {
 		p := page.Figure{ID: "figure-" + f.Name, Title: f.Title, Alt: f.Alt, Findings: f.Findings, Aside: f.Statistic != r.Result.Statistics[0], Data: shown(f.Data)}
-		if err := p.Draw(f.Panels...); err != nil {
-			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
-		}
+		p.Draw(f.Panels...)
 		d.Figures = append(d.Figures, p)
 	}
 	for _, t := range r.Tables() {
@@ -75,7 +71,7 @@ func (r *Report) Document(ctx context.Context) (*page.Document, error) {
 		}
 		d.Tables = append(d.Tables, table)
 	}
-	return d, nil
+	return d
 }
 
 // elsewhere are the tables of which the page has the content in another place:

@@ -47,10 +47,7 @@ func TestDocument(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{&overlap{}}, "single", "max")
 	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
 		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
-	d, err := r.Document(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := r.Document(t.Context())
 	if !strings.HasPrefix(d.Lead, "By Kendall’s τ, use max") || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
 		t.Errorf("lead %q, forests %+v", d.Lead, d.Forests)
 	}
@@ -75,10 +72,6 @@ func TestDocument(t *testing.T) {
 	if d.Explorer == nil {
 		t.Error("no segments")
 	}
-	r.WithoutSegments = true
-	if d, err = r.Document(t.Context()); err != nil || d.Explorer != nil {
-		t.Errorf("segments that were not wanted, %v", err)
-	}
 }
 
 func TestReportWithoutHumanScores(t *testing.T) {
@@ -87,10 +80,7 @@ func TestReportWithoutHumanScores(t *testing.T) {
 		s.Judgements = nil
 	}
 	h := hold(t, segments, []metrics.Metric{&overlap{}, &overlap{lower: true}, critic{}}, "single", "max")
-	d, err := (&evidence.Report{Title: "T", Held: h}).Document(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := (&evidence.Report{Title: "T", Held: h}).Document(t.Context())
 	if len(d.Forests) != 0 || len(d.Rankings) != 1 || len(d.Tables) != 1 {
 		t.Fatalf("%d forests, %d rankings, %d tables", len(d.Forests), len(d.Rankings), len(d.Tables))
 	}
@@ -125,10 +115,7 @@ func TestChosenHuman(t *testing.T) {
 		res := found("data")
 		res.Datasets[0].Human = human
 		rep := &evidence.Report{Result: res, Held: hold(t, segments, []metrics.Metric{&overlap{}}, "single", "max")}
-		d, err := rep.Document(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := rep.Document(t.Context())
 		if !slices.Contains(d.Explorer.Humans, "relevance") || d.Explorer.Humans[0] != human {
 			t.Errorf("%s: the explorer has %q", human, d.Explorer.Humans)
 		}

@@ -1,9 +1,6 @@
 package figure
 
-import (
-	"errors"
-	"slices"
-)
+import "slices"
 
 // Bars is a chart of horizontal bars, which leave room for long names, the first
 // on top.
@@ -21,11 +18,8 @@ type Bar struct {
 	Muted            bool // grey
 }
 
-func (b *Bars) chart(t theme) (*chart, error) {
+func (b *Bars) chart(t theme) *chart {
 	n := len(b.Bars)
-	if n == 0 {
-		return nil, errors.New("a bar chart needs at least one bar")
-	}
 	names := make([]tick, n)
 	c := &chart{title: label(b.Title), x: axis{label: label(b.Value)}}
 	c.y = axis{bare: true, ticks: func(_, _ float64) []tick { return names }}
@@ -64,5 +58,5 @@ func (b *Bars) chart(t theme) (*chart, error) {
 		c.x.high += margin
 	}
 	c.y.low, c.y.high = -0.6, float64(n)-0.4
-	return c, nil
+	return c
 }

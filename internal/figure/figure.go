@@ -9,7 +9,6 @@
 package figure
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -35,25 +34,19 @@ type Style struct {
 
 // Panel is one plot of a figure: a Lines or a Bars.
 type Panel interface {
-	chart(t theme) (*chart, error)
+	chart(t theme) *chart
 }
 
 // Draw writes the panels side by side as one picture. The same panels give the
 // same bytes.
 func Draw(w io.Writer, s Style, panels ...Panel) error {
-	if len(panels) == 0 {
-		return errors.New("figure: no panels")
-	}
 	t := lightTheme()
 	if s.Dark {
 		t = darkTheme()
 	}
 	charts := make([]*chart, len(panels))
 	for i, panel := range panels {
-		var err error
-		if charts[i], err = panel.chart(t); err != nil {
-			return fmt.Errorf("figure: panel %d: %w", i+1, err)
-		}
+		charts[i] = panel.chart(t)
 	}
 	r := newRow(charts)
 	c := newCanvas(r.width, r.height)

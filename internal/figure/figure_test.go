@@ -136,15 +136,8 @@ func TestDrawAny(t *testing.T) {
 var text = regexp.MustCompile(`>[^<]*</text>`)
 
 func TestDrawErrors(t *testing.T) {
-	for want, c := range map[string]struct {
-		panels []figure.Panel
-	}{
-		"no panels":    {},
-		"at least one": {panels: []figure.Panel{&figure.Bars{}}},
-	} {
-		if err := figure.Draw(io.Discard, figure.Style{}, c.panels...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+	if err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{}); err != nil {
+		t.Errorf("no bars: %v", err)
 	}
 	broken := errors.New("full")
 	if err := figure.Draw(writer{broken}, figure.Style{}, panels()...); !errors.Is(err, broken) {

@@ -42,7 +42,7 @@ func ShareY(charts ...*Lines) {
 	}
 }
 
-func (l *Lines) chart(t theme) (*chart, error) {
+func (l *Lines) chart(t theme) *chart {
 	c := &chart{title: label(l.Title), x: axis{label: label(l.X)}, y: axis{label: label(l.Y)}}
 	if l.WholeX {
 		c.x.ticks = wholeTicks
@@ -73,7 +73,7 @@ func (l *Lines) chart(t theme) (*chart, error) {
 		margin := (l.high - l.low) / 20
 		c.y.low, c.y.high = l.low-margin, l.high+margin
 	}
-	return c, nil
+	return c
 }
 
 // toneOf is the colour of one of some series.

@@ -121,37 +121,22 @@ func newView(d *Document) (*view, error) {
 		return nil, errors.New("the document has no title")
 	}
 	for i := range d.Forests {
-		f, err := newForestView(&d.Forests[i], i+1)
-		if err != nil {
-			return nil, fmt.Errorf("forest %d (%s): %w", i+1, report.Visible(d.Forests[i].Title), err)
-		}
-		v.Forests = append(v.Forests, *f)
+		v.Forests = append(v.Forests, *newForestView(&d.Forests[i], i+1))
 	}
 	for i := range d.Figures {
-		f, err := newFigureView(&d.Figures[i])
-		if err != nil {
-			return nil, fmt.Errorf("figure %d (%s): %w", i+1, report.Visible(d.Figures[i].Title), err)
-		}
-		if f.Aside {
+		if f := newFigureView(&d.Figures[i]); f.Aside {
 			v.Aside = append(v.Aside, *f)
 		} else {
 			v.Figures = append(v.Figures, *f)
 		}
 	}
 	for i := range d.Tables {
-		t, err := newTableView(d.Tables[i].NamedTable)
-		if err != nil {
-			return nil, fmt.Errorf("table %d (%s): %w", i+1, report.Visible(d.Tables[i].Title), err)
-		}
+		t := newTableView(d.Tables[i].NamedTable)
 		t.Findings = d.Tables[i].Findings
 		v.Tables = append(v.Tables, *t)
 	}
 	for i := range d.Rankings {
-		t, err := newRankingView(&d.Rankings[i], i+1)
-		if err != nil {
-			return nil, fmt.Errorf("ranking %d: %w", i+1, err)
-		}
-		v.Rankings = append(v.Rankings, *t)
+		v.Rankings = append(v.Rankings, *newRankingView(&d.Rankings[i], i+1))
 	}
 	return v, nil
 }
@@ -164,25 +149,22 @@ func visible(texts []string) []string {
 	return out
 }
 
-func newFigureView(f *Figure) (v *figureView, err error) {
-	v = &figureView{Figure: f, Light: template.URL(dataURL(f.SVG))}
+func newFigureView(f *Figure) *figureView {
+	v := &figureView{Figure: f, Light: template.URL(dataURL(f.SVG))}
 	if len(f.Dark) > 0 {
 		v.Dark = template.Srcset(dataURL(f.Dark))
 	}
 	if f.Data != nil {
-		v.Data, err = newTableView(f.Data)
+		v.Data = newTableView(f.Data)
 	}
-	return v, err
+	return v
 }
 
 func dataURL(svg []byte) string {
 	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
 }
 
-func newTableView(t *report.NamedTable) (*tableView, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
+func newTableView(t *report.NamedTable) *tableView {
 	v := &tableView{Table: Table{NamedTable: t}, ID: "table-" + t.Name, Long: len(t.Rows) > longTable}
 	order, secondary := arrange(t.Columns)
 	for _, k := range order {
@@ -202,7 +184,7 @@ func newTableView(t *report.NamedTable) (*tableView, error) {
 			v.Rows[i] = append(v.Rows[i], cell)
 		}
 	}
-	return v, nil
+	return v
 }
 
 func newCellView(value report.Value, c *report.Column) cellView {
@@ -260,7 +242,7 @@ func notZero(text string, f float64, digits int) string {
 
 // newRankingView has the systems in the order of the first setting, with a rank and a
 // score under each.
-func newRankingView(r *Ranking, number int) (*tableView, error) {
+func newRankingView(r *Ranking, number int) *tableView {
 	t := &report.NamedTable{Name: fmt.Sprintf("ranking-%d", number), Title: r.Title, Notes: r.Notes, Columns: []report.Column{{Name: "system"}}}
 	for k, name := range r.Settings {
 		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprint("rank ", k), Header: name + ": rank", Kind: report.KindFloat},
@@ -279,9 +261,7 @@ func newRankingView(r *Ranking, number int) (*tableView, error) {
 		}
 		t.Add(row...)
 	}
-	v, err := newTableView(t)
-	if err == nil {
-		v.Findings = r.Findings
-	}
-	return v, err
+	v := newTableView(t)
+	v.Findings = r.Findings
+	return v
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// errUneven says that segments have other numbers of references.
-var errUneven = errors.New("text files hold the same number for all")
-
 // columns writes aligned text files: a line a segment, and a file for each
 // reference.
 type columns struct {
@@ -42,7 +39,7 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 		}
 	}
 	if len(references) != len(c.files) {
-		return fmt.Errorf("it has %s where the segments before have %d; %w, %s", english.Count(len(references), "reference"), len(c.files), errUneven, useWhole)
+		return fmt.Errorf("it has %s where the segments before have %d; text files hold the same number for all, %s; of the variants, 'refract select -k all' keeps as many as every segment has, and 'refract expand --complete N' goes on until all have N", english.Count(len(references), "reference"), len(c.files), useWhole)
 	}
 	if c.sources != nil {
 		if err := c.line(c.sources, source, "the source"); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -73,33 +72,6 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// UnevenError says that segments have other numbers of references, where a
-// format holds the same for all, and what would change that.
-type UnevenError struct {
-	*FormatError                  // of the first segment that differs
-	Variants     selection.Yields // of all segments
-	// Originals says that it is the originals that differ in number, which
-	// neither selection nor expansion changes.
-	Originals bool
-}
-
-// Unwrap returns the FormatError.
-func (e *UnevenError) Unwrap() error { return e.FormatError }
-
-// Error says more than that of the FormatError.
-func (e *UnevenError) Error() string {
-	least, most := e.Variants.Range()
-	n, named := e.Variants.Below(most)
-	switch {
-	case e.Originals:
-		return e.FormatError.Error() + "; the originals themselves differ in number"
-	case least == 0:
-		return fmt.Sprintf("%v; segments with fewer than %d variants: %d, %s, some without any: 'refract expand --complete %[2]d' goes on until all have %[2]d", e.FormatError, most, n, named)
-	}
-	return fmt.Sprintf("%v; every segment has %s: 'refract select -k all' keeps so many; in the way of %d are %s: %s, and 'refract expand --complete %[3]d' goes on until all have %[3]d",
-		e.FormatError, english.Count(least, "variant"), most, english.Count(n, "segment"), named)
-}
-
 // OptionError says that options do not go together: a fault of the command
 // line, and not of a file.
 type OptionError struct{ message string }
@@ -140,26 +112,14 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 		return nil, err
 	}
 	id, stats := refract.NewIdentity(), newStats()
-	var uneven UnevenError
-	originals := -1 // of each segment
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
-			uneven.Variants.Add(s.ID, selection.Usable(s))
-			uneven.Originals = uneven.Originals || originals >= 0 && originals != len(s.References)
-			originals = len(s.References)
-			if uneven.FormatError != nil {
-				continue
-			}
 			stats.leaveOut(s)
 			if err = e.add(s); err != nil && !f.failed {
-				fault := &FormatError{s.ID, s.Pos, o.Format, err}
-				if err = fault; errors.Is(err, errUneven) {
-					uneven.FormatError = fault
-					continue
-				}
+				err = &FormatError{s.ID, s.Pos, o.Format, err}
 			}
 		}
 		if err != nil {
@@ -171,9 +131,6 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
-	}
-	if uneven.FormatError != nil {
-		return nil, &uneven
 	}
 	if id.Segments() == 0 {
 		return nil, errors.New("there is no segment to publish")

@@ -15,9 +15,6 @@ func (v Value) Show(digits int) (text string, ok bool) {
 	return string(v.appendNumber(nil, digits)), true
 }
 
-// Kind is what a value was made as, and KindString for Null.
-func (v Value) Kind() Kind { return v.kind }
-
 // Bounds returns the ends of an interval, or a number twice. ok is false for
 // a string and for a missing value.
 func (v Value) Bounds() (low, high float64, ok bool) {

@@ -17,10 +17,7 @@ func ExampleNewWriter() {
 	}
 	signature := "nrefs:1|case:mixed|tok:13a"
 	show := func(format report.Format) error {
-		w, err := report.NewWriter(os.Stdout, format, columns, report.Options{Notes: []string{"bleu " + signature}})
-		if err != nil {
-			return err
-		}
+		w := report.NewWriter(os.Stdout, format, columns, report.Options{Notes: []string{"bleu " + signature}})
 		sig := report.String(signature)
 		if err := w.Row(report.String("good"), report.Int(1), report.Float(31.41592), report.Interval(30.5, 32.25), sig); err != nil {
 			return err

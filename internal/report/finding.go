@@ -168,23 +168,6 @@ func (t *NamedTable) Note(format string, args ...any) {
 	}
 }
 
-// Check looks whether the table holds together, as a [Writer] does, and shows
-// people anything.
-func (t *NamedTable) Check() error {
-	if err := checkColumns(t.Columns); err != nil {
-		return err
-	}
-	for i, row := range t.Rows {
-		if err := checkRow(t.Columns, i, row); err != nil {
-			return err
-		}
-	}
-	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return !c.Hide }) {
-		return errAllHidden
-	}
-	return nil
-}
-
 // Write shows the table in a format, its coverage as the first note. Wide shows
 // all columns of a table for people, however wide that is.
 func (t *NamedTable) Write(w io.Writer, f Format, wide bool) error {
@@ -201,10 +184,7 @@ func (t *NamedTable) write(w io.Writer, f Format, opts Options) error {
 	if opts.Notes = t.Notes; t.Coverage != "" {
 		opts.Notes = append([]string{t.Coverage}, t.Notes...)
 	}
-	out, err := NewWriter(w, f, t.Columns, opts)
-	if err != nil {
-		return err
-	}
+	out := NewWriter(w, f, t.Columns, opts)
 	for _, row := range t.Rows {
 		if err := out.Row(row...); err != nil {
 			return err

@@ -73,19 +73,13 @@ func TestGolden(t *testing.T) {
 	for _, format := range report.Formats() {
 		t.Run(string(format), func(t *testing.T) {
 			var got bytes.Buffer
-			w, err := report.NewWriter(&got, format, hostileColumns(), opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := report.NewWriter(&got, format, hostileColumns(), opts)
 			writeHostile(t, w)
 			compareGolden(t, "hostile."+string(format), got.Bytes())
 		})
 		t.Run(string(format)+"/empty", func(t *testing.T) {
 			var got bytes.Buffer
-			w, err := report.NewWriter(&got, format, hostileColumns(), report.Options{Wide: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := report.NewWriter(&got, format, hostileColumns(), report.Options{Wide: true})
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}

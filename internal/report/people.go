@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"fmt"
 	"io"
 )
@@ -36,7 +35,7 @@ type renderer interface {
 
 // held keeps the rows, as their widths are known at the end only.
 type held struct {
-	state
+	columns  []Column
 	w        io.Writer
 	renderer renderer
 	shown    []int // indices of the columns that people see
@@ -44,10 +43,8 @@ type held struct {
 	width    int // 0 for any
 }
 
-var errAllHidden = errors.New("every column is hidden in formats for people")
-
-func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, error) {
-	h := &held{state: state{columns: columns}, w: w, renderer: r}
+func newHeld(w io.Writer, columns []Column, opts Options, r renderer) *held {
+	h := &held{columns: columns, w: w, renderer: r}
 	if _, terminal := r.(tableRenderer); terminal && !opts.Wide {
 		h.width = TableWidth
 	}
@@ -59,20 +56,15 @@ func newHeld(w io.Writer, columns []Column, opts Options, r renderer) (*held, er
 		h.sheet.headers = append(h.sheet.headers, r.escape(c.Heading()))
 		h.sheet.kinds = append(h.sheet.kinds, columnKind{numeric: c.Numeric(), minor: c.Minor, beside: c.Kind == KindInterval})
 	}
-	if len(h.shown) == 0 {
-		return nil, fmt.Errorf("report: %w", errAllHidden)
-	}
 	h.sheet.title = r.escape(opts.Title)
 	for _, note := range opts.Notes {
 		h.sheet.notes = append(h.sheet.notes, r.escape(note))
 	}
-	return h, nil
+	return h
 }
 
 func (h *held) Row(values ...Value) error {
-	if err := h.accept(values); err != nil {
-		return err
-	}
+	fits(h.columns, values)
 	cells := make([]string, len(h.shown))
 	for k, i := range h.shown {
 		cells[k] = h.cell(&h.columns[i], &values[i])
@@ -92,17 +84,12 @@ func (h *held) cell(c *Column, v *Value) string {
 }
 
 func (h *held) Close() error {
-	if h.err != nil || h.closed {
-		return h.err
-	}
-	h.closed = true
 	if h.width > 0 {
 		neutralWidths()
 		h.sheet.fit(h.width)
 	}
 	if _, err := h.w.Write(h.renderer.render(&h.sheet)); err != nil {
-		h.err = fmt.Errorf("write output: %w", err)
+		return fmt.Errorf("write output: %w", err)
 	}
-	h.sheet = sheet{}
-	return h.err
+	return nil
 }

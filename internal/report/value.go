@@ -17,15 +17,6 @@ const (
 	KindInterval
 )
 
-// String names the kind.
-func (k Kind) String() string {
-	names := [...]string{"string", "int", "float", "interval"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "kind " + strconv.Itoa(int(k))
-}
-
 // Column describes one column of a table.
 type Column struct {
 	// Name is the key in formats for programs; unique and not empty.

@@ -1,17 +1,14 @@
 package report
 
 import (
-	"errors"
 	"fmt"
 	"io"
 )
 
 // Writer shows the rows of one table. It is not safe for concurrent use.
 type Writer interface {
-	// Row adds a row, one value per column. Every value is of its column's
-	// kind, or missing. A row that is not is an error and is not written;
-	// after any error, Row and Close return that error. The slice is not
-	// kept.
+	// Row adds a row, one value per column, each of its column's kind or missing.
+	// After an error, Row and Close return that error. The slice is not kept.
 	Row(values ...Value) error
 	// Close writes what is left, such as JSON's closing bracket or the whole
 	// of a table for people. It does not close the underlying writer. Output
@@ -26,89 +23,32 @@ type Options struct {
 	Wide  bool     // shows every column of a table whole, however wide it gets
 }
 
-// NewWriter returns a Writer that shows rows of the columns on w. Errors: an
-// unknown format, no columns (or none that people see), a column without a
-// name, two columns of one name.
-func NewWriter(w io.Writer, format Format, columns []Column, opts Options) (Writer, error) {
-	if err := checkColumns(columns); err != nil {
-		return nil, fmt.Errorf("report: %w", err)
-	}
-	columns = append([]Column(nil), columns...)
+// NewWriter returns a Writer that shows rows of the columns on w, whose names differ
+// and some of which people see.
+func NewWriter(w io.Writer, format Format, columns []Column, opts Options) Writer {
 	switch format {
 	case JSON:
-		return newStream(w, columns, &jsonEncoder{keys: jsonKeys(columns), array: true}), nil
+		return newStream(w, columns, &jsonEncoder{keys: jsonKeys(columns), array: true})
 	case JSONLines:
-		return newStream(w, columns, &jsonEncoder{keys: jsonKeys(columns)}), nil
+		return newStream(w, columns, &jsonEncoder{keys: jsonKeys(columns)})
 	case CSV:
-		return newStream(w, columns, &delimitedEncoder{columns: columns, separator: ',', text: appendCSVString}), nil
+		return newStream(w, columns, &delimitedEncoder{columns: columns, separator: ',', text: appendCSVString})
 	case TSV:
-		return newStream(w, columns, &delimitedEncoder{
-			columns: columns, separator: '\t', text: appendTSVString, missingText: `\N`,
-		}), nil
-	case Table:
-		return newHeld(w, columns, opts, tableRenderer{})
+		return newStream(w, columns, &delimitedEncoder{columns: columns, separator: '\t', text: appendTSVString, missingText: `\N`})
 	case Markdown:
 		return newHeld(w, columns, opts, markdownRenderer{})
 	case LaTeX:
 		return newHeld(w, columns, opts, latexRenderer{})
 	}
-	_, err := ParseFormat(string(format))
-	return nil, err
+	return newHeld(w, columns, opts, tableRenderer{})
 }
 
-func checkColumns(columns []Column) error {
-	if len(columns) == 0 {
-		return errors.New("a table needs at least one column")
-	}
-	seen := make(map[string]bool, len(columns))
-	for i, c := range columns {
-		switch {
-		case c.Name == "":
-			return fmt.Errorf("column %d has no name", i+1)
-		case seen[c.Name]:
-			return fmt.Errorf("two columns are named %q", c.Name)
-		case c.Kind > KindInterval:
-			return fmt.Errorf("column %q is of the unknown %v", c.Name, c.Kind)
-		}
-		seen[c.Name] = true
-	}
-	return nil
-}
-
-// state is what both kinds of writers share.
-type state struct {
-	columns []Column
-	rows    int // accepted so far
-	closed  bool
-	err     error // the first error
-}
-
-// accept checks the next row and counts it.
-func (s *state) accept(values []Value) error {
-	if s.err != nil {
-		return s.err
-	}
-	if s.closed {
-		return errors.New("report: a row after Close")
-	}
-	if err := checkRow(s.columns, s.rows, values); err != nil {
-		s.err = fmt.Errorf("report: %w", err)
-		return s.err
-	}
-	s.rows++
-	return nil
-}
-
-func checkRow(columns []Column, at int, values []Value) error {
+// fits panics where a row has not as many values as there are columns, which would stand
+// below the wrong ones.
+func fits(columns []Column, values []Value) {
 	if len(values) != len(columns) {
-		return fmt.Errorf("row %d has %d values for %d columns", at+1, len(values), len(columns))
+		panic(fmt.Sprintf("report: %d values for %d columns", len(values), len(columns)))
 	}
-	for i := range values {
-		if v := &values[i]; v.present && v.kind != columns[i].Kind {
-			return fmt.Errorf("row %d: column %q is of kind %v, its value of kind %v", at+1, columns[i].Name, columns[i].Kind, v.kind)
-		}
-	}
-	return nil
 }
 
 // flushSize is how many bytes a stream gathers before it writes them.
@@ -124,43 +64,40 @@ type encoder interface {
 
 // stream writes rows as they come, through one buffer.
 type stream struct {
-	state
-	w   io.Writer
-	enc encoder
-	buf []byte
+	columns []Column
+	rows    int
+	err     error // the first
+	w       io.Writer
+	enc     encoder
+	buf     []byte
 }
 
 func newStream(w io.Writer, columns []Column, enc encoder) *stream {
-	s := &stream{state: state{columns: columns}, w: w, enc: enc, buf: make([]byte, 0, flushSize+flushSize/4)}
+	s := &stream{columns: columns, w: w, enc: enc, buf: make([]byte, 0, flushSize+flushSize/4)}
 	s.buf = enc.begin(s.buf)
 	return s
 }
 
 func (s *stream) Row(values ...Value) error {
-	if err := s.accept(values); err != nil {
-		return err
-	}
-	s.buf = s.enc.row(s.buf, s.rows-1, values)
-	if len(s.buf) >= flushSize {
+	fits(s.columns, values)
+	s.buf = s.enc.row(s.buf, s.rows, values)
+	if s.rows++; len(s.buf) >= flushSize {
 		return s.flush()
 	}
-	return nil
+	return s.err
 }
 
 func (s *stream) Close() error {
-	if s.err != nil || s.closed {
-		return s.err
-	}
-	s.closed = true
 	s.buf = s.enc.end(s.buf, s.rows)
 	return s.flush()
 }
 
 func (s *stream) flush() error {
-	_, err := s.w.Write(s.buf)
-	s.buf = s.buf[:0]
-	if err != nil {
-		s.err = fmt.Errorf("write output: %w", err)
+	if s.err == nil {
+		if _, err := s.w.Write(s.buf); err != nil {
+			s.err = fmt.Errorf("write output: %w", err)
+		}
 	}
+	s.buf = s.buf[:0]
 	return s.err
 }

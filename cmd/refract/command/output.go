@@ -149,7 +149,7 @@ func (e *env) commit() error {
 }
 
 // table opens the output as a table.
-func (o *output) table(w io.Writer, columns []report.Column) (report.Writer, error) {
+func (o *output) table(w io.Writer, columns []report.Column) report.Writer {
 	return report.NewWriter(w, o.format, columns, report.Options{Wide: o.wide})
 }
 

@@ -104,11 +104,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 			}
 			rep.Held.Rated(ratings)
 		}
-		doc, err := rep.Document(ctx)
-		if err != nil {
-			return err
-		}
-		return page.Write(ctx, out, doc)
+		return page.Write(ctx, out, rep.Document(ctx))
 	})
 }
 

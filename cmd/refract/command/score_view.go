@@ -59,14 +59,11 @@ type sink struct {
 func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
 	switch v.per {
 	case "segment":
-		w, err := v.table(out, []report.Column{
+		w := v.table(out, []report.Column{
 			{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
 			{Name: "references", Header: "refs", Kind: report.KindInt}, {Name: "score", Kind: report.KindFloat, Digits: v.digits(4)},
 			{Name: "status"}, {Name: "missing_references", Header: "missing refs", Kind: report.KindInt}, {Name: "signature", Hide: true},
 		})
-		if err != nil {
-			return nil, err
-		}
 		return &sink{segmentRows(w, eng, id), func(context.Context, *refract.Incomplete) error { return w.Close() }}, nil
 	case "cell":
 		w, err := v.matrixWriter(out)

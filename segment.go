@@ -83,6 +83,7 @@ type Segment struct {
 	Judgements []Judgement
 	Document   string  // "" where none is stated
 	Domain     string  // "" where none is stated
+	Language   string  // of the references, such as "de"; "" where none is stated
 	Judged     *Judged // nil where no judge looked at its variants
 	Pos        Position
 }

@@ -195,12 +195,13 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 	case errors.Is(err, ErrNotStored):
 		x.chosen = true
 		return false, nil
-	case errors.As(err, &refused) && errors.Is(err, llm.ErrInvalidRequest):
+	case errors.As(err, &refused) && (errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrContextLength)):
 		p.why = nil
 		if said := strings.ToLower(refused.Message); strings.Contains(said, responseFormat) || strings.Contains(said, "schema") {
 			p.why = err
 		}
 	case err != nil:
+		err = fmt.Errorf("a first question, whether the server gives JSON: %w", err)
 		if ctx.Err() == nil { // the same for all segments that are looked up at a time
 			x.chosen, x.choiceErr = true, err
 		}

@@ -227,7 +227,7 @@ func TestFormAutoFails(t *testing.T) {
 	cfg.Form = diversify.FormAuto
 	_, _, err := run(t.Context(), newExpander(t, cfg), numbered(2))
 	var at *diversify.Error
-	if !errors.As(err, &at) || !errors.Is(err, llm.ErrAuth) || at.Segment != "s1" || server.Calls() != 1 {
+	if errors.As(err, &at) || !errors.Is(err, llm.ErrAuth) || server.Calls() != 1 {
 		t.Errorf("%v after %d calls", err, server.Calls())
 	}
 }

@@ -71,6 +71,10 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 	}
 	timeout := transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
 	file, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
+	var refused *Error
+	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
+		refused.what, refused.Hint = "has no Batch API", "leave out --batch, and ask it question by question"
+	}
 	if err = c.batchError(ctx, err, file.ID != ""); err != nil {
 		return "", fmt.Errorf("upload a batch's file: %w", err)
 	}

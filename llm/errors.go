@@ -255,7 +255,7 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 		e = fail(ErrInvalidRequest, "refused the prompt", "")
 		e.blocked = true
 	case status < 500 && status != http.StatusTooManyRequests && overflows(api):
-		e = fail(ErrContextLength, "refused the prompt as too long for the model", "shorten the prompt or lower max_tokens")
+		e = fail(ErrContextLength, "refused the prompt as too long for the model", "shorten the prompt, or allow fewer tokens for the answer (--max-tokens, max-tokens= of a judge)")
 	case status == http.StatusUnauthorized && s.authorization == "":
 		e = fail(ErrAuth, "wants a key", "set OPENAI_API_KEY")
 	case status == http.StatusUnauthorized:

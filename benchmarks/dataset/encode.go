@@ -65,6 +65,7 @@ func appendSegment(b []byte, s *refract.Segment) []byte {
 	b = appendHuman(b, s.Judgements)
 	b = appendField(b, `,"document":`, s.Document)
 	b = appendField(b, `,"domain":`, s.Domain)
+	b = appendField(b, `,"language":`, s.Language)
 	if s.Judged != nil {
 		b = append(b, `,"judged":`...)
 		judged, err := json.Marshal(s.Judged)

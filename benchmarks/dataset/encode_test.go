@@ -57,7 +57,7 @@ func TestEncode(t *testing.T) {
 		Rejected:   []refract.Variant{{Verdict: "duplicate", Detail: "of variant 1", Text: text("v"), Origin: &refract.Origin{Revision: "r", Raw: text("1. v")}}},
 		Hypotheses: []refract.Hypothesis{{System: "z"}, {System: "a", Text: text("h"), Human: true}},
 		Judgements: []refract.Judgement{{Name: "n", System: "z", Score: 1e21, Valid: true}, {Name: "m", System: "z"}, {Name: "n", System: "a", Score: -.5, Valid: true}},
-		Document:   "d", Domain: "e",
+		Document:   "d", Domain: "e", Language: "fr",
 		Judged: &refract.Judged{Model: "j", Asked: 3, Flagged: 1, Planted: []refract.Planted{{Kind: "role", Caught: true}}, Human: 1},
 	}
 	want := `{"id":"1","source":"","references":["<a&b>\u2028\"\\\n\r\t\u0001\u007f",null],` +
@@ -70,7 +70,7 @@ func TestEncode(t *testing.T) {
 		`{"reference":0,"prompt":"","sample":0,"text":"v","raw":"v"},` +
 		`{"reference":0,"prompt":"","sample":0,"text":"v","raw":null,"prompt_tokens":1}],` +
 		`"rejected":[{"reference":0,"prompt":"","sample":0,"text":"v","revision":"r","raw":"1. v","verdict":"duplicate","detail":"of variant 1"}],` +
-		`"hypotheses":{"z":null,"a":"h"},"human_systems":["a"],"human":{"n":{"z":1e+21,"a":-0.5},"m":{"z":null}},"document":"d","domain":"e","judged":{"model":"j","asked":3,"flagged":1,"planted":[{"kind":"role","caught":true}],"human":1}}` + "\n" +
+		`"hypotheses":{"z":null,"a":"h"},"human_systems":["a"],"human":{"n":{"z":1e+21,"a":-0.5},"m":{"z":null}},"document":"d","domain":"e","language":"fr","judged":{"model":"j","asked":3,"flagged":1,"planted":[{"kind":"role","caught":true}],"human":1}}` + "\n" +
 		`{"id":"2","references":[]}` + "\n"
 	if d := cmp.Diff(want, encode(t, s, &refract.Segment{ID: "2"})); d != "" {
 		t.Error(d)
@@ -131,7 +131,7 @@ func drawString(t *rapid.T) string {
 }
 
 func drawSegment(t *rapid.T, id string) *refract.Segment {
-	s := &refract.Segment{ID: id + drawString(t), Source: drawText(t), Document: drawString(t), Domain: drawString(t)}
+	s := &refract.Segment{ID: id + drawString(t), Source: drawText(t), Document: drawString(t), Domain: drawString(t), Language: drawString(t)}
 	if rapid.Bool().Draw(t, "judged") {
 		s.Judged = &refract.Judged{Model: drawString(t), Asked: 2, Flagged: rapid.IntRange(0, 2).Draw(t, "flagged")}
 	}

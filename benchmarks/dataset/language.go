@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,13 +14,16 @@ import (
 
 // LanguagePair returns the languages of sources and references, such as "zh" and "en",
 // where the spec of a dataset tells: of an mtme: dataset its name, and of a published
-// folder its manifest, or the first language of its card. What is unknown is "".
+// folder its manifest, or the first language of its card, and of a file of JSON Lines its
+// first segment, as expand writes it. What is unknown is "".
 func LanguagePair(spec string) (source, target string) {
 	scheme, place, _ := strings.Cut(complete(spec), ":")
 	pair := ""
 	switch scheme {
 	case "mtme":
 		pair = filepath.Base(place)
+	case "jsonl":
+		return "", firstLanguage(spec, place)
 	case "published":
 		if m, err := ReadManifest(place); err == nil {
 			pair = m.LanguagePair
@@ -32,6 +36,26 @@ func LanguagePair(spec string) (source, target string) {
 		source, target, _ = Languages(pair) // which a folder of another name does not tell
 	}
 	return source, target
+}
+
+// firstLanguage is the language that the first segment of a file states. A pipe is left alone,
+// as it can be read only once.
+func firstLanguage(spec, place string) string {
+	info, err := os.Stat(place)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	ds, err := Open(spec, Options{})
+	if err != nil {
+		return ""
+	}
+	for s, err := range ds.Segments(context.Background()) {
+		if err == nil {
+			return s.Language
+		}
+		break
+	}
+	return ""
 }
 
 // cardLanguage is the first language that a dataset card states; "" for none.

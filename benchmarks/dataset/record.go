@@ -28,6 +28,7 @@ type record struct {
 	Judgements judgements      `json:"human" parquet:"-"`
 	Document   string          `json:"document" parquet:"document,dict"`
 	Domain     string          `json:"domain" parquet:"domain,dict"`
+	Language   string          `json:"language" parquet:"-"`
 	Judged     *refract.Judged `json:"judged" parquet:"-"`
 }
 
@@ -304,7 +305,7 @@ func fillVariants(dst []variantRecord, variants []refract.Variant) []variantReco
 // segment makes the segment of a line of JSON or a row of Parquet, and checks what
 // no decoder does.
 func (r *record) segment(json bool) (*refract.Segment, error) {
-	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Judged: r.Judged}
+	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged}
 	if s.ID == "" {
 		return nil, errors.New("the segment has no id; each needs a non-empty one of its own")
 	}

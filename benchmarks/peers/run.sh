@@ -12,4 +12,4 @@ source benchmarks/peers/environment.sh
 if ! command -v java >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	apt-get update -q && apt-get install -y -q default-jre-headless
 fi
-exec "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider benchmarks/peers "$@"
+exec "$venv/bin/python" -m pytest -q -rs -n 2 -p no:cacheprovider benchmarks/peers "$@"

@@ -99,6 +99,7 @@ func (s *Stats) leaveOut(seg *refract.Segment) {
 	s.Judgements += len(seg.Judgements)
 	s.Checked.Add(seg)
 	seg.Hypotheses, seg.Judgements, seg.Judged = nil, nil, nil
+	seg.Language = "" // the card says it
 }
 
 func (s *Stats) add(seg *refract.Segment) {

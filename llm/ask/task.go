@@ -120,7 +120,7 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 				ans, has = answers[0], true
 			case !has && a.cfg.Choose != nil:
 				if other, err = a.cfg.Choose(ctx); err != nil {
-					return cmp.Or(ctx.Err(), t.at(i, err))
+					return cmp.Or(ctx.Err(), err) // of another question
 				}
 			}
 			answers, found = answers[1:], found[1:]

@@ -48,6 +48,9 @@ func TestDocuments(t *testing.T) {
 				f.run(t, l)
 			}
 			f.checkFigures(t, string(text))
+			if filepath.Base(file) == "README.md" && filepath.Dir(file) == repository {
+				f.checkOutput(t, string(text))
+			}
 		})
 	}
 }
@@ -84,6 +87,7 @@ type folder struct {
 	env      []string
 	realData bool
 	stdout   strings.Builder // of all commands
+	stderr   strings.Builder
 }
 
 func prepareFolder(t *testing.T) *folder {
@@ -200,6 +204,7 @@ func (f *folder) run(t *testing.T, l shellLine) {
 		t.Errorf("%s: %v\n%s", l.text, err, &stderr)
 	}
 	f.stdout.Write(stdout.Bytes())
+	f.stderr.Write(stderr.Bytes())
 }
 
 // shellWord is a word, which may have a part in quotes.
@@ -219,6 +224,24 @@ func checkTestCommand(t *testing.T, line string) {
 		}
 	}
 	t.Errorf("%s is not what .ci/run does", line)
+}
+
+// checkOutput wants that the commands print each line of the blocks that have no language.
+func (f *folder) checkOutput(t *testing.T, text string) {
+	t.Helper()
+	printed, shown := f.stdout.String()+f.stderr.String(), 0
+	for i, block := range strings.Split(text, "```") {
+		if lines, plain := strings.CutPrefix(block, "\n"); plain && i%2 == 1 {
+			for line := range strings.Lines(lines) {
+				if shown++; !strings.Contains(printed, strings.TrimSpace(line)) {
+					t.Errorf("no command prints %q", line)
+				}
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no output is shown")
+	}
 }
 
 var statedFigure = regexp.MustCompile(`\| (0\.[0-9]{3})\b`)

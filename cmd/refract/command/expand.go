@@ -50,8 +50,8 @@ dataset as JSON Lines, in the order of the input, with the answers as variants
 of their reference.
 
 Answers are cleaned and checked (--checks; see 'refract check'). A rejected
-answer is asked for again, up to --resample times; one that --max-tokens cut,
-once with twice the room. --complete N then asks for further samples where a
+answer is asked for again, up to --resample times; each that --max-tokens cut,
+with twice the room first. --complete N then asks for further samples where a
 segment has fewer than N; exit code 1 says that some still have, or, without it,
 that no answer has a text. The output keeps all answers: accepted ones under
 "variants", the others with their verdict under "rejected".

@@ -10,6 +10,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
@@ -20,6 +21,7 @@ import (
 type expansion struct {
 	*expandFlags
 	e      *env
+	target string // the language of the references, where it is known
 	cfg    diversify.Config
 	ds     refract.Dataset // the part of the input that this run expands
 	prices ask.Prices
@@ -34,6 +36,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	r := &expansion{expandFlags: x, e: e, cfg: cfg}
+	_, r.target = x.languages(args)
 	if r.prices, err = x.readPrices(x.models()...); err != nil {
 		return err
 	}
@@ -112,6 +115,7 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	enc := dataset.NewEncoder(out)
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
 		found.add(s)
+		s.Language = cmp.Or(r.target, s.Language)
 		if err := r.index(s.ID, nil); err != nil {
 			return err
 		}
@@ -149,7 +153,7 @@ func (r *expansion) finish(found *findings) error {
 // conclude says what a run did and how it goes on, and returns why it failed.
 func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
 	var lacking error
-	if err == nil || found.Calls+found.Cached > 0 {
+	if err == nil || found.Segments > 0 {
 		found.tell(r.e, r.cfg.Check != nil)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is no failure.
@@ -183,6 +187,9 @@ func (r *expansion) lacking(found *findings) error {
 		}
 		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
+	case most == 0 && found.Rejected > 0 && found.verdicts[check.ReasonCut] == found.Rejected:
+		return fmt.Errorf("every answer is cut, at %d tokens; %s; raise --max-tokens, to %d for a model that thinks before it answers",
+			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
 	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
 		return fmt.Errorf("no answer has a text: %d are withheld or empty; %s; look at an answer, or take another model", found.NoText, done)
 	case most == 0 && found.Rejected > 0:

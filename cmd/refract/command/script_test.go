@@ -282,7 +282,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	blocked  an answer that a filter withholds
 //	reasons  reasoning alone, cut, where there is room for 64 tokens or fewer
 //
-// refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text.
+// batch=no has no Batch API, refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text.
 //
 //	hostile  an error with a terminal's control codes in it
 func startServer(options map[string]string, answer func(*llmtest.Request) string) (*llmtest.Handler, string, func(), error) {
@@ -322,7 +322,13 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		}
 		return fault
 	}
-	s := httptest.NewServer(h)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if options["batch"] == "no" && r.URL.Path == "/v1/files" {
+			http.NotFound(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
 	stop := func() {
 		s.CloseClientConnections()
 		s.Close()

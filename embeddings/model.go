@@ -30,7 +30,7 @@ type Client interface {
 // The defaults of Model.
 const (
 	DefaultBatch       = 64
-	DefaultConcurrency = 4
+	defaultConcurrency = 4
 )
 
 // Model is an Embedder that keeps vectors in a store and asks a server for the
@@ -44,7 +44,7 @@ type Model struct {
 	Dimensions int    // asked of models that can shorten vectors; 0 for the model's own
 	Batch      int    // texts in a call; 0 means DefaultBatch
 	// Concurrency is how many calls are made at a time; 0 means
-	// DefaultConcurrency.
+	// defaultConcurrency.
 	Concurrency int
 	// Refused, if not nil, is told of each text that the server refuses by itself, such as
 	// one that is too long. Where it returns true, the text has a nil vector.
@@ -166,7 +166,7 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	}
 	var mu sync.Mutex
 	calls, working := errgroup.WithContext(ctx)
-	calls.SetLimit(cmp.Or(max(0, w.Concurrency), DefaultConcurrency))
+	calls.SetLimit(cmp.Or(max(0, w.Concurrency), defaultConcurrency))
 	size := cmp.Or(max(0, w.Batch), DefaultBatch)
 	for first := 0; first < len(missing) && working.Err() == nil; first += size {
 		part := missing[first:min(first+size, len(missing))]

@@ -74,7 +74,7 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 		return nil, err
 	}
 	if hypotheses == 0 {
-		return nil, ErrNoSystem
+		return nil, errNoSystem
 	}
 	var err error
 	if judged || !alone {
@@ -85,8 +85,8 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 	return out, err
 }
 
-// ErrNoSystem says that there is nothing to score.
-var ErrNoSystem = errors.New("there is no system to score")
+// errNoSystem says that there is nothing to score.
+var errNoSystem = errors.New("there is no system to score")
 
 // ErrNoJudgements says that no output was judged by people.
 var ErrNoJudgements = errors.New("the dataset has no human scores, so there is nothing to compare with")

@@ -20,20 +20,20 @@ const (
 	ReasonCut       = "cut"       // the end is missing
 	ReasonEmpty     = "empty"     // no text
 	ReasonGarbled   = "garbled"   // markup, characters that are no text
-	ReasonRefusal   = "refusal"   // refuses the task
+	reasonRefusal   = "refusal"   // refuses the task
 	ReasonCopy      = "copy"      // an original, or the source, unchanged
 	ReasonDuplicate = "duplicate" // the same as an accepted answer
 	ReasonLanguage  = "language"  // another language than the reference's
-	ReasonLength    = "length"    // much shorter or longer than the reference
-	ReasonNumbers   = "numbers"   // a number or date is lost, new or changed
-	ReasonUnclear   = "unclear"   // likely no rewriting, or not all of it, or more than it
+	reasonLength    = "length"    // much shorter or longer than the reference
+	reasonNumbers   = "numbers"   // a number or date is lost, new or changed
+	reasonUnclear   = "unclear"   // likely no rewriting, or not all of it, or more than it
 	ReasonUnlike    = "unlike"    // few words in common with the reference, and some sign of a reply
 )
 
 // Reasons returns all verdicts but Accepted, in the order of the checks.
 func Reasons() []string {
-	return []string{ReasonBlocked, ReasonCut, ReasonEmpty, ReasonGarbled, ReasonRefusal, ReasonCopy, ReasonDuplicate,
-		ReasonLanguage, ReasonLength, ReasonNumbers, ReasonUnclear, ReasonUnlike}
+	return []string{ReasonBlocked, ReasonCut, ReasonEmpty, ReasonGarbled, reasonRefusal, ReasonCopy, ReasonDuplicate,
+		ReasonLanguage, reasonLength, reasonNumbers, reasonUnclear, ReasonUnlike}
 }
 
 // Checks returns the checks that can be switched on and off: all but
@@ -118,7 +118,7 @@ func (c *Checker) Signature() string {
 		}
 	}
 	s := "check:" + cmp.Or(strings.Join(checks, "+"), "none")
-	if c.Makes(ReasonLength) {
+	if c.Makes(reasonLength) {
 		s += fmt.Sprintf("|min:%v|max:%v", minRatio, maxRatio)
 	}
 	if c.Makes(ReasonLanguage) {

@@ -139,7 +139,7 @@ func checkSteps() []checkStep {
 		{ReasonCut, false, true, (*Segment).thinking},
 		{ReasonEmpty, false, false, (*Segment).empty},
 		{ReasonGarbled, false, false, (*Segment).garbled},
-		{ReasonRefusal, true, false, (*Segment).refusal},
+		{reasonRefusal, true, false, (*Segment).refusal},
 		{ReasonCut, true, true, (*Segment).missingEnd},
 		{ReasonCopy, false, false, (*Segment).copied},
 		{ReasonDuplicate, false, false, func(s *Segment, j *judged) string { return s.same(j, s.accepted) }},
@@ -147,9 +147,9 @@ func checkSteps() []checkStep {
 			return when(unicode.IsLower(firstRune(j.Text)) && unicode.IsUpper(firstRune(j.ref.text)), "it begins within a sentence: "+quote(j.Text))
 		}},
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
-		{ReasonLength, true, false, (*Segment).badLength},
-		{ReasonNumbers, true, false, func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) }},
-		{ReasonUnclear, true, true, (*Segment).unclear},
+		{reasonLength, true, false, (*Segment).badLength},
+		{reasonNumbers, true, false, func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) }},
+		{reasonUnclear, true, true, (*Segment).unclear},
 		{ReasonUnlike, true, true, (*Segment).unlike},
 	}
 }

@@ -48,22 +48,12 @@ func (e *env) buildCommand() *cobra.Command {
 		Short: "Make data that judges are trained on",
 		Long: `Make data that judges are trained on, by the recipe of a published metric. The
 prompt of every example is, byte for byte, what the metric sends when it is
-served, and the completion is what its parser reads. PLAN.yaml says what is made
-(docs/building.md):
-
-  recipe: instructscore         # or metricinstruct, or refine
-  dataset: jsonl:data.jsonl     # of instructscore and refine
-  task: mt_zh-en                # of instructscore
-  mix: […]                      # of metricinstruct: datasets, tasks and numbers
-  judge: instructscore:task=mt_zh-en   # of refine; samples, least, all_systems
-  items: 0                      # at most, drawn by the seed; 0 for all
-  validation: 0.05              # share of the source texts
-  files: DIR                    # recipe and prompts to use instead
+served, and the completion is what its parser reads. PLAN.yaml says what is made:
+docs/building.md has its fields.
 
 -o is a folder: train and validation, items.jsonl with all items and the rule
-that left some out, a card, and the recipe with its prompts, which you may change
-and name as files. Answers are stored, so that the same command continues where a
-run stopped.`,
+that left some out, a card, and the recipe. Answers are stored, so that the same
+command continues where a run stopped.`,
 		Example: `  refract build plan.yaml --model gpt-4o --prices prices.yaml --dry-run
   refract build plan.yaml --model gpt-4o -o data`,
 		Args: usageArgs(cobra.ExactArgs(1)),

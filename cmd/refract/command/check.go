@@ -48,10 +48,9 @@ a negation, a name or a unit that is lost or new, may instead of must, some
 instead of all, a clause that was dropped or added, a question that became a
 statement. --embeddings adds one where the vectors of the two texts are far apart.
 
-The language check goes by each reference, so that a dataset may mix languages:
-an mtme: dataset names its languages, as --language does. -o writes the dataset
-as JSON Lines: accepted variants, cleaned, under "variants", the others under
-"rejected", each with its verdict and its raw text, and with its alarms.
+The language check goes by each reference, so that a dataset may mix languages.
+-o writes the dataset as JSON Lines: accepted variants, cleaned, under "variants",
+the others under "rejected", each with its verdict, its raw text and its alarms.
 
 A FOLDER that 'refract publish' wrote is compared with its manifest, to the end;
 with -o, and as published:FOLDER, it is a dataset as others are.`,

@@ -29,11 +29,9 @@ published a metric, and its licence. Formats for programs also list every option
 and the aggregators.
 
 Judges are metrics whose scores a language model states: -m NAME, or
--m judge-file:FILE for one of your own. They store every answer in --cache, and
-ask an equal question once. Under max and min they skip references that cannot
-change a score. Of a judge, this command shows the definition, which explains the
-options, and which judge-file:FILE reads; -f lists the options. With options, or
-a colon alone, it shows what is sent, with words in place of a segment's texts.`,
+-m judge-file:FILE for one of your own. Of a judge, this command shows the
+definition, which judge-file:FILE reads; -f lists the options. With options, or only
+a colon, it shows what is sent, with words instead of a segment's texts.`,
 		Example: `  refract metrics
   refract metrics bleu
   refract metrics gemba-da

@@ -31,11 +31,8 @@ func (e *env) mergeCommand() *cobra.Command {
 		Use:   "merge SHARD… | -",
 		Short: "Put the parts of a run together",
 		Long: `Put together what --shard I/N of score and expand wrote, in any order. The output is
-what one process writes with the same flags, byte for byte, and the scores of systems
-are the same to the last bit. --format and -o are as they are of that command.
-
-Shards that are missing, there twice, cut off, or of another run are named, as
-are ids that several of them have; then nothing is written.
+what one process writes with the same flags, byte for byte. Shards that are missing,
+there twice, cut off, or of another run are named; then nothing is written.
 
 With -, add up the lines that 'score --per statistics' wrote of parts, in any order,
 from standard input. Their signatures leave out the set of references, which no part

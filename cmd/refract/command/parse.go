@@ -37,12 +37,9 @@ reports can be trusted.
 
 METRIC is a judge that 'refract metrics' lists, or judge-file:FILE.yaml. FILE is
 JSON Lines, also gzipped; - is standard input. A row has "output", the model's
-answer or null; for a judge of two turns it may have "responses" instead, of
-which the last is read. "hypothesis", in which errors are located, "source" (or
-"input") and "reference" are optional; "id", "system" and "segment" are copied.
-
-An answer without a score is no number. --unparseable zero or a number
-counts it as one, and "substituted" says so in the row.`,
+answer or null, and may have "hypothesis", in which errors are located, "source",
+"reference", "id", "system" and "segment". --unparseable zero or a number counts
+what an answer without a score lacks, and "substituted" says so in the row.`,
 		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
   refract parse tigerscore answers.jsonl --unparseable zero`,
 		Args: usageArgs(cobra.ExactArgs(2)),

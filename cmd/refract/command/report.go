@@ -33,10 +33,8 @@ func (e *env) reportCommand() *cobra.Command {
 		Short: "Write a report as one HTML file that people read",
 		Long: `Score every system under every setting (a metric and an aggregator over
 references), compare with human judgements where there are some, and write one
-HTML file that needs no network: what it comes to in one sentence, every
-setting against the single reference, figures, tables, the ranking of systems,
-and every segment with its outputs, all references, which of them decided, the
-n-grams that match, and what judges say.
+HTML file that needs no network: one sentence, figures, tables, the ranking of
+systems, and every segment with its references and what judges say.
 
 Of an experiment's FILE.yaml, the report shows what 'refract experiment' finds,
 and the segments of its first dataset. 'refract compare' and 'refract experiment'

@@ -87,13 +87,10 @@ func (e *env) reviewCommand() *cobra.Command {
 		Long: `Show answers beside their reference and source, on a page in the browser, and
 keep what a person decides: accept, reject, or another wording.
 
-There are accepted answers that raised alarms, such as a negation that is lost;
-others drawn at random, which tell how many are right; and some of each pattern of
-rejection: --show says how many.
-The page is served on this machine alone, at an address with a secret in it,
-until Ctrl+C; each decision is in the file before the page shows it as kept, and
-the next run goes on. -o NAME.html writes the page as a file instead, which
-offers the decisions to be saved.
+There are accepted answers that raised alarms, others drawn at random, which tell
+how many are right, and some of each pattern of rejection: --show says how many.
+The page is served on this machine only, at an address with a secret in it, until
+Ctrl+C; the next run goes on. -o NAME.html writes the page as a file instead.
 
 'refract check --decisions' and 'refract publish --decisions' carry them out, and
 'refract expand --complete N' on the output of check asks for others instead of

@@ -18,9 +18,8 @@ func (e *env) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Show the version and the build",
 		Long: `Show the version of the program, and what it was built from: the commit and its
-time, whether files differed from the commit, the build tags, the version of Go,
-the platform, and the models of the language check. What a program does not know of itself is left out: a build
-outside a repository has no commit.`,
+time, the build tags, the version of Go, the platform, and the models of the
+language check, as far as the program knows them.`,
 		Example: "  refract version",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {

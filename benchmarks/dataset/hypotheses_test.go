@@ -87,7 +87,7 @@ func TestRereadable(t *testing.T) {
 	}{
 		"file": {file, true}, "stream": {stream, false}, "lines": {lines, true}, "file and file": {withFile, true},
 		"stream and file": {withStream, false}, "another": {struct{ refract.Dataset }{file}, false},
-		"derived": {Map(file, nil), true}, "of a stream": {Map(Map(stream, nil), nil), false},
+		"chosen": {Chosen(file, Choice{Systems: []string{"a"}}), true}, "of a stream": {Chosen(stream, Choice{Systems: []string{"a"}}), false},
 	} {
 		if got := Rereadable(c.ds); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -75,24 +75,6 @@ func (d *set) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
 	}
 }
 
-// Map returns the dataset of what each makes of the segments, which it may not
-// change.
-func Map(ds refract.Dataset, each func(context.Context, *refract.Segment) (*refract.Segment, error)) refract.Dataset {
-	base := asSet(ds)
-	d := *base
-	d.lines = nil
-	d.read = func(ctx context.Context, yield func(*refract.Segment) error) error {
-		return base.read(ctx, func(s *refract.Segment) error {
-			s, err := each(ctx, s)
-			if err == nil {
-				err = yield(s)
-			}
-			return err
-		})
-	}
-	return &d
-}
-
 // derived is a dataset of another package that is made of another one, segment by
 // segment.
 type derived interface{ Origin() refract.Dataset }

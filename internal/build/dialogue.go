@@ -66,7 +66,7 @@ func (d *Dialogue) last() string { return d.Answers[len(d.Answers)-1] }
 // ask takes the dialogues of a step to their ends, and calls done with each that
 // ended, in order. Answers that were stored before an error stay stored. A dry run
 // makes no call: dialogues whose answers are not stored do not end.
-func (s *Set) ask(ctx context.Context, model Model, step string, dialogues []*Dialogue, done func(*Dialogue) error) (*Step, error) {
+func (s *Set) ask(ctx context.Context, model Model, step string, dialogues []*Dialogue, done func(*Dialogue)) (*Step, error) {
 	st := &Step{Name: step, Model: model.Name, Dialogues: len(dialogues)}
 	s.Steps = append(s.Steps, st)
 	jobs := func(yield func(ask.Job, error) bool) {
@@ -82,7 +82,8 @@ func (s *Set) ask(ctx context.Context, model Model, step string, dialogues []*Di
 		st.Answers += d.asked
 		st.PromptTokens += d.promptTokens
 		st.CompletionTokens += d.completionTokens
-		return done(d)
+		done(d)
+		return nil
 	}
 	if !s.DryRun {
 		return st, s.Asker.Stream(ctx, func(context.Context) iter.Seq2[ask.Job, error] { return jobs }, end)

@@ -38,10 +38,7 @@ func (s *Set) feedback(ctx context.Context, items []*Item) error {
 		dialogues[step] = append(dialogues[step], &Dialogue{item: it, prompts: []string{prompt}, maxTokens: tokensOfError * len(it.Errors)})
 	}
 	for _, step := range []string{stepErrors, stepNoErrors} {
-		st, err := s.ask(ctx, s.Teacher, step, dialogues[step], func(d *Dialogue) error {
-			d.item.judged(d)
-			return nil
-		})
+		st, err := s.ask(ctx, s.Teacher, step, dialogues[step], func(d *Dialogue) { d.item.judged(d) })
 		if err != nil {
 			return err
 		}

@@ -40,19 +40,16 @@ func (s *Set) Designated(ctx context.Context, task *Task, segments []*refract.Se
 		}
 		dialogues = append(dialogues, &Dialogue{item: it, correct: text, prompts: []string{p}})
 	}
-	_, err = s.ask(ctx, s.Teacher, stepErrors, dialogues, func(d *Dialogue) error {
+	_, err = s.ask(ctx, s.Teacher, stepErrors, dialogues, func(d *Dialogue) {
 		it := d.item
 		if it.take(d) {
 			it.readDesignated(parser, d.correct, d.last(), &s.NotMade)
-			if err := s.filter(it, d.correct); err != nil {
-				return err
-			}
+			s.filter(it, d.correct)
 		}
 		if it.Rule == "" {
 			it.complete(metric, instructScoreAnswer(task.Name, it.Errors))
 		}
 		s.Items = append(s.Items, it)
-		return nil
 	})
 	return err
 }

@@ -80,7 +80,7 @@ func (s *Set) Real(ctx context.Context, row *MixRow, outputs []Output) error {
 		}
 		dialogues = append(dialogues, d)
 	}
-	_, err = s.ask(ctx, s.Teacher, ChannelReal, dialogues, func(d *Dialogue) error { return s.analysed(j, d) })
+	_, err = s.ask(ctx, s.Teacher, ChannelReal, dialogues, func(d *Dialogue) { s.analysed(j, d) })
 	return err
 }
 
@@ -112,11 +112,11 @@ func (s *Set) Synthetic(ctx context.Context, row *MixRow, segments []*refract.Se
 		}
 		dialogues = append(dialogues, d)
 	}
-	_, err = s.ask(ctx, s.Teacher, ChannelSynthetic, dialogues, func(d *Dialogue) error {
+	_, err = s.ask(ctx, s.Teacher, ChannelSynthetic, dialogues, func(d *Dialogue) {
 		if len(d.Answers) > 0 {
 			d.item.Hypothesis = text.WithoutThoughts(d.Answers[0])
 		}
-		return s.analysed(j, d)
+		s.analysed(j, d)
 	})
 	return err
 }
@@ -128,7 +128,7 @@ func newItem(row *MixRow, channel string, s *refract.Segment) *Item {
 }
 
 // analysed reads the last answer, which lists the errors, and applies the rules.
-func (s *Set) analysed(j *rowJudges, d *Dialogue) error {
+func (s *Set) analysed(j *rowJudges, d *Dialogue) {
 	it := d.item
 	if it.take(d) {
 		report := j.parser.Parse(d.last())
@@ -140,13 +140,10 @@ func (s *Set) analysed(j *rowJudges, d *Dialogue) error {
 		if i := slices.IndexFunc(it.Errors, func(e analysis.Error) bool { return e.Penalty == nil || e.Severity == "" || e.Explanation == "" }); i >= 0 {
 			it.leave(RuleMalformed, fmt.Sprintf("error %d lacks a penalty, a severity or an explanation", i+1))
 		}
-		if err := s.filter(it, d.correct); err != nil {
-			return err
-		}
+		s.filter(it, d.correct)
 	}
 	if it.Rule == "" {
 		it.complete(j.trained, tigerScoreAnswer(it.Errors))
 	}
 	s.Items = append(s.Items, it)
-	return nil
 }

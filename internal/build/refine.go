@@ -60,19 +60,18 @@ func (s *Set) Refine(ctx context.Context, r Refinement, outputs []Output) error 
 			items = append(items, it)
 		}
 	}
-	_, err = s.ask(ctx, r.Student, stepSamples, dialogues, func(d *Dialogue) error {
+	_, err = s.ask(ctx, r.Student, stepSamples, dialogues, func(d *Dialogue) {
 		it := d.item
 		if !it.take(d) {
-			return nil
+			return
 		}
 		it.complete(r.Judge, d.last())
 		report := parser.Parse(d.last())
 		if !report.Outcome.HasScore() {
 			it.leave(RuleMalformed, report.Detail)
-			return nil
+			return
 		}
 		it.Errors, it.report = report.Errors, report
-		return nil
 	})
 	if err == nil {
 		err = s.feedback(ctx, items)

@@ -57,8 +57,8 @@ func TestRefusalsAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		it := &Item{Channel: ChannelReal, Source: "Die Brücke ist gesperrt.", Reference: test.reference, Hypothesis: test.reference}
-		if err := m.analysed(judges, &Dialogue{item: it, Answers: test.answers}); err != nil || it.Rule != test.rule {
-			t.Errorf("%q: %q %s, %v; want %q", test.answers, it.Rule, it.Detail, err, test.rule)
+		if m.analysed(judges, &Dialogue{item: it, Answers: test.answers}); it.Rule != test.rule {
+			t.Errorf("%q: %q %s; want %q", test.answers, it.Rule, it.Detail, test.rule)
 		}
 	}
 }

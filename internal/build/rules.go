@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,12 +13,12 @@ import (
 
 // filter applies the rules of the recipe. original is the correct text that the
 // item's output was made from; "" for an output of a system.
-func (s *Set) filter(it *Item, original string) error {
+func (s *Set) filter(it *Item, original string) {
 	for _, rule := range s.Recipe.Rules {
 		if it.Rule != "" {
-			return nil
+			return
 		}
-		why, err := "", error(nil)
+		why := ""
 		switch rule {
 		case RuleNotDesignated:
 			why = it.notDesignated()
@@ -26,9 +27,7 @@ func (s *Set) filter(it *Item, original string) error {
 				why = "the output with errors is the correct text"
 			}
 		case RuleLanguage:
-			if why, err = s.otherLanguage(original, it.Reference); why == "" && err == nil {
-				why, err = s.otherLanguage(original, it.Hypothesis)
-			}
+			why = cmp.Or(s.otherLanguage(original, it.Reference), s.otherLanguage(original, it.Hypothesis))
 		case RulePenalty:
 			why = implausiblePenalty(it.Errors)
 		case RuleReference:
@@ -45,14 +44,10 @@ func (s *Set) filter(it *Item, original string) error {
 			}
 			s.seen[key] = true
 		}
-		if err != nil {
-			return err
-		}
 		if why != "" {
 			it.leave(rule, why)
 		}
 	}
-	return nil
 }
 
 // notDesignated says how errors differ from those that were asked for: by severity,
@@ -87,15 +82,15 @@ func sameWords(a, b string) bool {
 }
 
 // otherLanguage says how a text is in another language than the correct one, or "".
-func (s *Set) otherLanguage(correct, text string) (string, error) {
+func (s *Set) otherLanguage(correct, text string) string {
 	if s.Language == nil || correct == "" {
-		return "", nil
+		return ""
 	}
 	r := s.Language.Segment("", []string{correct}).Judge(check.Answer{Raw: text, HasText: true, Field: true})
 	if r.Verdict == check.ReasonLanguage {
-		return r.Detail, nil
+		return r.Detail
 	}
-	return "", nil
+	return ""
 }
 
 // implausiblePenalty applies the prompt's bounds of penalties, and for minor errors

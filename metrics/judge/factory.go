@@ -110,15 +110,15 @@ func FindSpec(spec string, reserved ...string) (*Definition, map[string]string, 
 		return nil, nil, err
 	}
 	set := map[string]string{}
-	for field := range strings.SplitSeq(options, ",") {
-		key, value, ok := strings.Cut(field, "=")
-		if _, twice := set[key]; options != "" && (!ok || twice) {
-			return nil, nil, fmt.Errorf("option %q: want name=value, each name once", field)
-		}
-		set[key] = value
+	if options != "" {
+		err = metrics.EachOption(options, func(key, value string, bare bool) error {
+			if set[key] = value; bare {
+				return fmt.Errorf("option %q: want name=value", key)
+			}
+			return nil
+		})
 	}
-	delete(set, "")
-	return d, set, nil
+	return d, set, err
 }
 
 // OptionServer is the option of a metric that asks a model which names its server.

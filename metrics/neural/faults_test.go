@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 		"a web page":                  {body(200, "text/html", `<html>login</html>`), "gave a web page in place of an answer"},
 		"an error in a 200":           {body(200, "application/json", `{"error":"cannot"}`), `failed (500) after 4 attempts: "cannot"`},
 		"invalid UTF-8":               {body(200, "application/json", "{\"id\":\"\xff\"}"), "gave an answer that is not valid UTF-8"},
-		"NaN":                         {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,NaN,0,0,0,0]}`), "gave NaN, which is no number of JSON"},
+		"NaN":                         {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,NaN,0,0,0,0]}`), "gave an answer that is not JSON (200)"},
 		"infinite":                    {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,1e39]}`), "gave 1e+39 as score 9 of 9"},
 		"too large a number":          {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[1e999]}`), `gave values of "score" that are not all FP32: "[1e999]"`},
 		"null":                        {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[null,0,0,0,0,0,0,0,0]}`), "that are not all FP32"},

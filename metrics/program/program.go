@@ -24,8 +24,8 @@ type config struct {
 	Command   []string      // the program and its arguments
 	Name      string        // of the metric, behind "exec:"; default that of its hello line
 	Environ   []string      // that it gets, as NAME=VALUE; see withhold
-	Processes int           // at a time, at most; default 1
-	Timeout   time.Duration // of the hello line and of a batch; default defaultTimeout
+	Processes int           // at a time, at most
+	Timeout   time.Duration // of the hello line and of a batch
 	Secrets   []string      // texts that are not shown of what it writes; see withhold
 	// Log, if not nil, is told what the program writes to its standard error, a
 	// line at a time and bounded. It is called from any number of goroutines.
@@ -58,13 +58,6 @@ type metric struct {
 // newMetric starts the program, and returns the metric that it says to be, or a
 // *metrics.StartError. The context is that of the start alone.
 func newMetric(ctx context.Context, cfg config) (*metric, error) {
-	if len(cfg.Command) == 0 {
-		return nil, errors.New("no program is named")
-	}
-	cfg.Processes = max(1, cfg.Processes)
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = defaultTimeout
-	}
 	m := &metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
 	m.said.hide, m.said.log = hides(cfg.Secrets), cfg.Log
 	m.info.Name = Name + ":" + cmp.Or(cfg.Name, m.said.hide(redact.CommandLine(cfg.Command)))

@@ -37,7 +37,7 @@ func python(t *testing.T, script string) *metric {
 			t.Fatal(err)
 		}
 	}
-	return opened(t, config{Command: []string{exe, filepath.Join(dir, "my_metric.py")}, Environ: os.Environ(), Timeout: time.Minute})
+	return opened(t, config{Command: []string{exe, filepath.Join(dir, "my_metric.py")}, Environ: os.Environ(), Processes: 1, Timeout: time.Minute})
 }
 
 // The metric in the helper's own words works as it stands.

@@ -9,13 +9,12 @@ import (
 
 func (e *env) promptsCommand() *cobra.Command {
 	var out output
-	var spec string
 	cmd := &cobra.Command{
 		Use:   "prompts [NAMES]",
 		Short: "List the prompts that expand references",
 		Long: `List the prompts that expand references: the ten of Div-Ref and its plain one,
-in English and in other languages. --prompts takes the words of 'refract
-expand': ten@de, order, file:prompts.yaml.
+in English and in other languages. NAMES are words as --prompts of 'refract
+expand' takes them: ten@de, order, file:prompts.yaml.
 
 A space and the reference follow a prompt; after a full-width colon there is no
 space. In a template, {reference} and {source} stand for the segment's texts.`,
@@ -24,25 +23,18 @@ space. In a template, {reference} and {source} stand for the segment's texts.`,
   refract prompts -f jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			prompts, from := diversify.Prompts(), "--prompts: "
+			prompts := diversify.Prompts()
 			if len(args) > 0 {
-				if spec != "" {
-					return usagef("the prompts are named twice: as %q and by --prompts", args[0])
-				}
-				spec, from = args[0], ""
-			}
-			if spec != "" {
 				var err error
-				if prompts, err = diversify.ParsePrompts(spec); err != nil {
-					return usagef("%s%w", from, err)
+				if prompts, err = diversify.ParsePrompts(args[0]); err != nil {
+					return usagef("%w", err)
 				}
 			}
 			return out.show(e, promptTable(prompts))
 		},
 	}
 	out.register(cmd)
-	cmd.Flags().StringVar(&spec, "prompts", "", "prompts to list, as 'refract expand' takes them (default all that are built in)")
-	complete(cmd, "prompts", diversify.PromptWords()...)
+	cmd.ValidArgsFunction = cobra.FixedCompletions(diversify.PromptWords(), cobra.ShellCompDirectiveNoFileComp)
 	return cmd
 }
 

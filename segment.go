@@ -95,6 +95,8 @@ type Judged struct {
 	// found changed.
 	Asked   int `json:"asked"`
 	Flagged int `json:"flagged"`
+	// Unjudged are the texts of all kinds on which it gave none.
+	Unjudged int `json:"unjudged,omitempty"`
 	// Planted are changes that rules made of accepted answers, to measure the judge.
 	Planted []Planted `json:"planted,omitempty"`
 	// Human are other references by people that it was shown in the same way.

@@ -30,6 +30,7 @@ type job struct {
 	rounds int             // of complete
 	turn   int             // of the change that is planted in it; -1 for none, and once it is made
 	judged *refract.Judged // nil until a judge is asked
+	mute   bool            // the judge gave no verdict on a text
 }
 
 // cell is a reference under a prompt, which is to give some variants.
@@ -107,6 +108,9 @@ func (x *Expander) plan(j *job) error {
 	goesOn := x.goesOn(j.seg)
 	if err := x.expandedBefore(j.seg); err != nil && !goesOn {
 		return j.fail(0, "", 0, err)
+	}
+	if was := j.seg.Judged; x.judge != nil && was != nil && was.Model != x.judge.Model {
+		return j.fail(0, "", 0, fmt.Errorf("its answers were judged by %q, and what another judge says does not add up with that: name the same judge, or expand the original dataset", was.Model))
 	}
 	sourced := false // the source is one of all references
 	for r, ref := range j.seg.References {

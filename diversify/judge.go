@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
@@ -29,8 +30,9 @@ type Equivalence struct {
 }
 
 const (
-	// judgeTokens bound the judge's answer.
-	judgeTokens = 2048
+	// judgeTokens bound the judge's answer, and secondTokens the second one, after one that
+	// may have been cut.
+	judgeTokens, secondTokens = 2048, 8192
 	// judgeList is how many answers the judge is shown at once, and verdictTokens about
 	// what it says of each.
 	judgeList, verdictTokens = 20, 16
@@ -83,22 +85,26 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	e.Endpoint = cmp.Or(e.Endpoint, llm.Chat)
 	g := &judge{Equivalence: e}
 	schema := judgeSchema()
-	params, err := cache.NewParams(map[string]any{
-		"temperature": 0.0, "top_p": 1.0, "max_tokens": judgeTokens,
-		formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema))),
-	})
+	var params []cache.Params
+	for _, room := range []int{judgeTokens, secondTokens} {
+		p, err := cache.NewParams(map[string]any{
+			"temperature": 0.0, "top_p": 1.0, "max_tokens": room,
+			formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema))),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the judge of equivalence: %w", err)
+		}
+		params = append(params, p)
+	}
 	if answers == FormText || e.Endpoint != llm.Chat {
 		answers = FormText
 	} else {
-		g.forms = append(g.forms, form{kind: kindJSON, params: []cache.Params{params}, wire: llm.Request{Extra: map[string]any{responseFormat: json.RawMessage(schema)}}})
+		g.forms = append(g.forms, form{kind: kindJSON, params: params, wire: llm.Request{Extra: map[string]any{responseFormat: json.RawMessage(schema)}}})
 	}
 	if answers != FormJSON {
-		g.forms = append(g.forms, form{kind: kind(e.Endpoint), params: []cache.Params{params}})
+		g.forms = append(g.forms, form{kind: kind(e.Endpoint), params: params})
 	}
-	if err == nil {
-		err = g.question("", "a", []string{"b"}, 0).Wire.Check(e.Endpoint)
-	}
-	if err != nil {
+	if err := g.question("", "a", []string{"b"}, 0).Wire.Check(e.Endpoint); err != nil {
 		return nil, fmt.Errorf("the judge of equivalence: %w", err)
 	}
 	return g, nil
@@ -117,9 +123,9 @@ func (g *judge) question(source, reference string, texts []string, try int) ask.
 	prompt := b.String()
 	var q *ask.Question
 	for _, f := range slices.Backward(g.forms) {
-		request := cache.Request{Kind: f.kind, Model: g.Model, Prompt: prompt, Params: f.params[0], Sample: try}
+		request := cache.Request{Kind: f.kind, Model: g.Model, Prompt: prompt, Params: f.params[try], Sample: try}
 		wire := f.wire
-		wire.Model, wire.Prompt, wire.TopP, wire.MaxTokens = g.Model, prompt, 1, judgeTokens
+		wire.Model, wire.Prompt, wire.TopP, wire.MaxTokens = g.Model, prompt, 1, []int{judgeTokens, secondTokens}[try]
 		q = &ask.Question{Request: request, Key: request.Key(), Wire: wire, Expected: verdictTokens * len(texts), Other: q}
 	}
 	return *q
@@ -156,27 +162,31 @@ type opinion struct {
 	Words   string `json:"words"`
 }
 
-// opinions reads a judge's answer about n texts. A number that is missing, that comes
-// twice or that has another word than those asked for has no opinion.
+// opinions reads a judge's answer about n texts, the first object with verdicts in it. A
+// number that is missing, that has two verdicts or another word than those asked for has no
+// opinion.
 func opinions(a *cache.Answer, n int) []opinion {
 	out, seen := make([]opinion, n), make([]bool, n)
 	if !a.HasText || a.FinishReason == llm.FinishContentFilter {
 		return out
 	}
 	said, _, _ := text.AfterThoughts(a.Text)
-	from, to := strings.IndexByte(said, '{'), strings.LastIndexByte(said, '}')
 	var answer struct {
 		Verdicts []opinion `json:"verdicts"`
 	}
-	if from < 0 || to < from || jsonv2.Unmarshal([]byte(said[from:to+1]), &answer) != nil {
-		return out
+	for range n { // braces that a text before the object may have
+		_, object, found := strings.Cut(said, "{")
+		if !found || jsonv2.UnmarshalDecode(jsontext.NewDecoder(strings.NewReader("{"+object)), &answer) == nil && answer.Verdicts != nil {
+			break
+		}
+		answer.Verdicts, said = nil, object
 	}
 	for _, o := range answer.Verdicts {
 		i := o.Number - 1
 		if i < 0 || i >= n {
 			continue
 		}
-		if o.Changed = strings.ToLower(strings.TrimSpace(o.Changed)); seen[i] || !slices.Contains(changes(), o.Changed) {
+		if o.Changed = strings.ToLower(strings.TrimSpace(o.Changed)); seen[i] && o.Changed != out[i].Changed || !slices.Contains(changes(), o.Changed) {
 			o = opinion{}
 		}
 		out[i], seen[i] = o, true
@@ -228,24 +238,27 @@ func (x *Expander) settleJudged(j *job, i int) {
 	var left []item
 	for n, it := range q.items {
 		o := said[n]
-		if q.failed == nil && o.Changed != "" {
+		switch {
+		case o.Changed != "":
 			judgedItem(j.judged, it, o.Changed != judgeSame)
+		case q.failed == nil && q.sample == 0:
+			left = append(left, it)
+			continue
+		default:
+			j.judged.Unjudged++
+			j.mute = true
 		}
 		if it.ask < 0 {
-			if q.failed == nil && o.Changed == "" && q.sample == 0 {
-				left = append(left, it)
-			}
 			continue
 		}
 		a := &j.asks[it.ask]
 		switch {
 		case q.failed != nil:
 			a.result.Verdict, a.result.Detail = Unjudged, "the judge gave no answer: "+q.failed.Error()
-		case o.Changed == "" && q.sample == 0:
-			left = append(left, it)
-			continue
+			continue // which is no fault of the variant
 		case o.Changed == "":
 			a.result.Verdict, a.result.Detail = Unjudged, fmt.Sprintf("the judge gave no verdict on number %d: %.80q", n+1, q.answer.Text)
+			continue
 		case o.Changed != judgeSame:
 			// Words of other texts are none of this one's, and may be planted.
 			reference := j.seg.References[j.cells[a.cell].reference].Value

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func (c sayer) Complete(_ context.Context, r llm.Request) (llm.Response, error) 
 }
 
 // A judge is asked of all answers to a reference at once. What it did not tell it is asked
-// once more, and that alone; a number that comes twice or is missing is never "same".
+// once more, and that alone; a number that has two verdicts or is missing is never "same".
 func TestJudgeOfMeaning(t *testing.T) {
 	texts := []string{
 		"At eight in the morning, the train to Lindenau leaves.", "The Lindenau train departs in the morning, at eight.",
@@ -58,7 +59,7 @@ func TestJudgeOfMeaning(t *testing.T) {
 		asked    []int  // texts of each question
 	}{
 		"same":   {func(int, int) (string, string) { return "same", "" }, plain, "", []int{5}},
-		"fenced": {func(int, int) (string, string) { return "Same", "" }, func(s string) string { return "<think>{?</think>Here:\n```json\n" + s + "\n```" }, "", []int{5}},
+		"fenced": {func(int, int) (string, string) { return "Same", "" }, func(s string) string { return "<think>{?</think>Here:\n```json\n" + s + "\n```\nI read {1} to {5}." }, "", []int{5}},
 		"changed": {func(i, _ int) (string, string) {
 			return [...]string{"same", "role", "same", "same", "same"}[i], "train"
 		}, plain, "not-equivalent role: train (judged by j)", []int{5}},
@@ -73,7 +74,12 @@ func TestJudgeOfMeaning(t *testing.T) {
 		}, plain, "", []int{5, 2}},
 		"twice": {func(int, int) (string, string) { return "same", "" }, func(s string) string {
 			return strings.ReplaceAll(s, `"number":2,`, `"number":1,`)
-		}, "unjudged|unjudged", []int{5, 2}},
+		}, "", []int{5, 1}},
+		"two verdicts": {func(i, call int) (string, string) {
+			return map[bool]string{true: "role", false: "same"}[call == 0 && i%2 == 0], ""
+		}, func(s string) string {
+			return regexp.MustCompile(`"number":[1-5],`).ReplaceAllString(s, `"number":1,`)
+		}, "unjudged|unjudged|unjudged|unjudged", []int{5, 5}},
 		"no JSON": {func(int, int) (string, string) { return "same", "" }, func(string) string { return "They are all the same." }, "unjudged|unjudged|unjudged|unjudged|unjudged", []int{5, 5}},
 		"cut":     {func(int, int) (string, string) { return "same", "" }, func(s string) string { return s[:len(s)-3] }, "unjudged|unjudged|unjudged|unjudged|unjudged", []int{5, 5}},
 	} {

@@ -16,7 +16,7 @@ type Outlook struct {
 
 	// Of the needed requests, those that ask the judge. Where answers are not stored yet,
 	// it is taken to be asked about as many as are wanted.
-	JudgePromptTokens, JudgeCompletionTokens int
+	JudgeCalls, JudgePromptTokens, JudgeCompletionTokens int
 }
 
 // Plan finds out what Expand would ask for, without asking. It calls need with
@@ -28,6 +28,7 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 	var more ask.Outlook // of the judge, about answers that are not there yet
 	p := x.asker.Plan(func(q ask.Question) error {
 		if x.judge != nil && x.judge.asks(&q) {
+			out.JudgeCalls++
 			out.JudgePromptTokens += q.Wire.PromptTokens()
 			out.JudgeCompletionTokens += q.Expected
 		}
@@ -61,6 +62,7 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 	out.PromptTokens += more.PromptTokens
 	out.CompletionTokens += more.CompletionTokens
 	out.MostCompletionTokens += more.MostCompletionTokens
+	out.JudgeCalls += more.Needed
 	out.JudgePromptTokens += more.PromptTokens
 	out.JudgeCompletionTokens += more.CompletionTokens
 	return out, err

@@ -30,7 +30,7 @@ func (x *Expander) plantIn(j *job, reference int, items []item) []item {
 	}
 	if j.judged == nil {
 		j.judged = &refract.Judged{Model: x.judge.Model}
-		if was := j.seg.Judged; was != nil && was.Model == x.judge.Model {
+		if was := j.seg.Judged; was != nil {
 			*j.judged = *was
 			j.judged.Planted = slices.Clone(was.Planted)
 			if was.Human+len(was.Planted) > 0 {

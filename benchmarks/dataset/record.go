@@ -325,7 +325,7 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 		}
 		s.Hypotheses[i].Human = true
 	}
-	if j := s.Judged; j != nil && (min(j.Flagged, j.HumanFlagged) < 0 || j.Flagged > j.Asked || j.HumanFlagged > j.Human) {
+	if j := s.Judged; j != nil && (min(j.Flagged, j.HumanFlagged, j.Unjudged) < 0 || j.Flagged > j.Asked || j.HumanFlagged > j.Human) {
 		return nil, fmt.Errorf("segment %s: judged has more flagged than asked, or fewer than none", text.Quote(s.ID))
 	}
 	var err, errRejected error

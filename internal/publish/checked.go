@@ -18,6 +18,8 @@ type Checked struct {
 	kinds          []string
 	byKind         map[string]Share
 	unseen         int // variants that it was not asked about
+	unjudged       int // texts on which it gave no verdict
+	accepted, kept int // answers that it let pass, and variants of their segments that are here
 }
 
 // Add counts what was said of a segment.
@@ -27,7 +29,9 @@ func (c *Checked) Add(s *refract.Segment) {
 		c.unseen += len(s.Variants)
 		return
 	}
-	c.unseen += max(0, len(s.Variants)-d.Asked+d.Flagged)
+	passed := d.Asked - d.Flagged
+	c.unseen += max(0, len(s.Variants)-passed)
+	c.accepted, c.kept, c.unjudged = c.accepted+passed, c.kept+min(passed, len(s.Variants)), c.unjudged+d.Unjudged
 	if !slices.Contains(c.models, d.Model) {
 		c.models = append(c.models, strings.Clone(d.Model))
 	}
@@ -52,12 +56,21 @@ func (c *Checked) Add(s *refract.Segment) {
 }
 
 // Any reports whether a judge looked at any answer.
-func (c *Checked) Any() bool { return c.flagged.N > 0 }
+func (c *Checked) Any() bool { return c.flagged.N+c.unjudged > 0 }
 
 // interval is such as "46 of 50 planted changes (81–98 %)".
 func (s Share) interval(what string) string {
 	low, high := ClopperPearson(s.K, s.N)
-	return fmt.Sprintf("%d of %s (%.0f–%.0f %%)", s.K, english.Thousands(s.N, what), 100*low, 100*high)
+	return fmt.Sprintf("%d of %s (%s–%s %%)", s.K, english.Thousands(s.N, what), percent(low), percent(high))
+}
+
+// percent has a decimal where it would be 0 or 100 without being that.
+func percent(share float64) string {
+	whole := fmt.Sprintf("%.0f", 100*share)
+	if share > 0 && whole == "0" || share < 1 && whole == "100" {
+		return fmt.Sprintf("%.1f", 100*share)
+	}
+	return whole
 }
 
 // String is a sentence, such as "meaning checked by j: caught 46 of 50 planted changes
@@ -65,6 +78,12 @@ func (s Share) interval(what string) string {
 // among accepted: 1.1 % (0–4 %)".
 func (c *Checked) String() string {
 	said := c.said()
+	if c.kept < c.accepted {
+		said += fmt.Sprintf("; this is of the %s that it let pass, of which %d are here", english.Thousands(c.accepted, "answer"), c.kept)
+	}
+	if c.unjudged > 0 {
+		said += fmt.Sprintf("; without a verdict: %s", english.Thousands(c.unjudged, "text"))
+	}
 	if c.Any() && c.unseen > 0 {
 		said += fmt.Sprintf("; not shown to it: %s", english.Thousands(c.unseen, "accepted variant"))
 	}
@@ -77,6 +96,9 @@ func (c *Checked) said() string {
 	}
 	if len(c.models) > 1 {
 		return fmt.Sprintf("meaning checked by %s, which measure nothing together", strings.Join(c.models, " and "))
+	}
+	if c.flagged.N == 0 {
+		return fmt.Sprintf("meaning not known: %s gave no verdict on an answer", c.models[0])
 	}
 	said := fmt.Sprintf("meaning checked by %s: ", c.models[0])
 	if c.planted.N == 0 {
@@ -101,5 +123,5 @@ func (c *Checked) said() string {
 	case c.human.N == 0:
 		return said + fmt.Sprintf("; changed among accepted: at most %.1f %%, if it flags no good one, which second references by people would tell", 100*e.High)
 	}
-	return said + fmt.Sprintf("; estimated changed among accepted: %.1f %% (%.0f–%.0f %%)", 100*e.Share, 100*e.Low, 100*e.High)
+	return said + fmt.Sprintf("; estimated changed among accepted: %.1f %% (%s–%s %%)", 100*e.Share, percent(e.Low), percent(e.High))
 }

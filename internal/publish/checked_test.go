@@ -21,7 +21,7 @@ func TestChecked(t *testing.T) {
 	}{
 		{refract.Judged{}, "meaning not checked"},
 		{refract.Judged{Model: "j", Asked: 900, Flagged: 61, Planted: planted(46, 4), Human: 50, HumanFlagged: 2},
-			"meaning checked by j: caught 46 of 50 planted changes (81–98 %): negation 23 of 25, name 23 of 25; flagged 2 of 50 human references (0–14 %); flagged 61 of 900 answers (5–9 %); estimated changed among accepted: 0.3 % (0–"},
+			"meaning checked by j: caught 46 of 50 planted changes (81–98 %): negation 23 of 25, name 23 of 25; flagged 2 of 50 human references (0.5–14 %); flagged 61 of 900 answers (5–9 %); estimated changed among accepted: 0.3 % (0–"},
 		{refract.Judged{Model: "j", Asked: 900, Flagged: 61, Planted: planted(46, 4)},
 			"meaning checked by j: caught 46 of 50 planted changes (81–98 %): negation 23 of 25, name 23 of 25; flagged 61 of 900 answers (5–9 %); changed among accepted: at most "},
 		{refract.Judged{Model: "j", Asked: 900, Flagged: 450, Planted: planted(25, 25), Human: 50, HumanFlagged: 25},
@@ -29,10 +29,21 @@ func TestChecked(t *testing.T) {
 		{refract.Judged{Model: "j", Asked: 10}, "meaning checked by j: it flagged 0 of 10 answers (0–31 %); how many changes it misses was not measured"},
 	} {
 		checked := &publish.Checked{}
-		checked.Add(&refract.Segment{Judged: &c.judged})
+		checked.Add(&refract.Segment{Judged: &c.judged, Variants: make([]refract.Variant, c.judged.Asked-c.judged.Flagged)})
 		if got := checked.String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v:\n%s\nwant\n%s", c.judged, got, c.want)
 		}
+	}
+	// A selection has fewer variants, and a judge may say nothing.
+	some := &publish.Checked{}
+	some.Add(&refract.Segment{Variants: make([]refract.Variant, 4), Judged: &refract.Judged{Model: "j", Asked: 10, Unjudged: 2}})
+	if got := some.String(); !strings.HasSuffix(got, "; this is of the 10 answers that it let pass, of which 4 are here; without a verdict: 2 texts") {
+		t.Error(got)
+	}
+	mute := &publish.Checked{}
+	mute.Add(&refract.Segment{Judged: &refract.Judged{Model: "j", Unjudged: 12}})
+	if got := mute.String(); got != "meaning not known: j gave no verdict on an answer; without a verdict: 12 texts" {
+		t.Error(got)
 	}
 	// What no judge has seen is said, and two judges measure nothing together.
 	checked := &publish.Checked{}

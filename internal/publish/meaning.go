@@ -63,7 +63,7 @@ func (f *Finding) Advice() string {
 	}
 	switch low, _ := f.Interval(); {
 	case f.Share() < LeastKept:
-		return "too many say something else: take a stronger model, or have a judge look at doubtful answers ('refract expand --judge')"
+		return "too many say something else: take a stronger model, or have a judge look at the answers ('refract expand --judge')"
 	case f.Aside > 0:
 		return "selection prefers what is unlike the rest: have people look at the selected set ('refract review')"
 	case low < LeastKept:

@@ -25,6 +25,7 @@ SET = [
         document="d",
         domain="news",
         rejected=[Variant(None, 0, "plain", 0, "m", "length", {"verdict": "cut"})],
+        language="de",
         judged={"model": "j", "asked": 2, "flagged": 1},
     ),
     Segment("2", [""]),

@@ -37,6 +37,9 @@ func (r *expansion) foresee(ctx context.Context) error {
 	t.Add("answers", strconv.Itoa(all), "known to be asked for")
 	t.Add("stored answers", strconv.Itoa(o.Stored), r.storedIn())
 	t.Add("calls", strconv.Itoa(o.Needed), "before any answer is rejected")
+	if r.judge != "" {
+		t.Add("calls to the judge", strconv.Itoa(o.JudgeCalls), "of these, without second ones")
+	}
 	t.Add("prompt tokens", strconv.Itoa(o.PromptTokens), estimate)
 	t.Add("completion tokens", strconv.Itoa(o.CompletionTokens), estimate)
 	t.Add("cost", cost, "estimated, before any answer is rejected, in the currency of --prices")

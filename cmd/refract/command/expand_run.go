@@ -190,6 +190,8 @@ func (r *expansion) lacking(found *findings) error {
 	case most == 0 && found.Rejected > 0 && found.verdicts[check.ReasonCut] == found.Rejected:
 		return fmt.Errorf("every answer is cut, at %d tokens; %s; raise --max-tokens, to %d for a model that thinks before it answers",
 			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
+	case most == 0 && found.Rejected > 0 && found.verdicts[diversify.Unjudged] == found.Rejected:
+		return fmt.Errorf("the judge %s gave no verdict on any answer; %s; take another judge", r.judge, done)
 	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
 		return fmt.Errorf("no answer has a text: %d are withheld or empty; %s; look at an answer, or take another model", found.NoText, done)
 	case most == 0 && found.Rejected > 0:

@@ -42,6 +42,7 @@ class Segment:
     human: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     document: str | None = None
     domain: str | None = None
+    language: str | None = None
     rejected: Sequence[Variant] = ()
     judged: Mapping[str, Any] | None = None
 
@@ -71,6 +72,7 @@ _SEGMENT = {
     "human": dict,
     "document": str,
     "domain": str,
+    "language": str,
     "rejected": list,
     "judged": dict,
 }
@@ -90,7 +92,8 @@ def segment_to_json(s: Segment) -> dict[str, Any]:
         line["human_systems"] = list(s.human_systems)
     if s.human:
         line["human"] = {name: dict(scores) for name, scores in s.human.items()}
-    line |= {k: v for k, v in (("document", s.document), ("domain", s.domain)) if v is not None}
+    stated = (("document", s.document), ("domain", s.domain), ("language", s.language))
+    line |= {k: v for k, v in stated if v is not None}
     if s.rejected:
         line["rejected"] = [_variant_to_json(v) for v in s.rejected]
     if s.judged:

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
@@ -32,12 +34,13 @@ type env struct {
 	progressForm   string   // of --progress
 	configPath     string   // of --config
 	extra          metrics.Registry
-	models         bool        // the language check has them, in a program that has any
-	outputs        []placed    // that are not in place yet
-	closers        []io.Closer // at the end of the run
-	paths          paths       // what the command reads and writes
-	oddities       []string    // of the input, of which was warned
-	next           string      // what to run after this run; "" for nothing
+	models         bool           // the language check has them, in a program that has any
+	outputs        []placed       // that are not in place yet
+	closers        []io.Closer    // at the end of the run
+	paths          paths          // what the command reads and writes
+	oddities       []string       // of the input, of which was warned
+	command        *cobra.Command // that runs
+	next           string         // what to run after this run; "" for nothing
 }
 
 // watchedOutput is standard output, and remembers that a write failed of which nobody told.

@@ -350,6 +350,12 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
 	}
+	for _, f := range d.Scores {
+		negative := func(row Row) bool { return row.Dataset == d.Name && row.Setting.Metric == f.Name && row.Value < 0 }
+		if slices.ContainsFunc(res.Rows, negative) {
+			r.note("%s: agreement is below 0, as that of scores of which lower ones are better: negate these in %s", f.Name, f.Path)
+		}
+	}
 	if err := r.differences(ctx, d, pairs, res); err != nil {
 		return err
 	}

@@ -346,7 +346,11 @@ func TestConsistency(t *testing.T) {
 		if d.P.Defined() && d.Corrected < d.P {
 			t.Errorf("%s against %s: p %v, corrected %v", d.A, d.B, d.P, d.Corrected)
 		}
-		if d.Significant && d.Interval.Contains(0) {
+		// A test decides where there is one, and else the interval.
+		if want := float64(d.Corrected) < 0.05; d.Corrected.Defined() && d.Value != 0 && d.Significant != want {
+			t.Errorf("%s against %s: significant is %v at p %v", d.A, d.B, d.Significant, d.Corrected)
+		}
+		if !d.Corrected.Defined() && d.Significant && d.Interval.Contains(0) {
 			t.Errorf("%s against %s: significant with %v", d.A, d.B, d.Interval)
 		}
 	}

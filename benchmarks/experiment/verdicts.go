@@ -16,7 +16,7 @@ func (r *run) verdicts(res *Result) []Verdict {
 	out := []Verdict{}
 	several := len(res.Datasets) > 1
 	for i := range res.Differences {
-		out = append(out, res.Differences[i].verdict(several, r.p.Bootstrap.Confidence))
+		out = append(out, res.Differences[i].verdict(several))
 	}
 	res.repeats(func(s *Same, names string) {
 		on := About{Dataset: s.Dataset}
@@ -114,7 +114,7 @@ func pText(p Number) string {
 }
 
 // verdict says which of two settings is better.
-func (d *Difference) verdict(several bool, confidence float64) Verdict {
+func (d *Difference) verdict(several bool) Verdict {
 	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval, Outcome: d.outcome()}
 	a, b, of := d.AName, d.BName, " for "+d.A.Metric
 	if d.ofFiles() {
@@ -131,8 +131,8 @@ func (d *Difference) verdict(several bool, confidence float64) Verdict {
 		if found += ", " + p; d.Corrected > d.P {
 			found += " (Holm)"
 		}
-		if !d.Significant && float64(d.Corrected) < 1-confidence && d.Interval != nil && d.Interval.Contains(0) {
-			found += ", but the interval includes 0"
+		if d.Significant && d.Interval != nil && d.Interval.Contains(0) {
+			found += ", though the interval includes 0"
 		}
 	case d.Interval != nil:
 		found += ", by its interval alone"

@@ -408,7 +408,7 @@ func shownP(p *significance.SystemPair, value float64) report.Value {
 func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.decimals()
 	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
-		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
+		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(d.names) * (len(d.names) - 1) / 2
 	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
 		t.Note("of %s, no p is up to %g after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
@@ -420,7 +420,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		}
 		for i := range c.Pairs {
 			p := &c.Pairs[i]
-			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)), method(&d.scores[k][p.A]))
+			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive), shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)), method(&d.scores[k][p.A]))
 		}
 	}
 	t.Note("result: of system a; p up to %g after Holm's correction for %s, which asks %.2g of the smallest p; too few: fewer than %d %ss differ",
@@ -435,7 +435,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha))
 	t := d.keyed(textColumn("system"), numberColumn("score", digits),
 		programColumn(intervalColumn("ci", digits)), programColumn(numberColumn("ci_mean", digits)),
-		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), textColumn("result"), segments,
+		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), textColumn("result"), segments,
 		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("method")), programColumn(textColumn("signature")))
 	for k := range d.settings {
 		c, err := d.compare(ctx, k, d.against)
@@ -463,12 +463,12 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			}
 			switch p := pairs[i]; {
 			case p == nil:
-				row = append(row, nil, nil, nil, nil, s.Segments)
+				row = append(row, nil, nil, nil, nil, nil, s.Segments)
 			case math.IsNaN(p.Delta):
-				row = append(row, nil, nil, nil, nil, p.Segments)
+				row = append(row, nil, nil, nil, nil, nil, p.Segments)
 			default:
 				ci := p.Interval
-				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.P), d.result(k, p, p.Decisive, 1), p.Segments)
+				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive), shownP(p, p.P), d.result(k, p, p.Decisive, 1), p.Segments)
 			}
 			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
 		}

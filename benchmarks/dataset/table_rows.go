@@ -49,7 +49,7 @@ func (v tableValue) one() refract.Text {
 }
 
 // noNumber are how pandas, R and Python write a missing number.
-var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "null", "None"}
+var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "<NA>", "null", "None"}
 
 // number reads a score. An empty field, and what pandas, R and Python write for a
 // missing number, is none.
@@ -119,11 +119,7 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 		}
 		for i := 0; i < len(at) && err == nil; i++ {
 			var v tableValue
-			switch field := fields[at[i]]; {
-			case slices.Contains(t.lists, i) && field != "":
-				v.list = true
-				v.texts, err = parseList(field, r.pos)
-			case field != "":
+			if field := fields[at[i]]; field != "" {
 				v = textValue(field)
 			}
 			r.values = append(r.values, v)
@@ -191,6 +187,16 @@ func parseList(field string, pos refract.Position) ([]refract.Text, error) {
 	return parsePythonList(field, pos)
 }
 
+// isQuotedList reports whether a text is a list of texts in quotes, as pandas writes one in a
+// cell.
+func isQuotedList(field string, pos refract.Position) bool {
+	if !strings.HasPrefix(field, `["`) && !strings.HasPrefix(field, "['") {
+		return false
+	}
+	list, err := parseList(field, pos)
+	return err == nil && len(list) > 0
+}
+
 // eachJSON reads an object a line. A row may lack a column that another has.
 func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) error {
 	seen := make([]bool, len(t.columns))
@@ -203,7 +209,7 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 		}
 		var object map[string]any
 		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
-			return placed(jsonline.Explain(err, "a row"), pos)
+			return placed(notLines(line, jsonline.Explain(err, "a row")), pos)
 		}
 		before := len(known)
 		for name := range object {
@@ -226,6 +232,14 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 	})
 	if i := slices.Index(seen, false); err == nil && i >= 0 {
 		return noColumn(t.path, t.columns[i], names)
+	}
+	return err
+}
+
+// notLines says of a file of one JSON array, as pandas writes it, how its objects become lines.
+func notLines(line []byte, err error) error {
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
+		return errors.New("this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl")
 	}
 	return err
 }

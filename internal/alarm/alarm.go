@@ -31,6 +31,12 @@ func Kinds() []string {
 	return []string{Negation, Modality, Name, Unit, Quantity, Dropped, Added, Role, Question}
 }
 
+// ByWords returns the kinds that need the words of a language.
+func ByWords() []string { return []string{Negation, Modality, Unit, Quantity} }
+
+// HasWords reports whether the words of the language of a text are known.
+func HasWords(reference string) bool { return lexicons()[language.Of(reference)] != nil }
+
 // Kind returns the kind of an alarm that Find has returned.
 func Kind(alarm string) string {
 	kind, _, _ := strings.Cut(alarm, ":")

@@ -104,7 +104,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if len(c.curves) > 0 && len(res.Curves) == 0 {
 			return errors.New("there is one reference a segment, and so no curve")
 		}
-		e.goesOn(c.out.path, c.data.words("report", args, "-o", "report.html")...)
+		e.goesOn(c.out.path, e.words("report", args, "-o", "report.html")...)
 		t := c.view(res)
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err

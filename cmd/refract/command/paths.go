@@ -68,7 +68,7 @@ func (p *paths) add(u usedPath, paths []string) {
 
 // addStream adds an open file, such as that of standard output.
 func (p *paths) addStream(name string, stream any, written bool) {
-	if f, ok := stream.(*os.File); ok {
+	if f, ok := stream.(interface{ Stat() (os.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			p.used = append(p.used, usedPath{name: name, stream: info, written: written})
 		}

@@ -120,6 +120,17 @@ func TestReadersJudgements(t *testing.T) {
 	}
 }
 
+// A row is bounded while it is read, also where a quote never closes.
+func TestOpenQuote(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "open.csv")
+	line := strings.Repeat("word ", 200_000) + "\n"
+	writeFile(t, path, []byte("id,ref,out\n1,a b,a\n2,a b,\"a b\n"+strings.Repeat(line, maxLine/len(line)+1)))
+	_, err := openAndCollect(Open("table:"+path+",id=id,reference=ref,system:a=out", Options{}))
+	if want := path + ":3: the row that begins here has more than 32 MiB"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestReaderErrors(t *testing.T) {
 	const row = `{"id":"a","model_id":"m","decoded":"d"}` + "\n"
 	const marot = "system\tdoc\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"

@@ -423,8 +423,8 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive), shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)), method(&d.scores[k][p.A]))
 		}
 	}
-	t.Note("result: of system a; p up to %g after Holm's correction for %s, which asks %.2g of the smallest p; too few: fewer than %d %ss differ",
-		d.alpha, english.Count(pairs, "pair"), d.alpha/float64(pairs), d.least(pairs), d.by)
+	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so that no p can be as small",
+		d.alpha, english.Count(pairs, "pair"), d.least(pairs), d.by)
 	return t, nil
 }
 
@@ -473,7 +473,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
 		}
 	}
-	t.Note("delta, its interval, p and result: against %s; win and loss have a p up to %g, which no correction raises; too few: fewer than %d %ss differ",
+	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so that no p can be as small",
 		d.names[d.against], d.alpha, d.least(1), d.by)
 	return t, nil
 }

@@ -26,9 +26,6 @@ var columnWords = []struct {
 // noWord is what does not tell the names of columns apart.
 var noWord = regexp.MustCompile(`[\d\s_.:-]+`)
 
-// rowIndex are names of the numbers that pandas gives to rows.
-var rowIndex = regexp.MustCompile(`(?i)^(unnamed|_*index|idx)`)
-
 // suggestTable is a spec for a table with some columns, as far as their names tell what
 // they are; COLUMN stands for what they do not.
 func suggestTable(path string, columns []string) string {
@@ -52,12 +49,12 @@ func suggestTable(path string, columns []string) string {
 			spec += "," + option + "=" + column
 		}
 	}
-	keys := slices.Concat(found["id"], found["source"])
-	if len(keys) > 1 && rowIndex.MatchString(keys[0]) { // which no two rows share
-		keys = keys[1:]
+	key := found["source"]
+	if ids := found["id"]; ids != nil && strings.Contains(strings.ToLower(ids[0]), "id") { // and no index, which rows do not share
+		key = ids
 	}
-	if found["system"] != nil && len(keys) > 0 { // a row an output
-		spec += ",group=" + keys[0]
+	if found["system"] != nil && key != nil { // a row is an output
+		spec += ",group=" + key[0]
 	} else {
 		add("id")
 	}

@@ -16,7 +16,7 @@ func TestSuggestTable(t *testing.T) {
 		"Unnamed:_0 Source Ref_1 Ref_2 Model Output":  "table:f.csv,group=Source,source=Source,reference=Ref_1,reference=Ref_2,system=Model,output=Output",
 		"question answers prediction rating":          "table:f.csv,source=question,references=answers,system:prediction=prediction,human:rating=rating",
 		"article summary":                             "table:f.csv,source=article,reference=COLUMN,system:NAME=COLUMN",
-		"__index_level_0__ references system a,b hyp": "table:f.csv,group=__index_level_0__,references=references,system=system,output=hyp",
+		"__index_level_0__ references system a,b hyp": "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",
 	} {
 		if got := suggestTable("f.csv", strings.Fields(columns)); got != "'"+want+"'" {
 			t.Errorf("%s: %s, want %s", columns, got, want)

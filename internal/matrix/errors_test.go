@@ -217,7 +217,7 @@ func TestOpenErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		dir + "/x.csv":     "name the file .jsonl or .parquet",
+		dir + "/x.csv":     "the extension must say the format, .jsonl or .parquet",
 		dir + "/x.jsonl":   "no such file",
 		parquetAsLines:     "p.jsonl:1: this is a Parquet file; name it .parquet",
 		linesAsParquet:     "l.parquet: not a Parquet file; name it .jsonl",

@@ -93,15 +93,12 @@ func ofSignature(spec string) string {
 	}
 	var options []string
 	for _, part := range strings.Split(rest, "|") {
-		key, value, _ := strings.Cut(part, ":")
+		key, _, _ := strings.Cut(part, ":")
 		switch {
 		case slices.Contains([]string{"nrefs", "#", "version", "v", "bs", "seed", "rs", "ar", "lang", "l", "test"}, key):
 		case metric == "bleu" && (part == "eff:no" || part == "e:no"), metric == "ter" && key == "tok": // as without
-		case metric == "bleu" && key == "smooth" && strings.Contains(value, "["): // floor[0.10]
-			method, parameter, _ := strings.Cut(strings.TrimSuffix(value, "]"), "[")
-			options = append(options, "smooth="+method, "smooth-value="+parameter)
-		default:
-			options = append(options, part)
+		default: // such as smooth:floor[0.10]
+			options = append(options, strings.NewReplacer("[", ",smooth-value=", "]", "").Replace(part))
 		}
 	}
 	return strings.TrimSuffix(metric+":"+strings.Join(options, ","), ":")

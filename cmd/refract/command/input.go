@@ -107,11 +107,8 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 // apart refuses files that are joined by commas: a flag of files takes one.
 func apart(flag string, values []string) error {
 	for _, v := range values {
-		if _, err := os.Stat(v); err == nil || !strings.Contains(v, ",") {
-			continue
-		}
-		if first, _, _ := strings.Cut(v, ","); isText(first[strings.Index(first, "=")+1:]) {
-			return usagef("--%s %s: give it once for each file: --%[1]s %[3]s", flag, v, strings.ReplaceAll(v, ",", " --"+flag+" "))
+		if _, err := os.Stat(v[strings.Index(v, "=")+1:]); err != nil && strings.Contains(v, ",") {
+			return usagef("--%s %s is no file; give the flag once for each file: --%[1]s %[3]s", flag, v, strings.ReplaceAll(v, ",", " --"+flag+" "))
 		}
 	}
 	return nil

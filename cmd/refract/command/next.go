@@ -26,11 +26,7 @@ func (e *env) words(command string, args []string, more ...string) []string {
 		if other.Flags().Lookup(f.Name) == nil || !slices.Contains([]string{inputFlags, metricFlags, modelFlags}, sectionOf(f)) && f.Name != "language" {
 			return
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
+		for _, v := range flagValues(f) {
 			if f.NoOptDefVal != "" {
 				words = append(words, "--"+f.Name+"="+v)
 			} else {

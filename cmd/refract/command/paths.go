@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cache"
@@ -133,11 +132,7 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 		if f == nil || !f.Changed && f.Value.String() == f.DefValue {
 			continue
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
+		for _, v := range flagValues(f) {
 			if err := cache.CheckName(v); name == "cache" && err != nil {
 				return usagef("--cache: %w", err)
 			}

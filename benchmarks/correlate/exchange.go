@@ -27,7 +27,11 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 		row := Row{Gold: slices.Concat(r.Gold, r.Gold), Metric: slices.Concat(r.Metric, b[i].Metric)}
 		for which := range int32(2) {
 			for k := range r.Gold {
-				row.unit = append(row.unit, 2*e.drawn(e.elements+k)+which)
+				drawn := int32(e.elements + k)
+				if e.together() {
+					drawn = e.drawn(e.elements + k)
+				}
+				row.unit = append(row.unit, 2*drawn+which)
 			}
 		}
 		rows, e.first = append(rows, row), append(e.first, e.elements)
@@ -50,7 +54,7 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 		first := int32(0)
 		for _, r := range rows {
 			n := len(r.Gold)
-			if unit != nil {
+			if e.together() {
 				e.prepared.add(m, r, 0, 2*units, units)
 				continue
 			}
@@ -63,6 +67,25 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 
 // Units is the number of what is exchanged: units, or elements of all vectors.
 func (e *Exchange) Units() int { return e.units }
+
+// together says whether units are weighted as such: many vectors have few elements of
+// each, which are exchanged one by one.
+func (e *Exchange) together() bool { return e.unit != nil && len(e.a) == 1 }
+
+// ofElements gives masks of elements for those of units.
+func (e *Exchange) ofElements(masks [][]uint64) [][]uint64 {
+	if e.unit == nil {
+		return masks
+	}
+	out := make([][]uint64, len(masks))
+	for k, mask := range masks {
+		out[k] = make([]uint64, (e.elements+63)/64)
+		for i, u := range e.unit {
+			out[k][i>>6] |= uint64(exchanged(mask, int(u))) << (i & 63)
+		}
+	}
+	return out
+}
 
 // drawn is the bit that says whether an element is exchanged.
 func (e *Exchange) drawn(element int) int32 {
@@ -94,17 +117,18 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 			}
 			return out[0], out[1]
 		}
-		if e.unit != nil {
+		if e.together() {
 			for which := range out {
-				e.prepared.values(e.weights(masks, int32(which)), out[which], &s)
+				e.prepared.values(weights(masks, e.units, int32(which)), out[which], &s)
 			}
 			return out[0], out[1]
 		}
+		masks = e.ofElements(masks)
 		s.block.packExchanges(masks, e.elements, max(e.prepared.width, narrowest))
 		for which := range out {
 			s.block.second = which == 1
 			if len(e.prepared.rows) > 0 {
-				s.block.weights = e.weights(masks, int32(which))
+				s.block.weights = weights(masks, e.elements, int32(which))
 			}
 			e.prepared.means(&s.block, out[which], &s)
 		}
@@ -113,11 +137,11 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 }
 
 // weights returns the weights of both scores of each unit for one of the metrics.
-func (e *Exchange) weights(masks [][]uint64, which int32) [][]int32 {
+func weights(masks [][]uint64, units int, which int32) [][]int32 {
 	out := make([][]int32, len(masks))
 	for k, mask := range masks {
-		out[k] = make([]int32, 2*e.units)
-		for i := range e.units {
+		out[k] = make([]int32, 2*units)
+		for i := range units {
 			out[k][2*i+int(which^exchanged(mask, i))] = 1
 		}
 	}

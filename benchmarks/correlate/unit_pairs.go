@@ -17,7 +17,7 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 	for _, e := range elements {
 		steps += ranks - int(e.rank)
 	}
-	if n*n > 4*len(elements) || steps > 256*len(elements) {
+	if n*n > 8*len(elements) || steps > 256*len(elements) {
 		return nil
 	}
 	out := make(unitPairs, n)

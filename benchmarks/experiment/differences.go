@@ -149,7 +149,7 @@ func (r *run) correct(res *Result) {
 	for i := range res.Differences {
 		d := &res.Differences[i]
 		off := d.Interval == nil || !d.Interval.Contains(0)
-		small := !d.Corrected.Defined() || float64(d.Corrected) < alpha
+		small := significance.Significant(float64(d.Corrected), alpha)
 		// An interval without a width is of a table too small to resample.
 		if d.Significant = small; !d.Corrected.Defined() {
 			d.Significant = off && d.Interval != nil && d.Interval.Low < d.Interval.High

@@ -382,7 +382,7 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 		return report.String("equal")
 	case p.Differing < d.least(comparisons):
 		return report.String("too few")
-	case p.Delta == 0 || !(value <= d.alpha):
+	case p.Delta == 0 || !significance.Significant(value, d.alpha):
 		return report.String("tie")
 	case better:
 		return report.String("win")
@@ -396,9 +396,9 @@ func (d *testedSystems) least(comparisons int) int {
 	return int(math.Ceil(1 - math.Log2(d.alpha/float64(comparisons))))
 }
 
-// shownP is a p-value of a pair, if there is a difference to test.
-func shownP(p *significance.SystemPair, value float64) report.Value {
-	if p.Differing == 0 || math.IsNaN(value) {
+// shownP is a p-value of a pair, if so many segments differ.
+func shownP(p *significance.SystemPair, value float64, least int) report.Value {
+	if p.Differing < least || math.IsNaN(value) {
 		return report.Null()
 	}
 	return report.Float(value)
@@ -419,8 +419,8 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 			return nil, err
 		}
 		for i := range c.Pairs {
-			p := &c.Pairs[i]
-			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive), shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)), method(&d.scores[k][p.A]))
+			p, n := &c.Pairs[i], len(c.Pairs)
+			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, d.least(n)), d.result(k, p, p.Corrected, n), method(&d.scores[k][p.A]))
 		}
 	}
 	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so that no p can be as small",
@@ -452,6 +452,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		}
 		last := func(i int) int { return cmp.Or(c.Systems[i].Rank, len(order)+1) }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
+		var tied []string
 		for _, i := range order {
 			s, sc := &c.Systems[i], &d.scores[k][i]
 			row := []any{d.names[i], scoreValue(sc), nil, nil, nil, nil}
@@ -467,10 +468,16 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			case math.IsNaN(p.Delta):
 				row = append(row, nil, nil, nil, nil, nil, p.Segments)
 			default:
-				ci := p.Interval
-				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive), shownP(p, p.P), d.result(k, p, p.Decisive, 1), p.Segments)
+				ci, result := p.Interval, d.result(k, p, p.Decisive, 1)
+				if result == report.String("tie") {
+					tied = append(tied, d.names[i])
+				}
+				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), result, p.Segments)
 			}
 			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
+		}
+		if len(tied) > 0 {
+			t.Note("%s: the test does not tell %s from %s", d.settings[k], strings.Join(tied, ", "), d.names[d.against])
 		}
 	}
 	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so that no p can be as small",

@@ -148,6 +148,9 @@ func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, 
 	case !ok:
 		return open, "", specError("%s %s does not say its format; write %s", what, text.Quote(spec), want)
 	case i < 0:
+		if (name == "csv" || name == "tsv") && slices.Contains(known, "table") {
+			return open, "", specError("%s %s: a table is named table:FILE, as in table:%[3]s, and its columns follow", what, text.Quote(spec), place)
+		}
 		return open, "", specError("%s %s has the unknown format %s%s; write %s", what, text.Quote(spec), text.Quote(name), didYouMean(name, known), want)
 	case place == "":
 		return open, "", specError("%s %s names no file; write %s", what, text.Quote(spec), usages[i])

@@ -88,8 +88,11 @@ func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 func otherColumns(err error, line []byte, path string) error {
 	var fault *jsonline.Error
 	var object map[string]any
-	if !errors.As(err, &fault) || !strings.HasPrefix(fault.Error(), "unknown field") || strings.Contains(fault.Error(), "did you mean") || json.Unmarshal(line, &object) != nil {
+	if !errors.As(err, &fault) || !strings.HasPrefix(fault.Error(), "unknown field") || json.Unmarshal(line, &object) != nil {
 		return err
+	}
+	if _, ours := object["references"]; strings.Contains(fault.Error(), "did you mean") && (ours || len(object) < 3) {
+		return err // one field is mistyped
 	}
 	return fmt.Errorf("%w; a file with columns of its own is read as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
 }

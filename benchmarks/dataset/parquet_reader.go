@@ -233,8 +233,8 @@ func checkSchema(p *parquet.File, file string) error {
 		}
 		if !ok {
 			hint := didYouMean(name, known)
-			if hint == "" {
-				hint = other()
+			if _, ours := got.Lookup("references", "list", "element"); hint == "" || !ours {
+				hint += other()
 			}
 			return fmt.Errorf("unknown column %s%s", text.Quote(name), hint)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
@@ -187,14 +186,14 @@ func (r *expansion) lacking(found *findings) error {
 		}
 		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
-	case most == 0 && found.Rejected > 0 && found.verdicts[check.ReasonCut] == found.Rejected:
+	case most == 0 && found.Rejected > 0 && found.full == found.Rejected:
 		return fmt.Errorf("every answer is cut, at %d tokens; %s; raise --max-tokens, to %d for a model that thinks before it answers",
 			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
 	case most == 0 && found.Rejected > 0 && found.verdicts[diversify.Unjudged] == found.Rejected:
 		return fmt.Errorf("the judge %s gave no verdict on any answer; %s; take another judge", r.judge, done)
 	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
 		return fmt.Errorf("no answer has a text: %d are withheld or empty; %s; look at an answer, or take another model", found.NoText, done)
-	case most == 0 && found.Rejected > 0:
+	case most == 0 && found.Rejected > found.verdicts[diversify.Failed]:
 		return fmt.Errorf("no answer is usable: %s; %s; look at an answer, or take another model", counted(found.verdicts), done)
 	}
 	return nil

@@ -8,11 +8,13 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/alarm"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/publish"
 	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
 
@@ -48,6 +50,7 @@ func (w *watcher) observe(now diversify.Progress) {
 type findings struct {
 	diversify.Summary
 	verdicts map[string]int // of rejected answers
+	full     int            // of them, those that the token limit cut
 	asText   int            // answers in plain text
 	form     string         // of the answers; "" where the user chose it
 	alarms   map[string]int // about accepted ones, by kind
@@ -60,6 +63,9 @@ func (f *findings) add(s *refract.Segment) {
 	f.checked.Add(s)
 	for _, v := range s.Rejected {
 		f.verdicts[v.Verdict]++
+		if v.Verdict == check.ReasonCut && v.Finish == llm.FinishLength {
+			f.full++
+		}
 	}
 	for _, v := range slices.Concat(s.Variants, s.Rejected) {
 		if v.Origin != nil && v.Origin.Form == "" && v.Verdict != diversify.Failed {

@@ -177,7 +177,7 @@ func (d *testedSystems) choose() error {
 		d.scores[sc.Setting] = append(d.scores[sc.Setting], *sc)
 	}
 	if len(d.names) < 2 {
-		return fmt.Errorf("a comparison needs two systems or more; there is %s%s", cmp.Or(strings.Join(d.names, ""), "none"), d.outside())
+		return fmt.Errorf("a comparison needs two systems or more; there is %d: %q%s", len(d.names), d.names, d.outside())
 	}
 	if d.baseline == "" {
 		return nil
@@ -423,7 +423,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, d.least(n)), d.result(k, p, p.Corrected, n), method(&d.scores[k][p.A]))
 		}
 	}
-	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so that no p can be as small",
+	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, from which no p is that small",
 		d.alpha, english.Count(pairs, "pair"), d.least(pairs), d.by)
 	return t, nil
 }
@@ -480,7 +480,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			t.Note("%s: the test does not tell %s from %s", d.settings[k], strings.Join(tied, ", "), d.names[d.against])
 		}
 	}
-	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so that no p can be as small",
+	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, from which no p is that small",
 		d.names[d.against], d.alpha, d.least(1), d.by)
 	return t, nil
 }

@@ -235,8 +235,13 @@ func (e *SpecError) Unwrap() error { return e.Err }
 // "best:k=3", for which "best:3" will do. The error is a *SpecError.
 func Parse(spec string) (Aggregator, error) {
 	name, rest, given := strings.Cut(spec, ":")
-	if name == "average" || name == "avg" {
+	switch name {
+	case "average", "avg":
 		name = "mean"
+	case "maximum":
+		name = "max"
+	case "minimum":
+		name = "min"
 	}
 	for _, k := range kinds() {
 		if k.name != name {

@@ -30,6 +30,7 @@ type Counts struct {
 	ByVerdict map[string]*Count
 	ByStep    map[string]*Count
 	ByAlarm   map[string]*Count  // by kind, of accepted answers
+	Worded    int                // accepted answers in a language whose words alarms know
 	Diversity *measure.Diversity // of accepted answers
 
 	checker *check.Checker // nil of what was stored
@@ -101,6 +102,9 @@ func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 	var accepted []string
 	for i := range out.Variants {
 		accepted = append(accepted, out.Variants[i].Text.Value)
+		if alarm.HasWords(s.References[out.Variants[i].Reference].Value) {
+			n.Worded++
+		}
 		for _, a := range out.Variants[i].Alarms {
 			n.count(n.ByAlarm, alarm.Kind(a))
 		}
@@ -222,11 +226,18 @@ func (n *Counts) Table() *report.NamedTable {
 		t.Note("accepted of a segment: %d at least, %.2f on average", n.Fewest, float64(n.Accepted)/float64(with))
 	}
 	t.Note("diversity: of the accepted variants of a segment, on average; lower self-BLEU is more diverse")
+	if n.Worded < n.Accepted {
+		t.Note("alarms of %s need words of the language, and Refract has none for %d of %d accepted variants: not measured is not 0", strings.Join(alarm.ByWords(), ", "), n.Accepted-n.Worded, n.Accepted)
+	}
 	t.Note("checks: %s", n.Signature)
 	add := func(kind string, names []string, from map[string]*Count) {
 		for _, name := range names {
 			c := from[name]
-			if c == nil {
+			switch {
+			case c == nil && kind == "alarm" && n.Worded == 0 && n.Accepted > 0 && slices.Contains(alarm.ByWords(), name):
+				t.Add(kind, name, nil, nil, nil, nil, nil)
+				continue
+			case c == nil:
 				c = &Count{}
 			}
 			t.Add(kind, name, c.Answers, float64(c.Answers)/float64(n.Answers), c.Segments, float64(c.Segments)/float64(n.Segments), nil)

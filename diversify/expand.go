@@ -29,10 +29,17 @@ import (
 func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
 	t := &tally{mu: &x.observing, observe: x.cfg.Observe}
 	n := 0
+	var recent []string // references of the last segments
 	jobs := func(ctx context.Context) iter.Seq2[ask.Job, error] {
 		return func(yield func(ask.Job, error) bool) {
 			for seg, err := range ds.Segments(ctx) {
 				j := x.newJob(seg, t, n)
+				if j.turn >= 0 {
+					j.others = recent
+				}
+				if x.judge != nil && err == nil && len(seg.References) > 0 {
+					recent = append(recent[max(0, len(recent)-49):], seg.References[0].Value)
+				}
 				if n++; !yield(j, err) {
 					return
 				}

@@ -29,6 +29,7 @@ type job struct {
 	round  []ask.Question  // theirs
 	rounds int             // of complete
 	turn   int             // of the change that is planted in it; -1 for none, and once it is made
+	others []string        // references of the segments before it, if a change is planted in it
 	judged *refract.Judged // nil until a judge is asked
 	mute   bool            // the judge gave no verdict on a text
 }

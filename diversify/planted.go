@@ -56,7 +56,7 @@ func (x *Expander) plantIn(j *job, reference int, items []item) []item {
 			if it.ask < 0 {
 				continue
 			}
-			changed := plant.Change(j.asks[it.ask].result.Text, kind)
+			changed := plant.Change(j.asks[it.ask].result.Text, kind, j.others)
 			if changed != "" && !slices.Contains(texts(j.seg.References), changed) {
 				return append(items, item{ask: -1, text: changed, planted: kind})
 			}

@@ -21,6 +21,9 @@ func InLanguage(m Metric, code string) Metric {
 		return m
 	}
 	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(code), "_", "-"), "-")
+	if slices.Contains([]string{"yue", "wuu", "nan", "hak", "lzh"}, base) { // are written as Chinese is
+		base = "zh"
+	}
 	return l.InLanguage(base)
 }
 

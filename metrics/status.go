@@ -26,12 +26,9 @@ const (
 var statuses = []string{"scored", "missing-hypothesis", "missing-reference", "missing-source", "failed",
 	"unparseable", "blocked", "cut", "unneeded", "ended"}
 
-// Valid reports whether it is one of the statuses.
-func (s Status) Valid() bool { return int(s) < len(statuses) }
-
 // String is the name that ParseStatus reads.
 func (s Status) String() string {
-	if s.Valid() {
+	if int(s) < len(statuses) {
 		return statuses[s]
 	}
 	return fmt.Sprintf("Status(%d)", uint8(s))

@@ -12,23 +12,33 @@ type Exchange struct {
 	// leaves each metric one of each element; nil where the measure is taken anew.
 	prepared *resampler
 	soft     *softExchange
-	first    []int // element of each vector
+	first    []int   // element of each vector
+	unit     []int32 // of each element, where elements are exchanged together
+	units    int     // what is exchanged: units, or elements
 }
 
 // NewExchange takes the vectors of both metrics, of the same elements with the
-// same gold scores, such as [Measure.Rows] makes of tables that [Align] returns.
-func NewExchange(a, b []Row, m Measure) *Exchange {
-	e := &Exchange{a: a, b: b, measure: m}
+// same gold scores, such as [Measure.Rows] makes of tables that [Align] returns. The
+// elements of a unit are exchanged together; nil exchanges each on its own.
+func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
+	e := &Exchange{a: a, b: b, measure: m, unit: unit, units: units}
 	var rows []Row
 	for i, r := range a {
 		row := Row{Gold: slices.Concat(r.Gold, r.Gold), Metric: slices.Concat(r.Metric, b[i].Metric)}
 		for which := range int32(2) {
 			for k := range r.Gold {
-				row.unit = append(row.unit, int32(2*(e.elements+k))+which)
+				drawn := int32(e.elements + k)
+				if e.together() {
+					drawn = e.drawn(e.elements + k)
+				}
+				row.unit = append(row.unit, 2*drawn+which)
 			}
 		}
 		rows, e.first = append(rows, row), append(e.first, e.elements)
 		e.elements += len(r.Gold)
+	}
+	if unit == nil {
+		e.units = e.elements
 	}
 	switch {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
@@ -44,6 +54,10 @@ func NewExchange(a, b []Row, m Measure) *Exchange {
 		first := int32(0)
 		for _, r := range rows {
 			n := len(r.Gold)
+			if e.together() {
+				e.prepared.add(m, r, 0, 2*units, units)
+				continue
+			}
 			e.prepared.add(m, r, first, n, n*n/4) // pairs of one metric, and elements
 			first += int32(n)
 		}
@@ -51,8 +65,35 @@ func NewExchange(a, b []Row, m Measure) *Exchange {
 	return e
 }
 
-// Elements is the number of elements of all vectors.
-func (e *Exchange) Elements() int { return e.elements }
+// Units is the number of what is exchanged: units, or elements of all vectors.
+func (e *Exchange) Units() int { return e.units }
+
+// together says whether units are weighted as such: many vectors have few elements of
+// each, which are exchanged one by one.
+func (e *Exchange) together() bool { return e.unit != nil && len(e.a) == 1 }
+
+// ofElements gives masks of elements for those of units.
+func (e *Exchange) ofElements(masks [][]uint64) [][]uint64 {
+	if e.unit == nil {
+		return masks
+	}
+	out := make([][]uint64, len(masks))
+	for k, mask := range masks {
+		out[k] = make([]uint64, (e.elements+63)/64)
+		for i, u := range e.unit {
+			out[k][i>>6] |= uint64(exchanged(mask, int(u))) << (i & 63)
+		}
+	}
+	return out
+}
+
+// drawn is the bit that says whether an element is exchanged.
+func (e *Exchange) drawn(element int) int32 {
+	if e.unit == nil {
+		return int32(element)
+	}
+	return e.unit[element]
+}
 
 // Together is how many exchanges are best looked at together.
 func (e *Exchange) Together() int {
@@ -64,7 +105,7 @@ func (e *Exchange) Together() int {
 
 // Worker returns a function that gives the values of both metrics after at most
 // [Exchange.Together] exchanges, for one goroutine. Bit i of a mask is set where
-// the scores of element i are exchanged, elements being numbered through the
+// the scores of unit i are exchanged, or of element i, elements being numbered through the
 // vectors. A value is NaN where it is undefined.
 func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 	var s scratch
@@ -76,11 +117,18 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 			}
 			return out[0], out[1]
 		}
+		if e.together() {
+			for which := range out {
+				e.prepared.values(weights(masks, e.units, int32(which)), out[which], &s)
+			}
+			return out[0], out[1]
+		}
+		masks = e.ofElements(masks)
 		s.block.packExchanges(masks, e.elements, max(e.prepared.width, narrowest))
 		for which := range out {
 			s.block.second = which == 1
 			if len(e.prepared.rows) > 0 {
-				s.block.weights = e.weights(masks, int32(which))
+				s.block.weights = weights(masks, e.elements, int32(which))
 			}
 			e.prepared.means(&s.block, out[which], &s)
 		}
@@ -88,20 +136,19 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 	}
 }
 
-// weights returns the weights of both scores of each element for one of the
-// metrics.
-func (e *Exchange) weights(masks [][]uint64, which int32) [][]int32 {
+// weights returns the weights of both scores of each unit for one of the metrics.
+func weights(masks [][]uint64, units int, which int32) [][]int32 {
 	out := make([][]int32, len(masks))
 	for k, mask := range masks {
-		out[k] = make([]int32, 2*e.elements)
-		for i := range e.elements {
+		out[k] = make([]int32, 2*units)
+		for i := range units {
 			out[k][2*i+int(which^exchanged(mask, i))] = 1
 		}
 	}
 	return out
 }
 
-// exchanged is 1 where the scores of an element are exchanged.
+// exchanged is 1 where the scores of a unit are exchanged.
 func exchanged(mask []uint64, i int) int32 { return int32(mask[i>>6] >> (i & 63) & 1) }
 
 // anew takes the measure of the vectors after an exchange.
@@ -110,7 +157,7 @@ func (e *Exchange) anew(mask []uint64) (float64, float64) {
 	for r, from := range e.a {
 		x[r], y[r] = Row{Gold: from.Gold, Metric: slices.Clone(from.Metric)}, Row{Gold: from.Gold, Metric: slices.Clone(e.b[r].Metric)}
 		for i := range from.Metric {
-			if exchanged(mask, e.first[r]+i) == 1 {
+			if exchanged(mask, int(e.drawn(e.first[r]+i))) == 1 {
 				x[r].Metric[i], y[r].Metric[i] = y[r].Metric[i], x[r].Metric[i]
 			}
 		}

@@ -56,9 +56,10 @@ type pairsRow struct {
 	most       int64 // the largest number of a lane
 	first      int32 // the unit that is numbered 0 here
 	units      []pairsUnit
-	// Groups of elements of several units that are tied in the outer score, and
-	// in both.
-	outerTied, bothTied ties
+	// Groups of elements of several units that are tied in the outer score, in
+	// both, and, beside pairs by unit, in the inner one.
+	outerTied, bothTied, innerTied ties
+	byUnit                         unitPairs
 }
 
 type pairsElement struct {
@@ -70,8 +71,9 @@ type pairsElement struct {
 type pairsUnit struct {
 	size int64 // number of elements
 	// Of the runs of this unit alone, tied in the outer score, the number and
-	// the sum of the squares of their sizes; the same sum of those tied in both.
-	runs, outerTied, bothTied int64
+	// the sum of the squares of their sizes; the same sum of those tied in both,
+	// and in the inner score.
+	runs, outerTied, bothTied, innerTied int64
 }
 
 // newPairsRow prepares a vector for resamples of that many units, beginning with
@@ -87,13 +89,32 @@ func newPairsRow(r Row, first int32, units, most int, value func(vectorCounts) f
 	}
 	order, innerEnds := sortByRank(nil, inner, innerDistinct)
 	k.inner.build(innerEnds)
+	element := func(i int32) pairsElement { return pairsElement{r.unit[i] - first, inner[i]} }
+	byInner := order
 	order, k.ends = sortByRank(order, outer, outerDistinct)
 	for _, i := range order {
-		unit := r.unit[i] - first
-		k.elements = append(k.elements, pairsElement{unit, inner[i]})
-		k.units[unit].size++
+		e := element(i)
+		k.elements = append(k.elements, e)
+		k.units[e.unit].size++
 	}
 	start := 0
+	if !classes {
+		k.byUnit = newUnitPairs(k.elements, k.ends, k.units, innerDistinct)
+	}
+	if k.byUnit != nil {
+		var run []pairsElement
+		for _, end := range innerEnds {
+			run = run[:0]
+			for _, i := range byInner[start:end] {
+				run = append(run, element(i))
+			}
+			start = int(end)
+			if n := k.innerTied.add(run); n > 0 {
+				k.units[run[0].unit].innerTied += n
+			}
+		}
+		start = 0
+	}
 	for _, end := range k.ends {
 		run := k.elements[start:end]
 		start = int(end)
@@ -127,6 +148,7 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	var concordant, inner, outer, both, innerDistinct, outerDistinct [mostOfBlock]int64
 	var buffer, one, all, agree, outerSizes, bothSizes lanes
 	exchange := b.exchanges != nil
+	byUnit := k.byUnit != nil && !exchange
 	// below adds up, per unit, the elements below its elements in both scores.
 	// Exchanged units have one element each, and are 0 or 1.
 	sums := len(k.units)
@@ -134,8 +156,12 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 		sums = 0
 	}
 	tree, below := s.lanes(len(k.inner.nodes), sums)
-	start := int32(0)
-	for _, end := range k.ends {
+	start, ends := int32(0), k.ends
+	if byUnit {
+		k.byUnit.times(b.units, below)
+		ends = nil
+	}
+	for _, end := range ends {
 		run := k.elements[start:end]
 		start = end
 		var w *lanes
@@ -172,7 +198,13 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	for u := range below {
 		all.addTimes(&b.units[u], k.units[u].size)
 	}
-	sizes := k.inner.leaves(tree, all, below[:0])
+	var sizes []lanes
+	if byUnit {
+		var sum lanes
+		sizes = k.innerTied.sizes(b, k.first, &sum, below[:0])
+	} else {
+		sizes = k.inner.leaves(tree, all, below[:0])
+	}
 	b.addProducts(&inner, sizes, sizes)
 	if k.classes {
 		b.addPresent(&innerDistinct, sizes)
@@ -199,6 +231,7 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 					of := &k.units[u]
 					outer[i] += w * w * of.outerTied
 					both[i] += w * w * of.bothTied
+					inner[i] += w * w * of.innerTied
 					outerDistinct[i] += of.runs
 				}
 			}
@@ -219,19 +252,25 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 
 // ties holds groups of tied elements of several units.
 type ties struct {
-	units []int32 // of the elements
+	parts []tiedPart
 	ends  []int32 // of each group
 }
+
+// tiedPart is a number of elements of a unit.
+type tiedPart struct{ unit, size int32 }
 
 // add takes in a group. One of a single unit is left out, and its squared size
 // returned.
 func (t *ties) add(group []pairsElement) int64 {
 	for _, e := range group {
 		if e.unit != group[0].unit {
-			for _, e := range group {
-				t.units = append(t.units, e.unit)
+			for i, e := range group {
+				if i == 0 || e.unit != group[i-1].unit {
+					t.parts = append(t.parts, tiedPart{unit: e.unit})
+				}
+				t.parts[len(t.parts)-1].size++
 			}
-			t.ends = append(t.ends, int32(len(t.units)))
+			t.ends = append(t.ends, int32(len(t.parts)))
 			return 0
 		}
 	}
@@ -244,8 +283,12 @@ func (t *ties) sizes(b *block, first int32, sum *lanes, to []lanes) []lanes {
 	start := int32(0)
 	for _, end := range t.ends {
 		var size lanes
-		for _, u := range t.units[start:end] {
-			size.add(b.unit(first+u, &buffer))
+		for _, p := range t.parts[start:end] {
+			if w := b.unit(first+p.unit, &buffer); p.size == 1 {
+				size.add(w)
+			} else {
+				size.addTimes(w, int64(p.size))
+			}
 		}
 		to = append(to, size)
 		sum.add(&size)

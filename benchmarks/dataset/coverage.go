@@ -15,6 +15,7 @@ type coverage struct {
 	all     examples // ids of the segments
 	systems []string
 	missing map[string]*examples // ids of segments, by system
+	written map[string]bool      // systems with a text that is not blank
 }
 
 const mostShown = 3
@@ -22,12 +23,15 @@ const mostShown = 3
 // add counts one segment. A new system has missed all segments before it.
 func (c *coverage) add(s *refract.Segment) {
 	if c.missing == nil {
-		c.missing = map[string]*examples{}
+		c.missing, c.written = map[string]*examples{}, map[string]bool{}
 	}
 	for i := range s.Hypotheses {
 		if name := s.Hypotheses[i].System; (i >= len(c.systems) || c.systems[i] != name) && c.missing[name] == nil {
 			c.systems = append(c.systems, name)
 			c.missing[name] = &examples{c.all.n, slices.Clone(c.all.shown)}
+		}
+		if name := s.Hypotheses[i].System; !c.written[name] && strings.TrimSpace(s.Hypotheses[i].Text.Value) != "" {
+			c.written[name] = true
 		}
 	}
 	has := func(i int, name string) bool {
@@ -46,13 +50,26 @@ func (c *coverage) add(s *refract.Segment) {
 	}
 }
 
-// report warns of each system that lacks segments.
-func (c *coverage) report(file string, warn func(Warning)) {
+// report warns of each system that lacks segments, or has only blank texts.
+func (c *coverage) report(file, unit string, warn func(Warning)) {
+	lacking := 0
 	for _, name := range c.systems {
+		lacking += c.missing[name].n
+		if n := c.all.n - c.missing[name].n; n > 0 && !c.written[name] {
+			warn(allBlank(file, name, n))
+		}
 		if e := c.missing[name]; e.n > 0 {
 			warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(name), e.n, english.Count(c.all.n, "segment"), e)})
 		}
 	}
+	if unit == rowUnit && lacking > 0 && lacking == c.all.n*(len(c.systems)-1) {
+		warn(Warning{refract.Position{File: file}, "each row has the output of one system; rows of the same segment are joined by group=COLUMN, which names what they share"})
+	}
+}
+
+// allBlank warns of a system without a word.
+func allBlank(file, system string, n int) Warning {
+	return Warning{refract.Position{File: file}, fmt.Sprintf("system %s: every output is blank (%s); they are scored as empty texts, not as missing ones", text.Quote(system), english.Count(n, "segment"))}
 }
 
 // examples counts what is shown by its first few.

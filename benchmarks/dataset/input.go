@@ -25,6 +25,18 @@ type input struct {
 	used   atomic.Bool
 }
 
+// input is newInput, or standard input for "-".
+func (o *Options) input(path string) (*input, error) {
+	if path != "-" {
+		return newInput(path)
+	}
+	in := &input{name: "<stdin>", stdin: o.Stdin, stream: true}
+	if in.stdin == nil {
+		in.stdin = os.Stdin
+	}
+	return in, nil
+}
+
 // newInput checks that the file is there and readable.
 func newInput(path string) (*input, error) {
 	info, err := os.Stat(path)

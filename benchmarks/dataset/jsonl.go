@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,14 +23,9 @@ import (
 )
 
 func openJSONL(place string, o Options) (*set, error) {
-	in := &input{name: "<stdin>", stdin: o.Stdin, stream: true}
-	if place != "-" {
-		var err error
-		if in, err = newInput(place); err != nil {
-			return nil, err
-		}
-	} else if in.stdin == nil {
-		in.stdin = os.Stdin
+	in, err := o.input(place)
+	if err != nil {
+		return nil, err
 	}
 	return lineSet(in, o), nil
 }
@@ -40,7 +34,7 @@ func openJSONL(place string, o Options) (*set, error) {
 func (r *record) parse(line []byte, pos refract.Position) (*refract.Segment, error) {
 	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0]}
 	if err := jsonline.Unmarshal(line, r, "a segment"); err != nil {
-		return nil, cmp.Or(checkUTF8Line(line, pos), placed(err, pos))
+		return nil, cmp.Or(checkUTF8Line(line, pos), placed(notLines(line, err), pos))
 	}
 	s, err := r.segment(true)
 	if err != nil {

@@ -65,6 +65,7 @@ func TestJSONL(t *testing.T) {
 	}
 	w.check(t, dir,
 		`d.jsonl: system "y" has no text for 2 of 2 segments (ids "a", "7.0")`,
+		`d.jsonl: system "x": every output is blank (1 segment); they are scored as empty texts, not as missing ones`,
 		`d.jsonl: system "x" has no text for 1 of 2 segments (ids "7.0")`)
 }
 
@@ -99,7 +100,7 @@ func TestJSONLErrors(t *testing.T) {
 		{"empty", "", `d.jsonl: the dataset is empty: no segment at all`},
 		{"blank only", "\n \n", `d.jsonl: the dataset is empty: no segment at all`},
 		{"blank line", "{\"id\":\"1\"}\n\n\n{\"id\":\"2\"}\n", `d.jsonl:2: blank line before further segments; remove it`},
-		{"array", `[1]`, `d.jsonl:1:1: a segment must be a JSON object, not an array`},
+		{"array", `[1]`, `d.jsonl:1: this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl`},
 		{"string", ` "x"`, `d.jsonl:1:2: a segment must be a JSON object, not a string`},
 		{"garbage", `hello`, `d.jsonl:1:1: bad JSON: invalid character 'h' at start of value`},
 		{"open object", `{"id":"1"`, `d.jsonl:1:10: bad JSON: it ends before its value does`},
@@ -235,7 +236,8 @@ func TestCancelWhileWaiting(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{"sub/x": ""})
 	for _, c := range []struct{ spec, want string }{
-		{"data.json", `dataset "data.json" does not say its format; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
+		{"data.json", "data.json: no such file or directory"},
+		{"data.txt", `dataset "data.txt" does not say its format; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
 		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
 		{"arrow:data", `dataset "arrow:data" has the unknown format "arrow"; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
 		{"jsonl:", `dataset "jsonl:" names no file; write jsonl:FILE`},

@@ -116,7 +116,7 @@ func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) 
 	for {
 		s, err := p.next()
 		if err == io.EOF {
-			p.coverage.report(p.columns[0].file, d.o.Warn)
+			p.coverage.report(p.columns[0].file, "", d.o.Warn)
 			return nil
 		}
 		if err != nil {

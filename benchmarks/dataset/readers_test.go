@@ -120,6 +120,17 @@ func TestReadersJudgements(t *testing.T) {
 	}
 }
 
+// A row is bounded while it is read, also where a quote never closes.
+func TestOpenQuote(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "open.csv")
+	line := strings.Repeat("word ", 200_000) + "\n"
+	writeFile(t, path, []byte("id,ref,out\n1,a b,a\n2,a b,\"a b\n"+strings.Repeat(line, maxLine/len(line)+1)))
+	_, err := openAndCollect(Open("table:"+path+",id=id,reference=ref,system:a=out", Options{}))
+	if want := path + ":3: the row that begins here has more than 32 MiB"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestReaderErrors(t *testing.T) {
 	const row = `{"id":"a","model_id":"m","decoded":"d"}` + "\n"
 	const marot = "system\tdoc\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
@@ -160,7 +171,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table list", "table:" + here(t) + "/table.parquet,source=refs", nil, `TESTDATA/table.parquet:1: column "refs" holds a list; only references=COLUMN takes lists`},
 		{"table lists", "table:" + here(t) + "/table.parquet,references=nested", nil, `TESTDATA/table.parquet:1: column "nested": a list of lists is not read`},
 		{"table UTF-8 in Parquet", "table:" + here(t) + "/table.parquet,source=image", nil, `TESTDATA/table.parquet:1: column "image": it is not UTF-8`},
-		{"table id twice", "table:" + here(t) + "/table.parquet,id=domain,source=mt", nil, `TESTDATA/table.parquet:2: id "news" is that of row 1 already; ids must be unique`},
+		{"table id twice", "table:" + here(t) + "/table.parquet,id=domain,source=mt", nil, `TESTDATA/table.parquet:2: id "news" is that of row 1 already; ids must be unique; rows of the same segment are joined by group=COLUMN instead of id=COLUMN`},
 		{"table empty id", "table:" + here(t) + "/table.parquet,id=translation.zh,source=mt", nil, `TESTDATA/table.parquet:2: column "translation.zh" is empty; each segment needs an id`},
 		{"table no Parquet", "table:f.parquet,source=x", map[string]string{"f.parquet": "{}"}, `f.parquet: not a Parquet file; for JSON Lines write jsonl:FILE`},
 		{"table form", "table:f.xlsx,source=x", map[string]string{"f.xlsx": "PK"}, `f.xlsx: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet`},
@@ -175,7 +186,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table column", "table:f.csv,source=mr,system:s=system", map[string]string{"f.csv": "mr,sys\na,b\n"}, `f.csv: there is no column "system"; there are "mr", "sys"`},
 		{"table column of JSON", "table:f.jsonl,source=text", map[string]string{"f.jsonl": `{"txt":"a"}` + "\n" + `{"id":1}` + "\n"}, `f.jsonl: there is no column "text" (did you mean "txt"?); there are "id", "txt"`},
 		{"table JSON", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a"}` + "\n" + `{"a":b}` + "\n"}, `f.jsonl:2:6: bad JSON: invalid character 'b' at start of value`},
-		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"}]`}, `f.jsonl:1:1: a row must be a JSON object, not an array`},
+		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"}]`}, `f.jsonl:1: this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl`},
 		{"table JSON key twice", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a","a":"b"}`}, `f.jsonl:1:10: field "a" is there twice`},
 		{"table JSON structure", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":{"b":"c"}}`}, `f.jsonl:1: column "a": it holds a structure; name a part of it, as in COLUMN.PART`},
 		{"table score", "table:f.csv,system:s=s,human:quality=quality", map[string]string{"f.csv": "s,quality\na,good\n"}, `f.csv:2: column "quality" is "good"; want a number, or nothing where there is no score`},
@@ -185,7 +196,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table empty", "table:f.csv,source=mr", map[string]string{"f.csv": ""}, `f.csv: is empty; the first row must name the columns`},
 		{"table no row", "table:f.csv,source=mr", map[string]string{"f.csv": "mr\n"}, `f.csv: the dataset is empty: no segment at all`},
 		{"table UTF-8", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,system\na,b\xff\n"}, `f.csv:2: invalid UTF-8 at byte 4 of the line; store the file as UTF-8`},
-		{"table no list", "table:f.csv,references=refs", map[string]string{"f.csv": "refs\na\n"}, `f.csv:2:1: bad Python list: 'a' where a list in [brackets] should be`},
+		{"table no list", "table:f.csv,references=refs", map[string]string{"f.csv": "refs\na\n"}, `f.csv:2: column "refs" holds a text, not a list; write reference=COLUMN for texts`},
 		{"table text for list", "table:f.jsonl,references=refs", map[string]string{"f.jsonl": `{"refs":"a"}`}, `f.jsonl:1: column "refs" holds a text, not a list; write reference=COLUMN for texts`},
 		{"table sources of a group", "table:f.csv,group=g,source=s", map[string]string{"f.csv": "g,s\n1,a\n1,b\n"}, `f.csv:3: segment "1" has another source here than in row 2`},
 		{"table outputs of a group", "table:f.csv,group=g,system:m=s", map[string]string{"f.csv": "g,s\n1,a\n1,b\n"}, `f.csv:3: segment "1" has another output of system "m" here than in a row before`},

@@ -159,21 +159,28 @@ func withReferences(base *set, spec string, o Options, promptNames []string) (*s
 // of lines than there are segments is an error, and so is a system that a
 // segment has already. Its length is known as far as that of ds is.
 func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.Dataset, error) {
-	systems, err := openSystems(files)
+	systems, err := o.openSystems(files)
 	if err != nil {
 		return nil, err
 	}
 	d, warn := asSet(ds), warnOnce(o.Warn)
 	for _, sys := range systems {
-		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
-			if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == sys.name }) {
-				return failAt(pos, 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(sys.name))
-			}
-			s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: sys.name, Text: refract.NewText(string(text.TrimRight(line)))})
-			return nil
-		}
 		b := &beside{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-			return add, nil, nil
+			n, written := 0, false
+			add := func(line []byte, s *refract.Segment, pos refract.Position) error {
+				if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == sys.name }) {
+					return failAt(pos, 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(sys.name))
+				}
+				output := string(text.TrimRight(line))
+				n, written = n+1, written || output != ""
+				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: sys.name, Text: refract.NewText(output)})
+				return nil
+			}
+			return add, func() {
+				if !written && n > 0 {
+					warn(allBlank(sys.texts.name, sys.name, n))
+				}
+			}, nil
 		}}
 		if d, err = b.extend(d); err != nil {
 			return nil, err

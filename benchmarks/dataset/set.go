@@ -125,6 +125,9 @@ func Identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error
 // ErrEmpty says that a dataset has no segment.
 var ErrEmpty = errors.New("the dataset is empty: no segment at all")
 
+// rowUnit is what a segment of a table is.
+const rowUnit = "row"
+
 // checked adds to a reading what holds for all formats: there is a segment, ids
 // are not repeated, only the judgements that are asked for are kept, and there
 // is a warning of each system that lacks segments. unit is what the number of a
@@ -136,7 +139,11 @@ func checked(name, unit string, o Options, read reading) reading {
 		err := read(ctx, func(s *refract.Segment) error {
 			if unit != "" {
 				if first, again := ids.Add(s.ID, int64(s.Pos.Line)); again {
-					return failAt(s.Pos, 0, "id %s is that of %s %d already; ids must be unique", text.Quote(s.ID), unit, first)
+					advice := ""
+					if unit == rowUnit {
+						advice = "; rows of the same segment are joined by group=COLUMN instead of id=COLUMN"
+					}
+					return failAt(s.Pos, 0, "id %s is that of %s %d already; ids must be unique%s", text.Quote(s.ID), unit, first, advice)
 				}
 			}
 			s.Judgements = o.judgementsOf(s.Judgements)
@@ -147,7 +154,7 @@ func checked(name, unit string, o Options, read reading) reading {
 			return failFile(name, "%w", ErrEmpty)
 		}
 		if err == nil {
-			c.report(name, o.Warn)
+			c.report(name, unit, o.Warn)
 		}
 		return err
 	}

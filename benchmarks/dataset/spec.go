@@ -17,7 +17,7 @@ func complete(spec string) string {
 	name := strings.ToLower(files.Unpacked(spec))
 	switch {
 	case strings.Contains(spec, ":"):
-	case strings.HasSuffix(name, ".jsonl"):
+	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".json"):
 		return "jsonl:" + spec
 	case strings.HasSuffix(name, ".parquet"):
 		return "parquet:" + spec

@@ -49,7 +49,15 @@ func suggestTable(path string, columns []string) string {
 			spec += "," + option + "=" + column
 		}
 	}
-	add("id")
+	key := found["source"]
+	if ids := found["id"]; ids != nil && strings.Contains(strings.ToLower(ids[0]), "id") { // and no index, which rows do not share
+		key = ids
+	}
+	if found["system"] != nil && key != nil { // a row is an output
+		spec += ",group=" + key[0]
+	} else {
+		add("id")
+	}
 	add("source")
 	add("references")
 	if found["references"] == nil {

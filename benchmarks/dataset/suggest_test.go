@@ -13,7 +13,7 @@ import (
 func TestSuggestTable(t *testing.T) {
 	for columns, want := range map[string]string{
 		"idx src reference mt":                        "table:f.csv,id=idx,source=src,reference=reference,system:mt=mt",
-		"Unnamed:_0 Source Ref_1 Ref_2 Model Output":  "table:f.csv,id=Unnamed:_0,source=Source,reference=Ref_1,reference=Ref_2,system=Model,output=Output",
+		"Unnamed:_0 Source Ref_1 Ref_2 Model Output":  "table:f.csv,group=Source,source=Source,reference=Ref_1,reference=Ref_2,system=Model,output=Output",
 		"question answers prediction rating":          "table:f.csv,source=question,references=answers,system:prediction=prediction,human:rating=rating",
 		"article summary":                             "table:f.csv,source=article,reference=COLUMN,system:NAME=COLUMN",
 		"__index_level_0__ references system a,b hyp": "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",

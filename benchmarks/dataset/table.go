@@ -71,7 +71,7 @@ func openTable(place string, o Options) (*set, error) {
 	if t.group >= 0 {
 		return openHeld(t.path, o, t.groups)
 	}
-	return &set{read: checked(t.path, "row", o, func(ctx context.Context, each func(*refract.Segment) error) error {
+	return &set{read: checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
 		return t.segments(o.Warn, each)
 	})}, nil
 }
@@ -145,7 +145,7 @@ func (t *tableSpec) each(warn func(Warning), read func(*tableRow) error) error {
 	switch ext := filepath.Ext(name); {
 	case info.IsDir() || ext == ".parquet":
 		return t.eachParquet(read)
-	case ext == ".jsonl" || ext == ".ndjson":
+	case ext == ".jsonl" || ext == ".ndjson" || ext == ".json":
 		return t.eachJSON(warn, read)
 	case ext == ".csv" || ext == ".tsv" || ext == ".txt":
 		return t.eachSeparated(warn, read)
@@ -191,16 +191,22 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 		}
 	}
 	for _, c := range t.references {
-		s.References = append(s.References, one(c))
+		ref := one(c)
+		if err == nil && isQuotedList(ref.Value, r.pos) && !slices.ContainsFunc(t.systems, func(s namedColumn) bool { return strings.HasPrefix(one(s.column).Value, "[") }) && !strings.HasPrefix(one(t.output).Value, "[") {
+			err = fmt.Errorf("column %s holds a list of texts; write references=%s for a reference each", text.Quote(t.columns[c]), t.columns[c])
+		}
+		s.References = append(s.References, ref)
 	}
 	for _, c := range t.lists {
 		v := r.values[c]
-		if !v.list && v.one().Valid && err == nil {
+		switch field := v.one(); {
+		case v.list || !field.Valid || err != nil:
+		case strings.HasPrefix(field.Value, "["):
+			v.texts, err = parseList(field.Value, r.pos)
+		default:
 			err = fmt.Errorf("column %s holds a text, not a list; write reference=COLUMN for texts", text.Quote(t.columns[c]))
 		}
-		if v.list {
-			s.References = append(s.References, v.texts...)
-		}
+		s.References = append(s.References, v.texts...)
 	}
 	for _, c := range t.systems {
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: c.name, Text: one(c.column)})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -49,7 +50,7 @@ func (v tableValue) one() refract.Text {
 }
 
 // noNumber are how pandas, R and Python write a missing number.
-var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "null", "None"}
+var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "<NA>", "null", "None"}
 
 // number reads a score. An empty field, and what pandas, R and Python write for a
 // missing number, is none.
@@ -74,21 +75,26 @@ func noColumn(file, name string, known []string) error {
 // first row has most of; by tabs in a file .tsv. An empty value is missing, as no
 // such table tells it from an empty text.
 func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error) error {
-	var b []byte
-	err := eachLine(t.path, warn, func(line []byte, _ refract.Position) error {
-		b = append(append(b, line...), '\n')
-		return nil
+	pull, stop := iter.Pull2(func(yield func([]byte, error) bool) {
+		err := eachLine(t.path, warn, func(line []byte, _ refract.Position) error {
+			if !yield(line, nil) {
+				return io.EOF // nobody reads on
+			}
+			return nil
+		})
+		if err != nil && err != io.EOF {
+			yield(nil, err)
+		}
 	})
-	if err != nil {
-		return err
-	}
+	defer stop()
+	in := &tableLines{pull: pull}
 	comma := '\t'
 	if !strings.EqualFold(filepath.Ext(files.Unpacked(t.path)), ".tsv") {
-		comma = separator(b)
+		comma = in.separator()
 	}
-	next := t.plainRows(b, comma)
+	next := t.plainRows(in, comma)
 	if t.quotes {
-		next = t.quotedRows(b, comma)
+		next = t.quotedRows(in, comma)
 	}
 	header, _, err := next()
 	if err == io.EOF {
@@ -119,11 +125,7 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 		}
 		for i := 0; i < len(at) && err == nil; i++ {
 			var v tableValue
-			switch field := fields[at[i]]; {
-			case slices.Contains(t.lists, i) && field != "":
-				v.list = true
-				v.texts, err = parseList(field, r.pos)
-			case field != "":
+			if field := fields[at[i]]; field != "" {
 				v = textValue(field)
 			}
 			r.values = append(r.values, v)
@@ -137,47 +139,90 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 	}
 }
 
+// tableLines are the lines of a table, as a reader of a row after the other.
+type tableLines struct {
+	pull func() ([]byte, error, bool)
+	rest []byte // of the line, with its end
+	err  error  // in place of a further line
+	left int    // bytes that the row may still have
+}
+
+// fill takes the next line once the last one is read.
+func (l *tableLines) fill() {
+	if len(l.rest) > 0 || l.err != nil {
+		return
+	}
+	line, err, ok := l.pull()
+	if l.err = err; !ok {
+		l.err = io.EOF
+	} else if err == nil {
+		l.rest = append(append(l.rest[:0], line...), '\n')
+	}
+}
+
 // separator is what the first row of a table has most of.
-func separator(b []byte) rune {
-	first, _, _ := bytes.Cut(b, []byte("\n"))
+func (l *tableLines) separator() rune {
+	l.fill()
 	best := ','
 	for _, c := range ";\t" {
-		if bytes.Count(first, []byte(string(c))) > bytes.Count(first, []byte(string(best))) {
+		if bytes.Count(l.rest, []byte(string(c))) > bytes.Count(l.rest, []byte(string(best))) {
 			best = c
 		}
 	}
 	return best
 }
 
+// errLongRow says that a row has more than maxLine bytes.
+var errLongRow = errors.New("the row is too long")
+
+// Read implements [io.Reader].
+func (l *tableLines) Read(b []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLongRow
+	}
+	if l.fill(); l.err != nil {
+		return 0, l.err
+	}
+	n := copy(b, l.rest)
+	l.rest, l.left = l.rest[n:], l.left-n
+	return n, nil
+}
+
 // quotedRows reads rows whose values may stand in double quotes.
-func (t *tableSpec) quotedRows(b []byte, comma rune) func() ([]string, int, error) {
-	r := csv.NewReader(bytes.NewReader(b))
+func (t *tableSpec) quotedRows(in *tableLines, comma rune) func() ([]string, int, error) {
+	r := csv.NewReader(in)
 	r.Comma, r.FieldsPerRecord = comma, -1
+	last := 0
 	return func() ([]string, int, error) {
+		in.left = maxLine
 		fields, err := r.Read()
 		var wrong *csv.ParseError
+		if errors.Is(err, errLongRow) {
+			return nil, 0, failAt(refract.Position{File: t.path, Line: last + 1}, 0, "the row that begins here has more than %d MiB, as if a quote were not closed; where quotes are letters like others, add quotes=none", maxLine>>20)
+		}
 		if errors.As(err, &wrong) {
 			return nil, 0, failAt(refract.Position{File: t.path, Line: wrong.Line}, wrong.Column, "bad table: %w; where quotes are letters like others, add quotes=none", wrong.Err)
 		}
 		line := 0
 		if err == nil {
 			line, _ = r.FieldPos(0)
+			last = line
 		}
 		return fields, line, err
 	}
 }
 
 // plainRows reads rows of a line each, in which quotes are letters like others.
-func (t *tableSpec) plainRows(b []byte, comma rune) func() ([]string, int, error) {
+func (t *tableSpec) plainRows(in *tableLines, comma rune) func() ([]string, int, error) {
 	line := 0
 	return func() ([]string, int, error) {
-		if len(b) == 0 {
-			return nil, 0, io.EOF
+		if in.fill(); in.err != nil {
+			return nil, 0, in.err
 		}
-		var row []byte
-		row, b, _ = bytes.Cut(b, []byte("\n"))
 		line++
-		return strings.Split(strings.TrimSuffix(string(row), "\r"), string(comma)), line, nil
+		row := strings.TrimSuffix(strings.TrimSuffix(string(in.rest), "\n"), "\r")
+		in.rest = in.rest[:0]
+		return strings.Split(row, string(comma)), line, nil
 	}
 }
 
@@ -189,6 +234,16 @@ func parseList(field string, pos refract.Position) ([]refract.Text, error) {
 		return v.texts, err
 	}
 	return parsePythonList(field, pos)
+}
+
+// isQuotedList reports whether a text is a list of texts in quotes, as pandas writes one in a
+// cell.
+func isQuotedList(field string, pos refract.Position) bool {
+	if !strings.HasPrefix(field, `["`) && !strings.HasPrefix(field, "['") {
+		return false
+	}
+	list, err := parseList(field, pos)
+	return err == nil && len(list) > 0
 }
 
 // eachJSON reads an object a line. A row may lack a column that another has.
@@ -203,7 +258,7 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 		}
 		var object map[string]any
 		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
-			return placed(jsonline.Explain(err, "a row"), pos)
+			return placed(notLines(line, jsonline.Explain(err, "a row")), pos)
 		}
 		before := len(known)
 		for name := range object {
@@ -226,6 +281,14 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 	})
 	if i := slices.Index(seen, false); err == nil && i >= 0 {
 		return noColumn(t.path, t.columns[i], names)
+	}
+	return err
+}
+
+// notLines says of a file of one JSON array, as pandas writes it, how its objects become lines.
+func notLines(line []byte, err error) error {
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
+		return errors.New("this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl")
 	}
 	return err
 }

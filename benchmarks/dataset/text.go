@@ -54,7 +54,7 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 		}
 		d.references = append(d.references, in)
 	}
-	if d.systems, err = openSystems(s.Hypotheses); err != nil {
+	if d.systems, err = o.openSystems(s.Hypotheses); err != nil {
 		return nil, err
 	}
 	if err := d.measure(); err != nil {
@@ -64,7 +64,7 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 }
 
 // openSystems opens the files of systems, of which each needs its own name.
-func openSystems(files []NamedFile) (all []system, err error) {
+func (o *Options) openSystems(files []NamedFile) (all []system, err error) {
 	for i, f := range files {
 		k := slices.IndexFunc(files[:i], func(g NamedFile) bool { return g.Name == f.Name })
 		switch {
@@ -73,7 +73,10 @@ func openSystems(files []NamedFile) (all []system, err error) {
 		case k >= 0:
 			return nil, failFile(f.Path, "system %s has the file %s already; give the systems different names", text.Quote(f.Name), text.Path(files[k].Path))
 		}
-		in, err := newInput(f.Path)
+		in, err := o.input(f.Path)
+		if err == nil && in.stdin != nil && slices.ContainsFunc(files[:i], func(g NamedFile) bool { return g.Path == f.Path }) {
+			err = failFile(in.name, "is of another system already")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("system %s: %w", text.Quote(f.Name), err)
 		}

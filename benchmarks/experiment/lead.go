@@ -45,6 +45,16 @@ func (r *Result) leading() []*Difference {
 
 // claim says what the differences under one statistic come to.
 func (r *Result) claim(all []*Difference) string {
+	// A setting that is in another one's row gains what that one does.
+	for _, s := range r.Same {
+		for _, d := range slices.Clone(all) {
+			if d.A == s.As && d.Dataset == s.Dataset {
+				same := *d
+				same.A, same.AName = s.Setting, s.Name
+				all = append(all, &same)
+			}
+		}
+	}
 	settings := groupsOf(all, func(d *Difference) ([2]string, bool) {
 		if d.ofFiles() {
 			return [2]string{d.A.Metric}, true

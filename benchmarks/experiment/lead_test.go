@@ -64,6 +64,18 @@ func TestLead(t *testing.T) {
 	}
 }
 
+// What native gains counts also where its row is that of max, as it is of chrF.
+func TestLeadOfMergedRows(t *testing.T) {
+	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: []experiment.Difference{
+		compared("bleu", "max", "kendall", 0.040), compared("bleu", "native", "kendall", 0.048), compared("chrf", "max", "kendall", 0.042)}}
+	native := res.Differences[1].A
+	native.Metric = "chrf"
+	res.Same = []experiment.Same{{Dataset: "set", Setting: native, As: res.Differences[2].A, Name: res.Differences[1].AName, AsName: res.Differences[2].AName}}
+	if got, want := res.Lead(), "By Kendall’s τ, use native over 11 references: +0.048 BLEU, +0.042 chrF"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Tasks lead before differences do; subsets are named.
 func TestLeadOfTasks(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Human: "mqm", Cells: 20, Segments: 10, Systems: []string{"a", "b"}, Domains: []string{"news"}}},

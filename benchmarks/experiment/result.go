@@ -168,8 +168,8 @@ type Difference struct {
 	Missing   int           `json:"missing"` // cells without one of them
 	Unscored  int           `json:"-"`       // of them, those with a human score
 	Equal     int           `json:"equal"`   // cells in which both settings have the same score
-	// Significant is set where the interval and the corrected p-value both say
-	// so; of what was not made, the other decides.
+	// Significant is set where the corrected p-value is small enough or, where no test
+	// was made, where the interval is off 0.
 	Significant bool `json:"significant"`
 	// Undecided is set where the interval is off 0 and the test has too few
 	// resamples to tell.

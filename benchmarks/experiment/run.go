@@ -227,9 +227,6 @@ func (r *run) makeMetrics(ctx context.Context) error {
 	return nil
 }
 
-// fewUnits is how many documents or segments the bootstrap needs for p-values to hold.
-const fewUnits = 30
-
 // bootstrap finds what resamples of a dataset draw.
 func (r *run) bootstrap(d *data) (err error) {
 	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
@@ -240,7 +237,7 @@ func (r *run) bootstrap(d *data) (err error) {
 	if least := math.Exp2(1 - float64(n)); r.p.Test.Resamples > 0 && r.p.Test.Method == significance.MethodRandomization && least > 1-r.p.Bootstrap.Confidence {
 		r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
 	}
-	if r.p.Test.Resamples > 0 && r.p.Test.Method == significance.MethodBootstrap && n < fewUnits {
+	if r.p.Test.Resamples > 0 && r.p.Test.Method == significance.MethodBootstrap && n < significance.FewUnits {
 		r.note("%s: with %d %ss the bootstrap finds too many differences, in 10 %% and more of equal metrics at 0.05; randomization holds", d.Name, n, d.drawn)
 	}
 	if r.p.Bootstrap.Resamples == 0 && !slices.ContainsFunc(r.p.Curves, func(c Curve) bool { return c.Resamples > 0 }) {
@@ -349,6 +346,12 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	}
 	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
+	}
+	for _, f := range d.Scores {
+		negative := func(row Row) bool { return row.Dataset == d.Name && row.Setting.Metric == f.Name && row.Value < 0 }
+		if slices.ContainsFunc(res.Rows, negative) {
+			r.note("%s: agreement is below 0, as that of scores of which lower ones are better: negate these in %s", f.Name, f.Path)
+		}
 	}
 	if err := r.differences(ctx, d, pairs, res); err != nil {
 		return err
@@ -460,5 +463,5 @@ func (r *run) method(res *Result) {
 		}
 		r.note("p-values: %v, %s; corrected by Holm's method over all differences", t, how)
 	}
-	r.note("significant: the interval of the difference is off 0 and the corrected p-value is below %.3g", 1-b.Confidence)
+	r.note("significant: the corrected p-value is up to %.3g; without a test, the interval of the difference is off 0", 1-b.Confidence)
 }

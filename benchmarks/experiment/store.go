@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/refract-eval/refract"
@@ -55,18 +54,14 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 	return s, nil
 }
 
-// setAside gives the file, and SQLite's two beside it, a name that no file has.
+// setAside gives the file, and SQLite's two beside it, another name. A copy that an earlier
+// damage left gives way.
 func (s *Store) setAside() error {
-	suffixes := []string{"-wal", "-shm", ""} // a new file must not meet an old log
 	aside := s.path + ".damaged"
-	taken := func(suffix string) bool {
-		_, err := os.Lstat(aside + suffix)
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	for n := 2; slices.ContainsFunc(suffixes, taken); n++ {
-		aside = fmt.Sprintf("%s.damaged%d", s.path, n)
-	}
-	for _, suffix := range suffixes {
+	for _, suffix := range []string{"-wal", "-shm", ""} { // a new file must not meet an old log
+		if err := os.Remove(aside + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 		if err := os.Rename(s.path+suffix, aside+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}

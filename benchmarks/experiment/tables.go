@@ -271,7 +271,8 @@ func (r *Result) pairTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Every pair of settings", Columns: columns(
 		statisticColumn, levelColumns, humanColumn,
 		[]report.Column{{Name: "better"}, {Name: "better_aggregate", Header: "aggregate"}, {Name: "worse"}, {Name: "worse_aggregate", Header: "aggregate"}},
-		value("delta", 3), value("p", 4), report.Column{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
+		value("delta", 3), interval("delta_ci"), minor(value("p", 4)), report.Column{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
+		hidden(report.Column{Name: "significant"}),
 		minor(count("resamples", "")), minor(count("cells", "")), minor(count("missing", "")),
 		hidden(report.Column{Name: "better_signature"}), hidden(report.Column{Name: "worse_signature"}))}
 	for i := range r.Ranks {
@@ -282,9 +283,18 @@ func (r *Result) pairTable() *report.NamedTable {
 				if res.Delta < 0 {
 					better, worse, res.Delta = worse, better, -res.Delta
 				}
+				cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
+				var ci *report.Range // where both have the same cells
+				if res.Cells == cells-better.Missing && res.Cells == cells-worse.Missing {
+					ci = intervalOf(differences(better.resamples, worse.resamples), r.Confidence)
+				}
+				significant := "no"
+				if significance.Significant(c.Corrected[x][y], 1-r.Confidence) && res.Delta > 0 {
+					significant = "yes"
+				}
 				t.Add(better.name, better.Level, better.Group, better.Human,
 					better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-					res.Delta, res.P, c.Corrected[x][y], rankOrNull(res.Resamples), res.Cells, r.Datasets[0].Segments*len(r.Datasets[0].Systems)-res.Cells,
+					res.Delta, ci, res.P, c.Corrected[x][y], significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
 					better.Signature, worse.Signature)
 			}
 		}

@@ -16,7 +16,7 @@ func (r *run) verdicts(res *Result) []Verdict {
 	out := []Verdict{}
 	several := len(res.Datasets) > 1
 	for i := range res.Differences {
-		out = append(out, res.Differences[i].verdict(several, r.p.Bootstrap.Confidence))
+		out = append(out, res.Differences[i].verdict(several))
 	}
 	res.repeats(func(s *Same, names string) {
 		on := About{Dataset: s.Dataset}
@@ -114,7 +114,7 @@ func pText(p Number) string {
 }
 
 // verdict says which of two settings is better.
-func (d *Difference) verdict(several bool, confidence float64) Verdict {
+func (d *Difference) verdict(several bool) Verdict {
 	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval, Outcome: d.outcome()}
 	a, b, of := d.AName, d.BName, " for "+d.A.Metric
 	if d.ofFiles() {
@@ -131,8 +131,8 @@ func (d *Difference) verdict(several bool, confidence float64) Verdict {
 		if found += ", " + p; d.Corrected > d.P {
 			found += " (Holm)"
 		}
-		if !d.Significant && float64(d.Corrected) < 1-confidence && d.Interval != nil && d.Interval.Contains(0) {
-			found += ", but the interval includes 0"
+		if d.Significant && d.Interval != nil && d.Interval.Contains(0) {
+			found += ", though the interval includes 0"
 		}
 	case d.Interval != nil:
 		found += ", by its interval alone"
@@ -183,15 +183,15 @@ func (c *CurveResult) verdict(several bool) Verdict {
 	switch first := &c.Points[0]; {
 	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
 		v.Outcome, p = report.Worse, first
-		v.Text += "more references do harm"
+		v.Text += "more references do harm, by the interval"
 	case c.Enough >= c.Most:
 		p = &c.Points[max(at-1, 0)]
 		v.Text += fmt.Sprintf("all %d references are needed", c.Most)
 	case at == 0:
 		v.Outcome = report.Unclear
-		v.Text += fmt.Sprintf("no significant gain from more than %d", p.References)
+		v.Text += fmt.Sprintf("no clear gain from more than %d, by the interval", p.References)
 	default:
-		v.Text += fmt.Sprintf("no significant gain beyond %d references", c.Enough)
+		v.Text += fmt.Sprintf("no clear gain beyond %d references, by the interval", c.Enough)
 	}
 	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
 	v.Text += fmt.Sprintf("; all %d are %s against %d", c.Most, change(v.Value, v.Range), p.References)
@@ -216,9 +216,9 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	switch {
 	case p.Prompts[0].EffectInterval == nil:
 	case len(needed) == 0:
-		v.Text += "; leaving out any one of them costs nothing significant"
+		v.Text += "; leaving out any one of them has no clear cost, by intervals"
 	default:
-		v.Text += "; leaving out costs significantly for " + strings.Join(needed, ", ") + ", corrected for the number of prompts"
+		v.Text += "; leaving out has a cost for " + strings.Join(needed, ", ") + ", by intervals corrected for the number of prompts"
 	}
 	if p.Unscored > 0 {
 		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)

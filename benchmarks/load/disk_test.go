@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/refract-eval/refract/internal/llmtest"
+	"github.com/refract-eval/refract/llm/ask"
 )
 
 // A disk that is full, at once or before all is written, is an error of whatever
@@ -68,7 +70,18 @@ func TestFullDisk(t *testing.T) {
 	} {
 		for _, left := range []int{0, 16 << 10} {
 			fill(t, disk, left)
+			before := srv.Calls()
 			out, err := run(test.args...)
+			// What is in flight is lost at most: answers under way, and those that are just stored.
+			if m := regexp.MustCompile(`(\d+) answers of this run are stored`).FindStringSubmatch(out); err != nil && test.name == "answers" {
+				stored := 0
+				if m != nil {
+					stored, _ = strconv.Atoi(m[1])
+				}
+				if lost := srv.Calls() - before - stored; lost > 2*ask.DefaultConcurrency {
+					t.Errorf("%d answers are lost\n%s", lost, out)
+				}
+			}
 			_, missing := os.Stat(filepath.Join(disk, test.final))
 			switch {
 			case err == nil && (left == 0 || test.final != "" && missing != nil):

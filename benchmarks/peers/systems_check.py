@@ -105,7 +105,7 @@ class Check:
                     self.equal += 1
                     continue
                 self.ps += 1
-                if abs(got["p"] - want.p_value) > 1e-12:
+                if abs(got["p_sacrebleu"] - want.p_value) > 1e-12:
                     self.other += 1
                     n = resamples or (10000 if test == "paired-ar" else 1000)
                     print(f"{test} {m} {name}: p = {got['p']:.6f}, sacreBLEU {want.p_value:.6f}: {round((got['p'] - want.p_value) * (n + 1)):+d} of {n}")

@@ -11,18 +11,14 @@ import (
 func permBoth(ctx context.Context, t paired) (Result, error) {
 	seen := t.Over(t.Rows(t.a)).Value - t.Over(t.Rows(t.b)).Value
 	x, y := t.standardRows()
-	res, err := exchangeTest(ctx, correlate.NewExchange(x, y, t.Measure), t.Options, func(random *rand.PCG, mask []uint64) {
-		for i := range mask {
-			mask[i] = random.Uint64()
-		}
-	})
+	res, err := exchangeTest(ctx, correlate.NewExchange(x, y, t.Measure, nil, 0), t.Options)
 	res.Delta = seen // standardizing moves what is just at a threshold of ties
 	return res, err
 }
 
-// exchangeTest draws masks of what is exchanged.
-func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, draw func(*rand.PCG, []uint64)) (Result, error) {
-	words := (ex.Elements() + 63) / 64
+// exchangeTest tosses a coin for each unit that is exchanged.
+func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options) (Result, error) {
+	words := (ex.Units() + 63) / 64
 	first, second := ex.Worker()([][]uint64{make([]uint64, words)})
 	res := Result{Delta: first[0] - second[0], P: math.NaN()}
 	if math.IsNaN(res.Delta) {
@@ -31,12 +27,9 @@ func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options, draw f
 	err := res.resample(ctx, o, ex.Together(), func() drawer {
 		values := ex.Worker()
 		masks := make([][]uint64, ex.Together())
-		for i := range masks {
-			masks[i] = make([]uint64, words)
-		}
 		return func(random []rand.PCG, differences []float64) {
 			for i := range random {
-				draw(&random[i], masks[i])
+				masks[i] = coins(&random[i], ex.Units())
 			}
 			x, y := values(masks[:len(random)])
 			for i := range x {

@@ -38,7 +38,7 @@ func randomization(ctx context.Context, t paired) (Result, error) {
 	var res Result
 	var err error
 	if row == nil {
-		res, err = exchangeTest(ctx, correlate.NewExchange(t.Rows(a), t.Rows(b), t.Measure), t.Options, t.drawUnits(unit))
+		res, err = exchangeTest(ctx, correlate.NewExchange(t.Rows(a), t.Rows(b), t.Measure, t.ofElements(unit), int(slices.Max(unit))+1), t.Options)
 	} else {
 		res, err = t.exchangeMeans(ctx, a, b, row, unit)
 	}
@@ -46,27 +46,20 @@ func randomization(ctx context.Context, t paired) (Result, error) {
 	return res, err
 }
 
-// drawUnits draws masks of the elements of vectors that are exchanged: all of a unit.
-func (t *paired) drawUnits(unit []int32) func(*rand.PCG, []uint64) {
+// ofElements is the unit of each element of the vectors, from those of the segments.
+func (t *paired) ofElements(unit []int32) []int32 {
 	numbered := *t.a
 	numbered.Metric = make([]float64, len(t.a.Metric))
 	for i := range numbered.Metric {
 		numbered.Metric[i] = float64(unit[i/t.a.Systems])
 	}
-	var of []int // unit of each element
+	of := []int32{}
 	for _, r := range t.Rows(&numbered) {
 		for _, u := range r.Metric {
-			of = append(of, int(u))
+			of = append(of, int32(u))
 		}
 	}
-	units := int(slices.Max(unit)) + 1
-	return func(random *rand.PCG, mask []uint64) {
-		drawn := coins(random, units)
-		clear(mask)
-		for i, u := range of {
-			mask[i>>6] |= drawn[u>>6] >> (u & 63) & 1 << (i & 63)
-		}
-	}
+	return of
 }
 
 // coins tosses a coin for each of n units.

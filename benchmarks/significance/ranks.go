@@ -28,6 +28,10 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
+// Significant is the rule of every verdict: a p-value up to alpha. NaN is not. It
+// allows for the rounding of 1 - 0.95.
+func Significant(p, alpha float64) bool { return p <= alpha+1e-12 }
+
 // clusters returns the ranks, from 1, of settings from the best down, where
 // p[i][j], i < j, is the p-value of the i-th being better than the j-th: a
 // setting begins a new rank when any member of the current one is
@@ -37,7 +41,7 @@ func clusters(p [][]float64, alpha float64) []int {
 	rank, first := 1, 0
 	for i := range p {
 		for k := first; k < i; k++ {
-			if p[k][i] <= alpha {
+			if Significant(p[k][i], alpha) {
 				rank++
 				first = i
 				break

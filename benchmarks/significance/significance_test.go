@@ -94,12 +94,22 @@ func TestExchangeEqualsPlain(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		ex := correlate.NewExchange(x, y, m)
+		var unit []int32 // of each element
+		units := 0
+		if rapid.Bool().Draw(t, "units") {
+			units, unit = rapid.IntRange(1, 9).Draw(t, "number of units"), []int32{}
+			for _, r := range x {
+				for range r.Gold {
+					unit = append(unit, int32(len(unit)*len(unit)%units))
+				}
+			}
+		}
+		ex := correlate.NewExchange(x, y, m, unit, units)
 		values, random := ex.Worker(), rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)
 		for range 2 {
 			masks := make([][]uint64, min(ex.Together(), rapid.IntRange(1, 60).Draw(t, "exchanges")))
 			for k := range masks {
-				masks[k] = make([]uint64, (ex.Elements()+63)/64)
+				masks[k] = make([]uint64, (ex.Units()+63)/64)
 				for i := range masks[k] {
 					if k > 0 { // the first is the exchange of nothing
 						masks[k][i] = random.Uint64()
@@ -108,7 +118,7 @@ func TestExchangeEqualsPlain(t *testing.T) {
 			}
 			v, w := values(masks)
 			for k, mask := range masks {
-				x, y := exchanged(x, y, mask)
+				x, y := exchanged(x, y, unit, mask)
 				v2, w2 := m.Over(x).Value, m.Over(y).Value
 				if !near(v[k], v2, 1e-9) || !near(w[k], w2, 1e-9) {
 					t.Fatalf("%v, exchange %d: %v and %v, want %v and %v", m, k, v[k], w[k], v2, w2)
@@ -119,12 +129,16 @@ func TestExchangeEqualsPlain(t *testing.T) {
 }
 
 // exchanged returns two metrics' vectors after an exchange, done one by one.
-func exchanged(a, b []correlate.Row, mask []uint64) (x, y []correlate.Row) {
+func exchanged(a, b []correlate.Row, unit []int32, mask []uint64) (x, y []correlate.Row) {
 	at := 0
 	for r := range a {
 		v, w := slices.Clone(a[r].Metric), slices.Clone(b[r].Metric)
 		for i := range v {
-			if mask[at/64]>>(at%64)&1 == 1 {
+			bit := at
+			if unit != nil {
+				bit = int(unit[at])
+			}
+			if mask[bit/64]>>(bit%64)&1 == 1 {
 				v[i], w[i] = w[i], v[i]
 			}
 			at++

@@ -5,6 +5,7 @@
 package alarm
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,12 @@ func Kinds() []string {
 	return []string{Negation, Modality, Name, Unit, Quantity, Dropped, Added, Role, Question}
 }
 
+// ByWords returns the kinds that need the words of a language.
+func ByWords() []string { return []string{Negation, Modality, Unit, Quantity} }
+
+// HasWords reports whether the words of the language of a text are known.
+func HasWords(reference string) bool { return lexicons()[language.Of(reference)] != nil }
+
 // Kind returns the kind of an alarm that Find has returned.
 func Kind(alarm string) string {
 	kind, _, _ := strings.Cut(alarm, ":")
@@ -40,16 +47,11 @@ func Kind(alarm string) string {
 // Find returns the alarms about a variant of a reference, each a kind and the words that
 // raised it, such as "modality: must → may", in the order of Kinds. The source may be "".
 func Find(reference, source, variant string) (found []string) {
-	ref, got := newText(reference), newText(variant)
 	code := language.Of(reference)
 	if code == "" {
 		code = language.Of(variant)
 	}
-	lex := lexicons()[code]
-	if lex == nil {
-		lex = &lexicon{}
-	}
-	ref.code, ref.lex, got.code, got.lex = code, lex, code, lex
+	ref, got := newText(reference, code), newText(variant, code)
 	var lost, added string
 	lost, added, ref.alike = balance(ref, got)
 	alarm := func(kind, words string) {
@@ -60,7 +62,7 @@ func Find(reference, source, variant string) (found []string) {
 	alarm(Negation, negation(ref, got))
 	alarm(Modality, exchanged(ref, got, Modality))
 	alarm(Name, names(ref, got, source))
-	for _, scale := range lex.scales {
+	for _, scale := range slices.Sorted(maps.Keys(ref.lex)) {
 		if strings.HasPrefix(scale, Unit) {
 			alarm(Unit, exchanged(ref, got, scale))
 		}

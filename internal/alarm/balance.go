@@ -20,12 +20,13 @@ const (
 //
 // alike is the share of the words of the shorter text that the other one has too.
 func balance(ref, got *words) (dropped, added string, alike float64) {
-	const short = 3 // words more, so that one of a short text is not half of it
 	lost, missing := unmatched(ref.list, got.list)
 	more, extra := unmatched(got.list, ref.list)
-	size := short + sum(ref.list)
-	if alike = 1 - lost/(size-short+0.1); len(got.list) < len(ref.list) {
-		alike = 1 - more/(sum(got.list)+0.1)
+	weight, _ := unmatched(ref.list, nil)
+	size := 3 + weight // so that one word of a short text is not half of it
+	if alike = 1 - lost/(weight+0.1); len(got.list) < len(ref.list) {
+		weight, _ = unmatched(got.list, nil)
+		alike = 1 - more/(weight+0.1)
 	}
 	longer := math.Log(float64(utf8.RuneCountInString(got.text)+20) / float64(utf8.RuneCountInString(ref.text)+20))
 	if (lost-more)/size+max(0, -longer)/2 > mostDropped {
@@ -69,19 +70,16 @@ next:
 // alike reports whether two words are forms of one: they begin with the same letters, and
 // have at most two others, or three in longer words.
 func alike(a, b string) bool {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
+	n := common([]byte(a), []byte(b))
 	return n >= 3 && 2*float64(n) > 0.55*float64(len(a)+len(b))
 }
 
-// sum is the weight of words.
-func sum(list []string) (all float64) {
-	for _, w := range list {
-		all += weight(w)
+// common counts what two words begin with.
+func common[T byte | rune](a, b []T) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
 	}
-	return all
+	return n
 }
 
 // weight is what a word tells: the words that only hold a sentence together are short in

@@ -17,13 +17,12 @@ func names(ref, got *words, source string) string {
 	inSource := capitals(source)
 	lost := gone(a, got, b, inSource)
 	added := gone(b, ref, a, inSource)
-	all := func(names []string) bool { return len(names) > 0 && len(names) == len(a) }
 	switch swap := len(lost) > 0 && len(added) > 0; {
 	case swap && (ref.code != "de" || ref.alike >= likely):
 		return arrow(lost, added)
 	case ref.code == "de" || isDense(ref.code) || ref.titled() || got.titled():
 		return ""
-	case all(lost):
+	case len(lost) > 0 && len(lost) == len(a):
 		return strings.Join(lost, ", ") + " lost"
 	case len(added) > 0:
 		return strings.Join(added, ", ") + " new"
@@ -47,10 +46,7 @@ func gone(names []string, other *words, others, source []string) (out []string) 
 // isForm reports whether two words are forms of one name: Париж and Париже.
 func isForm(a, b string) bool {
 	x, y := []rune(a), []rune(b)
-	n := 0
-	for n < len(x) && n < len(y) && x[n] == y[n] {
-		n++
-	}
+	n := common(x, y)
 	return n >= 3 && n >= min(len(x), len(y))-2 || a == b
 }
 
@@ -65,13 +61,8 @@ func initials(short string, names []string) bool {
 }
 
 // capitals are the words of a text with a capital letter.
-func capitals(s string) (out []string) {
-	for _, w := range text.LetterRuns(s) {
-		if isCapital(w) {
-			out = append(out, w)
-		}
-	}
-	return out
+func capitals(s string) []string {
+	return slices.DeleteFunc(text.LetterRuns(s), func(w string) bool { return !isCapital(w) })
 }
 
 // titled reports whether most words have a capital letter, as in a heading.
@@ -115,7 +106,7 @@ func (w *words) denseNames() (out []string) {
 		out = append(out, h.word)
 	}
 	for _, h := range w.hits("title") {
-		before := []rune(w.plainOf()[:h.at])
+		before := []rune(w.plain[:h.at])
 		n := len(before)
 		for n > 0 && len(before)-n < 3 && unicode.Is(unicode.Han, before[n-1]) && (w.code == "ja" || n == len(before)) {
 			n--

@@ -75,7 +75,7 @@ func (w *words) denials() (n, weak int, found []string) {
 		not, ne, with, more = 0, 0, 0, 0
 	}
 	for _, h := range w.hits(Negation) {
-		if strings.ContainsAny(w.plainOf()[end:h.at], ",.;:!?，。；：！？、—") {
+		if strings.ContainsAny(w.plain[end:h.at], ",.;:!?，。；：！？、—") {
 			clause()
 		}
 		end = h.at
@@ -92,26 +92,19 @@ func (w *words) denials() (n, weak int, found []string) {
 // question finds a question that became a statement, and a statement or a command that
 // became a question where neither text asks in other words.
 func question(ref, got *words) string {
-	asks := func(w *words) bool {
-		return w.asks || w.code == "ja" && strings.HasSuffix(strings.TrimRight(w.text, "。"), "か")
-	}
-	a, b := asks(ref), asks(got)
+	// A command begins as one, or says please.
+	commands := slices.ContainsFunc(ref.hits("command"), func(h hit) bool { return h.at <= 1 || slices.Contains(h.classes, "any") })
 	switch {
-	case !a && !b && ref.commands() && len(got.hits("command")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0 && ref.alike >= likely:
+	case !ref.asks && !got.asks && commands && len(got.hits("command")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0 && ref.alike >= likely:
 		return "the reference asks for something, and the variant states"
-	case a == b:
+	case ref.asks == got.asks:
 		return ""
-	case a && len(got.hits("ask")) == 0:
+	case ref.asks && len(got.hits("ask")) == 0:
 		return "the reference asks, and the variant states"
-	case b && len(ref.hits("ask")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0:
+	case got.asks && len(ref.hits("ask")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0:
 		return "the variant asks, and the reference does not"
 	}
 	return ""
-}
-
-// commands reports whether a text begins as a command, or says please.
-func (w *words) commands() bool {
-	return slices.ContainsFunc(w.hits("command"), func(h hit) bool { return h.at <= 1 || slices.Contains(h.classes, "any") })
 }
 
 func isCapital(w string) bool {
@@ -122,7 +115,7 @@ func isCapital(w string) bool {
 // brokenEnd finds a word at the end of the variant that ends no sentence.
 func brokenEnd(ref, got *words) string {
 	ends := func(w *words) string {
-		hits, plain := w.hits("end"), strings.TrimRight(w.plainOf(), " .!?")
+		hits, plain := w.hits("end"), strings.TrimRight(w.plain, " .!?")
 		if n := len(hits); n > 0 && hits[n-1].at+len(hits[n-1].word) == len(plain) {
 			return hits[n-1].word
 		}

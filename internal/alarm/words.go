@@ -16,11 +16,8 @@ import (
 //go:embed words.txt
 var wordTable string
 
-// lexicon has the words of one language.
-type lexicon struct {
-	entries map[string][]*entry // by scale, the longest words first
-	scales  []string
-}
+// lexicon has the words of one language, by scale, the longest words first.
+type lexicon map[string][]*entry
 
 // entry is a word, or several, with its classes.
 type entry struct {
@@ -30,38 +27,30 @@ type entry struct {
 	soft    bool // it counts for the words of its class, and never as exchanged
 }
 
-// skip is the class of words that others stand in.
-const skip = "skip"
-
-var lexicons = sync.OnceValue(func() map[string]*lexicon {
-	all := map[string]*lexicon{}
+var lexicons = sync.OnceValue(func() map[string]lexicon {
+	all := map[string]lexicon{}
 	for line := range strings.Lines(wordTable) {
 		f := strings.Fields(line)
 		if len(f) < 3 || f[0] == "#" {
 			continue
 		}
-		l := all[f[0]]
-		if l == nil {
-			l = &lexicon{entries: map[string][]*entry{}}
-			all[f[0]] = l
-		}
-		if !slices.Contains(l.scales, f[1]) {
-			l.scales = append(l.scales, f[1])
+		if all[f[0]] == nil {
+			all[f[0]] = lexicon{}
 		}
 		for _, part := range f[2:] {
 			class, words, _ := strings.Cut(part, ":")
-			l.add(f[0], f[1], class, strings.Split(words, ","))
+			all[f[0]].add(f[0], f[1], class, strings.Split(words, ","))
 		}
 	}
 	for _, l := range all {
-		for _, entries := range l.entries {
+		for _, entries := range l {
 			slices.SortStableFunc(entries, func(a, b *entry) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
 		}
 	}
 	return all
 })
 
-func (l *lexicon) add(code, scale, class string, words []string) {
+func (l lexicon) add(code, scale, class string, words []string) {
 	class, strong := strings.CutPrefix(class, "!")
 	class, soft := strings.CutPrefix(class, "~")
 	for _, w := range words {
@@ -71,11 +60,11 @@ func (l *lexicon) add(code, scale, class string, words []string) {
 				pattern += " "
 			}
 		}
-		i := slices.IndexFunc(l.entries[scale], func(e *entry) bool { return e.pattern == pattern })
+		i := slices.IndexFunc(l[scale], func(e *entry) bool { return e.pattern == pattern })
 		if i < 0 {
-			i, l.entries[scale] = len(l.entries[scale]), append(l.entries[scale], &entry{pattern: pattern, soft: true})
+			i, l[scale] = len(l[scale]), append(l[scale], &entry{pattern: pattern, soft: true})
 		}
-		e := l.entries[scale][i]
+		e := l[scale][i]
 		e.classes, e.strong = append(e.classes, class), e.strong || strong
 		e.soft = e.soft && soft
 	}
@@ -87,31 +76,28 @@ func isDense(code string) bool { return code == "zh" || code == "ja" }
 // words is a text, with what the rules ask of it.
 type words struct {
 	code  string
-	lex   *lexicon
+	lex   lexicon
 	text  string
 	list  []string // its words in lower case
 	asks  bool
 	alike float64 // the share of words that the two texts have in common
-	plain string  // " he did not , he said "; see plainOf
+	plain string  // " he did not , he said "
 }
 
-func newText(s string) *words {
+func newText(s, code string) *words {
 	s = strings.TrimSpace(s)
-	return &words{text: s, list: text.AppendWords(nil, s), asks: strings.ContainsAny(s, "?？")}
+	asks := strings.ContainsAny(s, "?？") || code == "ja" && strings.HasSuffix(strings.TrimRight(s, "。"), "か")
+	return &words{code: code, lex: lexicons()[code], text: s, list: text.AppendWords(nil, s), asks: asks, plain: plain(s, code)}
 }
 
 // short forms in English, and the apostrophe of French as the end of a word.
 var apostrophes = strings.NewReplacer("can't", "can not", "cannot", "can not", "won't", "will not", "shan't", "shall not", "n't", " not", "'s ", " is ", "'", "' ")
 
-// plainOf is a text in lower case, each word and each mark between two spaces; one in a
+// plain is a text in lower case, each word and each mark between two spaces; one in a
 // script without spaces is left as it is.
-func (w *words) plainOf() string {
-	if w.plain != "" {
-		return w.plain
-	}
-	low := text.Lower(strings.ReplaceAll(w.text, "’", "'"))
-	if isDense(w.code) {
-		w.plain = low
+func plain(s, code string) string {
+	low := text.Lower(strings.ReplaceAll(s, "’", "'"))
+	if isDense(code) {
 		return low
 	}
 	low = apostrophes.Replace(low)
@@ -128,8 +114,7 @@ func (w *words) plainOf() string {
 			b.WriteString(" " + string(r) + " ")
 		}
 	}
-	w.plain = " " + strings.Join(strings.Fields(b.String()), " ") + " "
-	return w.plain
+	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
 }
 
 // hit is a word of a scale that a text has.
@@ -141,8 +126,8 @@ type hit struct {
 
 // hits returns the words of a scale that a text has, in order. Longer ones are taken first.
 func (w *words) hits(scale string) (out []hit) {
-	plain := []byte(w.plainOf())
-	for _, e := range w.lex.entries[scale] {
+	plain := []byte(w.plain)
+	for _, e := range w.lex[scale] {
 		for from := 0; ; {
 			i := bytes.Index(plain[from:], []byte(e.pattern))
 			if i < 0 {
@@ -165,7 +150,7 @@ func (w *words) hits(scale string) (out []hit) {
 			from = end
 		}
 	}
-	out = slices.DeleteFunc(out, func(h hit) bool { return slices.Contains(h.classes, skip) })
+	out = slices.DeleteFunc(out, func(h hit) bool { return slices.Contains(h.classes, "skip") })
 	slices.SortFunc(out, func(a, b hit) int { return cmp.Compare(a.at, b.at) })
 	return out
 }

@@ -51,6 +51,8 @@ func TestErrorLists(t *testing.T) {
 				known(boat, 1)}}, false},
 		{"tiger, prompt before the answer", tiger, "You are evaluating errors in a model-generated output for a given instruction.\nInstruction: \nSay it.\n\nModel-generated Output: \nYour evaluation output:\nThe model-generated output contains 0 errors, with a total score reduction of 0.\n\nYour evaluation output:\nThe model-generated output contains 1 errors, with a total score reduction of 2." + item("1", "2"),
 			analysis.Report{Outcome: analysis.Scored, Score: new(-2.0), StatedErrors: count(1), StatedTotal: at(2), Errors: []analysis.Error{known(boat, 2)}}, true},
+		{"tiger, two reports", tiger, "The model-generated output contains 1 errors, with a total score reduction of 2." + item("1", "2") + "\nThe model-generated output contains 1 errors, with a total score reduction of 3." + item("1", "3"),
+			analysis.Report{Outcome: analysis.Unparseable, StatedErrors: count(1), StatedTotal: new(2.0)}, true},
 		{"tiger, no statement", tiger, item("1", "2"), analysis.Report{Outcome: analysis.Scored, Score: new(-2.0), Errors: []analysis.Error{known(boat, 2)}}, true},
 		{"tiger, no error", tiger, "The model-generated output contains 0 errors, with a total score reduction of 0.",
 			analysis.Report{Outcome: analysis.NoError, Score: new(0.0), StatedErrors: count(0), StatedTotal: at(0)}, false},

@@ -62,6 +62,11 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 		r.StatedErrors, r.StatedTotal = &st.count, st.total
 		text = st.rest
 	}
+	for line := range strings.Lines(text) {
+		if st.found && readStatement(line).found {
+			return "the answer has a second report, and the two do not add up"
+		}
+	}
 	items, before := g.items(text)
 	if !st.found {
 		if len(items) == 0 || strings.Trim(before, marks) != "" {

@@ -60,7 +60,8 @@ func words(list string) map[string]bool {
 // marked are the marks that models put around a final number, bracketed is a number that
 // stands in brackets, and labelled one that is called the score.
 var (
-	marked    = regexp.MustCompile(`\\boxed\{\s*(` + number + `)\s*\}|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
+	marked    = regexp.MustCompile(`\$?\\boxed\{\s*(` + number + `)\s*\}\$?|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
+	final     = regexp.MustCompile(`\\boxed\{\s*(?:` + number + `)\s*\}|\[\[\s*(?:` + number + `)\s*\]\]`)
 	bracketed = regexp.MustCompile(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
 	labelled  = regexp.MustCompile(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
 	another   = regexp.MustCompile(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // behind a number, as in "1. Score: 85"
@@ -71,11 +72,13 @@ var (
 // that follows this mark.
 func numberReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
-		text = marked.ReplaceAllString(norm.NFKC.String(text), "$1$2$3$4")
+		text = norm.NFKC.String(text)
+		finals := final.FindAllString(text, -1)
+		text = marked.ReplaceAllString(text, "$1$2$3$4")
 		if s.After != "" {
 			return s.readAfter(regexp.MustCompile("(?i)"+regexp.QuoteMeta(s.After)), text, r)
 		}
-		if text[0] == '{' || fence.MatchString(text) {
+		if at := strings.IndexByte(text, '{'); at == 0 || fence.MatchString(text) || at > 0 && !counts.MatchString(text[:at]) {
 			return s.readMember(text, r)
 		}
 		if bracketed.FindString(text) == text {
@@ -84,6 +87,10 @@ func numberReader(s Spec) reader {
 		value, rest, _, why := s.number(text)
 		if why != "" && labelled.MatchString(text) { // "All is said. Score: 85"
 			return s.readAfter(labelled, text, r)
+		}
+		if why != "" && len(finals) == 1 { // "It reads well, so I settle for \boxed{85}."
+			value, _, _, why = s.number(marked.ReplaceAllString(finals[0], "$1$2$3$4"))
+			rest = ""
 		}
 		if why == "" && another.MatchString(rest) {
 			why = "the answer has a second number, or starts with that of a list"

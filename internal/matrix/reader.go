@@ -105,7 +105,7 @@ type nativeStates map[int]string
 func Open(path string) (*Reader, error) {
 	open := map[string]func(*os.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(files.Unpacked(path))]
 	if open == nil {
-		return nil, fmt.Errorf("matrix %s: the extension must say the format; name the file .jsonl or .parquet", text.Quote(path))
+		return nil, fmt.Errorf("matrix %s: the extension must say the format, .jsonl or .parquet; a matrix is made by 'refract score DATASET -m METRIC --per cell -o NEW.jsonl', and scores of segments are aggregated already", text.Quote(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {

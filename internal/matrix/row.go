@@ -106,10 +106,6 @@ func (r *row) check() error {
 	switch {
 	case r.aggregate != "" && r.aggregate != Native:
 		return &foreignError{fmt.Errorf("column aggregate is %s: these are aggregated scores, and in a matrix it is null or %q", text.Quote(r.aggregate), Native)}
-	case r.direction != metrics.HigherIsBetter && r.direction != metrics.LowerIsBetter:
-		return fmt.Errorf("direction %d is neither higher nor lower", r.direction)
-	case !r.status.Valid():
-		return fmt.Errorf("unknown status %d", r.status)
 	case r.status == metrics.Scored && (math.IsNaN(r.score) || math.IsInf(r.score, 0)):
 		return fmt.Errorf("the score is %v; a cell that could not be scored has the status %q and no score", r.score, metrics.Failed)
 	}

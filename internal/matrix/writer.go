@@ -30,12 +30,6 @@ type Info struct {
 // HasNative reports whether the metric has native scores.
 func (i Info) HasNative() bool { return i.NativeSignature != nil }
 
-// ErrNoCells is returned for a segment without hypotheses or metrics: it has no
-// row, so that a reader would not know of it.
-var ErrNoCells = errors.New("no cell to write")
-
-var errClosed = errors.New("the matrix is closed already")
-
 // encoder writes the rows of one format.
 type encoder interface {
 	// row writes a row, whose line is that of JSON Lines.
@@ -68,9 +62,8 @@ func NewParquetWriter(w io.Writer) *Writer { return newWriter(newParquetEncoder(
 // lists them, the cells by hypothesis and reference, and then the native
 // scores by hypothesis where there are any. Statistics are not written.
 //
-// A segment without hypotheses or metrics is an ErrNoCells. Other errors are
-// scores whose shape does not fit the segment, rows that no reader would
-// accept, and those of writing.
+// Errors are a segment without hypotheses, which has no row, so that a reader would
+// not know of it; rows that no reader would accept; and those of writing.
 func (w *Writer) WriteSegment(s *refract.SegmentScores, infos []Info) error {
 	if w.err != nil {
 		return w.err
@@ -83,11 +76,8 @@ func (w *Writer) WriteSegment(s *refract.SegmentScores, infos []Info) error {
 
 func (w *Writer) segment(s *refract.SegmentScores, infos []Info) error {
 	seg := s.Segment
-	if len(s.Metrics) != len(infos) {
-		return fmt.Errorf("scores of %d metrics, descriptions of %d", len(s.Metrics), len(infos))
-	}
-	if len(infos) == 0 || len(seg.Hypotheses) == 0 {
-		return fmt.Errorf("%w: it has %d hypotheses and %d metrics; take it out of the matrix", ErrNoCells, len(seg.Hypotheses), len(infos))
+	if len(seg.Hypotheses) == 0 {
+		return errors.New("it has no hypotheses, and so no cell to write; take it out of the matrix")
 	}
 	var outputs, references []string
 	for _, h := range seg.Hypotheses {
@@ -107,16 +97,6 @@ func (w *Writer) segment(s *refract.SegmentScores, infos []Info) error {
 			against = 0
 		} else if len(references) > 0 {
 			columns = len(references)
-		}
-		if m.Columns != columns || len(m.Values) != len(outputs)*columns || len(m.Status) != len(m.Values) {
-			return fmt.Errorf("%s: %d columns, %d values and %d statuses for %d hypotheses × %d references",
-				info.Name, m.Columns, len(m.Values), len(m.Status), len(outputs), columns)
-		}
-		if m.Native != nil && (len(m.Native) != len(outputs) || len(m.NativeStatus) != len(outputs)) {
-			return fmt.Errorf("%s: %d native scores and %d statuses for %d hypotheses", info.Name, len(m.Native), len(m.NativeStatus), len(outputs))
-		}
-		if m.Native != nil && !info.HasNative() {
-			return fmt.Errorf("%s has native scores but no signature for them", info.Name)
 		}
 		r := row{id: seg.ID, metric: info.Name, reference: noReference, direction: info.Direction, signature: info.CellSignature}
 		for i, v := range m.Values {
@@ -154,17 +134,10 @@ func (w *Writer) write(r *row) error {
 }
 
 // Close writes what is left, without which a matrix is incomplete. It does not
-// close the underlying writer. A second call returns what the first did.
+// close the underlying writer.
 func (w *Writer) Close() error {
-	switch {
-	case w.err == errClosed:
-		return nil
-	case w.err != nil:
-		return w.err
+	if w.err == nil {
+		w.err = w.to.end(hex.EncodeToString(w.sum.Sum(nil)))
 	}
-	if w.err = w.to.end(hex.EncodeToString(w.sum.Sum(nil))); w.err != nil {
-		return w.err
-	}
-	w.err = errClosed
-	return nil
+	return w.err
 }

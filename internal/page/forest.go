@@ -38,7 +38,7 @@ func newForestView(f *report.Forest, number int) *figureView {
 	}
 	out := &Figure{ID: id, Title: f.Title, Alt: "Forest plot: " + f.Unit + ", with intervals; the numbers are in the table below.", Data: t}
 	if len(dots.Bars) > 0 {
-		out.Notes = []string{"Colour marks a significant difference: its interval is off zero, and its corrected p is small enough."}
+		out.Notes = []string{"Colour marks a significant difference: its corrected p is small enough or, without a test, its interval is off zero."}
 		out.Draw(dots)
 	}
 	return newFigureView(out)

@@ -197,7 +197,11 @@ func newCellView(value report.Value, c *report.Column) cellView {
 		return cell
 	}
 	if c.Kind == report.KindString {
-		return textCell(text)
+		cell := cellView{Text: text} // which is broken where it is long
+		if utf8.RuneCountInString(text) <= shortText {
+			cell.Class = "short"
+		}
+		return cell
 	}
 	low, high, _ := value.Bounds()
 	key := low
@@ -213,15 +217,6 @@ func newCellView(value report.Value, c *report.Column) cellView {
 	cell := cellView{Text: report.TrueMinus(text), Numeric: true, Class: "number"}
 	if !math.IsNaN(key) {
 		cell.Key = strconv.FormatFloat(key, 'g', -1, 64)
-	}
-	return cell
-}
-
-// textCell is a text, which is broken where it is long.
-func textCell(text string) cellView {
-	cell := cellView{Text: text}
-	if utf8.RuneCountInString(text) <= shortText {
-		cell.Class = "short"
 	}
 	return cell
 }

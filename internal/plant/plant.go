@@ -39,17 +39,18 @@ var table = sync.OnceValue(func() map[string][]string {
 func Kinds() []string { return []string{"negation", "number", "name", "role", "modality", "dropped"} }
 
 // Change returns a text whose meaning is not that of text any more, or "" where the kind has
-// no rule that applies.
-func Change(text, kind string) string {
+// no rule that applies. A name or number of others, texts of other segments, is taken if one
+// of them has any that fits.
+func Change(text, kind string, others []string) string {
 	code := language.Of(text)
 	out := ""
 	switch kind {
 	case "number":
-		if out = digit(text); out == "" {
+		if out = digit(text, others); out == "" {
 			out = exchange(text, code, kind)
 		}
 	case "name":
-		out = name(text, code)
+		out = name(text, code, others)
 	case "role":
 		out = swap(text, code)
 	case "dropped":
@@ -81,13 +82,18 @@ func exchange(text, code, kind string) string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// digit changes the first digit of the last number.
-func digit(text string) string {
+// digit replaces the last number by another of as many digits, or changes its first digit.
+func digit(text string, others []string) string {
 	all := digits.FindAllStringIndex(text, -1)
 	if len(all) == 0 {
 		return ""
 	}
-	at := all[len(all)-1][0]
+	at, end := all[len(all)-1][0], all[len(all)-1][1]
+	for _, n := range digits.FindAllString(strings.Join(others, " "), -1) {
+		if len(n) == end-at && !strings.Contains(text, n) {
+			return text[:at] + n + text[end:]
+		}
+	}
 	to := text[at] + 2
 	if to > '9' {
 		to -= 5
@@ -96,27 +102,42 @@ func digit(text string) string {
 }
 
 // name replaces a capitalised word within the sentence.
-func name(text, code string) string {
+func name(text, code string, others []string) string {
 	if !slices.Contains([]string{"en", "fr", "es"}, code) {
+		return ""
+	}
+	fields := strings.Split(text, " ")
+	i, was := findName(fields, "")
+	if i < 0 {
 		return ""
 	}
 	other := "Valdorf"
 	if strings.Contains(text, other) {
 		other = "Merano"
 	}
-	fields := strings.Split(text, " ")
+	for _, o := range others {
+		if at, word := findName(strings.Split(o, " "), text); at > 0 && language.Of(o) == code {
+			other = word
+			break
+		}
+	}
+	fields[i] = other + fields[i][len(was):]
+	return strings.Join(fields, " ")
+}
+
+// findName finds the first capitalised word within a sentence that text does not have.
+func findName(fields []string, text string) (at int, name string) {
 	for i := 1; i < len(fields); i++ {
 		before, word := fields[i-1], strings.TrimRight(fields[i], ".,;:!?")
 		first, _ := utf8.DecodeRuneInString(word)
 		letters := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
-		if utf8.RuneCountInString(word) < 4 || !unicode.IsUpper(first) || !letters || strings.ToUpper(word) == word ||
+		if utf8.RuneCountInString(word) < 4 || !unicode.IsUpper(first) || !letters || strings.ToUpper(word) == word || strings.Contains(text, word) ||
 			before == "" || strings.ContainsAny(before[len(before)-1:], `.!?:"`) || strings.EqualFold(before, "the") {
 			continue
 		}
-		fields[i] = other + fields[i][len(word):]
-		return strings.Join(fields, " ")
+		return i, word
 	}
-	return ""
+	return -1, ""
 }
 
 var roles = map[string]*regexp.Regexp{

@@ -32,7 +32,21 @@ func TestChange(t *testing.T) {
 		{"dropped", "He bought milk, bread and butter.", ""},
 		{"dropped", "", ""}, {"name", " ", ""}, {"number", "", ""}, {"role", "the", ""}, {"dropped", ", .", ""}, {"dropped", "one two three, ", ""},
 	} {
-		if got := plant.Change(c.text, c.kind); got != c.want {
+		if got := plant.Change(c.text, c.kind, nil); got != c.want {
+			t.Errorf("%s of %q: %q, want %q", c.kind, c.text, got, c.want)
+		}
+	}
+}
+
+// A name and a number are of another segment, if one has any that the text lacks.
+func TestChangeOfAnother(t *testing.T) {
+	others := []string{"The shop sold 7 pens.", "In 2019 the queen met Anna.", "In 1984 the king met Bruno and Carla."}
+	for _, c := range []struct{ kind, text, want string }{
+		{"name", "Yesterday the minister met Anna, in the park.", "Yesterday the minister met Bruno, in the park."},
+		{"number", "It cost 12 euros in 2019.", "It cost 12 euros in 1984."},
+		{"number", "There are 35 ways to get there.", "There are 55 ways to get there."},
+	} {
+		if got := plant.Change(c.text, c.kind, others); got != c.want {
 			t.Errorf("%s of %q: %q, want %q", c.kind, c.text, got, c.want)
 		}
 	}
@@ -43,7 +57,7 @@ func FuzzChange(f *testing.F) {
 	f.Add("When he came home, the dog barked at 12 Men.")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, kind := range plant.Kinds() {
-			if got := plant.Change(text, kind); got == text && text != "" {
+			if got := plant.Change(text, kind, []string{text, "In 1984 he met Bruno."}); got == text && text != "" {
 				t.Errorf("%s: %q", kind, got)
 			}
 		}

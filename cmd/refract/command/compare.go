@@ -76,13 +76,13 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.comparison.register(e, cmd, settingsCompared)
 	c.registerTable(cmd)
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
-	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	grouped(cmd, statisticFlags, "table", "plot")
 }
 
 func (c *comparer) registerTable(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.table, "table", settingsTable, "settings, pairs (p-values) or ranks")
 	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
+	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 }
 
 func (c *comparer) run(ctx context.Context, e *env, args []string) error {
@@ -104,7 +104,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if len(c.curves) > 0 && len(res.Curves) == 0 {
 			return errors.New("there is one reference a segment, and so no curve")
 		}
-		e.goesOn(c.out.path, c.data.words("report", args, "-o", "report.html")...)
+		e.goesOn(c.out.path, e.words("report", args, "-o", "report.html")...)
 		t := c.view(res)
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err

@@ -13,11 +13,14 @@ import (
 
 func TestSecretField(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"headers":{"Authorization":"Bearer hush"}}`:      "Authorization",
-		`{"a":[{"password":["hush"]}]}`:                    "password",
-		`{"user":"sk-hush"}`:                               "user",
-		`{"proxy":"http://u:hush@h"}`:                      "proxy",
-		`{"seed":1,"skip_special_tokens":true,"user":"u"}`: "",
+		`{"headers":{"Authorization":"Bearer hush"}}`:            "Authorization",
+		`{"a":[{"password":["hush"]}]}`:                          "password",
+		`{"user":"sk-hush"}`:                                     "user",
+		`{"proxy":"http://u:hush@h"}`:                            "proxy",
+		`{"user":"Bearer hush-hush-hush"}`:                       "user",
+		`{"tags":["by hf_hushhushhushhushhushhush"]}`:            "tags",
+		`{"note":"the bearer of bad news, basic as mask-large"}`: "",
+		`{"seed":1,"skip_special_tokens":true,"user":"u"}`:       "",
 	} {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(text), &fields); err != nil {

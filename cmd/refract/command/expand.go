@@ -142,6 +142,9 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	if err := redact.CheckStored(cfg.Extra); err != nil {
 		return cfg, usagef("--extra: %w", err)
 	}
+	if err := redact.CheckStored(map[string]any{"model": cfg.Model, "model-revision": cfg.Revision, "judge": x.judge}); err != nil {
+		return cfg, usagef("%w", err)
+	}
 	if cfg.Prompts, err = x.readPrompts(args); err != nil {
 		return cfg, err
 	}

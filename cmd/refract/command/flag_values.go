@@ -14,6 +14,14 @@ import (
 // What a flag may be is said where it is registered, and checked where it is
 // set: on the command line, in the environment or in a configuration file.
 
+// flagValues are all values of a flag.
+func flagValues(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
 // limited is the value of a flag within limits.
 type limited struct {
 	pflag.Value

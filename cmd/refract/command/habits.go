@@ -75,7 +75,7 @@ func isText(word string) bool {
 
 // isMetric reports whether a text begins with the name of a metric, and names no file.
 func (e *env) isMetric(spec string) bool {
-	name, _, _ := strings.Cut(spec, ":")
+	name, _, _ := strings.Cut(ofSignature(spec), ":")
 	_, known := e.registryWith(nil, nil).Find(name)
 	_, err := os.Stat(spec)
 	return err != nil && (known || elsewhere(name) != "" || strings.EqualFold(name, allRouge))
@@ -83,10 +83,32 @@ func (e *env) isMetric(spec string) bool {
 
 const allRouge = "rouge" // stands for the four
 
+// ofSignature is the spec of a signature as sacreBLEU prints it, such as
+// "BLEU|nrefs:1|case:lc|tok:13a|version:2.3.1"; other texts stay as they are.
+func ofSignature(spec string) string {
+	name, rest, signed := strings.Cut(spec, "|")
+	metric := map[string]string{"bleu": "bleu", "chrf2": "chrf", "chrf2++": "chrf++", "chrf": "chrf", "ter": "ter"}[strings.ToLower(name)]
+	if !signed || metric == "" {
+		return spec
+	}
+	var options []string
+	for _, part := range strings.Split(rest, "|") {
+		key, _, _ := strings.Cut(part, ":")
+		switch {
+		case slices.Contains([]string{"nrefs", "#", "version", "v", "bs", "seed", "rs", "ar", "lang", "l", "test"}, key):
+		case metric == "bleu" && (part == "eff:no" || part == "e:no"), metric == "ter" && key == "tok": // as without
+		default: // such as smooth:floor[0.10]
+			options = append(options, strings.NewReplacer("[", ",smooth-value=", "]", "").Replace(part))
+		}
+	}
+	return strings.TrimSuffix(metric+":"+strings.Join(options, ","), ":")
+}
+
 // specs are the metrics that were asked for.
 func (s *settingFlags) specs() []string {
 	var out []string
 	for _, spec := range s.metrics {
+		spec = ofSignature(spec)
 		if name, options, more := strings.Cut(spec, ":"); strings.EqualFold(name, allRouge) {
 			for _, kind := range []string{"rouge1", "rouge2", "rougeL", "rougeLsum"} {
 				if more {
@@ -104,7 +126,7 @@ func (s *settingFlags) specs() []string {
 // foreign says how flags of other programs, long and short, are written here.
 func foreign(flag string) string {
 	for _, f := range [][2]string{
-		{"tokenize tok", "-m bleu:tokenize=intl"},
+		{"tokenize tok", "-m bleu:tokenize=NAME, as in -m bleu:tokenize=zh; -l zh lets each metric choose"},
 		{"lowercase lc", "-m bleu:lowercase"},
 		{"smooth-method smooth s", "-m bleu:smooth=floor"},
 		{"smooth-value sv", "-m bleu:smooth=floor,smooth-value=0.1"},

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 
@@ -26,7 +25,7 @@ func (e *env) showHelp(cmd *cobra.Command, args []string) {
 // helpWidth is the width of the terminal, within what is pleasant to read.
 func (e *env) helpWidth() int {
 	width := 0
-	if f, ok := e.stdout.(*os.File); ok {
+	if f, ok := e.stdout.(interface{ Fd() uintptr }); ok {
 		width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	if width <= 0 {

@@ -2,6 +2,8 @@ package command
 
 import (
 	"cmp"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,6 +66,9 @@ func (e *env) datasetOptions() dataset.Options {
 
 // dataset returns the dataset that the flags and arguments name.
 func (in *input) dataset(e *env, args []string, judgements bool) (refract.Dataset, error) {
+	if err := errors.Join(apart("ref", in.refs), apart("hyp", in.hyps)); err != nil {
+		return nil, err
+	}
 	o := e.datasetOptions()
 	o.References, o.NoJudgements = in.reference, !judgements
 	lines := in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0
@@ -99,8 +104,21 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	return ds, err
 }
 
+// apart refuses files that are joined by commas: a flag of files takes one.
+func apart(flag string, values []string) error {
+	for _, v := range values {
+		if _, err := os.Stat(v[strings.Index(v, "=")+1:]); err != nil && strings.Contains(v, ",") {
+			return usagef("--%s %s is no file; give the flag once for each file: --%[1]s %[3]s", flag, v, strings.ReplaceAll(v, ",", " --"+flag+" "))
+		}
+	}
+	return nil
+}
+
 // systemOf is the system that a file of outputs is named after.
 func systemOf(file string) string {
+	if file == "-" {
+		return "stdin"
+	}
 	base := filepath.Base(files.Unpacked(file))
 	return cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), base)
 }

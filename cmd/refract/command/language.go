@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,9 @@ func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, word
 	parsedFlag(cmd, &f.language, "language,l", "", func(s string) (string, error) {
 		if slices.Contains(words, s) {
 			return s, nil
+		}
+		if s == "c" {
+			return "", errors.New("sacreBLEU's -lc is -m bleu:lowercase here; -l names a language, as in -l de")
 		}
 		if _, _, err := dataset.Languages(s); err != nil {
 			return "", err

@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -12,6 +13,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/llm"
@@ -31,12 +34,35 @@ type env struct {
 	progressForm   string   // of --progress
 	configPath     string   // of --config
 	extra          metrics.Registry
-	models         bool        // the language check has them, in a program that has any
-	outputs        []placed    // that are not in place yet
-	closers        []io.Closer // at the end of the run
-	paths          paths       // what the command reads and writes
-	oddities       []string    // of the input, of which was warned
-	next           string      // what to run after this run; "" for nothing
+	models         bool           // the language check has them, in a program that has any
+	outputs        []placed       // that are not in place yet
+	closers        []io.Closer    // at the end of the run
+	paths          paths          // what the command reads and writes
+	oddities       []string       // of the input, of which was warned
+	command        *cobra.Command // that runs
+	next           string         // what to run after this run; "" for nothing
+}
+
+// watchedOutput is standard output, and remembers that a write failed of which nobody told.
+type watchedOutput struct {
+	*os.File
+	err error
+}
+
+func (w *watchedOutput) Write(b []byte) (int, error) {
+	n, err := w.File.Write(b)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// WriteString implements io.StringWriter, which os.File would do unwatched.
+func (w *watchedOutput) WriteString(s string) (int, error) { return w.Write([]byte(s)) }
+
+// ReadFrom implements io.ReaderFrom, which os.File would do unwatched.
+func (w *watchedOutput) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{w}, r)
 }
 
 // Main runs the program with the arguments of the process, and returns its exit
@@ -54,7 +80,7 @@ func run(models bool, extra metrics.Registry) int {
 	signal.Notify(signals, ends...)
 	e := &env{
 		stdin:          os.Stdin,
-		stdout:         os.Stdout,
+		stdout:         &watchedOutput{File: os.Stdout},
 		stderr:         os.Stderr,
 		getenv:         os.Getenv,
 		environ:        os.Environ(),
@@ -123,6 +149,9 @@ func (e *env) run(ctx context.Context, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = e.commit()
+	}
+	if out, ok := e.stdout.(*watchedOutput); ok && err == nil && out.err != nil {
+		err = fmt.Errorf("standard output cannot be written: %w", errors.Unwrap(out.err))
 	}
 	if err == nil && e.next != "" {
 		e.note("%s", e.next)

@@ -4,32 +4,36 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/pflag"
+
 	"github.com/refract-eval/refract/internal/redact"
 )
 
 // goesOn says which command comes after this one in the line from references to a
 // report, once a file was written; it is shown as the last line of a run that succeeds.
 func (e *env) goesOn(written string, words ...string) {
-	if written != "" && written != "-" {
+	if written != "" && written != "-" && !slices.Contains(words, "-") && !slices.Contains(words, "jsonl:-") {
 		e.next = "next: refract " + redact.CommandLine(words)
 	}
 }
 
-// words are the arguments and flags that name the same dataset for another command.
-func (in *input) words(command string, args []string, more ...string) []string {
+// words ask another command about the same dataset: the arguments, and those flags of this
+// run that say what is asked, and that the other command has too.
+func (e *env) words(command string, args []string, more ...string) []string {
 	words := append([]string{command}, args...)
-	flag := func(name string, values ...string) {
-		for _, v := range values {
-			if v != "" {
-				words = append(words, name, v)
+	other, _, _ := e.command.Root().Find([]string{command})
+	e.command.Flags().Visit(func(f *pflag.Flag) {
+		if other.Flags().Lookup(f.Name) == nil || !slices.Contains([]string{inputFlags, metricFlags, modelFlags}, sectionOf(f)) && f.Name != "language" {
+			return
+		}
+		for _, v := range flagValues(f) {
+			if f.NoOptDefVal != "" {
+				words = append(words, "--"+f.Name+"="+v)
+			} else {
+				words = append(words, "--"+f.Name, v)
 			}
 		}
-	}
-	flag("--source", in.source)
-	flag("--ref", in.refs...)
-	flag("--hyp", in.hyps...)
-	flag("--reference", in.reference...)
-	flag("--references", in.references...)
+	})
 	return slices.Concat(words, more)
 }
 

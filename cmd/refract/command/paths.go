@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cache"
@@ -68,7 +67,7 @@ func (p *paths) add(u usedPath, paths []string) {
 
 // addStream adds an open file, such as that of standard output.
 func (p *paths) addStream(name string, stream any, written bool) {
-	if f, ok := stream.(*os.File); ok {
+	if f, ok := stream.(interface{ Stat() (os.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			p.used = append(p.used, usedPath{name: name, stream: info, written: written})
 		}
@@ -133,11 +132,7 @@ func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 		if f == nil || !f.Changed && f.Value.String() == f.DefValue {
 			continue
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
+		for _, v := range flagValues(f) {
 			if err := cache.CheckName(v); name == "cache" && err != nil {
 				return usagef("--cache: %w", err)
 			}

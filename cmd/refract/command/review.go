@@ -170,7 +170,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 		e.note("%s in %s", english.Thousands(len(items), "answer"), r.path)
-		e.goesOn(r.path, r.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
+		e.goesOn(r.path, e.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
 		return e.commit()
 	}
 	return r.serve(ctx, e, title, items, file, args)
@@ -194,7 +194,7 @@ func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page
 	}
 	e.note("%s, in %s", english.Thousands(s.Count(), "new decision"), r.path)
 	if s.Count() > 0 {
-		e.goesOn(r.path, r.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
+		e.goesOn(r.path, e.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
 	}
 	return nil
 }

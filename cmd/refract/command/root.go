@@ -92,6 +92,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	oneOf(root, "progress", progressText, progressJSON)
 	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		e.command = cmd
 		if err := e.configure(cmd); err != nil {
 			return err
 		}

@@ -208,7 +208,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		if s.per == "cell" {
 			more = append([]string{"--matrix", s.path}, more...)
 		}
-		e.goesOn(s.path, s.words("compare", args, more...)...)
+		e.goesOn(s.path, e.words("compare", args, more...)...)
 	}
 	return errors.Join(s.nothing(), covered(s.gather, s.policy))
 }

@@ -173,6 +173,15 @@ func decimals(scores []refract.SystemScore) int {
 
 // notes say what is missing, what scores are made of, and their signatures.
 func (t *systemScores) notes(table *report.NamedTable, systems int) {
+	var people []string
+	for i := range systems {
+		if t.scores[i].Human {
+			people = append(people, t.scores[i].System)
+		}
+	}
+	if len(people) > 0 {
+		table.Note("not systems, but references: %s; one that is scored against itself is perfect", strings.Join(people, ", "))
+	}
 	for i := range systems {
 		names, order := map[string][]string{}, []string{} // of settings, by what they lack
 		for k, set := range t.settings {

@@ -49,7 +49,7 @@ func readRequest(params []byte, cmd *cobra.Command, flags ...string) ([]*refract
 		}
 	}
 	for _, param := range flags {
-		flag := cmd.Flags().Lookup(strings.ReplaceAll(param, "metrics", "metric")).Value
+		flag := cmd.Flags().Lookup(strings.NewReplacer("metrics", "metric", "_", "-").Replace(param)).Value
 		values, wrong := textsOf(in[param])
 		for _, v := range values {
 			wrong = cmp.Or(wrong, unfit(flag.Set(v)))
@@ -94,9 +94,9 @@ func textsOf(v jsontext.Value) ([]string, error) {
 			if err := json.Unmarshal(v, &text); err != nil {
 				return nil, err
 			}
-		case '0':
+		case '0', 't', 'f':
 		default:
-			return nil, errors.New("must be a string or a number, or a list of them")
+			return nil, errors.New("must be a string, a number or true, or a list of them")
 		}
 		out = append(out, text)
 	}
@@ -220,7 +220,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.registerStatistics(cmd, settingsCompared)
 	c.registerTable(cmd)
 	c.languageFlag.register(cmd, "", "")
-	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table", "language")
+	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table", "language", "one_sided")
 	if err != nil {
 		return nil, err
 	}

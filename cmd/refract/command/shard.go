@@ -98,11 +98,7 @@ func (s *shardFlag) settings() map[string][]string {
 		if slices.Contains(unshared, f.Name) || strings.HasSuffix(f.Name, "-url") || f.Value.String() == f.DefValue {
 			return
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
+		for _, v := range flagValues(f) {
 			out["--"+f.Name] = append(out["--"+f.Name], redact.Text(v))
 		}
 	})

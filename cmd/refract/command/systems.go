@@ -382,7 +382,7 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 		return report.String("equal")
 	case p.Differing < d.least(comparisons):
 		return report.String("too few")
-	case p.Delta == 0 || !(value <= d.alpha):
+	case p.Delta == 0 || !significance.Significant(value, d.alpha):
 		return report.String("tie")
 	case better:
 		return report.String("win")
@@ -396,9 +396,9 @@ func (d *testedSystems) least(comparisons int) int {
 	return int(math.Ceil(1 - math.Log2(d.alpha/float64(comparisons))))
 }
 
-// shownP is a p-value of a pair, if there is a difference to test.
-func shownP(p *significance.SystemPair, value float64) report.Value {
-	if p.Differing == 0 || math.IsNaN(value) {
+// shownP is a p-value of a pair, if so many segments differ.
+func shownP(p *significance.SystemPair, value float64, least int) report.Value {
+	if p.Differing < least || math.IsNaN(value) {
 		return report.Null()
 	}
 	return report.Float(value)
@@ -408,7 +408,7 @@ func shownP(p *significance.SystemPair, value float64) report.Value {
 func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.decimals()
 	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
-		numberColumn("delta", digits+1), numberColumn("p", 4), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
+		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(d.names) * (len(d.names) - 1) / 2
 	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
 		t.Note("of %s, no p is up to %g after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
@@ -419,12 +419,12 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 			return nil, err
 		}
 		for i := range c.Pairs {
-			p := &c.Pairs[i]
-			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.P), shownP(p, p.Corrected), d.result(k, p, p.Corrected, len(c.Pairs)), method(&d.scores[k][p.A]))
+			p, n := &c.Pairs[i], len(c.Pairs)
+			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, d.least(n)), d.result(k, p, p.Corrected, n), method(&d.scores[k][p.A]))
 		}
 	}
-	t.Note("result: of system a; p up to %g after Holm's correction for %s, which asks %.2g of the smallest p; too few: fewer than %d %ss differ",
-		d.alpha, english.Count(pairs, "pair"), d.alpha/float64(pairs), d.least(pairs), d.by)
+	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so that no p can be as small",
+		d.alpha, english.Count(pairs, "pair"), d.least(pairs), d.by)
 	return t, nil
 }
 
@@ -435,7 +435,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha))
 	t := d.keyed(textColumn("system"), numberColumn("score", digits),
 		programColumn(intervalColumn("ci", digits)), programColumn(numberColumn("ci_mean", digits)),
-		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), textColumn("result"), segments,
+		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), textColumn("result"), segments,
 		programColumn(countColumn("missing")), programColumn(textColumn("baseline")), programColumn(textColumn("status")), programColumn(textColumn("method")), programColumn(textColumn("signature")))
 	for k := range d.settings {
 		c, err := d.compare(ctx, k, d.against)
@@ -452,6 +452,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		}
 		last := func(i int) int { return cmp.Or(c.Systems[i].Rank, len(order)+1) }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
+		var tied []string
 		for _, i := range order {
 			s, sc := &c.Systems[i], &d.scores[k][i]
 			row := []any{d.names[i], scoreValue(sc), nil, nil, nil, nil}
@@ -463,17 +464,23 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			}
 			switch p := pairs[i]; {
 			case p == nil:
-				row = append(row, nil, nil, nil, nil, s.Segments)
+				row = append(row, nil, nil, nil, nil, nil, s.Segments)
 			case math.IsNaN(p.Delta):
-				row = append(row, nil, nil, nil, nil, p.Segments)
+				row = append(row, nil, nil, nil, nil, nil, p.Segments)
 			default:
-				ci := p.Interval
-				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.P), d.result(k, p, p.Decisive, 1), p.Segments)
+				ci, result := p.Interval, d.result(k, p, p.Decisive, 1)
+				if result == report.String("tie") {
+					tied = append(tied, d.names[i])
+				}
+				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), result, p.Segments)
 			}
 			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
 		}
+		if len(tied) > 0 {
+			t.Note("%s: the test does not tell %s from %s", d.settings[k], strings.Join(tied, ", "), d.names[d.against])
+		}
 	}
-	t.Note("delta, its interval, p and result: against %s; win and loss have a p up to %g, which no correction raises; too few: fewer than %d %ss differ",
+	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so that no p can be as small",
 		d.names[d.against], d.alpha, d.least(1), d.by)
 	return t, nil
 }

@@ -89,6 +89,7 @@ def _compare(
     per: str | None = None,
     group: str | None = None,
     test: str | None = None,
+    one_sided: bool | None = None,
     resamples: int | None = None,
     seed: int | None = None,
     missing: str | None = None,
@@ -99,7 +100,8 @@ def _compare(
     The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy",
     "acc23", …; per "segment", "document", "domain" or "system"; group "none", "segment" or
     "system"; test "randomization" (which holds where systems share a metric's errors), "perm-both",
-    "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have.
+    "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have. p-values are
+    two-sided, or mt-metrics-eval's if one_sided is set.
     What is None is as there. The same seed gives the same numbers.
     """
     return Request(_shared, "compare", _comparing(**locals()), read_comparison)

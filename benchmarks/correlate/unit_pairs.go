@@ -1,0 +1,69 @@
+package correlate
+
+import "slices"
+
+// unitPairs counts the pairs of elements that both scores order alike, by their units:
+// row u has the pairs of an element of unit u with one of each unit up to u. What a
+// resample weights never changes these counts, so that its concordant pairs are a
+// quadratic form of the weights. It is nil where a pass over the elements costs less,
+// as for units of one segment.
+type unitPairs [][]uint32
+
+// newUnitPairs takes elements by rising outer score, and where its equal scores end.
+// For each rank of the inner score it keeps how many elements of each unit are below
+// in both.
+func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, ranks int) unitPairs {
+	n, steps := len(units), 0
+	for _, e := range elements {
+		steps += ranks - int(e.rank)
+	}
+	if n*n > 8*len(elements) || steps > 256*len(elements) {
+		return nil
+	}
+	out := make(unitPairs, n)
+	for u := range out {
+		if out[u] = make([]uint32, n); units[u].size >= 1<<16 { // the product of two sizes has to fit
+			return nil
+		}
+	}
+	below := make([]uint32, ranks*n)
+	start := int32(0)
+	for _, end := range ends {
+		for _, e := range elements[start:end] {
+			row := out[e.unit]
+			for u, c := range below[int(e.rank)*n:][:len(row)] {
+				row[u] += c
+			}
+		}
+		for _, e := range elements[start:end] {
+			for at := (int(e.rank)+1)*n + int(e.unit); at < len(below); at += n {
+				below[at]++
+			}
+		}
+		start = end
+	}
+	for u, row := range slices.Backward(out) {
+		for v := range u {
+			row[v] += out[v][u]
+		}
+		out[u] = row[:u+1]
+	}
+	return out
+}
+
+// times sets, per unit, the pairs of one of its elements with the elements of a block.
+func (p unitPairs) times(units, to []lanes) {
+	for u, row := range p {
+		for at := 0; at < wordsOfBlock; at += 4 {
+			var s0, s1, s2, s3 uint64
+			for v, n := range row {
+				w, n := units[v][at:at+4:at+4], uint64(n)
+				s0 += n * w[0]
+				s1 += n * w[1]
+				s2 += n * w[2]
+				s3 += n * w[3]
+			}
+			copy(to[u][at:], []uint64{s0, s1, s2, s3})
+		}
+	}
+}

@@ -117,8 +117,8 @@ type Asker struct {
 
 	mu    sync.Mutex
 	calls map[cache.Key]*call // in flight, or about to begin
-	// refused are the parameters that models are known to refuse.
-	refused map[who][]string
+
+	refused *refusals
 
 	answered  atomic.Bool  // the model has answered, in this run or an earlier one
 	tolerated atomic.Int64 // calls that failed on their own account
@@ -136,7 +136,7 @@ func New(cfg Config) *Asker {
 		slots:   make(chan struct{}, cfg.Concurrency),
 		puts:    make(chan struct{}, cfg.Concurrency),
 		calls:   make(map[cache.Key]*call),
-		refused: make(map[who][]string),
+		refused: newRefusals(cfg.Store, cfg.LeftOut),
 	}
 }
 

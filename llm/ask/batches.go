@@ -49,6 +49,7 @@ type Batches struct {
 	maxRows, maxBytes, attempts int
 	written                     func(line []byte, done bool)
 
+	refused  *refusals
 	failed   failedRows
 	progress BatchProgress
 }
@@ -90,7 +91,7 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 			fmt.Errorf("%w: the time of %v has passed; batches that are open go on at the server", ErrSpent, b.Time))
 		defer cancel()
 	}
-	b.failed = failedRows{}
+	b.failed, b.refused = failedRows{}, newRefusals(b.Store, b.LeftOut)
 	b.Interval = cmp.Or(b.Interval, DefaultInterval)
 	b.attempts = cmp.Or(b.attempts, maxAttempts)
 	b.maxRows = cmp.Or(b.maxRows, maxBatchRows)

@@ -203,7 +203,7 @@ func (r *run) make(t *task, i int, c *call) Result {
 // answer without them that is stored already.
 func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called bool, err error) {
 	for before := q.Key; ; before = q.Key {
-		if err = r.without(r.life, q); err != nil {
+		if err = r.refused.without(r.life, q); err != nil {
 			return resp, nil, called, err
 		}
 		if q.Key != before {
@@ -218,7 +218,7 @@ func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called 
 		if resp, called, err = r.complete(q); err == nil {
 			return resp, nil, called, nil
 		}
-		if again, stored := r.refuses(r.life, q, err); stored != nil || !again {
+		if again, stored := r.refused.note(r.life, q, err); stored != nil || !again {
 			return resp, nil, called, cmp.Or(stored, err)
 		}
 	}

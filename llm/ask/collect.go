@@ -47,7 +47,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	}
 	switch got.Status {
 	case "failed":
-		return r.refused(b, got)
+		return r.invalid(b, got)
 	case "completed", "expired", "cancelled":
 	default:
 		r.succeeded(&r.looks)
@@ -66,10 +66,10 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	return r.handOut(ctx, b, got.Status, all)
 }
 
-// refused is a batch that failed its validation, so that none of its rows was
+// invalid is a batch that failed its validation, so that none of its rows was
 // asked. Where the server had enough for now, they wait until it has done some
 // others.
-func (r *batchRun) refused(b *batch, got openai.Batch) error {
+func (r *batchRun) invalid(b *batch, got openai.Batch) error {
 	rows := b.rows
 	if err := r.drop(b); err != nil {
 		return err
@@ -178,15 +178,15 @@ func (r *batchRun) handOut(ctx context.Context, b *batch, status string, all map
 		if !ok {
 			out = outcome{again: true, unasked: true, err: fmt.Errorf("%w: it has nothing for this row", llm.ErrUnavailable)}
 		}
+		adapted, err := r.refused.note(ctx, &w.Question, out.err)
 		switch {
+		case err != nil:
+			return err
 		case out.err == nil:
 			answered = append(answered, w)
 		case status == "cancelled" && out.unasked:
 			r.fail(w, fmt.Errorf("batch %q was cancelled at the server; run again to submit its rows anew: %w", b.id, out.err))
-		case Refused(&w.Question, out.err) != "": // the next round asks without it
-			if _, err := New(Config{Store: r.Store, LeftOut: r.LeftOut}).refuses(ctx, &w.Question, out.err); err != nil {
-				return err
-			}
+		case adapted: // the next round asks without what is refused
 			r.leave(w)
 			r.Budget.Settle(w.Wire, llm.Response{}, out.err)
 			r.progress.Rows--

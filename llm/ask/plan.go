@@ -36,9 +36,7 @@ type Planner struct {
 // question of the jobs' next rounds whose answer the store lacks, with equal
 // ones once; a nil need just counts. An error of need ends Add.
 func (a *Asker) Plan(need func(Question) error) *Planner {
-	a.mu.Lock()
-	clear(a.refused) // batches may have found more
-	a.mu.Unlock()
+	a.refused.forget() // batches may have found more
 	return &Planner{asker: a, need: need, seen: map[cache.Key]bool{}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
@@ -38,10 +39,29 @@ func (w who) refusal(parameter string) cache.Request {
 }
 
 // refusals are the parameters that models refuse, as far as the store knows.
-func (a *Asker) refusals(ctx context.Context, w who) ([]string, error) {
-	a.mu.Lock()
-	found, known := a.refused[w]
-	a.mu.Unlock()
+type refusals struct {
+	answers *cache.Answers
+	told    func(string) // see Config.LeftOut; may be nil
+
+	mu    sync.Mutex
+	known map[who][]string
+}
+
+func newRefusals(store cache.Store, told func(string)) *refusals {
+	return &refusals{answers: cache.NewAnswers(store), told: told, known: map[who][]string{}}
+}
+
+// forget has the store looked into again.
+func (f *refusals) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.known)
+}
+
+func (f *refusals) find(ctx context.Context, w who) ([]string, error) {
+	f.mu.Lock()
+	found, known := f.known[w]
+	f.mu.Unlock()
 	if known {
 		return found, nil
 	}
@@ -49,31 +69,29 @@ func (a *Asker) refusals(ctx context.Context, w who) ([]string, error) {
 	for _, p := range parameters {
 		keys = append(keys, w.refusal(p).Key())
 	}
-	_, stored, err := a.answers.Get(ctx, keys)
+	_, stored, err := f.answers.Get(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found = slices.Clone(f.known[w])
 	for i, p := range parameters {
-		if stored[i] && !slices.Contains(a.refused[w], p) {
-			a.refused[w] = append(slices.Clone(a.refused[w]), p)
+		if stored[i] && !slices.Contains(found, p) {
+			found = append(found, p)
 		}
 	}
-	if _, known := a.refused[w]; !known {
-		a.refused[w] = nil
-	}
-	return a.refused[w], nil
+	f.known[w] = found
+	return found, nil
 }
 
 // without leaves out of a question what its model refuses and the user did not choose.
-func (a *Asker) without(ctx context.Context, q *Question) error {
-	refused, err := a.refusals(ctx, q.who())
+func (f *refusals) without(ctx context.Context, q *Question) error {
+	refused, err := f.find(ctx, q.who())
 	if err != nil || len(refused) == 0 {
 		return err
 	}
-	left := slices.Clone(refused)
-	left = slices.DeleteFunc(left, func(p string) bool {
+	left := slices.DeleteFunc(slices.Clone(refused), func(p string) bool {
 		return slices.Contains(q.Chosen, p) || slices.Contains(q.Wire.Omit, p)
 	})
 	if len(left) == 0 {
@@ -87,43 +105,29 @@ func (a *Asker) without(ctx context.Context, q *Question) error {
 	return nil
 }
 
-// refuses notes that a question was refused for a parameter that can be left out, and
-// reports whether it is to be asked without it.
-func (a *Asker) refuses(ctx context.Context, q *Question, err error) (bool, error) {
-	parameter := Refused(q, err)
-	if parameter == "" {
+// note keeps it where a question was refused for a parameter that it can do without,
+// and reports whether it is to be asked again without that.
+func (f *refusals) note(ctx context.Context, q *Question, err error) (bool, error) {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Refuses == "" || slices.Contains(q.Chosen, e.Refuses) || slices.Contains(q.Wire.Omit, e.Refuses) {
 		return false, nil
 	}
 	w := q.who()
-	if _, err := a.refusals(ctx, w); err != nil {
+	if _, err := f.find(ctx, w); err != nil {
 		return false, err
 	}
-	a.mu.Lock()
-	first := !slices.Contains(a.refused[w], parameter)
+	f.mu.Lock()
+	first := !slices.Contains(f.known[w], e.Refuses)
 	if first {
-		a.refused[w] = append(slices.Clone(a.refused[w]), parameter)
+		f.known[w] = append(slices.Clone(f.known[w]), e.Refuses)
 	}
-	a.mu.Unlock()
+	f.mu.Unlock()
 	if !first {
 		return true, nil
 	}
-	if a.cfg.LeftOut != nil {
-		a.cfg.LeftOut(fmt.Sprintf("model %s refuses %s, so that it is asked without: %v", w.model, parameter, err))
+	if f.told != nil {
+		f.told(fmt.Sprintf("model %s refuses %s, so that it is asked without: %v", w.model, e.Refuses, err))
 	}
-	return true, a.storeRefusal(ctx, w, parameter, err)
-}
-
-func (a *Asker) storeRefusal(ctx context.Context, w who, parameter string, said error) error {
-	_, err := a.answers.Put(ctx, Entry(w.refusal(parameter), llm.Response{Text: said.Error(), HasText: true}))
-	return err
-}
-
-// Refused is the parameter that an error refuses and that the question can do
-// without, or "".
-func Refused(q *Question, err error) string {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Refuses == "" || slices.Contains(q.Chosen, e.Refuses) || slices.Contains(q.Wire.Omit, e.Refuses) {
-		return ""
-	}
-	return e.Refuses
+	_, stored := f.answers.Put(ctx, Entry(w.refusal(e.Refuses), llm.Response{Text: err.Error(), HasText: true}))
+	return true, stored
 }

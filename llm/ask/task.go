@@ -89,10 +89,10 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 	t.questions = slices.Clone(t.questions) // the job's own stay as they are
 	for i := range t.questions {
 		q := &t.questions[i]
-		err := a.without(ctx, q)
+		err := a.refused.without(ctx, q)
 		if q.Other != nil && err == nil {
 			other := *q.Other
-			err = a.without(ctx, &other)
+			err = a.refused.without(ctx, &other)
 			q.Other = &other
 		}
 		if err != nil {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -94,7 +93,7 @@ func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 func otherColumns(err error, line []byte, path string) error {
 	var fault *jsonline.Error
 	var object map[string]any
-	if !errors.As(err, &fault) || !strings.HasPrefix(fault.Error(), "unknown field") || strings.Contains(fault.Error(), "did you mean") || json.Unmarshal(line, &object) != nil {
+	if !errors.As(err, &fault) || !fault.Unknown || json.Unmarshal(line, &object) != nil {
 		return err
 	}
 	return fmt.Errorf("%w; a file with columns of its own is read as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))

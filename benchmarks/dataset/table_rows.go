@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -74,21 +75,30 @@ func noColumn(file, name string, known []string) error {
 // first row has most of; by tabs in a file .tsv. An empty value is missing, as no
 // such table tells it from an empty text.
 func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error) error {
-	var b []byte
-	err := eachLine(t.path, warn, func(line []byte, _ refract.Position) error {
-		b = append(append(b, line...), '\n')
-		return nil
-	})
+	in, err := newRegular(t.path)
 	if err != nil {
 		return err
 	}
+	l, err := in.lines(context.Background(), warn)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	first, err := l.next()
+	if err != nil && err != io.EOF {
+		return err
+	}
+	rows := &rowLines{lines: l}
+	if err == nil {
+		rows.take(first)
+	}
 	comma := '\t'
 	if !strings.EqualFold(filepath.Ext(files.Unpacked(t.path)), ".tsv") {
-		comma = separator(b)
+		comma = separator(first)
 	}
-	next := t.plainRows(b, comma)
+	next := rows.plain(comma)
 	if t.quotes {
-		next = t.quotedRows(b, comma)
+		next = t.quotedRows(rows, comma)
 	}
 	header, _, err := next()
 	if err == io.EOF {
@@ -138,8 +148,7 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 }
 
 // separator is what the first row of a table has most of.
-func separator(b []byte) rune {
-	first, _, _ := bytes.Cut(b, []byte("\n"))
+func separator(first []byte) rune {
 	best := ','
 	for _, c := range ";\t" {
 		if bytes.Count(first, []byte(string(c))) > bytes.Count(first, []byte(string(best))) {
@@ -149,11 +158,46 @@ func separator(b []byte) rune {
 	return best
 }
 
+// rowLines gives a line at a time, so that who reads a row reads no further, and bounds
+// the row: a quote that is left open would take in the rest of the file.
+type rowLines struct {
+	lines  *lineReader
+	buf    bytes.Buffer // what is left of a line
+	begin  refract.Position
+	length int // of the row, up to here
+}
+
+// next begins a row.
+func (r *rowLines) next() { r.length = r.buf.Len() }
+
+func (r *rowLines) take(line []byte) {
+	if r.length == 0 {
+		r.begin = r.lines.pos()
+	}
+	r.buf.Write(line)
+	r.buf.WriteByte('\n')
+	r.length += len(line) + 1
+}
+
+func (r *rowLines) Read(p []byte) (int, error) {
+	if r.buf.Len() == 0 {
+		line, err := r.lines.next()
+		if err != nil {
+			return 0, err
+		}
+		if r.take(line); r.length > maxLine {
+			return 0, failAt(r.begin, 0, "the row that begins here has more than %d MiB; is a quote left open? Where quotes are letters like others, add quotes=none", maxLine>>20)
+		}
+	}
+	return r.buf.Read(p)
+}
+
 // quotedRows reads rows whose values may stand in double quotes.
-func (t *tableSpec) quotedRows(b []byte, comma rune) func() ([]string, int, error) {
-	r := csv.NewReader(bytes.NewReader(b))
+func (t *tableSpec) quotedRows(rows *rowLines, comma rune) func() ([]string, int, error) {
+	r := csv.NewReader(rows)
 	r.Comma, r.FieldsPerRecord = comma, -1
 	return func() ([]string, int, error) {
+		rows.next()
 		fields, err := r.Read()
 		var wrong *csv.ParseError
 		if errors.As(err, &wrong) {
@@ -167,17 +211,19 @@ func (t *tableSpec) quotedRows(b []byte, comma rune) func() ([]string, int, erro
 	}
 }
 
-// plainRows reads rows of a line each, in which quotes are letters like others.
-func (t *tableSpec) plainRows(b []byte, comma rune) func() ([]string, int, error) {
-	line := 0
+// plain reads rows of a line each, in which quotes are letters like others.
+func (r *rowLines) plain(comma rune) func() ([]string, int, error) {
 	return func() ([]string, int, error) {
-		if len(b) == 0 {
-			return nil, 0, io.EOF
+		line := bytes.TrimSuffix(r.buf.Bytes(), []byte("\n")) // the first one
+		if r.buf.Len() == 0 {
+			var err error
+			if line, err = r.lines.next(); err != nil {
+				return nil, 0, err
+			}
 		}
-		var row []byte
-		row, b, _ = bytes.Cut(b, []byte("\n"))
-		line++
-		return strings.Split(strings.TrimSuffix(string(row), "\r"), string(comma)), line, nil
+		row := strings.Split(strings.TrimSuffix(string(line), "\r"), string(comma))
+		r.buf.Reset()
+		return row, r.lines.line, nil
 	}
 }
 

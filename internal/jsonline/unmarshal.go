@@ -25,6 +25,8 @@ type Error struct {
 	// Foreign says that the JSON is well-formed, but not of the fields and kinds
 	// that are wanted, as that of a file of another sort.
 	Foreign bool
+	// Unknown says that a field is unknown, and like none that is.
+	Unknown bool
 	message string
 }
 
@@ -75,7 +77,8 @@ func Explain(err error, what string) error {
 				known = append(known, name)
 			}
 		}
-		e.message = Unknown(field.JSONPointer.LastToken(), known).Error()
+		name := field.JSONPointer.LastToken()
+		e.message, e.Unknown = Unknown(name, known).Error(), english.Nearest(name, known) == "" && field.JSONPointer.Parent() == ""
 		if parent := pathOf(field.JSONPointer.Parent()); parent != "" {
 			e.message = parent + ": " + e.message
 		}

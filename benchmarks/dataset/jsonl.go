@@ -11,7 +11,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -88,10 +87,10 @@ func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 func otherColumns(err error, line []byte, path string) error {
 	var fault *jsonline.Error
 	var object map[string]any
-	if !errors.As(err, &fault) || !strings.HasPrefix(fault.Error(), "unknown field") || json.Unmarshal(line, &object) != nil {
+	if !errors.As(err, &fault) || !fault.Unknown || json.Unmarshal(line, &object) != nil {
 		return err
 	}
-	if _, ours := object["references"]; strings.Contains(fault.Error(), "did you mean") && (ours || len(object) < 3) {
+	if _, ours := object["references"]; fault.Mistyped && (ours || len(object) < 3) {
 		return err // one field is mistyped
 	}
 	return fmt.Errorf("%w; a file with columns of its own is read as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))

@@ -25,7 +25,10 @@ type Error struct {
 	// Foreign says that the JSON is well-formed, but not of the fields and kinds
 	// that are wanted, as that of a file of another sort.
 	Foreign bool
-	message string
+	// Unknown says that a field of the object itself is unknown, and Mistyped that it is like
+	// one that is known.
+	Unknown, Mistyped bool
+	message           string
 }
 
 // Error returns the message, without the place.
@@ -75,7 +78,9 @@ func Explain(err error, what string) error {
 				known = append(known, name)
 			}
 		}
-		e.message = Unknown(field.JSONPointer.LastToken(), known).Error()
+		name := field.JSONPointer.LastToken()
+		e.message = Unknown(name, known).Error()
+		e.Unknown, e.Mistyped = field.JSONPointer.Parent() == "", english.Nearest(name, known) != ""
 		if parent := pathOf(field.JSONPointer.Parent()); parent != "" {
 			e.message = parent + ": " + e.message
 		}

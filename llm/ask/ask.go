@@ -111,6 +111,7 @@ type Result struct {
 // calls, and calls in flight.
 type Asker struct {
 	cfg     Config
+	store   *keptStore
 	answers *cache.Answers
 	slots   chan struct{} // holds one element for each call
 	puts    chan struct{} // and one for each answer that is being stored
@@ -130,9 +131,11 @@ func (a *Asker) Concurrency() int { return cap(a.slots) }
 // New returns an Asker.
 func New(cfg Config) *Asker {
 	cfg.Concurrency = cmp.Or(cfg.Concurrency, DefaultConcurrency)
+	store := &keptStore{Store: cfg.Store}
 	return &Asker{
 		cfg:     cfg,
-		answers: cache.NewAnswers(cfg.Store),
+		store:   store,
+		answers: cache.NewAnswers(store),
 		slots:   make(chan struct{}, cfg.Concurrency),
 		puts:    make(chan struct{}, cfg.Concurrency),
 		calls:   make(map[cache.Key]*call),

@@ -224,8 +224,12 @@ func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called 
 	}
 }
 
-// complete asks the model, unless the budget forbids it.
+// complete asks the model, unless the budget forbids it or earlier answers cannot be
+// stored.
 func (r *run) complete(q *Question) (resp llm.Response, called bool, err error) {
+	if err := r.store.flush(r.life); err != nil {
+		return resp, false, fmt.Errorf("nothing is asked, as earlier answers cannot be stored: %w", err)
+	}
 	if err := r.cfg.Budget.Take(r.life, q.Wire); err != nil {
 		return resp, false, err
 	}

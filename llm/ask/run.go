@@ -26,6 +26,7 @@ type run struct {
 }
 
 func (a *Asker) begin(ctx context.Context) *run {
+	_ = a.store.flush(ctx) // else no call begins
 	r := &run{Asker: a, caller: ctx}
 	r.ctx, r.end = context.WithCancelCause(ctx)
 	r.life, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
@@ -59,6 +60,9 @@ func (r *run) close() {
 	}
 	r.giveUp()
 	<-home
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.caller), grace)
+	defer cancel()
+	_ = r.store.flush(ctx) // the last time; the error that ended the run says what failed
 }
 
 // drains reports whether the calls in flight may well succeed after err has

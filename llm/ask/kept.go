@@ -1,0 +1,42 @@
+package ask
+
+import (
+	"context"
+	"sync"
+
+	"github.com/refract-eval/refract/cache"
+)
+
+// keptStore remembers the records that its store could not write, such as on a full
+// disk: they are paid for. It is shared by all runs of an Asker, none of which asks
+// anything new before they are written.
+type keptStore struct {
+	cache.Store
+	mu      sync.Mutex
+	pending []cache.Record
+}
+
+// Put implements [cache.Store].
+func (k *keptStore) Put(ctx context.Context, records ...cache.Record) ([][]byte, error) {
+	values, err := k.Store.Put(ctx, records...)
+	if err != nil && ctx.Err() == nil {
+		k.mu.Lock()
+		k.pending = append(k.pending, records...)
+		k.mu.Unlock()
+	}
+	return values, err
+}
+
+// flush writes what could not be written.
+func (k *keptStore) flush(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.pending) == 0 {
+		return nil
+	}
+	_, err := k.Store.Put(ctx, k.pending...)
+	if err == nil {
+		k.pending = nil
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package ask_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/llm/ask"
+)
+
+var errFull = errors.New("disk full")
+
+// smallStore has room for some answers.
+type smallStore struct {
+	*cache.Memory
+	room atomic.Int64
+}
+
+func (s *smallStore) Put(ctx context.Context, records ...cache.Record) ([][]byte, error) {
+	if s.room.Add(-int64(len(records))) < 0 {
+		return nil, errFull
+	}
+	return s.Memory.Put(ctx, records...)
+}
+
+// Once an answer could not be stored, no run of the Asker asks anything new: what is lost
+// at most was in flight, or on its way into the store. With room again, what was paid for
+// is stored first, and nothing is asked twice.
+func TestFullStore(t *testing.T) {
+	const concurrency, room, n = 4, 5, 60
+	store := &smallStore{Memory: cache.NewMemory()}
+	store.room.Store(room)
+	c := echo()
+	a := ask.New(ask.Config{Client: c, Store: store, Concurrency: concurrency})
+	var runs sync.WaitGroup
+	for i := range n { // a run each, as a judge has one for each batch
+		runs.Go(func() {
+			if _, err := all(t.Context(), a, fmt.Sprint("prompt ", i)); err != nil && !errors.Is(err, errFull) {
+				t.Error(err)
+			}
+		})
+	}
+	runs.Wait()
+	paid := len(c.calls)
+	if paid > room+2*concurrency {
+		t.Errorf("%d calls were made, of which %d could be stored", paid, room)
+	}
+	store.room.Store(1000)
+	for i := range n {
+		if _, err := all(t.Context(), a, fmt.Sprint("prompt ", i)); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(c.calls) != n {
+		t.Errorf("%d calls for %d prompts", len(c.calls), n)
+	}
+}

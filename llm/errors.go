@@ -254,7 +254,7 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 	case status < 500 && hasCode(api, FinishContentFilter):
 		e = fail(ErrInvalidRequest, "refused the prompt", "")
 		e.blocked = true
-	case status < 500 && status != http.StatusTooManyRequests && overflows(api):
+	case status != http.StatusTooManyRequests && overflows(api): // which some servers call a fault of their own
 		e = fail(ErrContextLength, "refused the prompt as too long for the model", "shorten the prompt, or allow fewer tokens for the answer (--max-tokens, max-tokens= of a judge)")
 	case status == http.StatusUnauthorized && s.authorization == "":
 		e = fail(ErrAuth, "wants a key", "set OPENAI_API_KEY")
@@ -363,14 +363,15 @@ func says(message string, phrases ...string) bool {
 // overflows: vLLM says it in words, llama.cpp and OpenAI by type and code.
 func overflows(e *openai.APIError) bool {
 	return hasCode(e, "exceed_context_size_error", "context_length_exceeded") ||
-		says(e.Message, "maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size")
+		says(e.Message, "maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size",
+			"maximum allowed input length", "prompt is too long")
 }
 
 // quotaIsUsedUp tells an account without credit from a rate limit, which waiting
 // cures.
 func quotaIsUsedUp(e *openai.APIError) bool {
 	return hasCode(e, "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
-		says(e.Message, "credit balance", "billing details")
+		says(e.Message, "credit balance", "billing details") && !says(e.Message, "please retry in") // as of a limit by the minute
 }
 
 // wantsNewLimit: newer models of one provider refuse max_tokens by name.

@@ -51,6 +51,7 @@ type findings struct {
 	diversify.Summary
 	verdicts map[string]int // of rejected answers
 	full     int            // of them, those that the token limit cut
+	blank    int            // variants without a text
 	asText   int            // answers in plain text
 	form     string         // of the answers; "" where the user chose it
 	alarms   map[string]int // about accepted ones, by kind
@@ -73,6 +74,9 @@ func (f *findings) add(s *refract.Segment) {
 		}
 	}
 	for _, v := range s.Variants {
+		if strings.TrimSpace(v.Text.Value) == "" {
+			f.blank++
+		}
 		for _, a := range v.Alarms {
 			f.alarms[alarm.Kind(a)]++
 		}
@@ -92,7 +96,7 @@ func counted(counts map[string]int) string {
 func (f *findings) tellCoverage(e *env, checked bool, complete int) {
 	have, wanted := f.Variants, f.Variants+f.Lacking
 	if !checked {
-		have -= f.NoText
+		have -= f.blank
 	}
 	if complete > 0 {
 		have, wanted = f.yields.Have(complete), complete*f.Segments

@@ -30,12 +30,20 @@ type claims struct {
 	turn chan struct{} // holds an element while keys are claimed
 
 	mu      sync.Mutex
-	held    map[Key]bool    // true for a claim that could not be given back yet
-	renewed time.Time       // when the lease was last written; zero for never
-	swept   time.Time       // when dead owners were last looked for
-	ctx     context.Context // of the renewal
+	held    map[Key]bool      // true for a claim that could not be given back yet
+	renewed time.Time         // when the lease was last written; zero for never
+	swept   time.Time         // when dead owners were last looked for
+	seen    map[int64]renewal // of the other owners, as found then
+	ctx     context.Context   // of the renewal
 	stop    context.CancelFunc
 	stopped chan struct{}
+}
+
+// renewal is the lease of an owner as it stands in the database, and when this store
+// found it changed.
+type renewal struct {
+	lease string
+	found time.Time
 }
 
 func newClaims(lease time.Duration) *claims {
@@ -215,23 +223,33 @@ func (d *Database) ownSQL(do string, n int) string {
 	return fmt.Sprintf("%s FROM refract_claims WHERE owner = %d AND key IN (%s)", do, d.claims.owner, parameters(n, 1))
 }
 
-// sweep removes the owners whose lease has ended or whose process is gone, and
-// their claims.
+// sweep removes the owners whose process is gone, or who have not renewed their
+// lease for as long as it lasts, and their claims. This store measures that time
+// itself, because the clock of the database may be set while leases run.
 func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	var id int64
-	var process string
-	gone := []any{d.claims.owner}
-	if err := d.each(ctx, tx, "SELECT id, process FROM refract_owners WHERE id <> $1", gone, []any{&id, &process}, func() error {
-		if processGone(process) {
+	var process, lease string
+	gone, seen, now := []any{}, map[int64]renewal{}, time.Now()
+	if err := d.each(ctx, tx, "SELECT id, process, CAST(expires AS TEXT) FROM refract_owners WHERE id <> $1", []any{d.claims.owner}, []any{&id, &process, &lease}, func() error {
+		last := d.claims.seen[id]
+		if last.lease != lease {
+			last = renewal{lease, now}
+		}
+		seen[id] = last
+		if processGone(process) || now.Sub(last.found) >= d.claims.lease {
 			gone = append(gone, id)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	return errors.Join(
-		d.exec(ctx, tx, "DELETE FROM refract_owners WHERE id <> $1 AND (expires <= {now} OR id IN ("+parameters(len(gone), 1)+"))", gone...),
-		d.exec(ctx, tx, "DELETE FROM refract_claims WHERE NOT EXISTS (SELECT 1 FROM refract_owners WHERE id = owner)"))
+	d.claims.seen = seen
+	if len(gone) > 0 {
+		if err := d.exec(ctx, tx, "DELETE FROM refract_owners WHERE id IN ("+parameters(len(gone), 1)+")", gone...); err != nil {
+			return err
+		}
+	}
+	return d.exec(ctx, tx, "DELETE FROM refract_claims WHERE NOT EXISTS (SELECT 1 FROM refract_owners WHERE id = owner)")
 }
 
 // unclaim gives claims back in a transaction.

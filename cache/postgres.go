@@ -160,7 +160,7 @@ func postgresName(c *pgx.ConnConfig) string {
 func (s *postgresServer) text(statement string) string { return postgresWords.Replace(statement) }
 
 var postgresWords = strings.NewReplacer("{strict}", "", "{rowless}", "",
-	"{now}", "clock_timestamp()", "{later}", "clock_timestamp() + make_interval(secs => $3)")
+	"{later}", "clock_timestamp() + make_interval(secs => $3)")
 
 // lock has a process that stops in the middle give the lock back soon. A statement
 // sees all that was committed before it, and so before the lock was had.

@@ -18,8 +18,8 @@ const (
 )
 
 // An owner is an open store that claims keys: process tells that its process is
-// gone (see processGone), and expires (in SQLite milliseconds since 1970) is the
-// end of its lease. A claim is live while its owner's lease is. What is read
+// gone (see processGone), and expires (in SQLite milliseconds since 1970) changes
+// with every renewal of its lease. A claim is live while its owner's lease is. What is read
 // often stands before what may be long.
 var schema = []string{`
 CREATE TABLE refract_records (

@@ -101,7 +101,7 @@ func claimCancelled(t *testing.T, open opener) {
 }
 
 func claimAbandoned(t *testing.T, open opener) {
-	sa, sb := open(t, cache.Lease(time.Second)), open(t)
+	sa, sb := open(t, cache.Lease(time.Second)), open(t, cache.Lease(time.Second))
 	claimer{t, sa}.claim("1 2", "yes yes")
 	claimer{t, sb}.claim("3", "yes")
 	time.Sleep(1200 * time.Millisecond) // it lives, and renews its lease

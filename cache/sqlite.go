@@ -226,7 +226,7 @@ func (s *sqliteFile) text(statement string) string { return sqliteWords.Replace(
 
 var sqliteWords = strings.NewReplacer("refract_", "", "$", "?", "bytea", "BLOB", "bigint", "INTEGER", "timestamptz", "INTEGER",
 	"{strict}", " STRICT", "{rowless}", " STRICT, WITHOUT ROWID",
-	"{now}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "{later}", "CAST((unixepoch('subsec') + ?3) * 1000 AS INTEGER)")
+	"{later}", "CAST((unixepoch('subsec') + ?3) * 1000 AS INTEGER)")
 
 func (s *sqliteFile) try(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 func (s *sqliteFile) lock(bool) string                                             { return "" }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/refract-eval/refract/cache"
 )
@@ -264,5 +265,35 @@ func TestReadOnly(t *testing.T) {
 	}
 	if got := names(t, filepath.Dir(file)); got != "answers.db" {
 		t.Errorf("reading leaves the files %s", got)
+	}
+}
+
+// A clock that is set a day forward takes no claim from a process that lives, and one that
+// is set a day back keeps none for a process that is gone.
+func TestClaimsWhenTheClockIsSet(t *testing.T) {
+	for name, days := range map[string]int{"forward": 1, "back": -1} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "answers.db")
+			gone, lives, asks := open(t, file), open(t, file), open(t, file, cache.Lease(time.Second))
+			claimer{t, gone}.claim("1", "yes")
+			claimer{t, lives}.claim("2", "yes")
+			cache.Abandon(gone)
+			db, err := sql.Open("sqlite", file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.Exec("UPDATE owners SET expires = expires - ?", days*24*3600*1000); err != nil {
+				t.Fatal(err)
+			}
+			claimer{t, asks}.claim("1 2", "no no")
+			for granted := false; !granted; time.Sleep(20 * time.Millisecond) {
+				got, err := asks.Claim(t.Context(), keysOf(t, "1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				granted = got[0]
+			}
+		})
 	}
 }

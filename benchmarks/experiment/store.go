@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 )
 
 // Store keeps what was computed: scores, statistics and tests. Each is under the
@@ -39,7 +40,7 @@ func StoreFile(dir string) string { return filepath.Join(dir, storeName) }
 // warn is told of what cannot be read any more.
 func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("store of scores: %w", err)
+		return nil, fmt.Errorf("store of scores: %w", files.CannotCreate(dir, dir, err))
 	}
 	s := &Store{path: StoreFile(dir), warn: warn}
 	var err error

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // File is an output. Its errors name the output and not a temporary file.
@@ -56,7 +57,7 @@ func Create(path string) (*File, error) {
 		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	})
 	if err != nil {
-		return nil, cannotCreate(path, final, err)
+		return nil, CannotCreate(path, final, err)
 	}
 	if known {
 		if err := temp.Chmod(mode); err != nil { // the mask may have narrowed it
@@ -117,7 +118,13 @@ func cannotWrite(name string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w", name, err)
 }
 
-func cannotCreate(name, final string, err error) error {
+// CannotCreate says why what was to become final could not be made, and what to do.
+func CannotCreate(name, final string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		if dir, failed := filepath.Abs(filepath.Dir(final)); failed == nil {
+			return fmt.Errorf("%w: make the folder %s writable, or choose another place", cannotWrite(name, err), dir)
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(final)); err == nil { // as in /proc
 			return fmt.Errorf("%s cannot be written: nothing can be made in the folder %s", name, filepath.Dir(final))
@@ -197,7 +204,7 @@ func CreateFolder(path string) (*Folder, error) {
 		return os.Open(name)
 	})
 	if err != nil {
-		return nil, cannotCreate(path, path, err)
+		return nil, CannotCreate(path, path, err)
 	}
 	return &Folder{path, temp}, nil
 }

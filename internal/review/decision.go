@@ -193,7 +193,7 @@ func Open(path string) (file *os.File, decided *Decisions, torn bool, err error)
 		return nil, nil, false, err
 	}
 	if file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
-		return nil, nil, false, err
+		return nil, nil, false, files.CannotCreate(path, path, err)
 	}
 	if torn = whole < len(b); torn {
 		err = file.Truncate(int64(whole))

@@ -95,7 +95,7 @@ func lockedFile(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
-			return nil, fmt.Errorf("open the batch journal: %w", err)
+			return nil, fmt.Errorf("batch journal: %w", files.CannotCreate(path, path, err))
 		}
 		free, err := files.TryLock(f)
 		if err == nil && !free {
@@ -113,7 +113,7 @@ func lockedFile(path string) (*os.File, error) {
 		}
 		_ = f.Close()
 		if err != nil {
-			return nil, fmt.Errorf("open the batch journal: %w", err)
+			return nil, fmt.Errorf("batch journal: %w", files.CannotCreate(path, path, err))
 		}
 	}
 }

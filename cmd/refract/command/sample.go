@@ -15,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/llm/ask"
 )
 
@@ -74,7 +75,7 @@ func expandSample(ctx context.Context) ([]*refract.Segment, diversify.Summary, e
 // file that has something else in it.
 func saveSample(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+		return files.CannotCreate(dir, dir, err)
 	}
 	return fs.WalkDir(sampleFiles, "sample", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -97,7 +98,7 @@ func writeNew(path string, data []byte) error {
 		return fmt.Errorf("%s is there already; move it away, or choose another folder", path)
 	}
 	if err != nil {
-		return err
+		return files.CannotCreate(path, path, err)
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -186,6 +187,10 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 		for _, column := range group.Columns {
 			if codec := column.MetaData.Codec; codec == format.Lz4Raw {
 				return nil, errors.New("the file is packed with LZ4, which is not read right: write it with zstd or snappy")
+			}
+			// A page is unpacked whole, before any bound on texts can count.
+			if m := &column.MetaData; m.TotalUncompressedSize > maxLine+m.NumValues*refract.DefaultMaxText {
+				return nil, fmt.Errorf("column %s unpacks to %d MiB for %s, which no texts of segments have", strings.Join(m.PathInSchema, "."), m.TotalUncompressedSize>>20, english.Count(int(m.NumValues), "value"))
 			}
 		}
 	}

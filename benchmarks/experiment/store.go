@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,9 +57,12 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 }
 
 // setAside gives the file, and SQLite's two beside it, another name. A copy that an earlier
-// damage left gives way.
+// damage left gives way, and what may be no store does not.
 func (s *Store) setAside() error {
 	aside := s.path + ".damaged"
+	for n := 2; !givesWay(aside); n++ {
+		aside = fmt.Sprintf("%s.damaged%d", s.path, n)
+	}
 	for _, suffix := range []string{"-wal", "-shm", ""} { // a new file must not meet an old log
 		if err := os.Remove(aside + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -70,6 +74,18 @@ func (s *Store) setAside() error {
 	s.warn(fmt.Sprintf("%s is damaged, or no store of scores: it is renamed to %s, and what it held is computed again; delete that file if you do not need it",
 		s.path, filepath.Base(aside)))
 	return nil
+}
+
+// givesWay reports whether there is no file of a name, or one of SQLite.
+func givesWay(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "SQLite format 3\x00"
 }
 
 // do uses the store. A file that proves damaged is set aside, and the rest of the run

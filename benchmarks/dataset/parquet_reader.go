@@ -16,6 +16,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -188,9 +189,12 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 			if codec := column.MetaData.Codec; codec == format.Lz4Raw {
 				return nil, errors.New("the file is packed with LZ4, which is not read right: write it with zstd or snappy")
 			}
-			// A page is unpacked whole, before any bound on texts can count.
-			if m := &column.MetaData; m.TotalUncompressedSize > maxLine+m.NumValues*refract.DefaultMaxText {
-				return nil, fmt.Errorf("column %s unpacks to %d MiB for %s, which no texts of segments have", strings.Join(m.PathInSchema, "."), m.TotalUncompressedSize>>20, english.Count(int(m.NumValues), "value"))
+			// A page is unpacked whole, and the lists of a row are read whole, before any
+			// bound on texts can count. An element of a list takes 16 bytes even if it is empty.
+			m := &column.MetaData
+			size := max(m.TotalUncompressedSize, 16*(m.NumValues-group.NumRows))
+			if size > maxLine+m.NumValues*refract.DefaultMaxText || files.TooLarge(size, info.Size()) {
+				return nil, fmt.Errorf("column %s unpacks to %d MiB for %s, which no texts of segments have", strings.Join(m.PathInSchema, "."), size>>20, english.Count(int(m.NumValues), "value"))
 			}
 		}
 	}

@@ -146,6 +146,7 @@ func TestParquetErrors(t *testing.T) {
 		{"no references", rowsOf(t, bare{}), `d.parquet: there is no column references; a file with columns of its own is read as 'table:d.parquet,id=id,reference=COLUMN,system:NAME=COLUMN'`},
 		{"references as text", rowsOf(t, plain{}), `d.parquet: unknown column "references"`},
 		{"bomb", rowsOf(t, plain{References: strings.Repeat("a", maxLine+2*refract.DefaultMaxText)}), "d.parquet: column references unpacks to "},
+		{"bomb of empty elements", rowsOf(t, smallest{"a", make([]string, 5<<20)}), "d.parquet: column references.list.element unpacks to 79 MiB for 5242880 values"},
 		{"no rows", rowsOf[smallest](t), "d.parquet: the dataset is empty: no segment at all"},
 		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each needs a non-empty one of its own"},
 		{"UTF-8", rowsOf(t, smallest{ID: "a"}, smallest{ID: "b", References: []string{"\xff"}}), `d.parquet:2: it has "\xff", which is not UTF-8`},

@@ -193,6 +193,10 @@ func TestErrorsNameTheOutput(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+	refused := files.CannotCreate("out", filepath.Join(dir, "out"), &fs.PathError{Op: "open", Path: ".out.tmp", Err: syscall.EACCES})
+	if want := "out cannot be written: permission denied: make the folder " + dir + " writable, or choose another place"; refused.Error() != want {
+		t.Errorf("no permission: %v, want %s", refused, want)
+	}
 	if _, err := os.Stat("/proc/self"); err == nil {
 		if _, err := files.CreateFolder("/proc/none"); err == nil || strings.Contains(err.Error(), "there is no folder") {
 			t.Errorf("a folder in /proc: %v", err)

@@ -22,6 +22,9 @@ const (
 	window    = 128 << 20 // of Zstandard, which is that of zstd --long
 )
 
+// TooLarge reports whether bytes that are given are too many for the bytes of a file that hold them.
+func TooLarge(given, taken int64) bool { return given > free && given/mostTimes > taken }
+
 // Unpacked is a file's name without .gz or .zst.
 func Unpacked(path string) string {
 	if ext := filepath.Ext(path); strings.EqualFold(ext, ".gz") || strings.EqualFold(ext, ".zst") {
@@ -110,7 +113,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		return n, err
 	}
 	switch r.given += int64(n); {
-	case r.given > free && r.given/mostTimes > r.taken:
+	case TooLarge(r.given, r.taken):
 		return 0, fmt.Errorf("what is packed in it is more than %d times as large as the file; unpack it yourself if that is right", mostTimes)
 	case r.fault != nil:
 		return n, r.fault

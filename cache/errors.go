@@ -115,7 +115,7 @@ func (s *sqliteFile) classify(op string, err error) (advice string, kind error) 
 		return "or no SQLite database at all: " + away + ", or name another file", ErrCorrupt
 	case sqlite3.SQLITE_CANTOPEN:
 		if _, gone := os.Stat(s.name); errors.Is(gone, fs.ErrNotExist) {
-			return "cannot create a file in " + filepath.Dir(s.name), errReadOnly
+			return "cannot create a file in " + filepath.Dir(s.abs) + ": make the folder writable, or name another file", errReadOnly
 		}
 		fallthrough
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:

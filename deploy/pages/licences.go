@@ -15,7 +15,8 @@ import (
 var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 
 // licences are the texts that come with the modules of the programs, on any of the
-// systems, and with Go. A module without one is an error.
+// systems, and with Go. A module without one is an error, and
+// so is one under a GNU licence.
 func licences() ([]byte, error) {
 	root, err := list("env", "", "GOROOT")
 	if err != nil {
@@ -52,6 +53,9 @@ func licences() ([]byte, error) {
 			text, err := os.ReadFile(filepath.Join(modules[name], file))
 			if err != nil {
 				return nil, err
+			}
+			if bytes.Contains(text, []byte("GENERAL PUBLIC LICENSE")) { // the title of GPL, LGPL and AGPL
+				return nil, fmt.Errorf("%s is under a GNU licence, and programs under MIT link none: use another module", name)
 			}
 			fmt.Fprintf(&b, "==== %s: %s\n\n%s\n\n", name, file, bytes.TrimSpace(text))
 		}

@@ -30,9 +30,6 @@ type Equivalence struct {
 }
 
 const (
-	// judgeTokens bound the judge's answer, and secondTokens the second one, after one that
-	// may have been cut.
-	judgeTokens, secondTokens = 2048, 8192
 	// judgeList is how many answers the judge is shown at once, and verdictTokens about
 	// what it says of each.
 	judgeList, verdictTokens = 20, 16
@@ -54,6 +51,10 @@ other: any other change of the meaning
 Answer with a JSON object that has a verdict for each number: ` +
 		`{"verdicts":[{"number":1,"changed":"same","words":""},{"number":2,"changed":"name","words":"the changed words"}]}`
 )
+
+// judgeTokens bound the judge's answer; a second one, after one that may have been cut, has
+// more room.
+func judgeTokens(try int) int { return []int{2048, 8192}[try] }
 
 // changes are what a judge may say of an answer.
 func changes() []string {
@@ -86,9 +87,9 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	g := &judge{Equivalence: e}
 	schema := judgeSchema()
 	var params []cache.Params
-	for _, room := range []int{judgeTokens, secondTokens} {
+	for try := range 2 {
 		p, err := cache.NewParams(map[string]any{
-			"temperature": 0.0, "top_p": 1.0, "max_tokens": room,
+			"temperature": 0.0, "top_p": 1.0, "max_tokens": judgeTokens(try),
 			formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema))),
 		})
 		if err != nil {
@@ -125,7 +126,7 @@ func (g *judge) question(source, reference string, texts []string, try int) ask.
 	for _, f := range slices.Backward(g.forms) {
 		request := cache.Request{Kind: f.kind, Model: g.Model, Prompt: prompt, Params: f.params[try], Sample: try}
 		wire := f.wire
-		wire.Model, wire.Prompt, wire.TopP, wire.MaxTokens = g.Model, prompt, 1, []int{judgeTokens, secondTokens}[try]
+		wire.Model, wire.Prompt, wire.TopP, wire.MaxTokens = g.Model, prompt, 1, judgeTokens(try)
 		q = &ask.Question{Request: request, Key: request.Key(), Wire: wire, Expected: verdictTokens * len(texts), Other: q}
 	}
 	return *q
@@ -145,7 +146,7 @@ func (g *judge) foresee(j *job, out *ask.Outlook) {
 			out.Needed++
 			out.PromptTokens += q.Wire.PromptTokens()
 			out.CompletionTokens += q.Expected
-			out.MostCompletionTokens += judgeTokens
+			out.MostCompletionTokens += judgeTokens(0)
 		}
 	}
 }

@@ -15,7 +15,7 @@ type coverage struct {
 	all     examples // ids of the segments
 	systems []string
 	missing map[string]*examples // ids of segments, by system
-	written map[string]bool      // systems with a text that is not blank
+	blank   map[string]bool      // systems whose texts were all blank so far
 }
 
 const mostShown = 3
@@ -23,15 +23,16 @@ const mostShown = 3
 // add counts one segment. A new system has missed all segments before it.
 func (c *coverage) add(s *refract.Segment) {
 	if c.missing == nil {
-		c.missing, c.written = map[string]*examples{}, map[string]bool{}
+		c.missing, c.blank = map[string]*examples{}, map[string]bool{}
 	}
 	for i := range s.Hypotheses {
 		if name := s.Hypotheses[i].System; (i >= len(c.systems) || c.systems[i] != name) && c.missing[name] == nil {
 			c.systems = append(c.systems, name)
 			c.missing[name] = &examples{c.all.n, slices.Clone(c.all.shown)}
+			c.blank[name] = true
 		}
-		if name := s.Hypotheses[i].System; !c.written[name] && strings.TrimSpace(s.Hypotheses[i].Text.Value) != "" {
-			c.written[name] = true
+		if len(c.blank) > 0 && strings.TrimSpace(s.Hypotheses[i].Text.Value) != "" {
+			delete(c.blank, s.Hypotheses[i].System)
 		}
 	}
 	has := func(i int, name string) bool {
@@ -55,7 +56,7 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	lacking := 0
 	for _, name := range c.systems {
 		lacking += c.missing[name].n
-		if n := c.all.n - c.missing[name].n; n > 0 && !c.written[name] {
+		if n := c.all.n - c.missing[name].n; n > 0 && c.blank[name] {
 			warn(allBlank(file, name, n))
 		}
 		if e := c.missing[name]; e.n > 0 {

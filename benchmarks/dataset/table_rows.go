@@ -142,7 +142,8 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 // tableLines are the lines of a table, as a reader of a row after the other.
 type tableLines struct {
 	pull func() ([]byte, error, bool)
-	rest []byte // of the line, with its end
+	line []byte // with its end
+	rest []byte // of the line, which is not read yet
 	err  error  // in place of a further line
 	left int    // bytes that the row may still have
 }
@@ -156,7 +157,8 @@ func (l *tableLines) fill() {
 	if l.err = err; !ok {
 		l.err = io.EOF
 	} else if err == nil {
-		l.rest = append(append(l.rest[:0], line...), '\n')
+		l.line = append(append(l.line[:0], line...), '\n')
+		l.rest = l.line
 	}
 }
 
@@ -221,7 +223,7 @@ func (t *tableSpec) plainRows(in *tableLines, comma rune) func() ([]string, int,
 		}
 		line++
 		row := strings.TrimSuffix(strings.TrimSuffix(string(in.rest), "\n"), "\r")
-		in.rest = in.rest[:0]
+		in.rest = nil
 		return strings.Split(row, string(comma)), line, nil
 	}
 }

@@ -150,11 +150,12 @@ func (r *run) correct(res *Result) {
 		d := &res.Differences[i]
 		off := d.Interval == nil || !d.Interval.Contains(0)
 		small := significance.Significant(float64(d.Corrected), alpha)
-		// An interval without a width is of a table too small to resample.
-		if d.Significant = small; !d.Corrected.Defined() {
-			d.Significant = off && d.Interval != nil && d.Interval.Low < d.Interval.High
+		decided := small
+		if !d.Corrected.Defined() {
+			// An interval without a width is of a table too small to resample.
+			decided = off && d.Interval != nil && d.Interval.Low < d.Interval.High
 		}
-		d.Significant = d.Significant && d.Value.Defined() && d.Value != 0
+		d.Significant = decided && d.Value.Defined() && d.Value != 0
 		// The least p-value of so many resamples would not be significant either.
 		enough := r.p.Test.draws(alpha / float64(len(family)))
 		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && d.Resamples < enough; d.Undecided {

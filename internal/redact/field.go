@@ -15,7 +15,7 @@ var secretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
 
 // credential is what looks like one in any text: keys of OpenAI, Hugging Face, GitHub and
 // AWS, JSON web tokens, and what headers of HTTP hold.
-var credential = regexp.MustCompile(`(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
+var credential = regexp.MustCompile(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
 
 // IsSecretKey reports whether a key of a file or of a request's fields is called as one
 // that holds a secret.

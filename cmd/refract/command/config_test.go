@@ -16,6 +16,7 @@ func TestSecretField(t *testing.T) {
 		`{"headers":{"Authorization":"Bearer hush"}}`:            "Authorization",
 		`{"a":[{"password":["hush"]}]}`:                          "password",
 		`{"user":"sk-hush"}`:                                     "user",
+		`{"user":"sk-x"}`:                                        "user",
 		`{"proxy":"http://u:hush@h"}`:                            "proxy",
 		`{"user":"Bearer hush-hush-hush"}`:                       "user",
 		`{"tags":["by hf_hushhushhushhushhushhush"]}`:            "tags",

@@ -19,6 +19,7 @@ type expandFlags struct {
 	checkFlags
 	shardFlag
 
+	target  string // the language of the references, where it is known
 	prompts string // their names
 	form    string
 	judge   string // model; "" for none
@@ -142,10 +143,11 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	if err := redact.CheckStored(cfg.Extra); err != nil {
 		return cfg, usagef("--extra: %w", err)
 	}
-	if err := redact.CheckStored(map[string]any{"model": cfg.Model, "model-revision": cfg.Revision, "judge": x.judge}); err != nil {
+	if err := redact.CheckStored(map[string]any{"model": cfg.Model, "revision": cfg.Revision, "judge": x.judge}); err != nil {
 		return cfg, usagef("%w", err)
 	}
-	if cfg.Prompts, err = x.readPrompts(args); err != nil {
+	_, x.target = x.languages(args)
+	if cfg.Prompts, err = x.readPrompts(); err != nil {
 		return cfg, err
 	}
 	if cfg.Check, err = x.checker(e, args, cfg.Prompts); err != nil {
@@ -180,20 +182,19 @@ func parameterUpTo(most float64) func(string) (*float64, error) {
 }
 
 // readPrompts reads --prompts, with the language that some ask for.
-func (x *expandFlags) readPrompts(args []string) ([]diversify.Prompt, error) {
+func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 	prompts, err := diversify.ParsePrompts(x.prompts)
 	if err != nil {
 		return nil, usagef("--prompts: %w", err)
 	}
-	_, target := x.languages(args)
 	for i, p := range prompts {
 		if !p.NeedsLanguage() {
 			continue
 		}
-		if target == "" {
+		if x.target == "" {
 			return nil, usagef("prompt %q asks for a language: name that of the references with --language, such as --language de", p.Name)
 		}
-		if prompts[i], err = p.In(target); err != nil {
+		if prompts[i], err = p.In(x.target); err != nil {
 			return nil, usagef("--language: %w", err)
 		}
 	}

@@ -20,7 +20,6 @@ import (
 type expansion struct {
 	*expandFlags
 	e      *env
-	target string // the language of the references, where it is known
 	cfg    diversify.Config
 	ds     refract.Dataset // the part of the input that this run expands
 	prices ask.Prices
@@ -35,7 +34,6 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	r := &expansion{expandFlags: x, e: e, cfg: cfg}
-	_, r.target = x.languages(args)
 	if r.prices, err = x.readPrices(x.models()...); err != nil {
 		return err
 	}

@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// The programs of docs/library.md build in a module of their own, are as short
+// The programs of docs/how-to/library.md build in a module of their own, are as short
 // as they are said to be, and work.
 func TestLibraryPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
 	}
-	text, err := os.ReadFile(filepath.Join("docs", "library.md"))
+	text, err := os.ReadFile(filepath.Join("docs", "how-to", "library.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the release of the last commit as a snapshot, all but what needs a registry, and
-# checks what is in it: docs/release.md. Nothing is published.
+# checks what is in it: docs/how-to/release.md. Nothing is published.
 #
 # usage: deploy/release.sh [DIR]
 #

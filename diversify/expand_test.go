@@ -347,7 +347,7 @@ func TestStore(t *testing.T) {
 		cfg := config(completer(echo))
 		cfg.Store = store{cfg.Store, func([]cache.Record) error { return io.ErrShortWrite }}
 		out, _, err := run(t.Context(), newExpander(t, cfg), numbered(2))
-		if !errors.Is(err, io.ErrShortWrite) || len(out) != 0 || !strings.Contains(err.Error(), "the answer cannot be stored") {
+		if !errors.Is(err, io.ErrShortWrite) || len(out) != 0 || !strings.Contains(err.Error(), "cannot be stored") {
 			t.Errorf("%v; %d segments", err, len(out))
 		}
 	})

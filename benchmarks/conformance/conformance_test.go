@@ -6,7 +6,7 @@
 //  1. generate.py writes cases.jsonl with sacreBLEU, and says what its fields are.
 //  2. The test here runs every case through Refract's engine.
 //  3. run.py runs every case through other packages, as their users would, and
-//     results.json is what it last found; docs/conformance.md shows it.
+//     results.json is what it last found; docs/reference/conformance.md shows it.
 package conformance
 
 import (

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/conformance.md")
+var update = flag.Bool("update", false, "rewrite the tables of docs/reference/conformance.md")
 
 // finding is what run.py found of one package.
 type finding struct {
@@ -35,7 +35,7 @@ func (c counts) String() string {
 	return fmt.Sprintf("%d wrong, %d refused", c.Wrong, c.Refused)
 }
 
-// TestDocument holds the tables of docs/conformance.md against results.json, and the
+// TestDocument holds the tables of docs/reference/conformance.md against results.json, and the
 // results against the cases: all of them, no other ones.
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("results.json")
@@ -67,7 +67,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
-	const path, begin, end = "../../docs/conformance.md", "<!-- tables -->\n", "<!-- end of tables -->"
+	const path, begin, end = "../../docs/reference/conformance.md", "<!-- tables -->\n", "<!-- end of tables -->"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@
 //
 // # The sets of papers
 //
-// docs/formats.md says which files each reader takes, and what it makes of
+// docs/reference/formats.md says which files each reader takes, and what it makes of
 // them. Fields and columns that serve no purpose here, such as scores of
 // metrics, are known by name and passed over; unknown fields of JSON Lines are
 // errors. Tables may have further columns.

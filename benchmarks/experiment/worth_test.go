@@ -85,7 +85,7 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// TestWorthOfSummEval has figures of docs/findings.md.
+// TestWorthOfSummEval has figures of docs/explanation/findings.md.
 func TestWorthOfSummEval(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")

@@ -78,7 +78,7 @@ func New(o Options) (*Metric, error) {
 			return nil, fmt.Errorf("bleu: tokenizer %s: %w", o.Tokenize, err)
 		}
 	case slices.Contains(byMeCab, o.Tokenize):
-		return nil, fmt.Errorf("bleu: tokenizer %s needs MeCab and its dictionary, which are not part of this program: let sacreBLEU score as a program, 'exec:python3 sacrebleu_metric.py %[1]s' (see docs/lexical.md)", o.Tokenize)
+		return nil, fmt.Errorf("bleu: tokenizer %s needs MeCab and its dictionary, which are not part of this program: let sacreBLEU score as a program, 'exec:python3 sacrebleu_metric.py %[1]s' (see docs/reference/lexical.md)", o.Tokenize)
 	case o.ModelFile != "":
 		return nil, fmt.Errorf("bleu: tokenizer %s takes no model; %s do", o.Tokenize, strings.Join(byPiecesNames(), ", "))
 	case token.New(o.Tokenize) == nil:

@@ -32,7 +32,7 @@ func (m *Metric) InLanguage(code string) metrics.Metric {
 // Remark implements metrics.Remarker.
 func (m *Metric) Remark(texts []string) string {
 	if own := ofLanguage[m.language]; own.sacreBLEU != own.here {
-		return fmt.Sprintf("sacreBLEU splits texts in %s by %s, which needs a dictionary that Refract does not have: here each character is a word (tok:%s); for sacreBLEU's own scores take 'exec:python3 sacrebleu_metric.py %s' (docs/lexical.md)",
+		return fmt.Sprintf("sacreBLEU splits texts in %s by %s, which needs a dictionary that Refract does not have: here each character is a word (tok:%s); for sacreBLEU's own scores take 'exec:python3 sacrebleu_metric.py %s' (docs/reference/lexical.md)",
 			m.language, own.sacreBLEU, own.here, own.sacreBLEU)
 	}
 	return token.Remark(texts, m.tokenizer().Split, func(code string) bool {

@@ -12,7 +12,7 @@ import (
 
 // Definition is a judge as data: what is sent to a model, and how its answer
 // is read. The built-in judges and those of users are files of the same form,
-// which docs/judges.md describes.
+// which docs/reference/judges.md describes.
 //
 // All texts marked as templates may hold variables in braces: {src}, {ref}
 // and {out} (the source, the reference and the hypothesis), the names of

@@ -12,7 +12,7 @@ import (
 
 func readDocs(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/judges.md")
+	text, err := os.ReadFile("../../docs/reference/judges.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,5 +12,5 @@
 //  4. An answer is checked against its request, and against the model as it was
 //     at first: there is a number for every row, or an error.
 //
-// docs/neural.md states the tensors.
+// docs/reference/neural.md states the tensors.
 package neural

@@ -20,7 +20,7 @@ func Unserved() (out []metrics.Factory) {
 			Name: name, Summary: summary, Tail: "…", Unlisted: true,
 			Runs: "OIP server", Source: paper, Licence: licence, Info: &info,
 			New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
-				return nil, v.Wrong(fmt.Errorf("it is a model on a server: docs/neural-servers.md says how to start one, and -m %s:http://HOST:8000/%s scores with it", Name, name))
+				return nil, v.Wrong(fmt.Errorf("it is a model on a server: docs/how-to/neural-servers.md says how to start one, and -m %s:http://HOST:8000/%s scores with it", Name, name))
 			},
 		})
 	}

@@ -8,6 +8,6 @@
 //     (process.go).
 //  3. Answers become matrices, or an error that quotes them (answer.go).
 //
-// The protocol is in docs/programs.md; refract_metric.py speaks it for programs in
+// The protocol is in docs/how-to/programs.md; refract_metric.py speaks it for programs in
 // Python. All that a program writes is untrusted.
 package program

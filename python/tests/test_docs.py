@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and of README.md run."""
+"""The examples of docs/how-to/python.md and of README.md run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from model_server import ModelServer
 
 HERE = Path(__file__).resolve().parent.parent
-PAGES = [HERE / "README.md", HERE.parent / "docs" / "python.md"]
+PAGES = [HERE / "README.md", HERE.parent / "docs" / "how-to" / "python.md"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -49,7 +49,7 @@ func (e *env) buildCommand() *cobra.Command {
 		Long: `Make data that judges are trained on, by the recipe of a published metric. The
 prompt of every example is, byte for byte, what the metric sends when it is
 served, and the completion is what its parser reads. PLAN.yaml says what is made:
-docs/building.md has its fields.
+docs/how-to/building.md has its fields.
 
 -o is a folder: train and validation, items.jsonl with all items and the rule
 that left some out, a card, and the recipe. Answers are stored, so that the same

@@ -16,7 +16,7 @@ import (
 // repository is the root of the module, seen from this package.
 const repository = "../../.."
 
-// TestDocuments executes what README.md and docs/*.md tell the reader to type:
+// TestDocuments executes what README.md and the pages of docs tell the reader to type:
 // every line of a block marked "sh" that begins with "refract " or "go ". A
 // block marked "sh no-test" is only checked for commands and flags that exist.
 //
@@ -29,7 +29,7 @@ func TestDocuments(t *testing.T) {
 		t.Skip("it runs every documented command")
 	}
 	t.Parallel()
-	files, err := filepath.Glob(repository + "/docs/*.md")
+	files, err := filepath.Glob(repository + "/docs/*/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}

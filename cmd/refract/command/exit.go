@@ -75,7 +75,7 @@ func (e *env) hint(err error) string {
 	case errors.As(err, &none):
 		return "--missing exclude goes on, with missing scores"
 	case errors.Is(err, experiment.ErrNoJudgements):
-		return `a segment has them as "human": {"NAME": {"SYSTEM": 0.5}}, as jsonl: reads it; without, 'refract systems' tests which outputs score better, and 'refract help aggregators' says which setting agrees with people elsewhere; mtme:DIR/wmt22/zh-en is judged data of WMT (docs/formats.md)`
+		return `a segment has them as "human": {"NAME": {"SYSTEM": 0.5}}, as jsonl: reads it; without, 'refract systems' tests which outputs score better, and 'refract help aggregators' says which setting agrees with people elsewhere; mtme:DIR/wmt22/zh-en is judged data of WMT (docs/reference/formats.md)`
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
 	case errors.As(err, &refused) && refused.Refuses == llm.ParamTopP:

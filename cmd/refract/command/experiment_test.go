@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The file that docs/experiments.md shows is the one that its commands run.
+// The file that docs/how-to/experiments.md shows is the one that its commands run.
 func TestDocumentedExperiment(t *testing.T) {
-	doc, err := os.ReadFile(repository + "/docs/experiments.md")
+	doc, err := os.ReadFile(repository + "/docs/how-to/experiments.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func foreign(flag string) string {
 // elsewhere says how metrics run that the field knows and that are none of the names
 // here; "" for others.
 func elsewhere(name string) string {
-	const server = " is a model on a server: docs/neural-servers.md says how to start one, and -m oip:http://HOST:8000/MODEL scores with it"
+	const server = " is a model on a server: docs/how-to/neural-servers.md says how to start one, and -m oip:http://HOST:8000/MODEL scores with it"
 	const program = " runs as a program: -m 'exec:processes=1 python3 metrics/program/"
 	name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
 	for _, m := range [][2]string{
@@ -166,14 +166,14 @@ func elsewhere(name string) string {
 		{"chrf2++", "sacreBLEU's chrF2++ is -m chrf++"},
 		{"spbleu", "spBLEU is -m bleu:tokenize=flores200"},
 		{"rougel rouge1 rouge2 rougelsum", "the names are rouge1, rouge2, rougeL and rougeLsum; rouge is all four"},
-		{"meteor", "METEOR" + program + "meteor.py' (docs/programs.md)"},
-		{"spice", "SPICE" + program + "spice.py' (docs/programs.md)"},
+		{"meteor", "METEOR" + program + "meteor.py' (docs/how-to/programs.md)"},
+		{"spice", "SPICE" + program + "spice.py' (docs/how-to/programs.md)"},
 		{"comet22 wmt22cometda unbabelcomet cometda", "COMET" + server},
 		{"comet23 cometkiwi22 cometkiwi23 wmt22cometkiwida xcometxl xcometxxl", "it" + server},
 		{"bertscoref1 bertscorer bertscorep", "BERTScore" + server},
 		{"metricx23 metricx24", "MetricX" + server},
-		{"gemba", "GEMBA's prompts are the judges -m gemba-da and -m gemba-mqm (docs/judges.md)"},
-		{"geval nist wer cer bleurt20 ribes eed", "any program can be a metric: -m 'exec:PROGRAM ARG…' (docs/programs.md)"},
+		{"gemba", "GEMBA's prompts are the judges -m gemba-da and -m gemba-mqm (docs/reference/judges.md)"},
+		{"geval nist wer cer bleurt20 ribes eed", "any program can be a metric: -m 'exec:PROGRAM ARG…' (docs/how-to/programs.md)"},
 	} {
 		if slices.Contains(strings.Fields(m[0]), name) {
 			return m[1]

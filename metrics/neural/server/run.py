@@ -8,7 +8,7 @@ usage: run.py triton|mlserver METRIC[:option=value,…]… [--port N] [--reposit
 
 Options of every metric: model (a folder, or an id at the Hugging Face hub), name (of the model on
 the server), device (auto, cpu, cuda:N), dtype (float32, float16,
-bfloat16), tokens (of a batch, 16384), threads. docs/neural-servers.md has those of each metric.
+bfloat16), tokens (of a batch, 16384), threads. docs/how-to/neural-servers.md has those of each metric.
 """
 
 import argparse

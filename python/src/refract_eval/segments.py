@@ -12,7 +12,7 @@ class Variant:
     """An expanded reference. text is None where it is missing.
 
     reference is the index of the original that it rewrites, from 0; other has the further
-    fields of docs/formats.md, such as "raw", "verdict" and "alarms".
+    fields of docs/reference/formats.md, such as "raw", "verdict" and "alarms".
     """
 
     text: str | None
@@ -26,7 +26,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Segment:
-    """A line of a set in JSON Lines (docs/formats.md).
+    """A line of a set in JSON Lines (docs/reference/formats.md).
 
     references are the originals, of which None is missing; variants follow them. Hypotheses
     are by system; human has judgements by name and system. rejected holds answers of a

@@ -27,7 +27,7 @@ def kind(name):
     except ModuleNotFoundError as e:
         if e.name == f"{__package__}.{name}":
             raise Wrong(f"there is no metric {name!r}") from None
-        raise Wrong(f"{name} needs the Python package {e.name}; docs/neural-servers.md names its requirements") from e
+        raise Wrong(f"{name} needs the Python package {e.name}; docs/how-to/neural-servers.md names its requirements") from e
 
 
 def resolve(spec):

@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// repeated has the first reference "x" three times and "" twice. The third
-// line is of a text that is missing, the sixth of no reference at all.
+// repeated has the first reference "x" three times and "" twice. In the third line the
+// first reference is missing; the sixth has no references at all.
 const repeated = `{"id":"a","references":["x","r"]}
 {"id":"b","references":[""]}
 {"id":"c","references":[null,"x"]}
@@ -23,7 +23,7 @@ const repeated = `{"id":"a","references":["x","r"]}
 {"id":"h","references":["y"]}
 `
 
-// variantTexts writes the variants of each segment in a line.
+// variantTexts writes each segment's variants on a line.
 func variantTexts(segments []*refract.Segment) []string {
 	var all []string
 	for _, s := range segments {

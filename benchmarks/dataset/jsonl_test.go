@@ -179,7 +179,7 @@ func TestJSONLMarksAndLineEnds(t *testing.T) {
 }
 
 func TestJSONLLongLines(t *testing.T) {
-	// Around the buffer's size and far above it.
+	// Around the buffer's size, and far above it.
 	for _, n := range []int{lineBuffer - 30, lineBuffer - 21, lineBuffer - 20, lineBuffer - 19, lineBuffer, 3 * lineBuffer, 5 << 20} {
 		long := strings.Repeat("é", n/2)
 		ds, _ := openText(t, `{"id":"1","source":"`+long+"\"}\n{\"id\":\"2\",\"source\":\"x\"}", Options{})

@@ -35,7 +35,8 @@ func writeFile(t interface{ Fatal(...any) }, path string, b []byte) {
 	}
 }
 
-// Parquet holds what JSON Lines holds, but for hypotheses, judgements and what a judge said, and a language.
+// Parquet keeps what JSON Lines keeps, except for hypotheses, judgements, what a judge
+// said, and a language.
 func TestParquetRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	rapid.Check(t, func(t *rapid.T) {
@@ -168,7 +169,7 @@ func TestParquetErrors(t *testing.T) {
 			}
 		})
 	}
-	// The smallest file that there is.
+	// The smallest possible file.
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	writeFile(t, path, rowsOf(t, smallest{"a", []string{"r", ""}}))
 	got, err := openAndCollect(Open("parquet:"+path, Options{}))
@@ -182,7 +183,7 @@ func TestParquetErrors(t *testing.T) {
 	wantError(t, dir, err, "none: no such file or directory")
 }
 
-// What a file has no column for is missing, also in variants.
+// Values without a column are missing, also in variants.
 func TestParquetAbsentColumns(t *testing.T) {
 	type variant struct {
 		Text string `parquet:"text"`
@@ -204,8 +205,8 @@ func TestParquetAbsentColumns(t *testing.T) {
 	}
 }
 
-// What pandas and Polars make of a set is the set: integers of 64 bits, columns in another
-// order, lists in which nothing ever was, and columns that earlier versions wrote.
+// A set that pandas or Polars has rewritten is read back as the same set: 64-bit integers,
+// reordered columns, lists without any values, and columns that earlier versions wrote.
 func TestParquetOfDataFrames(t *testing.T) {
 	type variant struct {
 		Prompt    string   `parquet:"prompt"`
@@ -232,7 +233,7 @@ func TestParquetOfDataFrames(t *testing.T) {
 		t.Errorf("a number without room: %v", err)
 	}
 
-	// Without variants there are none, and an index of pandas is no column.
+	// Without variants there are none, and the index of pandas is not a column.
 	type few struct {
 		ID         string   `parquet:"id"`
 		References []string `parquet:"references,list"`
@@ -244,7 +245,7 @@ func TestParquetOfDataFrames(t *testing.T) {
 	if err != nil || len(got) != 1 || len(got[0].Variants)+len(got[0].Rejected) > 0 {
 		t.Errorf("without variants: %+v, %v", got, err)
 	}
-	// The library decodes some files of LZ4 as zeros.
+	// The library decodes some LZ4 files as zeros.
 	if err := parquet.WriteFile(packed, []few{{"a", []string{"r"}, 7}}, parquet.Compression(&parquet.Lz4Raw)); err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestParquetOfDataFrames(t *testing.T) {
 	}
 }
 
-// A damaged file is an error or reads as something, but ends no program.
+// A damaged file is an error or is read as something, but never ends the program.
 func TestParquetDamage(t *testing.T) {
 	s := &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}}
 	for i := range 20 {

@@ -44,7 +44,7 @@ func (m *Manifest) read(ctx context.Context, dir string, inner *set, each func(*
 	return err
 }
 
-// open opens the files by their own format.
+// open opens the files in their own format.
 func (m *Manifest) open(dir string, o Options) (*set, error) {
 	paths := func(role string) []string {
 		var out []string

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestReaders reads a sample in each format of other people. The goldens have
-// each segment as JSON Lines after its position, and then what was warned of.
+// TestReaders reads a sample in each external format. The goldens have each segment as JSON
+// Lines after its position, and then the warnings.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct{ name, spec string }{
 		{"summeval", "summeval:testdata/summeval.jsonl"},
@@ -74,7 +74,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// Judgements are read when they are asked for, and those that are asked for.
+// Only the requested judgements are read.
 func TestReadersJudgements(t *testing.T) {
 	for _, c := range []struct {
 		spec  string
@@ -120,7 +120,7 @@ func TestReadersJudgements(t *testing.T) {
 	}
 }
 
-// A row is bounded while it is read, also where a quote never closes.
+// A row is bounded while it is read, even if a quote never closes.
 func TestOpenQuote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "open.csv")
 	line := strings.Repeat("word ", 200_000) + "\n"
@@ -215,7 +215,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// here is the folder of the samples.
+// here returns the folder of the samples.
 func here(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("testdata")

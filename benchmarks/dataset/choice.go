@@ -73,7 +73,7 @@ func (n *Census) Check(c *Choice) error {
 		for _, name := range of.chosen {
 			switch {
 			case len(of.known) == 0:
-				return fmt.Errorf("no %s %s: no segment states one", of.kind, text.Quote(name))
+				return fmt.Errorf("no %s %s: no segment has one", of.kind, text.Quote(name))
 			case !slices.Contains(of.known, name):
 				return fmt.Errorf("no %s %s%s; there are %s", of.kind, text.Quote(name), didYouMean(name, of.known), quotedNames(of.known))
 			}

@@ -57,7 +57,7 @@ func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refr
 	return p.add, func() {
 		if p.moved.n > 0 {
 			d.warn(Warning{refract.Position{File: d.in.name}, fmt.Sprintf(
-				"%d of %s have the variants of a later line, which is of the same first reference (%s); div-ref-lines:FILE gives each segment those of its own line",
+				"%d of %s have the variants of a later line with the same first reference (%s); div-ref-lines:FILE gives each segment the variants of its own line",
 				p.moved.n, english.Count(p.line, "segment"), &p.moved)})
 		}
 	}, nil

@@ -333,7 +333,7 @@ func checkVariant(v *refract.Variant) error {
 	if o := v.Origin; o != nil {
 		all = append(append(all, o.Revision, o.ServedModel, o.Form, o.Raw.Value), o.Cleaned...)
 		if o.Sampling != "" && (o.Sampling[0] != '{' || strings.Contains(o.Sampling, "\n") || !jsontext.Value(o.Sampling).IsValid()) {
-			return fmt.Errorf("has the sampling parameters %s, which are no JSON object on one line", text.Quote(o.Sampling))
+			return fmt.Errorf("has the sampling parameters %s, which are not a JSON object on one line", text.Quote(o.Sampling))
 		}
 	}
 	if slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) }) {

@@ -93,7 +93,7 @@ func otherColumns(err error, line []byte, path string) error {
 	if _, ours := object["references"]; fault.Mistyped && (ours || len(object) < 3) {
 		return err // only one field has a wrong type
 	}
-	return fmt.Errorf("%w; a file with columns of its own is read as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
+	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
 }
 
 func lineSet(in *input, o Options) *set {

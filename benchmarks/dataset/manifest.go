@@ -138,7 +138,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, failFile(dir, "the folder does not exist")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failFile(dir, "there is no %s, so this is no published folder: %w", ManifestName, fs.ErrNotExist)
+		return nil, failFile(dir, "there is no %s, so this is not a published folder: %w", ManifestName, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, fileError(path, err)
@@ -172,7 +172,7 @@ func (m *Manifest) check() error {
 	}
 	for _, k := range m.MeaningKept {
 		if !k.possible() {
-			return fmt.Errorf("of the variants of %s, %d of %d keep the meaning, with the interval %v, which cannot be; get it again", text.Quote(k.Model), k.Kept, k.N, k.Interval)
+			return fmt.Errorf("of the variants of %s, %d of %d keep the meaning, with the interval %v, which is impossible; get the folder again", text.Quote(k.Model), k.Kept, k.N, k.Interval)
 		}
 	}
 	for _, f := range m.Files {

@@ -38,7 +38,7 @@ func openMTME(place string, o Options) (*set, error) {
 	}
 	standard := standardReference(filepath.Base(f.root), f.lp)
 	if strings.HasPrefix(filepath.Base(f.root), "wmt") && len(o.References) == 0 && len(names) == 1 && names[0] != standard {
-		o.Warn(Warning{refract.Position{File: f.root}, fmt.Sprintf("%s has no reference %s, by which its shared task was scored; %s is taken", f.lp, standard, names[0])})
+		o.Warn(Warning{refract.Position{File: f.root}, fmt.Sprintf("%s has no reference %s, with which its shared task was scored; %s is used", f.lp, standard, names[0])})
 	}
 	for _, name := range names {
 		in, err := f.references.open(name)

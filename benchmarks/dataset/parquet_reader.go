@@ -186,7 +186,7 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 	for _, group := range p.Metadata().RowGroups {
 		for _, column := range group.Columns {
 			if codec := column.MetaData.Codec; codec == format.Lz4Raw {
-				return nil, errors.New("the file is packed with LZ4, which is not read right: write it with zstd or snappy")
+				return nil, errors.New("the file is compressed with LZ4, which cannot be read reliably; write it with zstd or snappy")
 			}
 			// The library unpacks a whole page, and reads all lists of a row, before any bound on
 			// texts applies. An element of a list takes 16 bytes even if it is empty.
@@ -224,7 +224,7 @@ func checkSchema(p *parquet.File, file string) error {
 		for _, path := range got.Columns() {
 			columns = append(columns, columnName(path))
 		}
-		return "; a file with columns of its own is read as " + suggestTable(file, columns)
+		return "; read a file with other columns as " + suggestTable(file, columns)
 	}
 	want := parquet.SchemaOf(record{})
 	var known []string
@@ -251,7 +251,7 @@ func checkSchema(p *parquet.File, file string) error {
 			return fmt.Errorf("column %s is of type %v; want %v", name, h, w)
 		}
 		if have.MaxRepetitionLevel != leaf.MaxRepetitionLevel {
-			return fmt.Errorf("column %s is nested in another way than %s", name, strings.Join(path, "."))
+			return fmt.Errorf("column %s is nested differently from %s", name, strings.Join(path, "."))
 		}
 	}
 	for _, path := range [][]string{{"id"}, {"references", "list", "element"}} {

@@ -88,7 +88,7 @@ func TestParquetShards(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(dir, "data", "test-00002-of-00002.parquet"), encodeParquet(t, segment("b")))
 	_, err = openAndCollect(Open("parquet:"+dir, Options{}))
-	wantError(t, dir, err, filepath.Join("data", "test-00002-of-00002.parquet")+`:1: id "b" is that of segment 2 already; ids must be unique`)
+	wantError(t, dir, err, filepath.Join("data", "test-00002-of-00002.parquet")+`:1: id "b" is already used by segment 2; ids must be unique`)
 }
 
 // rowsOf writes rows of any schema.
@@ -144,12 +144,12 @@ func TestParquetErrors(t *testing.T) {
 		{"cut off", encodeParquet(t, &refract.Segment{ID: "a"})[:100], "d.parquet: the Parquet file is cut off or damaged"},
 		{"unknown column", rowsOf(t, misspelt{}), `d.parquet: unknown column "sourse" (did you mean "source"?)`},
 		{"type", rowsOf(t, numbered{}), "d.parquet: column id is of type INT64"},
-		{"no references", rowsOf(t, bare{}), `d.parquet: there is no column references; a file with columns of its own is read as 'table:d.parquet,id=id,reference=COLUMN,system:NAME=COLUMN'`},
+		{"no references", rowsOf(t, bare{}), `d.parquet: there is no column references; read a file with other columns as 'table:d.parquet,id=id,reference=COLUMN,system:NAME=COLUMN'`},
 		{"references as text", rowsOf(t, plain{}), `d.parquet: unknown column "references"`},
 		{"bomb", rowsOf(t, plain{References: strings.Repeat("a", maxLine+2*refract.DefaultMaxText)}), "d.parquet: column references unpacks to "},
 		{"bomb of empty elements", rowsOf(t, smallest{"a", make([]string, 5<<20)}), "d.parquet: column references.list.element unpacks to 79 MiB for 5242880 values"},
 		{"no rows", rowsOf[smallest](t), "d.parquet: the dataset is empty: no segment at all"},
-		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each needs a non-empty one of its own"},
+		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each segment needs a unique, non-empty id"},
 		{"UTF-8", rowsOf(t, smallest{ID: "a"}, smallest{ID: "b", References: []string{"\xff"}}), `d.parquet:2: it has "\xff", which is not UTF-8`},
 		{"parent", of(variantRecord{Reference: 1}), `d.parquet:1: segment "a": variants[0] is of reference 1, but the segment has 1 reference (the first is 0)`},
 		{"sample", of(variantRecord{Sample: -1}), `d.parquet:1: variants[0] has the sample -1`},
@@ -157,7 +157,7 @@ func TestParquetErrors(t *testing.T) {
 		{"raw_is", of(variantRecord{RawIs: "same"}), `d.parquet:1: variants[0] has the raw_is "same"; write "text", "raw" or "missing"`},
 		{"raw_is absent", of(variantRecord{Revision: "r"}), `d.parquet:1: variants[0] has an origin, but raw_is is ""; write "text", "raw" or "missing"`},
 		{"created", of(variantRecord{RawIs: "text", Created: "today"}), `d.parquet:1: variants[0] was created at "today"; write a date and time such as 2024-02-29T13:00:00Z`},
-		{"sampling", of(variantRecord{RawIs: "text", Sampling: "[]"}), `d.parquet:1: variants[0] has the sampling parameters "[]", which are no JSON object on one line`},
+		{"sampling", of(variantRecord{RawIs: "text", Sampling: "[]"}), `d.parquet:1: variants[0] has the sampling parameters "[]", which are not a JSON object on one line`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

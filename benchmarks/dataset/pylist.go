@@ -105,7 +105,7 @@ func (p *pyList) str(quote byte) (string, error) {
 			r, rest = rune(rest[1]), rest[2:]
 		case c == '\\': // Go has Python's escapes, except short octal numbers, which repr never writes
 			if r, _, rest, err = strconv.UnquoteChar(rest, 0); err != nil {
-				return "", p.fail(at, "an escape that is unknown, cut off or stands for no character; a backslash is written \\\\")
+				return "", p.fail(at, "the escape is unknown, cut off or no valid character; write a backslash as \\\\")
 			}
 		default:
 			out, rest = append(out, c), rest[1:]

@@ -307,7 +307,7 @@ func fillVariants(dst []variantRecord, variants []refract.Variant) []variantReco
 func (r *record) segment(json bool) (*refract.Segment, error) {
 	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged}
 	if s.ID == "" {
-		return nil, errors.New("the segment has no id; each needs a non-empty one of its own")
+		return nil, errors.New("the segment has no id; each segment needs a unique, non-empty id")
 	}
 	if len(r.References) > 0 {
 		s.References = make([]refract.Text, len(r.References))

@@ -219,7 +219,7 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, er
 func (r *record) extend(g, s *refract.Segment) error {
 	switch {
 	case g.ID != s.ID:
-		return failAt(g.Pos, 0, "want the row of segment %s (%s), found that of %s; the rows must be in the dataset's order, one per segment",
+		return failAt(g.Pos, 0, "want the row of segment %s (%s), found the row of %s; the rows must be in the dataset's order, one per segment",
 			text.Quote(s.ID), s.Pos, text.Quote(g.ID))
 	case r.Variants != nil || r.Rejected != nil:
 		if err := checkParents(g, len(s.References)); err != nil {

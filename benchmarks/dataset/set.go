@@ -138,7 +138,7 @@ func checked(name, unit string, o Options, read reading) reading {
 					if unit == rowUnit {
 						advice = "; rows of the same segment are joined by group=COLUMN instead of id=COLUMN"
 					}
-					return failAt(s.Pos, 0, "id %s is that of %s %d already; ids must be unique%s", text.Quote(s.ID), unit, first, advice)
+					return failAt(s.Pos, 0, "id %s is already used by %s %d; ids must be unique%s", text.Quote(s.ID), unit, first, advice)
 				}
 			}
 			s.Judgements = o.judgementsOf(s.Judgements)

@@ -100,7 +100,7 @@ func TestOneFileTwice(t *testing.T) {
 			t.Error(s, err)
 		}
 	}
-	if strings.Join(said, "") != "r.txt: the file is given twice, and is two equal references" {
+	if strings.Join(said, "") != "r.txt: the file is given twice and counts as two equal references" {
 		t.Errorf("said %q", said)
 	}
 }

@@ -78,7 +78,7 @@ func readSummEval(path string, warn func(Warning)) ([]*refract.Segment, error) {
 	for _, field := range []string{"text", "references"} {
 		if n := differ[field]; n > 0 {
 			warn(Warning{refract.Position{File: path}, fmt.Sprintf(
-				"%s: %s is not that of the first row with the same id, which is taken for all", english.Count(n, "row"), text.Quote(field))})
+				"%s: %s differs from the first row with the same id, whose value counts for all", english.Count(n, "row"), text.Quote(field))})
 		}
 	}
 	return segments, nil

@@ -60,7 +60,7 @@ func number(t refract.Text, column string) (value float64, valid bool, err error
 	}
 	value, valid, ok := parseScore([]byte(field))
 	if !ok {
-		return 0, false, fmt.Errorf("column %s is %s; want a number, or nothing where there is no score", text.Quote(column), text.Quote(field))
+		return 0, false, fmt.Errorf("column %s is %s; want a number, or nothing if there is no score", text.Quote(column), text.Quote(field))
 	}
 	return value, valid, nil
 }
@@ -289,7 +289,7 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 // notLines explains how to turn one JSON array, as pandas writes it, into lines.
 func notLines(line []byte, err error) error {
 	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
-		return errors.New("this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl")
+		return errors.New("this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl")
 	}
 	return err
 }
@@ -354,7 +354,7 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		return tableText(value[path[0]], path[1:])
 	}
 	if len(path) > 0 {
-		return v, errors.New("it holds no structure")
+		return v, errors.New("it is not a structure")
 	}
 	switch value := value.(type) {
 	case string:

@@ -46,7 +46,7 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 	}
 	for i, path := range s.References {
 		if slices.Contains(s.References[:i], path) {
-			o.Warn(Warning{refract.Position{File: path}, "the file is given twice, and is two equal references"})
+			o.Warn(Warning{refract.Position{File: path}, "the file is given twice and counts as two equal references"})
 		}
 		in, err := newInput(path)
 		if err != nil {
@@ -75,7 +75,7 @@ func (o *Options) openSystems(files []NamedFile) (all []system, err error) {
 		}
 		in, err := o.input(f.Path)
 		if err == nil && in.stdin != nil && slices.ContainsFunc(files[:i], func(g NamedFile) bool { return g.Path == f.Path }) {
-			err = failFile(in.name, "is of another system already")
+			err = failFile(in.name, "already belongs to another system")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("system %s: %w", text.Quote(f.Name), err)

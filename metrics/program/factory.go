@@ -24,7 +24,7 @@ const Name = "exec"
 var options = []metrics.Option{
 	{Key: "processes", Default: "half the cores, 4 at most", Values: "1–256", Doc: "processes at a time"},
 	{Key: "timeout", Default: "10m", Values: "DURATION", Doc: "time for the hello line, and for a batch"},
-	{Key: "name", Default: "that of its hello line", Values: "NAME", Doc: "what the metric is called, behind exec:"},
+	{Key: "name", Default: "the name in its hello line", Values: "NAME", Doc: "the name of the metric, after exec:"},
 	{Key: "pass", Values: "NAME,…", Doc: "variables that it gets though their names sound secret"},
 }
 

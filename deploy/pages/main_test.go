@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every command has a man page, each shell its completions, and the cask of
-// Homebrew names all pages.
+// Every command has a man page, every shell its completions, and Homebrew's cask names all pages.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	if err := pages(dir); err != nil {

@@ -1,8 +1,8 @@
 # Sourced by scripts that need Python packages, in the repository's root. It sets $venv to the
-# environment of the lock file, which is kept in $CI_CACHE, by default
+# environment of $lock, by default the peers', which is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci (2 GB, three minutes the first time).
 cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
-lock=benchmarks/peers/requirements.txt
+lock=${lock:-benchmarks/peers/requirements.txt}
 venv=$cache/peers-$(sha256sum <"$lock" | cut -c1-12)
 if ! [ -e "$venv/whole" ]; then
 	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then

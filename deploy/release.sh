@@ -17,7 +17,7 @@ step "tools"
 . deploy/release_tools.sh
 
 step "workflows and configuration"
-actionlint .github/workflows/*.yml
+actionlint .github/workflows/*.yml examples/github/*.yml
 goreleaser check
 
 # A clone has no files of others, and a tag of its own.

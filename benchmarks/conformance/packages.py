@@ -1,8 +1,8 @@
 """How a user of each package computes a case: a program that sets "score".
 
-A program follows the package's documentation. Where the package has no way to what a
-case asks for (a mean over references, a sentence's BLEU), or says that its numbers follow
-another definition, it is Inexpressible, which is no fault.
+A program follows the package's documentation. If the package cannot express a case (a mean over references, a
+sentence's BLEU), or says that its numbers follow another definition, the case is Inexpressible, which is not a
+fault.
 """
 import importlib.util
 import os

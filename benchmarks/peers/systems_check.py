@@ -3,10 +3,9 @@
 
 usage: systems_check.py REFRACT [--data DATA] [--segments N] [--speed]
 
-Systems are compared under BLEU, chrF and TER, with one reference and with two,
-by paired bootstrap and by approximate randomization: scores within 1e-9, means
-and intervals to the single precision that sacreBLEU has, p-values equal. Without
-DATA these are texts made of a fixed seed, and with it systems of WMT22 zh-en.
+Systems are compared under BLEU, chrF and TER, with one reference and with two, by paired bootstrap and by
+approximate randomization: scores within 1e-9, means and intervals to sacreBLEU's single precision, p-values
+equal. Without DATA the texts are generated from a fixed seed, and with it they are systems of WMT22 zh-en.
 """
 import argparse
 import json

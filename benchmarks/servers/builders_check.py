@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that Hugging Face's datasets loads what builders of training data write, with
-the columns that trainers read.
+"""Checks that Hugging Face's datasets loads the builders' training data, with the columns that trainers read.
 
 usage: builders_check.py FOLDER
 

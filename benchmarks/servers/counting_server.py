@@ -1,5 +1,5 @@
-"""A model server that counts: it answers chats and completions, each after a
-while, and GET /calls tells how many it got and how often each prompt came."""
+"""A model server that counts: it answers chats and completions after a delay, and GET /calls returns how many
+it got and how often it got each prompt."""
 
 import hashlib
 import json

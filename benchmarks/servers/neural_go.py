@@ -1,4 +1,4 @@
-"""Compares the scores that refract has of a server with those that Python has of it."""
+"""Compares the scores that refract gets from a server with those that Python gets."""
 
 import ast
 import glob

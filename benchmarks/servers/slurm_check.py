@@ -1,5 +1,5 @@
-"""Runs the scripts of deploy/slurm on a cluster that loses what clusters lose, and
-wants what one process gives: slurm_check.py SCRIPTS DATA WORK (see slurm.sh)."""
+"""Runs the scripts of deploy/slurm on a cluster with typical losses, and expects the result of one process:
+slurm_check.py SCRIPTS DATA WORK (see slurm.sh)."""
 
 import filecmp
 import glob
@@ -32,7 +32,7 @@ def expand(*more):
 
 
 class Array:
-    """An array of a command, in a folder of its own."""
+    """An array of a command, in its own folder."""
 
     def __init__(self, words, out):
         self.words, self.out = words + ["-o", out], out
@@ -48,7 +48,7 @@ class Array:
         return f"{self.out}.{number}-of-{SHARDS}.shard"
 
     def processes(self, number):
-        """The processes of a task, as this name space sees them."""
+        """The processes of a task, with the ids of this namespace."""
         found = []
         for folder in glob.glob("/proc/[0-9]*"):
             try:
@@ -67,7 +67,7 @@ class Array:
         return self.processes(number)[0]
 
     def check(self, whole):
-        """Merges all shards, which must be those of one process."""
+        """Merges all shards; the result must equal one process's."""
         merged = self.merge(self.job)
         want(merged.wait() == ["COMPLETED"], f"the merge of {self.out} ends: {log(merged)}")
         want(filecmp.cmp(self.out, whole, shallow=False), f"{self.out} is that of one process")
@@ -115,8 +115,8 @@ def scenario(what):
 
 
 def lose(cluster, what, how, lost):
-    """Runs both commands, takes something away under their first tasks, and
-    wants the rest to end well. At most lost calls are made again."""
+    """Runs both commands, causes a loss during their first tasks, and checks that they still succeed. At most
+    lost calls are repeated."""
     scenario(what)
     server = serve(1)
     scoring, expanding = Array(score(), "scores.jsonl"), Array(expand(), "expanded.jsonl")

@@ -188,7 +188,7 @@ score = metric.compute(predictions=hyps, references=refs{options})["score"]
 class MBRS(Package):
     name = distribution = "mbrs"
     api = "`MetricBLEU`, `MetricChrF`, `MetricTER`: `corpus_score`, `score`, `expected_scores`"
-    within = 1e-4  # its tensors are of single precision
+    within = 1e-4  # its tensors have single precision
 
     def program(self, case):
         metric = {"bleu": "MetricBLEU", "ter": "MetricTER"}.get(case["metric"], "MetricChrF")
@@ -229,7 +229,7 @@ score = 100 * corpus_bleu([[tokens(r) for r in rs] for rs in refs], [tokens(h) f
 class TorchMetrics(Package):
     name = distribution = "torchmetrics"
     api = "`SacreBLEUScore`, `CHRFScore`, `TranslationEditRate`, times 100; BLEU where no smoothing has a say"
-    within = 1e-4  # its tensors are of single precision
+    within = 1e-4  # its tensors have single precision
 
     def expect(self, case):
         """Its chrF is that of chrF++.py, which sacreBLEU calls eps_smoothing: a mean of F by order."""

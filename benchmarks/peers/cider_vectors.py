@@ -29,7 +29,7 @@ The the He However, If 5 12 file.txt a.b.html README.md (800) 555-1234 800-555-1
 soft\u00adhyphen \u00ad A+B X&Y l'x-d'y 1st naïve École 中文 你好。 ， 、 日本・語 한국어 नमस्ते ไทย 😀 ❤️ → ∑ © ™ ° · • ½-x \u200b \ufeff Ｆｕｌｌ １２""".split()
 LETTERS = "aAbBnNtTsSuU..''--,,  12(<>)@:/&;$_#*?’\u00ad\u00e9中~^="
 OTHER_LINES = re.compile("[\t\r\n\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
-CAPITAL_SIGMA = "Σ"  # Java tells the end of a word in its own way
+CAPITAL_SIGMA = "Σ"  # Java finds the end of a word differently
 
 
 def fits(s):

@@ -119,7 +119,7 @@ def p_values(data, out):
 
 
 def its_tasks():
-    for other in "apache_beam", "dacite":  # for what is not asked of it here
+    for other in "apache_beam", "dacite":  # not needed here
         sys.modules.setdefault(other, unittest.mock.MagicMock())
     from mt_metrics_eval import tasks
 

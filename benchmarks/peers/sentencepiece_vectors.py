@@ -114,7 +114,7 @@ with open(args.folder + "/bleu.jsonl", "w", encoding="utf-8") as out:
         emit(corpus_row(spec, metric, [vary(rng, t, pool) for t in texts], [[t, vary(rng, t, pool)] for t in texts]))
     if args.data:
         for row in real_rows(args.data, settings, rng):
-            if row["kind"] == "corpus":  # sentences are scored with another order
+            if row["kind"] == "corpus":  # sentences use the effective order
                 emit(row)
 print(f"{scores} scores in {args.folder}/bleu.jsonl")
 print(f"{len(MODELS)} models, {rows} rows, sentencepiece {sentencepiece.__version__}")

@@ -98,7 +98,7 @@ class Check:
                     self.intervals += 1
                 if want.p_value is None:
                     continue
-                if got["result"] == "equal":  # no p-value: sacreBLEU's is the least
+                if got["result"] == "equal":  # no p-value; sacreBLEU gives the smallest
                     n = resamples or (10000 if test == "paired-ar" else 1000)
                     self.near(want.p_value, 1 / (n + 1), 1e-12, (m, name, "p of equal outputs"))
                     self.equal += 1

@@ -19,7 +19,7 @@ datasets.disable_progress_bars()
 
 
 def tokenizer():
-    """A tokenizer of bytes, which gives every text back."""
+    """A byte tokenizer, which restores every text."""
     symbols = ["<pad>", "<eos>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     made = Tokenizer(models.BPE(vocab={s: i for i, s in enumerate(symbols)}, merges=[]))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
-import datasets  # which reads these variables as it starts
+import datasets  # reads these variables on import
 
 datasets.disable_progress_bars()
 

@@ -49,7 +49,7 @@ def serve(port, delay):
         daemon_threads = True
 
         def handle_error(self, *_):
-            pass  # a client that was killed
+            pass  # the client was killed
 
     Server(("127.0.0.1", port), Handler).serve_forever()
 

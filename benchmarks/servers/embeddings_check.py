@@ -71,7 +71,7 @@ def scores(refract, url, folder, model):
     rows = subprocess.run(command + ["--per", "cell", "-f", "jsonl"], check=True, capture_output=True, text=True).stdout
     for row in map(json.loads, rows.splitlines()):
         if "system" not in row:
-            continue  # how much was answered
+            continue  # a summary line
         system = int(row["system"][1:])
         variants = SETS[int(row["id"])][1]
         if system >= len(variants):

@@ -85,7 +85,7 @@ class Encoder:
         encodings = self.tokenizer.encode_batch(texts)
         order = sorted(range(len(texts)), key=lambda i: len(encodings[i].ids))
         out = np.zeros((len(texts), self.w["embeddings.LayerNorm.bias"].shape[0]), np.float32)
-        for start in range(0, len(order), 32):  # of like length, so that little is padded
+        for start in range(0, len(order), 32):  # of similar length, for little padding
             part = order[start:start + 32]
             length = len(encodings[part[-1]].ids)
             ids, mask = np.zeros((len(part), length), np.int64), np.zeros((len(part), length), np.int64)

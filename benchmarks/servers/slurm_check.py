@@ -164,7 +164,7 @@ def crash(cluster, *arrays):
 def kill_slurmd(cluster, *arrays):
     first = [array.running(1) for array in arrays]
     name = host(arrays[1], 1)
-    os.kill(first[0], signal.SIGSTOP)  # so that it does not end before its copy is there
+    os.kill(first[0], signal.SIGSTOP)  # so that it does not end before its replacement starts
     cluster.kill_slurmd(name)
     for array in reversed(arrays):
         until(f"two copies of task 1 of {array.out} run", 120, lambda: len(array.processes(1)) == 2)
@@ -175,7 +175,7 @@ def kill_slurmd(cluster, *arrays):
 
 began = time.monotonic()
 with open(f"{data}/mt-metrics-eval-v2/wmt22/references/zh-en.refA.txt") as f, open(f"{work}/ref.txt", "w") as to:
-    to.writelines(f"{i} {line}" for i, line in zip(range(SEGMENTS), f))  # no two of them are equal
+    to.writelines(f"{i} {line}" for i, line in zip(range(SEGMENTS), f))  # all distinct
 os.chdir(work)
 one_process = f"{work}/{whole(score(), 'whole.jsonl')}"
 cluster = Cluster(work, nodes=2, cpus=8)

@@ -57,7 +57,7 @@ class Cluster:
             f.write("127.0.0.1 localhost head " + " ".join(names) + "\n")
         run("mount", "--bind", f"{work}/hosts", "/etc/hosts")
         os.makedirs(f"{work}/state")
-        os.chmod(work, 0o755)  # munge wants to be reached by all
+        os.chmod(work, 0o755)  # munge requires access for everyone
         with open(f"{work}/munge.key", "wb") as f:
             os.fchmod(f.fileno(), 0o400)
             f.write(os.urandom(128))

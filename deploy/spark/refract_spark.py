@@ -41,7 +41,7 @@ def main():
     adds = o.command == "score" and not rows(o.flags)
     form = ["--per", "statistics"] if adds else ["--format", "jsonl"] if o.command == "score" else []
     done = pipe(lines, o.command, "jsonl:-", *o.flags, *form)
-    if adds:  # sums are exact, so that their order does not matter
+    if adds:  # sums are exact, so their order does not matter
         done = pipe(done.coalesce(1, True), "merge", "-", "--format", "jsonl")
     done.saveAsTextFile(o.output)
     sc.stop()

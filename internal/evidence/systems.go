@@ -12,8 +12,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// ranking orders the systems under each setting, by the first one. It is nil
-// where there is nothing to order.
+// ranking orders the systems under each setting, starting with the first one's order. It is
+// nil if there is nothing to order.
 func (h *Held) ranking() *page.Ranking {
 	if len(h.settings) == 0 || len(h.names) < 2 {
 		return nil
@@ -84,7 +84,7 @@ func (h *Held) claim(chosen string) (text string, evidence []string) {
 	return text, evidence
 }
 
-// scoreTable is the score of every system under every setting.
+// scoreTable returns the score of every system under every setting.
 func (h *Held) scoreTable() *report.NamedTable {
 	t := &report.NamedTable{Name: "systems",
 		Title: "Scores of systems",

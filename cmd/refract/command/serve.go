@@ -56,7 +56,7 @@ ends.
 --listen answers over HTTP: the first line on standard output has the address and
 the token that requests need. ` + serveToken + ` sets the token, which an
 address beyond this machine requires; texts and token are not encrypted.
-docs/how-to/serve.md has the protocol.`,
+docs/reference/protocols.md has the protocol.`,
 		Example: `  refract serve
   refract serve --listen 127.0.0.1:0`,
 		Args: usageArgs(cobra.NoArgs),

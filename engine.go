@@ -60,11 +60,12 @@ type Options struct {
 	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest
 	// those of all others, so that later runs of any settings and datasets ask
 	// for what is new; nil keeps nothing, nor is anything kept of metrics that
-	// are metrics.NeverKept. Where a setting pools statistics of its metric, that metric is computed
+	// are metrics.NeverKept, or metrics.KeepUnneeded unless StoreUnneeded is set. Where a setting pools statistics of its metric, that metric is computed
 	// all the same. Warn, if not nil, is told of stored
 	// scores that are damaged, and in a run of segments without a source and of what a
 	// metrics.Remarker overlooks in the first segments.
 	Store, StoreRest ScoreStore
+	StoreUnneeded    bool
 	Warn             func(message string)
 	// Observe, if not nil, is told in a run how many segments more a metric has
 	// scored. It is called from any number of goroutines.

@@ -97,6 +97,7 @@ const (
 	KeepOnRequest Keep = iota // where a user asks for it, as scores are cheap
 	KeepAlways                // wherever there is a store, as scores are dear
 	KeepNever                 // the signature does not say all that changes a score
+	KeepUnneeded              // only on request, as scoring again takes less time than reading
 )
 
 // Declared is the Info of a metric that states its direction, "higher" (also "") or

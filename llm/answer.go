@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -23,6 +24,17 @@ const (
 	// that are no UTF-8 are escapes such as \xff.
 	FinishNotUnicode = "not_unicode"
 )
+
+// finishWords are the names that Gemini, Mistral, z.ai and DeepSeek have for the
+// protocol's reasons, in lower case. finishError is the protocol's for a server that broke off.
+var finishWords = map[string]string{
+	"max_tokens": FinishLength, "model_length": FinishLength, "model_context_window_exceeded": FinishLength,
+	"safety": FinishContentFilter, "recitation": FinishContentFilter, "blocklist": FinishContentFilter,
+	"prohibited_content": FinishContentFilter, "spii": FinishContentFilter, "sensitive": FinishContentFilter,
+	"insufficient_system_resource": finishError, "network_error": finishError,
+}
+
+const finishError = "error"
 
 // answerShape is an answer of either endpoint: whether it is an error, whether
 // its text is null, and what it says. What is not needed for the text is read in
@@ -98,12 +110,12 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		}
 		for _, p := range parts {
 			switch p.Type {
-			case "text", "thinking", "reasoning":
+			case "text", "output_text", "thinking", "reasoning":
 				if c.text == nil {
 					c.text = new(string)
 				}
 			}
-			if p.Type == "text" {
+			if strings.HasSuffix(p.Type, "text") {
 				*c.text += p.Text
 			}
 		}
@@ -144,14 +156,19 @@ func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Re
 		return resp, f
 	}
 	if len(a.Choices) == 0 {
-		return resp, s.badShape(body, "gave an answer without choices")
+		f := s.badShape(body, "gave an answer without choices")
+		if a.Usage.PromptTokens > 0 { // a proxy before Gemini has none where the model thought until its limit
+			f.Hint = "the model may have thought until its limit: allow more tokens for the answer (--max-tokens, max-tokens= of a judge)"
+		}
+		return resp, f
 	}
 	choice := a.Choices[0]
+	choice.FinishReason = cmp.Or(finishWords[strings.ToLower(choice.FinishReason)], choice.FinishReason)
 	if stated(choice.Error) {
 		inner, _ := json.Marshal(map[string]json.RawMessage{"error": choice.Error})
 		return resp, s.errorInside(r.Model, inner)
 	}
-	if choice.FinishReason == "error" {
+	if choice.FinishReason == finishError {
 		return resp, s.errorInside(r.Model, body)
 	}
 	said := choice.Message.Content
@@ -184,7 +201,7 @@ func (s *server) decode(model string, body []byte, v any, object, stands *json.R
 	switch {
 	case errors.As(err, &syntax):
 		return s.notJSON(http.StatusOK, bytes.TrimSpace(body))
-	case string(*object) == `"error"` || stated(*stands):
+	case string(*object) == `"error"` || stated(*stands) && parseAPIError(body) != nil: // some give an error of empty fields with an answer
 		return s.errorInside(model, body)
 	case err != nil:
 		return s.badShape(body, "gave an answer of an unexpected shape")

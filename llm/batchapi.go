@@ -58,19 +58,43 @@ const (
 	downloadTime   = 20 * time.Minute
 )
 
-// batchCall goes to the server that has the files and batches.
-func batchCall(ctx context.Context, c call) context.Context {
+// batchCall goes to the server that has the files and batches. A good answer is read into
+// v, as far as its fields have their types: odd counts and times, which nothing needs, lose no batch.
+func batchCall(ctx context.Context, c call, v any) context.Context {
 	c.first, c.most = true, maxAnswerBytes
+	if v != nil {
+		c.read = func(_ *server, _ *http.Response, body []byte) *Error {
+			_ = json.Unmarshal(body, v)
+			return nil
+		}
+	}
 	return with(ctx, &c)
 }
 
-// UploadBatchFile uploads JSON lines and returns the file's id.
+// processLooks is how often the server is asked whether a file is processed, the pause between
+// two looks doubling up to longestLook: about a quarter of an hour.
+const (
+	processLooks = 35
+	longestLook  = 30 * time.Second
+)
+
+// UploadBatchFile uploads JSON lines and returns the file's id, once the server can make a batch
+// of it: Azure processes files first, and refuses batches of those that are pending.
 func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte) (string, error) {
 	if c.announce != nil {
 		c.announce()
 	}
 	timeout := transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
-	file, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
+	var file openai.File
+	_, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}, &file), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
+	for look := 0; file.ID != "" && (file.Status == "pending" || file.Status == "running") && look < processLooks; look++ {
+		if err := sleep(ctx, time.Now().Add(min(longestLook, meanBackoff<<min(look, 10))), nil); err != nil {
+			return "", err
+		}
+		if _, err := c.openai.GetFile(batchCall(ctx, call{}, &file), url.PathEscape(file.ID)); errors.As(err, new(*Error)) {
+			break // what is wrong shows when the batch is created
+		}
+	}
 	var refused *Error
 	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
 		refused.what, refused.Hint = "has no Batch API", "leave out --batch, and ask it question by question"
@@ -86,7 +110,8 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 // ErrBadAnswer the list of batches tells whether there is one with this metadata. What
 // a server tells of a batch is untrusted text.
 func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]any) (openai.Batch, error) {
-	b, err := c.openai.CreateBatch(batchCall(ctx, call{once: true}), openai.CreateBatchRequest{
+	var b openai.Batch
+	_, err := c.openai.CreateBatch(batchCall(ctx, call{once: true}, &b), openai.CreateBatchRequest{
 		InputFileID: file, Endpoint: openai.BatchEndpoint(c.BatchURL()), CompletionWindow: "24h", Metadata: metadata,
 	})
 	return c.batch(ctx, b, err, "create a batch")
@@ -94,15 +119,16 @@ func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[stri
 
 // GetBatch asks for a batch's state.
 func (c *Client) GetBatch(ctx context.Context, id string) (openai.Batch, error) {
-	b, err := c.openai.RetrieveBatch(batchCall(ctx, call{}), url.PathEscape(id))
+	var b openai.Batch
+	_, err := c.openai.RetrieveBatch(batchCall(ctx, call{}, &b), url.PathEscape(id))
 	return c.batch(ctx, b, err, fmt.Sprintf("ask for batch %q", id))
 }
 
-func (c *Client) batch(ctx context.Context, b openai.BatchResponse, err error, to string) (openai.Batch, error) {
+func (c *Client) batch(ctx context.Context, b openai.Batch, err error, to string) (openai.Batch, error) {
 	if err = c.batchError(ctx, err, b.ID != "" && b.Status != ""); err != nil {
 		return openai.Batch{}, fmt.Errorf("%s: %w", to, err)
 	}
-	return b.Batch, nil
+	return b, nil
 }
 
 // ListBatches yields the server's batches, in the server's order.
@@ -110,7 +136,8 @@ func (c *Client) ListBatches(ctx context.Context) iter.Seq2[openai.Batch, error]
 	return func(yield func(openai.Batch, error) bool) {
 		var after *string
 		for more := true; more; {
-			page, err := c.openai.ListBatch(batchCall(ctx, call{}), after, new(batchPage))
+			var page openai.ListBatchResponse
+			_, err := c.openai.ListBatch(batchCall(ctx, call{}, &page), after, new(batchPage))
 			if err = c.batchError(ctx, err, page.Data != nil); err != nil {
 				yield(openai.Batch{}, fmt.Errorf("list the batches: %w", err))
 				return
@@ -136,7 +163,7 @@ const batchPage = 100
 // FileContent downloads a file of any size. read reads it, anew for every
 // attempt.
 func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader) error) error {
-	content, err := c.openai.GetFileContent(batchCall(ctx, call{stream: read, timeout: downloadTime}), url.PathEscape(id))
+	content, err := c.openai.GetFileContent(batchCall(ctx, call{stream: read, timeout: downloadTime}, nil), url.PathEscape(id))
 	if err != nil {
 		return fmt.Errorf("download file %q: %w", id, err)
 	}
@@ -147,7 +174,7 @@ func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader
 func (c *Client) batchError(ctx context.Context, err error, good bool) error {
 	var e *Error
 	switch {
-	case err == nil && good:
+	case good && !errors.As(err, &e): // whatever the library made of it
 		return nil
 	case errors.As(err, &e) || ctx.Err() != nil || errors.Is(err, context.Canceled):
 		return err

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +132,48 @@ func TestBatchAPIErrors(t *testing.T) {
 	h.Batch.Fail(llmtest.BatchContent, llmtest.Body(200, "text/plain", "data"))
 	if err := c.FileContent(t.Context(), "file-1", func(io.Reader) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Odd counts, times and errors, which nothing needs, lose neither a file nor a batch.
+func TestOddBatches(t *testing.T) {
+	h := &llmtest.Handler{}
+	c := local(t, h, nil)
+	h.Batch.Fail(llmtest.BatchUpload, llmtest.Body(200, "application/json", `{"id":"file-1","created_at":1.5,"status_details":{}}`))
+	if file, err := c.UploadBatchFile(t.Context(), "in.jsonl", []byte("{}\n")); err != nil || file != "file-1" {
+		t.Errorf("file %q, error %v", file, err)
+	}
+	const odd = `{"id":"b","status":"completed","output_file_id":"file-2","created_at":1.5,"completed_at":"today","request_counts":{"total":"2"},"errors":[],"metadata":null}`
+	h.Batch.Fail(llmtest.BatchGet, llmtest.Body(200, "application/json", odd))
+	if b, err := c.GetBatch(t.Context(), "b"); err != nil || b.Status != "completed" || *b.OutputFileID != "file-2" {
+		t.Errorf("got %+v, error %v", b, err)
+	}
+	h.Batch.Fail(llmtest.BatchList, llmtest.Body(200, "application/json", `{"data":[`+odd+`],"has_more":false}`))
+	for b, err := range c.ListBatches(t.Context()) {
+		if err != nil || b.ID != "b" {
+			t.Errorf("listed %+v, error %v", b, err)
+		}
+	}
+}
+
+// Azure refuses a batch of a file that it has not processed yet.
+func TestFileIsProcessedFirst(t *testing.T) {
+	var asked []string
+	c := local(t, &llmtest.Handler{}, func(cfg *llm.Config) {
+		cfg.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked = append(asked, r.Method+" "+r.URL.Path)
+			status := "pending"
+			if len(asked) == 3 {
+				status = "processed"
+			}
+			w := httptest.NewRecorder()
+			fmt.Fprintf(w, `{"id":"file-1","status":%q}`, status)
+			return w.Result(), nil
+		})
+	})
+	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", []byte("{}\n"))
+	if want := []string{"POST /v1/files", "GET /v1/files/file-1", "GET /v1/files/file-1"}; err != nil || file != "file-1" || !slices.Equal(asked, want) {
+		t.Errorf("file %q after %q, error %v", file, asked, err)
 	}
 }
 

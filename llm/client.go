@@ -28,6 +28,8 @@ type Client struct {
 	// renamed holds the models whose server wants the token limit under the
 	// newer name.
 	renamed sync.Map
+	// unpacked holds the models whose server refuses to give vectors as base64.
+	unpacked sync.Map
 }
 
 // New returns a client for the configured servers, without calling them. It
@@ -63,19 +65,30 @@ func (c *Client) Format(f fmt.State, _ rune) {
 // none, and an error that wraps ctx.Err() as soon as the context ends.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	c.await(ctx, req.Model)
-	_, renamed := c.renamed.Load(req.Model)
-	resp, err := c.complete(ctx, &req, renamed)
+	resp, err := adapting(&c.renamed, req.Model, func(e *Error) bool { return e.newLimit }, func(renamed bool) (Response, error) {
+		return c.complete(ctx, &req, renamed)
+	})
 	var e *Error
-	if errors.As(err, &e) && e.newLimit && !renamed {
-		before := e.Attempts
-		if resp, err = c.complete(ctx, &req, true); err == nil {
-			c.renamed.Store(req.Model, true)
-		} else if errors.As(err, &e) {
-			e.Attempts += before
-		}
-	}
 	if errors.As(err, &e) && e.blocked {
 		return Response{FinishReason: FinishContentFilter}, nil
+	}
+	return resp, err
+}
+
+// adapting asks, and asks again in the other form where the server refuses the first
+// one for it. others holds the models that took the other form.
+func adapting[T any](others *sync.Map, model string, refused func(*Error) bool, ask func(other bool) (T, error)) (T, error) {
+	_, other := others.Load(model)
+	resp, err := ask(other)
+	var e *Error
+	if !errors.As(err, &e) || !refused(e) || other {
+		return resp, err
+	}
+	before := e.Attempts
+	if resp, err = ask(true); err == nil {
+		others.Store(model, true)
+	} else if errors.As(err, &e) {
+		e.Attempts += before
 	}
 	return resp, err
 }

@@ -73,6 +73,12 @@ func TestAnswers(t *testing.T) {
 		{name: "counts in half", fault: counted(`{"completion_tokens":7.5}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
 		{name: "an odd object", fault: llmtest.Body(200, "application/json", `{"object":7,"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}]}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
 		{name: "byte order mark", fault: llmtest.Body(200, "application/json", "\ufeff"+`{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}]}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
+		{name: "cut, as Gemini says it", fault: llmtest.Finish("MAX_TOKENS", "cut he"), want: llm.Response{Text: "cut he", HasText: true, FinishReason: "length", CompletionTokens: 2}},
+		{name: "cut, as Mistral says it", fault: llmtest.Finish("model_length", "cut he"), want: llm.Response{Text: "cut he", HasText: true, FinishReason: "length", CompletionTokens: 2}},
+		{name: "filtered, as Gemini says it", fault: llmtest.Finish("SAFETY", "cut he"), want: llm.Response{FinishReason: "content_filter", CompletionTokens: 2}},
+		{name: "a word of its own", fault: llmtest.Finish("eos", "two words"), want: llm.Response{Text: "two words", HasText: true, FinishReason: "eos", CompletionTokens: 2}},
+		{name: "parts of output", fault: llmtest.Body(200, "application/json", strings.ReplaceAll(chatParts, `"text",`, `"output_text",`)), only: llm.Chat, want: llm.Response{Text: "ab", HasText: true, FinishReason: "stop"}},
+		{name: "an error of empty fields", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}],"error":{"message":"","type":"","param":"","code":null}}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
 		{name: "spaces are kept", fault: llmtest.Finish("stop", "\n  x \t"), want: llm.Response{Text: "\n  x \t", HasText: true, FinishReason: "stop", CompletionTokens: 1}},
 	} {
 		for _, endpoint := range endpoints {
@@ -119,6 +125,22 @@ func TestErrorsAreTheLibrarys(t *testing.T) {
 	var api *openai.APIError
 	if !errors.As(err, &api) || api.HTTPStatusCode != 400 || api.Type != "server_error" || api.Message != "no, [redacted]" {
 		t.Errorf("%#v of %v", api, err)
+	}
+}
+
+// A server that broke off its answer is asked again; one that thought to its limit is not
+// taken for another kind of server.
+func TestAnswersThatEndBefore(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Fail(llmtest.Finish("insufficient_system_resource", "half an"), llmtest.Finish("network_error", ""), llmtest.Finish("stop", "whole"))
+	if got, err := quick(t, h).Complete(t.Context(), request("p")); err != nil || got.Text != "whole" || h.Calls() != 3 {
+		t.Errorf("got %+v after %d calls, %v", got, h.Calls(), err)
+	}
+	h = &llmtest.Handler{}
+	h.Fail(llmtest.Body(200, "application/json", `{"choices":[],"usage":{"prompt_tokens":9}}`))
+	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Complete(t.Context(), request("p"))
+	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "without choices") || !strings.Contains(err.Error(), "--max-tokens") {
+		t.Errorf("error %v", err)
 	}
 }
 

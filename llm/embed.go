@@ -39,7 +39,19 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 	if err := checkEmbed(req); err != nil {
 		return EmbedResponse{}, c.transport.notCalled(err)
 	}
-	body := map[string]any{"model": req.Model, "input": req.Texts, "encoding_format": openai.EmbeddingEncodingFormatBase64}
+	return adapting(&c.unpacked, req.Model, func(e *Error) bool { return e.noBase64 }, func(unpacked bool) (EmbedResponse, error) {
+		return c.embed(ctx, &req, unpacked)
+	})
+}
+
+const encodingFormat = "encoding_format"
+
+// embed asks for vectors as base64, or unpacked in the server's own form.
+func (c *Client) embed(ctx context.Context, req *EmbedRequest, unpacked bool) (EmbedResponse, error) {
+	body := map[string]any{"model": req.Model, "input": req.Texts}
+	if !unpacked {
+		body[encodingFormat] = openai.EmbeddingEncodingFormatBase64
+	}
 	if req.Dimensions > 0 {
 		body["dimensions"] = req.Dimensions
 	}
@@ -51,7 +63,7 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 	var vectors EmbedResponse
 	read := false
 	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {
-		vectors, e = s.readVectors(&req, body)
+		vectors, e = s.readVectors(req, body)
 		read = e == nil
 		return e
 	}

@@ -29,6 +29,37 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// A server that knows no base64 is asked again without it, and only once for a model.
+func TestVectorsUnpacked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+	}{
+		"vllm#6174":                 {400, `{"object":"error","message":"base64 encoding is not currently supported","type":"BadRequestError","param":null,"code":400}`},
+		"a field that is not known": {422, `{"detail":[{"type":"extra_forbidden","loc":["body","encoding_format"],"msg":"Extra inputs are not permitted"}]}`},
+	} {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Body(tc.status, "application/json", tc.body))
+		c := local(t, h, nil)
+		for range 2 {
+			if got, err := c.Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil || len(got.Vectors) != 2 {
+				t.Errorf("%s: %v %v", name, got, err)
+			}
+		}
+		if h.Calls() != 3 {
+			t.Errorf("%s: %d calls, want 3", name, h.Calls())
+		}
+	}
+	// What is wrong with it either way is said once.
+	h := &llmtest.Handler{}
+	refused := llmtest.Body(400, "application/json", `{"error":{"message":"no encoding_format and no model"}}`)
+	h.Fail(refused, refused)
+	_, err := local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}})
+	if !isKind(err, llm.ErrInvalidRequest) || h.Calls() != 2 || !strings.Contains(err.Error(), "(400) after 2 attempts: no encoding_format") {
+		t.Errorf("%d calls, error %v", h.Calls(), err)
+	}
+}
+
 func TestVectorsThatAreNone(t *testing.T) {
 	for name, tc := range map[string]struct{ body, says string }{
 		"fewer":           {`{"data":[{"index":0,"embedding":[1]}]}`, "gave 1 vectors for 2 texts"},

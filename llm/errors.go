@@ -68,6 +68,7 @@ type Error struct {
 	notDone   bool          // the server has not done what was asked
 	blocked   bool          // a content filter refused the prompt
 	newLimit  bool          // the server wants max_completion_tokens
+	noBase64  bool          // the server gives vectors as numbers only
 	asked     time.Duration // how long the server asks to wait
 }
 
@@ -184,7 +185,7 @@ func (s *server) notJSON(status int, body []byte) *Error {
 	case len(body) == 0:
 		return s.fail(ErrBadAnswer, status, fewRetries, "gave an empty answer", "", hintBaseURL)
 	case body[0] == '<':
-		what = "gave a web page in place of an answer"
+		what = "gave a web page instead of an answer"
 	case eventStream.Match(body):
 		e := s.fail(ErrBadAnswer, status, noRetry, "gave a stream of events, though none was asked for", s.sent(body),
 			"have the server, or the proxy before it, answer in one piece")
@@ -278,6 +279,7 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 		e.newLimit = status == http.StatusBadRequest && wantsNewLimit(api)
 		if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
 			e.Refuses = refusedParameter(api)
+			e.noBase64 = says(api.Message, encodingFormat, string(openai.EmbeddingEncodingFormatBase64))
 		}
 	}
 	code, _ := api.Code.(string)

@@ -32,7 +32,8 @@ wheel=$(echo "$work"/this/*.whl)
 "$venv/bin/twine" check --strict "$work"/*/*.whl
 
 step "types and style"
-(cd python && "$venv/bin/ruff" check . && "$venv/bin/ruff" format --check . && "$venv/bin/mypy")
+(cd python && "$venv/bin/ruff" check --config pyproject.toml . ../examples &&
+	"$venv/bin/ruff" format --check --config pyproject.toml . ../examples && "$venv/bin/mypy")
 
 step "a fresh environment"
 python3 -m venv "$work/fresh"

@@ -29,12 +29,12 @@ class Package:
         raise Inexpressible
 
     def expect(self, case):
-        """What is right, for a package that states a definition other than sacreBLEU's default."""
+        """The expected value, for a package that states a definition other than sacreBLEU's default."""
         return case["expect"]
 
 
 def streams(case):
-    """The references one list each, with None where a segment has no such reference."""
+    """One list for each reference, with None if a segment has no such reference."""
     if "streams" in case:
         return case["streams"]
     width = max((len(r) for r in case["references"]), default=0)
@@ -42,18 +42,18 @@ def streams(case):
 
 
 def by_segment(case):
-    """The references of a corpus by segment, for a package that scores corpora in one way."""
+    """References by segment, for a package that scores corpora in only one way."""
     if "streams" in case or case["aggregate"] not in ("native", "single"):
         raise Inexpressible
     if case["level"] == "sentence" and case["metric"] == "bleu":
-        raise Inexpressible  # of a sentence it is another BLEU, with fewer orders
+        raise Inexpressible # for a sentence it is another BLEU, with fewer orders
     if case["aggregate"] == "single":
         return [r[:1] for r in case["references"]]
     return case["references"]
 
 
 def unsmoothed(case, refs):
-    """Refuses cases of BLEU in which the smoothing has a say."""
+    """Refuses cases of BLEU in which smoothing matters."""
     if isinstance(case["expect"], str):
         return
     present = [[r for r in s if r is not None] for s in refs]

@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def verdict(case, program, expect, within):
-    """One of right, wrong and refused, and the number or the error that came."""
+    """right, wrong or refused, and the number or error that the program gave."""
     names = {"__name__": "case"}
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

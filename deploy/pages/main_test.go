@@ -3,14 +3,33 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/refract-eval/refract"
 )
 
-// Every command has a man page, each shell its completions, and the cask of
-// Homebrew names all pages.
+// A release has notes: its page links to CHANGELOG.md, whose first part is about the version, has
+// a date, and fits one screen.
+func TestNotes(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := regexp.MustCompile(`(?m)^## `).Split(string(text), -1)
+	if len(parts) < 2 || !regexp.MustCompile(`^\[`+regexp.QuoteMeta(refract.Version)+`\] - \d{4}-\d\d-\d\d\n`).MatchString(parts[1]) {
+		t.Fatalf("CHANGELOG.md does not begin with ## [%s] and its date", refract.Version)
+	}
+	if lines := strings.Count(parts[1], "\n"); lines > 60 {
+		t.Errorf("the notes of %s have %d lines, more than 60", refract.Version, lines)
+	}
+}
+
+// Every command has a man page, every shell its completions, and Homebrew\'s cask names all pages.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	if err := pages(dir); err != nil {

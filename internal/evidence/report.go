@@ -12,25 +12,24 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Report is what a report is made of. Any part may be missing.
+// Report holds the parts of a report. Any part may be missing.
 type Report struct {
 	Title string
-	// Result is the comparison with people; nil where there are no human
-	// scores.
+	// Result is the comparison with people; nil without human scores.
 	Result *experiment.Result
 	// Held is the dataset whose segments are shown; nil for none.
 	Held *Held
-	// Shown names the dataset of Held where the result has several.
+	// Shown names the dataset of Held if the result has several.
 	Shown string
-	// Chosen says what was chosen of the dataset where there is no Result; "" for all.
+	// Chosen says which part of the dataset was chosen, if there is no Result; "" means all.
 	Chosen string
-	// Ended are metrics that no number is of.
+	// Ended lists metrics that failed and have no numbers.
 	Ended []experiment.Ended
-	// More tables, such as those of judges.
+	// More holds additional tables, such as those of judges.
 	More []*report.NamedTable
 }
 
-// Document is the page. Its segments are made as it is written, under ctx.
+// Document returns the page. Its segments are computed while it is written, under ctx.
 func (r *Report) Document(ctx context.Context) *page.Document {
 	d := &page.Document{Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
 	switch {
@@ -74,11 +73,11 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	return d
 }
 
-// elsewhere are the tables of which the page has the content in another place:
-// curves and prompts below their figures, the order of systems next to their scores.
+// elsewhere are the tables that the page shows in another form: curves and prompts below
+// their figures, the order of systems next to their scores.
 var elsewhere = []string{"curve", "prompts", "ranking"}
 
-// notLeading leaves out the differences that the forest shows.
+// notLeading removes the differences that the forest shows.
 func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
 	var out [][]report.Value
 	for i := range r.Result.Differences {
@@ -89,7 +88,7 @@ func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
 	return out
 }
 
-// shown is a table as the page has it: with the names that papers print.
+// shown returns a table as the page has it, with the names used in papers.
 func shown(t *report.NamedTable) *report.NamedTable {
 	out := *t
 	out.Rows = make([][]report.Value, len(t.Rows))
@@ -104,7 +103,7 @@ func shown(t *report.NamedTable) *report.NamedTable {
 	return &out
 }
 
-// human is the name of the human scores of the segments that are shown; "" for none.
+// human names the human scores of the segments shown; "" for none.
 func (r *Report) human() string {
 	for i := range r.Result.Datasets {
 		if d := &r.Result.Datasets[i]; r.Shown == "" || d.Name == r.Shown {
@@ -114,7 +113,7 @@ func (r *Report) human() string {
 	return ""
 }
 
-// facts are what the numbers rest on.
+// facts lists what the numbers are based on.
 func (r *Report) facts() []report.Fact {
 	var out []report.Fact
 	if r.Result != nil {
@@ -141,7 +140,7 @@ func (r *Report) facts() []report.Fact {
 	return out
 }
 
-// rankings are those of the result, or, without human scores, that of the
+// rankings returns the rankings of the result or, without human scores, the ranking of the
 // systems under each setting.
 func (r *Report) rankings() []page.Ranking {
 	var out []page.Ranking
@@ -166,8 +165,8 @@ func (r *Report) rankings() []page.Ranking {
 	return out
 }
 
-// Tables are all tables of the report: those of the result, the scores of all
-// systems, and the ones that were added.
+// Tables returns all tables of the report: those of the result, the scores of all systems,
+// and those in More.
 func (r *Report) Tables() []*report.NamedTable {
 	var out []*report.NamedTable
 	if r.Result != nil {
@@ -179,7 +178,7 @@ func (r *Report) Tables() []*report.NamedTable {
 	return append(out, r.More...)
 }
 
-// Figures are those of the result.
+// Figures returns the figures of the result.
 func (r *Report) Figures() []experiment.Figure {
 	if r.Result == nil {
 		return nil

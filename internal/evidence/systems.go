@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// ranking orders the systems under each setting, by the first one. It is nil
-// where there is nothing to order.
+// ranking orders the systems under each setting, starting with the first one's order. It is
+// nil if there is nothing to order.
 func (h *Held) ranking() *page.Ranking {
 	if len(h.settings) == 0 || len(h.names) < 2 {
 		return nil
@@ -50,8 +50,8 @@ func (h *Held) ranking() *page.Ranking {
 	return out
 }
 
-// lead says, where there are no human scores, which system is first under the most
-// settings. It is "" where there is nothing to order.
+// lead says, without human scores, which system is first under the most settings. It is ""
+// if there is nothing to order.
 func (h *Held) lead() string {
 	ranking := h.ranking()
 	if ranking == nil {
@@ -75,7 +75,7 @@ func (h *Held) lead() string {
 	return fmt.Sprintf("%s has the best score under %d of %d settings; people judged none of the outputs", name, most, len(ranking.Settings))
 }
 
-// scoreTable is the score of every system under every setting.
+// scoreTable returns the score of every system under every setting.
 func (h *Held) scoreTable() *report.NamedTable {
 	t := &report.NamedTable{Name: "systems",
 		Title: "Scores of systems",

@@ -340,6 +340,19 @@ func TestRowsThatFail(t *testing.T) {
 	wantSubmitted(t, h, 9, map[int]int{0: 3, 1: 6, 2: 2, 5: 6, 6: 2, 7: 2})
 }
 
+// Where all rows have answers, a file of errors is not needed: some servers name one that is not there.
+func TestFileOfErrorsThatIsNotNeeded(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Batch.Plan = func(int) llmtest.BatchPlan {
+		return llmtest.BatchPlan{Errors: func([]string) []string { return []string{"{}"} }}
+	}
+	b := newBatches(t, h)
+	mustFill(t, b, prompts(3))
+	if n := h.Batch.Steps(llmtest.BatchContent); n != 1 || b.progress.Done != 3 {
+		t.Errorf("%d files were read, progress %+v", n, b.progress)
+	}
+}
+
 // Every request can fail for a while, in every way.
 func TestRequestsThatFail(t *testing.T) {
 	for name, fault := range map[string]llmtest.Fault{

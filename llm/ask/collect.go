@@ -45,7 +45,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	if err != nil {
 		return r.lost("batch", err)
 	}
-	switch got.Status {
+	switch strings.ToLower(got.Status) {
 	case "failed":
 		return r.invalid(b, got)
 	case "completed", "expired", "cancelled":
@@ -55,7 +55,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	}
 	all := map[string]outcome{}
 	for _, file := range []*string{got.OutputFileID, got.ErrorFileID} {
-		if file == nil || *file == "" {
+		if file == nil || *file == "" || len(all) == b.wanted { // some name a file of errors that is not there
 			continue
 		}
 		if err := r.Client.FileContent(ctx, *file, func(from io.Reader) error { return r.readRows(b, from, all) }); err != nil {

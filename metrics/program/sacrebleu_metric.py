@@ -20,7 +20,7 @@ def score(hypothesis, references):
     return min(100.0, bleu.sentence_score(hypothesis, references).score)
 
 
-score("", [""])  # sacreBLEU has a signature once it has scored
+score("", [""]) # sacreBLEU has a signature only after scoring
 info = bleu.get_signature().info
 refract_metric.run(
     "sacrebleu:tokenize=" + tokenizer,

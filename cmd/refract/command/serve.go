@@ -52,7 +52,7 @@ func (e *env) serveCommand() *cobra.Command {
 		Short: "Answer requests for scores, as a process that stays open",
 		Long: `Answer requests for scores and comparisons: a line of JSON in, a line of JSON
 out, until the input ends. Metrics stay loaded, stored scores stay open, and one
-request of one pair costs no start of a program. docs/how-to/serve.md has the protocol.
+request of one pair costs no start of a program. docs/reference/protocols.md has the protocol.
 
 --listen answers over HTTP. The first line on standard output says where, and the
 token that requests bear, unless ` + serveToken + ` has it, which an address

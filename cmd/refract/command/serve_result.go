@@ -29,7 +29,7 @@ type scored struct {
 	rows  [][]int  // of each segment: the place of each system's hypothesis, -1 for none
 }
 
-// What stands in the answer: see docs/how-to/serve.md.
+// What stands in the answer: see docs/reference/protocols.md.
 type (
 	scoredAll struct {
 		Settings []scoredSetting   `json:"settings"`

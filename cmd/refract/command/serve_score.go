@@ -22,7 +22,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// What a request may have: see docs/how-to/serve.md.
+// What a request may have: see docs/reference/protocols.md.
 const (
 	mostListed   = 64   // texts of a parameter
 	mostSpec     = 4096 // bytes of one

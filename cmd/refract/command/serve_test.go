@@ -183,11 +183,11 @@ func servedRows(ts *testscript.TestScript, per string, result json.RawMessage) (
 	return out
 }
 
-// Requests that docs/how-to/serve.md shows have the answers that it shows, where "…" stands for
+// Requests that docs/reference/protocols.md shows have the answers that it shows, where "…" stands for
 // what it leaves out.
 func TestServeDocument(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(repository + "/docs/how-to/serve.md")
+	text, err := os.ReadFile(repository + "/docs/reference/protocols.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestServeDocument(t *testing.T) {
 		}
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(shown.String())), "…", ".*")
 		if ok, err := regexp.Match("^"+pattern+"\n$", line); err != nil || !ok {
-			t.Errorf("docs/how-to/serve.md has %s\nand the answer is %s", expected[string(a.ID)], line)
+			t.Errorf("docs/reference/protocols.md has %s\nand the answer is %s", expected[string(a.ID)], line)
 		}
 	}
 }

@@ -16,7 +16,7 @@ from .metric import Checkpoint, Wrong, by_length, padded, token_ids
 
 
 class Comet(metric.Metric):
-    """What is the same for all checkpoints of unbabel-comet."""
+    """What all checkpoints of unbabel-comet share."""
 
     version = "2.2.7"
     needs = ("source", "reference")

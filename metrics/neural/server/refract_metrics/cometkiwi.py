@@ -15,7 +15,7 @@ SEGMENTS = {"src": 0, "mt": 1, "ref": 2}
 class Unified(Comet):
     @torch.inference_mode()
     def predicted(self, triples, segments):
-        """The predictions of rows in batches of about one length: (index, score, spans)."""
+        """Predictions of rows, in batches of similar length: (index, score, spans)."""
         samples = [{s: t[SEGMENTS[s]] for s in segments} for t in triples]
         lengths = [sum(len(x) for x in s.values()) for s in samples]
         for batch in by_length(lengths, self.tokens):

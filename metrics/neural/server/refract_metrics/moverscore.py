@@ -27,7 +27,8 @@ class Metric(metric.Metric):
         vocabulary = self.tokenizer.get_vocab()
         if not any(t.startswith("##") for t in vocabulary):
             raise Wrong(f"{folder} has no word pieces: MoverScore is served of encoders like BERT")
-        # Later pieces of a word and punctuation weigh nothing. The ends of a text weigh as words do.
+        # Later pieces of a word and punctuation have no weight. The special tokens at both
+        # ends count as words.
         self.silent = {i for t, i in vocabulary.items() if "##" in t or t in string.punctuation}
 
     @torch.inference_mode()

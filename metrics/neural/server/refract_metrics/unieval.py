@@ -11,7 +11,7 @@ from . import metric
 from .metric import Checkpoint, Wrong, by_length, padded, token_ids
 
 LONGEST = 1024
-# Task and dimension: the question, the name of the hypothesis, what it is set against.
+# Task and dimension: the question, the name of the hypothesis, what it is compared with.
 DIMENSIONS = {
     "summarization/coherence": ("Is this a coherent summary to the document?", "summary", "document", "source"),
     "summarization/relevance": ("Is this summary relevant to the reference?", "summary", "reference", "reference"),

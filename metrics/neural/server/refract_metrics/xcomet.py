@@ -18,6 +18,7 @@ class Metric(Unified):
         for i, score, spans in self.predicted(triples, ("src", "mt", "ref")):
             hypothesis = triples[i][1]
             scores[i] = score
-            # Offsets count code points; the tokenizer's own text of a span may differ from the hypothesis.
+            # Offsets count code points; the tokenizer's text of a span may differ from the
+            # hypothesis.
             errors[i] = [s | {"text": hypothesis[s["start"]:s["end"]]} for s in spans]
         return {"score": scores, "error_spans": errors}

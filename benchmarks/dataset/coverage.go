@@ -10,17 +10,17 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// coverage counts, for each system, the segments without a text of it.
+// coverage counts, for each system, the segments for which it has no text.
 type coverage struct {
 	all     examples // ids of the segments
 	systems []string
 	missing map[string]*examples // ids of segments, by system
-	blank   map[string]bool      // systems whose texts were all blank so far
+	blank   map[string]bool      // systems with only blank texts so far
 }
 
 const mostShown = 3
 
-// add counts one segment. A new system has missed all segments before it.
+// add counts a segment. A new system has missed all segments before it.
 func (c *coverage) add(s *refract.Segment) {
 	if c.missing == nil {
 		c.missing, c.blank = map[string]*examples{}, map[string]bool{}
@@ -36,7 +36,7 @@ func (c *coverage) add(s *refract.Segment) {
 		}
 	}
 	has := func(i int, name string) bool {
-		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // the order is the same in most segments
+		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // most segments have the same order
 			return s.Hypotheses[i].Text.Valid
 		}
 		return slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == name && h.Text.Valid })
@@ -51,7 +51,7 @@ func (c *coverage) add(s *refract.Segment) {
 	}
 }
 
-// report warns of each system that lacks segments, or has only blank texts.
+// report warns about each system that lacks segments or has only blank texts.
 func (c *coverage) report(file, unit string, warn func(Warning)) {
 	lacking := 0
 	for _, name := range c.systems {
@@ -68,12 +68,12 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	}
 }
 
-// allBlank warns of a system without a word.
+// allBlank warns about a system whose texts are all blank.
 func allBlank(file, system string, n int) Warning {
 	return Warning{refract.Position{File: file}, fmt.Sprintf("system %s: every output is blank (%s); they are scored as empty texts, not as missing ones", text.Quote(system), english.Count(n, "segment"))}
 }
 
-// examples counts what is shown by its first few.
+// examples counts items and keeps the first few to show.
 type examples struct {
 	n     int
 	shown []string

@@ -148,7 +148,7 @@ func TestTranslations(t *testing.T) {
 }
 
 // How many of twelve answers in a language close to the reference's are rejected, and how
-// many of 24 in its own. docs/explanation/checks.md explains the result.
+// many of 24 in its own. docs/reference/checks.md explains the result.
 func TestRelated(t *testing.T) {
 	texts := translations(t)
 	of := func(reference, answer string, by int) int {

@@ -79,7 +79,7 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 	}
 	if f.language == listNone {
 		if len(f.checks) < len(check.Checks()) { // it was named
-			return usagef("--language none leaves out the language check, which --checks names")
+			return usagef("--language none leaves out the language check, but --checks names it: leave one out")
 		}
 		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
 		return nil

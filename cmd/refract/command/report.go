@@ -83,7 +83,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 			rep.Result = res
 		} else {
 			rep.Chosen = res.Chosen()
-			e.note("the dataset has no human scores, so that the report shows only scores")
+			e.note("the dataset has no human scores: the report shows only scores of metrics")
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
@@ -129,7 +129,7 @@ func onlyOfExperiment(flags *pflag.FlagSet) (err error) {
 	new(judgeFlags).register(judges)
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) && judges.Flags().Lookup(f.Name) == nil {
-			err = usagef("--%s has no part in a report on an experiment, whose file says what is done; leave it out", f.Name)
+			err = usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", f.Name)
 		}
 	})
 	return err

@@ -89,12 +89,12 @@ def finding(browser):
     for size in (DESKTOP, TABLET, PHONE):
         with Reader(browser, "demo.html", size) as r:
             page = r.page
-            top = page.locator(".lead").bounding_box()
+            top = page.locator(".claim").bounding_box()
             assert top["y"] + top["height"] < size["height"] / 2, "the finding is not what is seen first"
             equal(page.locator(".forest").count(), 1)
             picture = page.locator(".forest img").bounding_box()
             assert picture["x"] + picture["width"] <= size["width"], "the forest is cut off"
-            term = page.locator(".basis .term").first
+            term = page.locator(".evidence .term").first
             equal(page.locator(".tip:visible").count(), 0)
             term.focus()
             equal(page.locator(".tip:visible").count(), 1)

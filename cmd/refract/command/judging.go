@@ -203,7 +203,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 	if j.storeScores != "no" {
 		o.Store = storedScores{j}
 		if j.storeScores == "all" {
-			o.StoreRest = o.Store
+			o.StoreRest, o.StoreUnneeded = o.Store, true
 		}
 	}
 	o.Warn = func(m string) { j.e.warn("%s", m) }

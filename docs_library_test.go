@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The programs of docs/how-to/library.md build in a module of their own, are as short
-// as they are said to be, and work.
+// The programs of docs/how-to/library.md build in a separate module, work, and are as
+// short as the page says.
 func TestLibraryPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
@@ -65,7 +65,7 @@ func TestLibraryPrograms(t *testing.T) {
 	}
 }
 
-// runProgram builds a program in a module of its own, and runs it in a folder.
+// runProgram builds a program in a separate module, and runs it in a folder.
 func runProgram(t *testing.T, dir, code string, args []string) string {
 	t.Helper()
 	here, err := os.Getwd()

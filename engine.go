@@ -14,14 +14,14 @@ import (
 )
 
 // Setting is one way to score: a metric and an aggregator over references. The
-// zero Aggregator asks for the matrix of cells alone. Metrics are compared with
-// ==, so that settings can share one.
+// zero Aggregator asks only for the matrix of cells. Metrics are compared with
+// ==, so settings can share a metric.
 type Setting struct {
 	Metric     metrics.Metric
 	Aggregator aggregate.Aggregator
 }
 
-// AggregatorName is that of the aggregator, and "" for a metric that needs no
+// AggregatorName returns the name of the aggregator, "" for a metric that needs no
 // references.
 func (s Setting) AggregatorName() string {
 	if !s.Metric.Info().NeedsReferences {
@@ -30,59 +30,61 @@ func (s Setting) AggregatorName() string {
 	return s.Aggregator.Name()
 }
 
-// String is what people call the setting, such as "bleu max".
+// String returns the name of the setting for people, such as "bleu max".
 func (s Setting) String() string {
 	return strings.TrimSpace(s.Metric.Info().Name + " " + s.AggregatorName())
 }
 
-// Options say how an engine works. The zero value of an option is its default.
+// Options configure an engine. The zero value of an option is its default.
 type Options struct {
-	Scope   Scope            // of system scores
+	Scope   Scope            // how system scores are computed
 	Missing aggregate.Policy // for missing scores of references
-	// AllowNoReferences gives segments without any reference cells with the
-	// status MissingReference, in place of a *NoReferencesError.
+	// AllowNoReferences accepts segments without references: their cells get the
+	// status MissingReference. Otherwise they are a *NoReferencesError.
 	AllowNoReferences bool
-	// EveryCell has every cell scored. Otherwise metrics that are no Preparer score
-	// the first column only where no setting needs more: the scores are the same, but
-	// how many references have none is then not known. A policy other than Exclude
-	// needs every cell.
+	// EveryCell scores every cell. Otherwise a metric that is not a Preparer scores
+	// only the first column if no setting needs more; the scores are the same, but
+	// the number of references without a score is then unknown. A policy other than
+	// Exclude implies EveryCell.
 	EveryCell bool
 	// ContinueWithoutMetrics keeps yielding segments after every metric has failed,
 	// because the caller has scores from elsewhere.
 	ContinueWithoutMetrics bool
-	// Workers is how many calls of a metric run at a time, and Batch how many
-	// segments a call has, for metrics without a metrics.Pace of their own;
-	// default GOMAXPROCS and 16.
+	// Workers is the number of calls of a metric that run at a time, and Batch the
+	// number of segments in a call. They default to GOMAXPROCS and 16, and metrics with
+	// a metrics.Pace ignore them.
 	Workers, Batch int
-	// MaxText bounds the bytes of text that a segment has, default DefaultMaxText;
-	// negative for no bound. N-grams take some hundred times as much memory.
+	// MaxText bounds the text of a segment in bytes; default DefaultMaxText, negative
+	// for no bound. N-grams take about a hundred times as much memory as the text.
 	MaxText int
-	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest
-	// those of all others, so that later runs of any settings and datasets ask
-	// for what is new; nil keeps nothing, nor is anything kept of metrics that
-	// are metrics.NeverKept. Where a setting pools statistics of its metric, that metric is computed
-	// all the same. Warn, if not nil, is told of stored
-	// scores that are damaged, and in a run of segments without a source and of what a
-	// metrics.Remarker overlooks in the first segments.
+	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest those of
+	// all others except metrics.NeverKept, so that later runs with any settings and
+	// datasets compute only new scores; nil keeps nothing. StoreUnneeded keeps those of
+	// metrics.KeepUnneeded too. A metric whose statistics a setting pools is always computed.
+	//
+	// Warn, if not nil, gets warnings: about damaged stored scores, and in a run about
+	// segments without a source and about what a metrics.Remarker overlooks in the
+	// first segments.
 	Store, StoreRest ScoreStore
+	StoreUnneeded    bool
 	Warn             func(message string)
-	// Observe, if not nil, is told in a run how many segments more a metric has
-	// scored. It is called from any number of goroutines.
+	// Observe, if not nil, is called in a run with the number of segments that a metric
+	// has scored since the last call. It must be safe for concurrent use.
 	Observe func(m metrics.Metric, segments int)
 }
 
-// Engine scores every system against every reference of a dataset. It does not
-// change once it is made, and is safe for concurrent use.
+// Engine scores every system against every reference of a dataset. It is immutable and
+// safe for concurrent use.
 type Engine struct {
 	options  Options
 	settings []Setting
-	metric   []int // of each setting: its index in needs
+	metric   []int // for each setting, the index of its metric in needs
 	pooled   []bool
-	needs    []metricNeeds // of each metric once
+	needs    []metricNeeds // one per distinct metric
 }
 
-// NewEngine returns an engine for all that the settings need. The error is
-// about a setting that the scope does not allow.
+// NewEngine returns an engine that computes what the settings need. The error is
+// about a setting that the scope does not allow, or a metric that is not fitted.
 func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	if o.Workers < 1 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -93,7 +95,7 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	if o.MaxText == 0 {
 		o.MaxText = DefaultMaxText
 	}
-	o.EveryCell = o.EveryCell || o.Missing != aggregate.Exclude // every cell counts that might be missing
+	o.EveryCell = o.EveryCell || o.Missing != aggregate.Exclude // any missing cell would matter
 	e := &Engine{options: o, settings: slices.Clone(settings)}
 	var err error
 	if e.pooled, err = o.Scope.pools(settings); err != nil {
@@ -118,10 +120,10 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// DamagedScores is the warning of stored scores that are damaged.
+// DamagedScores is the warning about damaged stored scores.
 const DamagedScores = "a stored score is damaged, or of another version: such scores are computed again"
 
-// damage tells of damaged scores, once.
+// damage returns a function that warns of damaged scores at its first call only.
 func (o *Options) damage() func() {
 	warn := o.Warn
 	return sync.OnceFunc(func() {
@@ -131,10 +133,10 @@ func (o *Options) damage() func() {
 	})
 }
 
-// Settings are what the engine was made for.
+// Settings returns the settings that the engine was created with.
 func (e *Engine) Settings() []Setting { return slices.Clone(e.settings) }
 
-// Metrics are those of the settings, each once, in their order.
+// Metrics returns the metrics of the settings, each once, in order.
 func (e *Engine) Metrics() []metrics.Metric {
 	out := make([]metrics.Metric, len(e.needs))
 	for k := range e.needs {
@@ -143,7 +145,7 @@ func (e *Engine) Metrics() []metrics.Metric {
 	return out
 }
 
-// Pools reports whether a setting's scores of systems are of pooled statistics.
+// Pools reports whether system scores under a setting pool statistics.
 func (e *Engine) Pools(setting int) bool { return e.pooled[setting] }
 
 // SegmentScores holds all scores of one segment.
@@ -153,31 +155,31 @@ type SegmentScores struct {
 }
 
 // MetricScores holds the scores of one metric for one segment. Rows are the
-// segment's hypotheses, missing ones included; columns are its references as
-// AllReferences orders them, or a single column for a metric that needs none
-// or a segment that has none. All slices are row-major.
+// segment's hypotheses, missing ones included. Columns are its references in the
+// order of AllReferences, or a single column if the metric needs no references or the
+// segment has none. All slices are row-major.
 type MetricScores struct {
 	Columns int // at least 1
-	// Values are in the metric's units, and meaningless where the status is
-	// not Scored.
+	// Values are in the metric's units, and meaningless unless the status is
+	// Scored.
 	Values []float64
 	Status []metrics.Status
-	// Native has one score per hypothesis, with a status. It is nil where
-	// nothing of the segment could be scored.
+	// Native has one score per hypothesis, and NativeStatus its status. Both are nil
+	// if nothing of the segment could be scored.
 	Native       []float64
 	NativeStatus []metrics.Status
-	// Stored is how many of the scores against single references a store had.
+	// Stored is the number of scores against single references that came from a store.
 	Stored int
-	// Reports explain the cells; nil where the metric explains nothing, of all
-	// cells or of one.
+	// Reports explain the cells. The slice is nil if the metric explains nothing, an
+	// element if it does not explain that cell.
 	Reports []*analysis.Report
-	// First and All have one row of statistics per hypothesis; rows of
-	// hypotheses whose status is not Scored hold zeros.
+	// First and All have one row of statistics per hypothesis, against the first
+	// reference and against all. Rows of hypotheses whose status is not Scored are 0.
 	First, All []float64
 }
 
-// NoReferencesError says that a metric needs a reference and a segment has
-// none.
+// NoReferencesError says that a segment has no reference although a metric needs
+// one.
 type NoReferencesError struct {
 	Metric, ID string
 	Pos        Position
@@ -188,7 +190,7 @@ func (e *NoReferencesError) Error() string {
 	return fmt.Sprintf("%ssegment %q has no reference, which %s needs; add one, take the segment out, or let its scores be missing (--missing exclude)", e.Pos.prefix(), e.ID, e.Metric)
 }
 
-// NoSourceError says that a metric needs sources and no segment has one.
+// NoSourceError says that no segment has a source although a metric needs sources.
 type NoSourceError struct{ Metric string }
 
 // Error says what to do.
@@ -196,10 +198,10 @@ func (e *NoSourceError) Error() string {
 	return fmt.Sprintf("no segment has a source, which %s needs; add the sources to the data, or leave the metric out", e.Metric)
 }
 
-// DefaultMaxText is how many bytes of text a segment has at most: 8 MiB.
+// DefaultMaxText is the default of Options.MaxText: 8 MiB.
 const DefaultMaxText = 8 << 20
 
-// TooLongError says that a segment has more text than is scored.
+// TooLongError says that a segment has more text than Options.MaxText.
 type TooLongError struct {
 	ID         string
 	Pos        Position
@@ -212,9 +214,8 @@ func (e *TooLongError) Error() string {
 		e.Pos.prefix(), e.ID, float64(e.Bytes)/(1<<20), float64(e.Max)/(1<<20))
 }
 
-// Score scores a batch of segments: the stage that Run applies to a stream. It
-// depends on nothing but its arguments, and ends with the first metric that
-// fails.
+// Score scores a batch of segments, as Run does for a stream. It depends only on
+// its arguments, and stops at the first metric that fails.
 func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScores, error) {
 	batch := make([]*segmentWork, len(segments))
 	out := make([]*SegmentScores, len(segments))

@@ -32,8 +32,8 @@ func realMetrics(t testing.TB) []metrics.Metric {
 	return []metrics.Metric{b, c}
 }
 
-// segments generates a test set with texts missing here and there; some
-// systems appear late, some segments have no reference.
+// segments generates a test set in which some texts are missing, some systems
+// appear late, and some segments have no reference.
 func segments() *rapid.Generator[[]*refract.Segment] {
 	return rapid.Custom(func(t *rapid.T) []*refract.Segment {
 		missing := func(s string) refract.Text {
@@ -65,7 +65,7 @@ func segments() *rapid.Generator[[]*refract.Segment] {
 	})
 }
 
-// slow scores as m does, after a time that depends on the text alone.
+// slow scores as m does, after a delay that depends only on the text.
 func slow(m *fake, longest time.Duration) *fake {
 	out := *m
 	out.score = func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
@@ -85,8 +85,7 @@ func slow(m *fake, longest time.Duration) *fake {
 	return &out
 }
 
-// However many workers there are and however fast, Run yields what Score
-// gives, bit by bit and in order.
+// With any number of workers at any speed, Run yields the same bits as Score, in order.
 func TestRunEqualsScore(t *testing.T) {
 	ms := append(realMetrics(t), slow(sized(false, true), 300*time.Microsecond), prepared{sized(true, false)})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -123,8 +122,8 @@ func TestRunEqualsScore(t *testing.T) {
 	})
 }
 
-// A metric that needs sources ends where there are none, and others go on; where some
-// are missing there is a warning.
+// A metric that needs sources ends if there are none while others go on. If only some are
+// missing, there is a warning.
 func TestRunWithoutSources(t *testing.T) {
 	for name, c := range map[string]struct {
 		sources       []int
@@ -166,7 +165,7 @@ func TestRunWithoutMetrics(t *testing.T) {
 // misshapen is a Preparer that breaks its promises.
 type misshapen struct {
 	prepared
-	cells, native int // values too many
+	cells, native int // number of excess values
 }
 
 func (m misshapen) NewWorkspace() metrics.Workspace {

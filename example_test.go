@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 )
 
-// memory is a dataset of segments at hand; package dataset reads files.
+// memory is a dataset of segments in memory; package dataset reads files.
 type memory []*refract.Segment
 
 func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
@@ -24,8 +24,8 @@ func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
 	}
 }
 
-// Two systems against two references, of which the second segment lacks one.
-// The score of a hypothesis is that against its best reference.
+// Two systems are scored against two references; the second segment has only one.
+// The score of a hypothesis is its score against the best reference.
 func Example() {
 	ds := memory{
 		{
@@ -41,7 +41,7 @@ func Example() {
 			References: []refract.Text{refract.NewText("Nobody knows why."), {}},
 			Hypotheses: []refract.Hypothesis{
 				{System: "a", Text: refract.NewText("Nobody knows why.")},
-				{System: "b"}, // there is no output, which is not an empty one
+				{System: "b"}, // a missing output, which is not an empty one
 			},
 		},
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// fake is a metric without capabilities, scored by a function.
+// fake is a metric without capabilities that scores with a function.
 type fake struct {
 	info  metrics.Info
 	score func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error)
@@ -30,9 +30,9 @@ func (f *fake) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sco
 	return f.score(ctx, blocks)
 }
 
-// sized returns a metric whose scores tell the lengths of the texts that it
-// was given: 10,000 for each byte of the source, 100 of the hypothesis and 1
-// of the reference.
+// sized returns a metric whose scores encode the lengths of its texts: 10,000 for
+// each byte of the source, 100 for each of the hypothesis and 1 for each of the
+// reference.
 func sized(needsSource, needsReferences bool) *fake {
 	return &fake{
 		info: metrics.Info{Name: "sized", NeedsSource: needsSource, NeedsReferences: needsReferences,
@@ -62,7 +62,7 @@ func sizes(b metrics.Block) []float64 {
 }
 
 // prepared is the same metric with all capabilities. Its native score is the
-// sum over references, its statistics are the score alone.
+// sum over references, its only statistic the score.
 type prepared struct{ *fake }
 
 func (p prepared) NewWorkspace() metrics.Workspace          { return &preparedWorkspace{} }
@@ -92,7 +92,7 @@ func (w *preparedWorkspace) NativeStatistics(dst []float64, h int) []float64 {
 	return append(dst, sum)
 }
 
-// segment makes a segment of texts given by their lengths; -1 is a missing
+// segment creates a segment with texts of the given lengths; -1 is a missing
 // text.
 func segment(id string, source int, hyps, refs []int) *refract.Segment {
 	s := &refract.Segment{ID: id, Source: sizedText(source)}
@@ -112,7 +112,7 @@ func sizedText(n int) refract.Text {
 	return refract.NewText(strings.Repeat("x", n))
 }
 
-// list is a dataset at hand.
+// list is a dataset in memory.
 type list []*refract.Segment
 
 func (l list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
@@ -134,8 +134,8 @@ func aggregator(t testing.TB, spec string) aggregate.Aggregator {
 	return a
 }
 
-// engine makes an engine that scores all cells of metrics, and what is given
-// aggregators need beside them.
+// engine creates an engine that scores all cells of the metrics, and whatever else
+// the aggregators need.
 func engine(t testing.TB, o refract.Options, ms []metrics.Metric, aggregators ...string) *refract.Engine {
 	t.Helper()
 	var settings []refract.Setting
@@ -149,7 +149,7 @@ func engine(t testing.TB, o refract.Options, ms []metrics.Metric, aggregators ..
 	return e
 }
 
-// scoreOne scores a segment with one metric and everything it can.
+// scoreOne scores a segment with one metric and all its capabilities.
 func scoreOne(t testing.TB, o refract.Options, m metrics.Metric, s *refract.Segment) *refract.MetricScores {
 	t.Helper()
 	out, err := engine(t, o, []metrics.Metric{m}, "single", "native").Score(t.Context(), []*refract.Segment{s})

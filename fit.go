@@ -9,10 +9,9 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Fit returns settings whose metrics are fitted, where they are metrics.Fitters
-// that are not: to all references of a dataset that are not missing, originals
-// and variants, whatever the setting takes of them. Each such metric takes a pass
-// over the dataset.
+// Fit returns the settings with every metrics.Fitter fitted that is not fitted yet. A
+// metric is fitted to all present references of the dataset, originals and variants, even
+// if the setting uses only some of them. Each such metric takes one pass over the dataset.
 func Fit(ctx context.Context, ds Dataset, settings []Setting) ([]Setting, error) {
 	out, fitted := slices.Clone(settings), map[metrics.Metric]metrics.Metric{}
 	for i, s := range out {
@@ -32,7 +31,7 @@ func Fit(ctx context.Context, ds Dataset, settings []Setting) ([]Setting, error)
 	return out, nil
 }
 
-// NeedsFit reports whether Fit has something to do.
+// NeedsFit reports whether Fit would fit any metric.
 func NeedsFit(settings []Setting) bool {
 	return slices.ContainsFunc(settings, func(s Setting) bool { _, ok := unfitted(s.Metric); return ok })
 }

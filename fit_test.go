@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// fitter keeps what it is fitted to.
+// fitter records the references that it is fitted to.
 type fitter struct {
 	metrics.Metric
 	to *[]string
@@ -31,8 +31,8 @@ func (f *fitter) Fit(_ context.Context, references iter.Seq2[[]string, error]) (
 	return out, nil
 }
 
-// Fit takes all references that are there, once for each metric, and an engine
-// takes nothing less.
+// Fit passes all present references to each metric once, and an engine refuses a metric
+// that is not fitted.
 func TestFit(t *testing.T) {
 	of := func(name string) metrics.Metric {
 		return metrics.Func(metrics.Info{Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1}, func(string, string) float64 { return 0 })

@@ -10,29 +10,28 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 )
 
-// identityVersion begins what is hashed. It changes when the rules do.
+// identityVersion begins the hashed bytes. It changes when the rules change.
 const identityVersion = "refract references 1\n"
 
-// Identity computes the content hash of a set of references: SHA-256 over all
-// segments in order, and of each over the number and the texts of its
-// references, the originals and then the variants. A missing text is not an
-// empty one. Ids, sources, systems, judgements, rejected variants and the
-// origin of variants do not count, so that every format that keeps the
-// references keeps the hash, and two sets with the same hash give the same
-// scores.
+// Identity computes the content hash of a set of references: a SHA-256 over all
+// segments in order. It covers the number and the texts of each segment's references,
+// originals first, then variants; a missing text differs from an empty one. It does not
+// cover ids, sources, systems, judgements, rejected variants and the origin of
+// variants. So every file format that preserves the references preserves the hash,
+// and two sets with the same hash give the same scores.
 //
-// The hashed bytes are the line "refract references 1" with its end; for each
-// segment the number of its references as a varint of encoding/binary; and for
-// each reference a byte 0 where it is missing, or a byte 1, the length of its
-// UTF-8 in bytes as a varint, and these bytes.
+// The hashed bytes are the line "refract references 1" including its line feed; for
+// each segment the number of its references as a varint of encoding/binary; and for each
+// reference a byte 0 if it is missing, otherwise a byte 1, the length of its UTF-8 in bytes
+// as a varint, and these bytes.
 type Identity struct {
 	h        hash.Hash
-	first    hash.Hash // of the first references alone
+	first    hash.Hash // over the first references only
 	buf      []byte
 	segments int
 }
 
-// NewIdentity returns the Identity of a set without a segment so far.
+// NewIdentity returns the Identity of an empty set.
 func NewIdentity() *Identity {
 	i := &Identity{h: sha256.New(), first: sha256.New()}
 	i.h.Write([]byte(identityVersion))
@@ -40,13 +39,13 @@ func NewIdentity() *Identity {
 	return i
 }
 
-// Add takes in the next segment.
+// Add adds the next segment.
 func (i *Identity) Add(s *Segment) {
 	i.buf = AppendReferences(i.buf[:0], s)
-	i.AddReferences(i.buf) // which are whole
+	i.AddReferences(i.buf) // cannot fail: they are not cut off
 }
 
-// AppendReferences appends what is hashed of a segment, for AddReferences.
+// AppendReferences appends the hashed bytes of a segment, for AddReferences.
 func AppendReferences(b []byte, s *Segment) []byte {
 	b = binary.AppendUvarint(b, uint64(s.NumReferences()))
 	for _, t := range s.References {
@@ -67,7 +66,7 @@ func appendText(b []byte, t Text) []byte {
 	return append(b, t.Value...)
 }
 
-// AddReferences takes in the next segment by what AppendReferences gave of it.
+// AddReferences adds the next segment, given the bytes that AppendReferences wrote for it.
 func (i *Identity) AddReferences(b []byte) error {
 	n, at := binary.Uvarint(b)
 	first, ok := firstText(b[max(0, at):])
@@ -85,7 +84,7 @@ func (i *Identity) AddReferences(b []byte) error {
 	return nil
 }
 
-// firstText is the first text that appendText appended.
+// firstText returns the bytes of the first text, as appendText wrote them.
 func firstText(b []byte) (text []byte, ok bool) {
 	if len(b) == 0 || b[0] == 0 {
 		return b[:min(1, len(b))], len(b) > 0
@@ -98,19 +97,19 @@ func firstText(b []byte) (text []byte, ok bool) {
 	return b[:end+int(size)], true
 }
 
-// Segments is how many segments were added.
+// Segments returns the number of segments added.
 func (i *Identity) Segments() int { return i.segments }
 
-// Hash returns the content hash of what was added: 64 hexadecimal digits.
+// Hash returns the content hash of the added segments: 64 hexadecimal digits.
 func (i *Identity) Hash() string { return hex.EncodeToString(i.h.Sum(nil)) }
 
-// Name returns the first twelve digits of the Hash: what the signature of a
-// score calls the set.
+// Name returns the first twelve digits of the Hash, which name the set in
+// signatures.
 func (i *Identity) Name() string { return SetName(i.Hash()) }
 
-// Of returns the name of the references that an aggregator uses: that of the
-// whole set or, where it is single, of the set that the first references alone
-// make. It is "" of a nil Identity.
+// Of returns the name of the references that an aggregator uses: the name of the
+// whole set or, for single, of the set of first references. It returns "" for a nil
+// Identity.
 func (i *Identity) Of(a aggregate.Aggregator) string {
 	switch {
 	case i == nil:
@@ -121,5 +120,5 @@ func (i *Identity) Of(a aggregate.Aggregator) string {
 	return i.Name()
 }
 
-// SetName shortens a content hash to what signatures state.
+// SetName shortens a content hash to the name that signatures state.
 func SetName(hash string) string { return hash[:min(12, len(hash))] }

@@ -9,7 +9,7 @@ import (
 func ExampleIdentity() {
 	text := refract.NewText
 	expanded := &refract.Segment{ID: "1", References: []refract.Text{text("It is closed.")}, Variants: []refract.Variant{{Prompt: "tone", Text: text("It's shut.")}}}
-	// A text file knows neither ids nor which references are variants.
+	// A text file states neither ids nor which references are variants.
 	lines := &refract.Segment{ID: "line 1", References: []refract.Text{text("It is closed."), text("It's shut.")}}
 
 	for _, s := range []*refract.Segment{expanded, lines} {

@@ -17,7 +17,7 @@ func identityOf(segments ...*refract.Segment) string {
 	return id.Hash()
 }
 
-// The hash is what its documentation says.
+// The hash is computed as documented.
 func TestIdentity(t *testing.T) {
 	text := refract.NewText
 	sum := sha256.Sum256([]byte("refract references 1\n" +
@@ -39,7 +39,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// What single uses is the set that the first references alone make.
+// single uses the set of first references.
 func TestIdentityOf(t *testing.T) {
 	all, first := refract.NewIdentity(), refract.NewIdentity()
 	for _, refs := range [][]refract.Text{{refract.NewText("a"), refract.NewText("b")}, {{}, refract.NewText("c")}, nil} {

@@ -112,7 +112,7 @@ func TestColumnsAreOriginalsThenVariants(t *testing.T) {
 	if want := []metrics.Status{ok, noR, ok, noR, ok}; !slices.Equal(ms.Status, want) {
 		t.Errorf("statuses %v, want %v", ms.Status, want)
 	}
-	// A segment may have variants alone.
+	// A segment may have only variants.
 	seg.References = nil
 	if ms := scoreOne(t, refract.Options{}, prepared{sized(false, true)}, seg); !slices.Equal(ms.Values, []float64{107, 0, 105}) || !slices.Equal(ms.First, []float64{107}) {
 		t.Errorf("variants alone: %v, first %v", ms.Values, ms.First)
@@ -137,7 +137,7 @@ func TestNoReferencesError(t *testing.T) {
 	}
 }
 
-// A metric's own statuses go to the cells of the texts that it saw.
+// Statuses that a metric returns go to the cells of the texts that it was given.
 func TestFailedCells(t *testing.T) {
 	f := sized(false, true)
 	f.score = func(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
@@ -155,9 +155,9 @@ func TestFailedCells(t *testing.T) {
 	}
 }
 
-// The block holds nothing that the metric does not ask for, and no segment
-// with nothing to score is sent.
-func TestWhatAMetricSees(t *testing.T) {
+// A block contains only what the metric asks for, and a segment with nothing to score is
+// not passed to the metric.
+func TestMetricsGetOnlyWhatTheyNeed(t *testing.T) {
 	for _, c := range []struct {
 		source, refs bool
 		want         string
@@ -185,8 +185,7 @@ func TestWhatAMetricSees(t *testing.T) {
 	}
 }
 
-// A segment with too much text is refused before anything is scored, unless the
-// bound is raised.
+// A segment with too much text is refused before scoring, unless the bound is raised.
 func TestTooLong(t *testing.T) {
 	seg := segment("long", 1, []int{100}, []int{50, 60})
 	seg.Pos = refract.Position{File: "a.jsonl", Line: 7}

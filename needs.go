@@ -7,25 +7,25 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// metricNeeds is what the settings of an engine need of one metric.
+// metricNeeds is what the settings of an engine need from one metric.
 type metricNeeds struct {
 	metric metrics.Metric
 	info   metrics.Info
-	index  int // among the engine's metrics
+	index  int // in the engine's metrics
 
-	cache      *scoreCache // what asks a metric that is no Preparer, or has its scores stored; else nil
-	workspaces *sync.Pool  // of a Preparer
+	cache      *scoreCache // if the metric is not a Preparer or its scores are stored; else nil
+	workspaces *sync.Pool  // if the metric is a Preparer
 
 	all    bool // every cell
 	first  bool // the first column
-	native bool // scores by the metric's own rule, if it has one
+	native bool // native scores, if the metric has them
 
-	firstStatistics, nativeStatistics bool // of a corpus
+	firstStatistics, nativeStatistics bool // for corpus scores
 }
 
-// add takes in what one more setting needs.
+// add adds the needs of one more setting.
 func (d *metricNeeds) add(a aggregate.Aggregator, pooled bool) {
-	_, apart := d.metric.(metrics.NativeScorer) // which makes native scores without cells
+	_, apart := d.metric.(metrics.NativeScorer) // computes native scores without cells
 	d.all = d.all || !a.Single() && !(apart && a.Native())
 	d.first = d.first || a.Single()
 	d.native = d.native || a.Native() && metrics.HasNative(d.metric)
@@ -33,18 +33,18 @@ func (d *metricNeeds) add(a aggregate.Aggregator, pooled bool) {
 	d.nativeStatistics = d.nativeStatistics || pooled && a.Native()
 }
 
-// keep has the scores stored where they may be.
+// keep sets up storing the scores, if they may be stored.
 func (d *metricNeeds) keep(o *Options, damage func()) {
 	store := o.StoreRest
 	if d.info.Keep == metrics.KeepAlways && o.Store != nil {
 		store = o.Store
 	}
-	if store != nil && metrics.NeverKept(d.metric) {
+	if d.info.Keep == metrics.KeepUnneeded && !o.StoreUnneeded || metrics.NeverKept(d.metric) {
 		store = nil
 	}
 	p, prepares := d.metric.(metrics.Preparer)
 	if d.firstStatistics || d.nativeStatistics {
-		store = nil // statistics are made of the texts
+		store = nil // statistics cannot be computed from stored scores
 	}
 	if store != nil || !prepares {
 		d.cache = newScoreCache(store, damage, d.metric)

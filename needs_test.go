@@ -14,8 +14,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// costly is a metric of whole numbers from -3 to 0, of which each takes a
-// call. Some cells have none.
+// costly is a metric with integer scores from -3 to 0 that counts its cells as calls.
+// Some cells have no score.
 type costly struct{ calls atomic.Int64 }
 
 func (c *costly) Info() metrics.Info {
@@ -66,7 +66,7 @@ func costlySegments(t *rapid.T) []*refract.Segment {
 	return out
 }
 
-// Scores are the same whether cells that no setting needs are left out or not.
+// Leaving out cells that no setting needs changes no score.
 func TestSavingChangesNoScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		segs := costlySegments(t)
@@ -96,7 +96,7 @@ func TestSavingChangesNoScore(t *testing.T) {
 			}
 			scores := acc.Scores()
 			for i := range scores {
-				scores[i].MissingReferences = 0 // known of the cells that were asked for
+				scores[i].MissingReferences = 0 // known only for the cells that were scored
 				scores[i].MinReferences, scores[i].MaxReferences = 0, 0
 			}
 			return m, scores, status
@@ -125,7 +125,7 @@ func TestSavingChangesNoScore(t *testing.T) {
 	})
 }
 
-// A matrix of first columns only has no maximum.
+// max refuses a matrix that has only its first column.
 func TestUnneededCellsHaveNoMaximum(t *testing.T) {
 	ms := &refract.MetricScores{Columns: 2, Values: []float64{0, 0}, Status: []metrics.Status{metrics.Scored, metrics.Unneeded}}
 	for spec, ok := range map[string]bool{"single": true, "max": false} {

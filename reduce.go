@@ -12,12 +12,12 @@ import (
 type Reduced struct {
 	Value      float64 // meaningless unless Status is Scored
 	Status     metrics.Status
-	References int // that entered the number; 0 for a metric that needs none
-	Missing    int // references without a score, which the policy dealt with
+	References int // number of references used; 0 for a metric that needs none
+	Missing    int // number of references without a score, handled by the policy
 }
 
-// Reducer aggregates scores of segments under the settings of an engine. It
-// holds scratch memory and is not safe for concurrent use.
+// Reducer aggregates the scores of segments under the settings of an engine. It
+// reuses memory and is not safe for concurrent use.
 type Reducer struct {
 	engine *Engine
 	ok     []bool
@@ -27,16 +27,15 @@ type Reducer struct {
 // Reducer returns a reducer for the engine's scores.
 func (e *Engine) Reducer() *Reducer { return &Reducer{engine: e} }
 
-// Reduce aggregates the scores of hypothesis h of a segment under a setting of
-// the engine, given by its index. Under the policy Fail the error is
-// aggregate.ErrMissing where a score is missing; other errors are about an
-// aggregator that the scores do not allow.
+// Reduce aggregates the scores of hypothesis h of a segment under the engine's setting
+// with the given index. Under the policy Fail the error is aggregate.ErrMissing if a score
+// is missing; other errors say that the aggregator cannot be applied to the scores.
 func (r *Reducer) Reduce(s *SegmentScores, setting, h int) (Reduced, error) {
 	return r.ReduceMatrix(&s.Metrics[r.engine.metric[setting]], setting, h)
 }
 
-// ReduceMatrix is Reduce for a matrix of the setting's metric at hand, such as
-// one of a choice of references.
+// ReduceMatrix is Reduce for a given matrix of the setting's metric, such as one with
+// some of the references.
 func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error) {
 	info := &r.engine.needs[r.engine.metric[setting]].info
 	a, policy := r.engine.settings[setting].Aggregator, r.engine.options.Missing
@@ -46,17 +45,17 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 	row := ms.Values[h*ms.Columns : (h+1)*ms.Columns]
 	status := ms.Status[h*ms.Columns : (h+1)*ms.Columns]
 	if slices.Contains(status, metrics.Ended) {
-		return Reduced{Status: metrics.Ended, Missing: len(status)}, nil // which the run tells
+		return Reduced{Status: metrics.Ended, Missing: len(status)}, nil // the run reports the error
 	}
 	if !info.NeedsReferences {
-		// One score, of which there is nothing to aggregate.
+		// There is one score and nothing to aggregate.
 		if policy == aggregate.Fail && status[0] != metrics.Scored {
 			return Reduced{}, aggregate.ErrMissing
 		}
 		return Reduced{Value: row[0], Status: status[0]}, nil
 	}
 	if status[0] == metrics.MissingHypothesis && policy != aggregate.Fail {
-		return Reduced{Status: status[0]}, nil // no reference is at fault
+		return Reduced{Status: status[0]}, nil // not because of a reference
 	}
 	present, unneeded := 0, 0
 	for _, s := range status {
@@ -100,7 +99,7 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 
 func native(ms *MetricScores, info *metrics.Info, policy aggregate.Policy, h, present int) (Reduced, error) {
 	if ms.Native == nil && present == 0 {
-		// Nothing of the segment was scored, natively or otherwise.
+		// Nothing of the segment was scored.
 		if policy == aggregate.Fail {
 			return Reduced{}, aggregate.ErrMissing
 		}

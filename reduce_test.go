@@ -44,7 +44,7 @@ func TestReduce(t *testing.T) {
 		{"native without one", holed, "native", exclude, 0, want{value: 205, used: 2, missing: 1}},
 		{"native lets it spread", holed, "native", propagate, 0, want{status: noR, used: 2, missing: 1}},
 		{"native fails", holed, "native", fail, 0, want{fails: true}},
-		// Only the first reference matters to single.
+		// single looks only at the first reference.
 		{"single, another one missing", holed, "single", exclude, 0, want{value: 102, used: 1}},
 		{"single, another one missing, propagate", holed, "single", propagate, 0, want{value: 102, used: 1}},
 		{"single, another one missing, fail", holed, "single", fail, 0, want{value: 102, used: 1}},
@@ -53,7 +53,7 @@ func TestReduce(t *testing.T) {
 		{"max without the first", headless, "max", exclude, 0, want{value: 105, used: 1, missing: 1}},
 		{"native without the first", headless, "native", exclude, 0, want{value: 105, used: 1, missing: 1}},
 
-		// The references are there, and none of them is to be counted as missing.
+		// The references are present and must not be counted as missing.
 		{"missing hypothesis, max", full, "max", exclude, 1, want{status: noH}},
 		{"missing hypothesis, single", full, "single", exclude, 1, want{status: noH}},
 		{"missing hypothesis, native", full, "native", exclude, 1, want{status: noH}},
@@ -75,7 +75,7 @@ func TestReduce(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := e.Reducer()
-		for range 2 { // the second time with memory in use
+		for range 2 { // the second time with reused memory
 			got, err := r.ReduceMatrix(ms, 0, c.h)
 			if c.want.fails {
 				if !errors.Is(err, aggregate.ErrMissing) {

@@ -15,12 +15,11 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Incomplete says which metrics of a run failed while others went on. All
-// segments were yielded; the cells that a metric did not come to have the
-// status Ended.
+// Incomplete says which metrics of a run failed. All segments were yielded; the cells
+// that a failed metric did not reach have the status Ended.
 type Incomplete struct {
 	Metrics []string
-	Errs    []error // of each metric: each names it
+	Errs    []error // one for each of Metrics, which it names
 }
 
 // Error joins the errors of the metrics.
@@ -32,7 +31,7 @@ func (e *Incomplete) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Reasons say in few words why each metric ended. There are none of nil.
+// Reasons returns a short reason for each metric that failed; nil for a nil receiver.
 func (e *Incomplete) Reasons() map[string]string {
 	if e == nil {
 		return nil
@@ -60,20 +59,19 @@ func (e *Incomplete) reason(metric int) string {
 func (e *Incomplete) Unwrap() []error { return e.Errs }
 
 // Run scores all segments of a dataset and calls yield with each, in order and
-// from one goroutine. Every metric goes at its own pace. Run holds a bounded
-// number of segments at a time, so that a fast metric is ahead of a slow one by
-// no more than that.
+// from one goroutine. Every metric runs at its own pace. Run holds a bounded number of
+// segments at a time, so a fast metric can be ahead of a slow one by no more than that.
 //
-// A metric that fails ends alone: the error is then an *Incomplete, once all
-// segments were yielded; so does one that needs sources where no segment has one, with
-// a *NoSourceError. Run stops sooner after ctx ends, the dataset or yield
-// returns an error, or no metric is left and Options.ContinueWithoutMetrics is not set.
+// A metric that fails does not stop the others: once all segments were yielded, Run
+// returns an *Incomplete. A metric that needs sources fails with a *NoSourceError if no
+// segment has one. Run stops early if ctx ends, if the dataset or yield returns an
+// error, or if every metric has failed and Options.ContinueWithoutMetrics is not set.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	workers, most := e.workers()
-	order := make(chan *segmentWork, most) // as the dataset has them
+	order := make(chan *segmentWork, most) // in the dataset's order
 	segments, unsourced := 0, 0
-	var shown []string // texts of the first segments, for remarks
+	var shown []string // texts of the first segments, for a metrics.Remarker
 	g.Go(func() error {
 		defer close(order)
 		for _, l := range workers {
@@ -95,7 +93,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			}
 			f.open.Add(len(workers))
 			for _, l := range workers {
-				l.in <- f // which has room for all that the run holds
+				l.in <- f // never blocks: it has room for all segments that the run holds
 			}
 			select {
 			case order <- f:
@@ -103,7 +101,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 				return ctx.Err()
 			}
 		}
-		return ctx.Err() // a dataset may end without an error because the context did
+		return ctx.Err() // a dataset may end without an error when the context ends
 	})
 	failed := &Incomplete{}
 	var mu sync.Mutex
@@ -159,10 +157,10 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	return failed
 }
 
-// remarkSegments are how many segments a metric sees to say what it overlooks in them.
+// remarkSegments is the number of segments that are shown to a metrics.Remarker.
 const remarkSegments = 100
 
-// appendTexts appends the hypotheses and references that are there.
+// appendTexts appends the hypotheses and references that are not missing.
 func (s *Segment) appendTexts(dst []string) []string {
 	for _, h := range s.Hypotheses {
 		dst = append(dst, h.Text.Value)
@@ -173,7 +171,7 @@ func (s *Segment) appendTexts(dst []string) []string {
 	return slices.DeleteFunc(dst, func(s string) bool { return s == "" })
 }
 
-// metricWorker takes the segments of a run through one metric.
+// metricWorker scores the segments of a run with one metric.
 type metricWorker struct {
 	*metricNeeds
 	pace metrics.Pace
@@ -185,8 +183,8 @@ type metricWorker struct {
 // while the reader is not scheduled.
 const minQueued = 256
 
-// workers returns a worker for each metric, and how many segments wait in order:
-// two batches for each call of the metric that takes most, if that is more.
+// workers returns a worker for each metric, and the number of segments to buffer: minQueued,
+// or two batches for every concurrent call of the metric that takes most, if that is more.
 func (e *Engine) workers() (workers []*metricWorker, most int) {
 	most = minQueued
 	for k := range e.needs {
@@ -201,14 +199,14 @@ func (e *Engine) workers() (workers []*metricWorker, most int) {
 		workers = append(workers, l)
 	}
 	for _, l := range workers {
-		// One segment is in the hands of the reader, and one of yield.
+		// The reader and yield hold one more segment each.
 		l.in = make(chan *segmentWork, most+2)
 	}
 	return workers, most
 }
 
-// run scores what comes into the worker, until that ends, a call fails or the
-// context ends. When it returns, nothing of it runs any more.
+// run scores the worker's input until it ends, a call fails or the context ends. When it
+// returns, all its goroutines have ended.
 func (l *metricWorker) run(ctx context.Context) error {
 	calls, ctx := errgroup.WithContext(ctx)
 	calls.SetLimit(l.pace.Calls)
@@ -230,7 +228,7 @@ func (l *metricWorker) run(ctx context.Context) error {
 	return calls.Wait()
 }
 
-// batches yields what comes into the worker, until that or the context ends.
+// batches yields the worker's input in batches, until it or the context ends.
 func (l *metricWorker) batches(ctx context.Context) iter.Seq[[]*segmentWork] {
 	return func(yield func([]*segmentWork) bool) {
 		var batch []*segmentWork
@@ -254,7 +252,7 @@ func (l *metricWorker) batches(ctx context.Context) iter.Seq[[]*segmentWork] {
 	}
 }
 
-// end gives the segments that a metric did not come to their status.
+// end sets the status of the segments that the metric did not reach.
 func (l *metricWorker) end() error {
 	for f := range l.in {
 		l.init(f, metrics.Ended)

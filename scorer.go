@@ -12,19 +12,19 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// segmentWork is a segment on its way through the metrics. It says which texts are
-// there, and gives them to metrics.
+// segmentWork is a segment on its way through the metrics. It holds the texts that are
+// present, as metrics take them.
 type segmentWork struct {
 	scores     *SegmentScores
 	references []Text         // of the segment, missing ones included
-	hyps, refs []int          // present ones: index in the block -> index in the segment
-	block      metrics.Block  // of what is present
-	open       sync.WaitGroup // metrics of a run that are not done with it
+	hyps, refs []int          // present texts: index in the block -> index in the segment
+	block      metrics.Block  // the present texts
+	open       sync.WaitGroup // waits for the metrics of a run
 }
 
-// newWork has room for the scores of a segment. A segment without the references
-// that a metric needs, or with too much text, is refused here, in the dataset's order and whatever
-// scores at a time.
+// newWork prepares a segment for scoring. It refuses a segment without the references that a
+// metric needs, or with too much text. Run calls it in the dataset's order, so the segment in
+// the error does not depend on timing.
 func (e *Engine) newWork(s *Segment) (*segmentWork, error) {
 	n := s.NumReferences()
 	f := &segmentWork{
@@ -52,7 +52,8 @@ func (e *Engine) newWork(s *Segment) (*segmentWork, error) {
 	return f, e.check(s, size, len(f.refs))
 }
 
-// check returns an error for a segment with so many bytes of text and present references.
+// check returns an error if a segment with this size in bytes and this number of present
+// references cannot be scored.
 func (e *Engine) check(s *Segment, size, references int) error {
 	if most := e.options.MaxText; most > 0 && size > most {
 		return &TooLongError{s.ID, s.Pos, size, most}
@@ -67,7 +68,7 @@ func (e *Engine) check(s *Segment, size, references int) error {
 	return nil
 }
 
-// Check returns the error that ends a run at a segment: a *TooLongError or a
+// Check returns the error with which a run would stop at a segment: a *TooLongError or a
 // *NoReferencesError.
 func (e *Engine) Check(s *Segment) error {
 	size, references := 0, 0
@@ -82,8 +83,8 @@ func (e *Engine) Check(s *Segment) error {
 	return e.check(s, size, references)
 }
 
-// score scores segments with one metric. Where it fails, whole are the segments that it
-// has scores of all the same.
+// score scores segments with one metric. If it fails, whole lists the segments that were
+// scored nevertheless.
 func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
 	var w metrics.Workspace
 	if d.cache == nil {
@@ -116,7 +117,7 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []
 			if err := d.place(f, metrics.Scores{Values: w.Cells(room)}); err != nil {
 				return nil, err
 			}
-			if err := d.beside(w, f); err != nil {
+			if err := d.extras(w, f); err != nil {
 				return nil, err
 			}
 		}
@@ -124,7 +125,7 @@ func (d *metricNeeds) score(ctx context.Context, batch []*segmentWork) (whole []
 	return d.ask(ctx, todo)
 }
 
-// init makes the matrix with the statuses that follow from what is missing.
+// init creates the matrix, with the statuses of missing texts filled in.
 func (d *metricNeeds) init(f *segmentWork, status metrics.Status) *MetricScores {
 	hyps, columns := f.scores.Segment.Hypotheses, 1
 	if d.info.NeedsReferences {
@@ -148,7 +149,7 @@ func (d *metricNeeds) init(f *segmentWork, status metrics.Status) *MetricScores 
 	return ms
 }
 
-// block leaves out what the metric does not ask for.
+// block returns the block without the texts that the metric does not need.
 func (d *metricNeeds) block(f *segmentWork) metrics.Block {
 	b := f.block
 	if !d.info.NeedsReferences {
@@ -160,7 +161,7 @@ func (d *metricNeeds) block(f *segmentWork) metrics.Block {
 	return b
 }
 
-// place copies the matrix of a block to where its texts stand in the segment.
+// place copies the matrix of a block to the positions of its texts in the segment.
 func (d *metricNeeds) place(f *segmentWork, scores metrics.Scores) error {
 	ms := &f.scores.Metrics[d.index]
 	columns := d.block(f).Columns()
@@ -188,7 +189,7 @@ func (d *metricNeeds) place(f *segmentWork, scores metrics.Scores) error {
 	return nil
 }
 
-// placeNative copies native scores to where the hypotheses stand.
+// placeNative copies native scores to the positions of the hypotheses.
 func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
 	if err := d.check(f, scores, 1); err != nil {
 		return err
@@ -204,9 +205,9 @@ func (d *metricNeeds) placeNative(f *segmentWork, scores metrics.Scores) error {
 	return nil
 }
 
-// check returns an error where the metric breaks its promises: the scores of a
-// block have another shape, or there is one that is no number, which would poison
-// every mean that it enters, and for which no rank is defined.
+// check returns an error if the metric breaks its promises: if the scores of a block have
+// the wrong shape, or one is NaN, which would spoil every mean that it enters and has no
+// rank.
 func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, columns int) error {
 	seg := f.scores.Segment
 	if n := len(f.hyps) * columns; len(scores.Values) != n {
@@ -221,9 +222,9 @@ func (d *metricNeeds) check(f *segmentWork, scores metrics.Scores, columns int) 
 	return nil
 }
 
-// beside takes what a loaded workspace tells beside its cells, where it is
+// extras copies native scores and statistics from a loaded workspace, if they are
 // needed.
-func (d *metricNeeds) beside(w metrics.Workspace, f *segmentWork) error {
+func (d *metricNeeds) extras(w metrics.Workspace, f *segmentWork) error {
 	ms, rows := &f.scores.Metrics[d.index], len(f.scores.Segment.Hypotheses)
 	if n, ok := w.(metrics.NativeWorkspace); ok && d.native {
 		if err := d.placeNative(f, metrics.Scores{Values: n.Native(nil)}); err != nil {
@@ -245,7 +246,7 @@ func (d *metricNeeds) beside(w metrics.Workspace, f *segmentWork) error {
 		}
 		return all
 	}
-	// "The first" is the first of the segment; where it is missing there are
+	// The first reference is the first of the segment. If it is missing, there are
 	// no statistics against it.
 	if d.firstStatistics && (!d.info.NeedsReferences || f.refs[0] == 0) {
 		ms.First = statistics(func(h int) []float64 { return st.CellStatistics(nil, h, 0) })
@@ -256,7 +257,7 @@ func (d *metricNeeds) beside(w metrics.Workspace, f *segmentWork) error {
 	return nil
 }
 
-// ask scores segments with the metric's Score, or from the store.
+// ask gets scores from the store, and from the metric's Score.
 func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) (whole []*segmentWork, err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -290,7 +291,7 @@ func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) (whole []*s
 	at := (*metrics.CellError)(nil)
 	switch {
 	case err == nil:
-	case errors.As(err, new(*metrics.StartError)): // of no segment
+	case errors.As(err, new(*metrics.StartError)): // has nothing to do with a segment
 	case errors.As(err, &at):
 		err = fmt.Errorf("%s, %s: %w", d.info.Name, d.cell(batch[at.Block], at), at.Err)
 	case len(batch) == 1:
@@ -301,7 +302,7 @@ func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) (whole []*s
 	return whole, err
 }
 
-// cell names a cell of a block for people.
+// cell describes a cell of a block for an error message.
 func (d *metricNeeds) cell(f *segmentWork, at *metrics.CellError) string {
 	seg := f.scores.Segment
 	name := fmt.Sprintf("%ssegment %q, system %q", seg.Pos.prefix(), seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)

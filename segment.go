@@ -10,9 +10,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Text is a text that may be missing. The zero Text is missing; a Text whose
-// Value is "" and whose Valid is true is an empty text, which is something
-// else: an empty hypothesis is scored, a missing one is not.
+// Text is a text that may be missing. The zero Text is missing. A Text with the Value
+// "" and Valid set is an empty text; an empty hypothesis is scored, a missing one is not.
 //
 // In JSON a missing Text is null.
 type Text struct {
@@ -20,10 +19,10 @@ type Text struct {
 	Valid bool
 }
 
-// NewText returns a Text that is present, be it empty or not.
+// NewText returns a Text that is present, even if s is empty.
 func NewText(s string) Text { return Text{Value: s, Valid: true} }
 
-// MarshalJSON writes the text as a string, or null when it is missing.
+// MarshalJSON writes the text as a string, or null if it is missing.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if !t.Valid {
 		return []byte("null"), nil
@@ -42,16 +41,15 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Position says where a segment was read, for error messages. Line counts
+// Position is where a segment was read, for error messages. Lines count
 // from 1; a Position without a file is unknown.
 type Position struct {
 	File string
 	Line int
 }
 
-// String returns "file:line", the file alone when the line is unknown, or ""
-// for an unknown position. A file whose name has characters that do not show is
-// quoted.
+// String returns "file:line", only the file if the line is unknown, or "" for an
+// unknown position. A name with invisible characters is quoted.
 func (p Position) String() string {
 	switch {
 	case p.File == "":
@@ -63,7 +61,7 @@ func (p Position) String() string {
 	}
 }
 
-// prefix is String with a colon behind it, for errors.
+// prefix returns String followed by a colon, for errors.
 func (p Position) prefix() string {
 	if p.File == "" {
 		return ""
@@ -71,40 +69,41 @@ func (p Position) prefix() string {
 	return p.String() + ": "
 }
 
-// Segment is one item of a test set: a sentence, a document to summarize, an
-// image to caption, with everything that is known of it.
+// Segment is one item of a test set, such as a sentence, a document to summarize or an
+// image to caption, with everything that is known about it.
 type Segment struct {
 	ID         string
 	Source     Text
-	References []Text       // the originals, in order; another number per segment is fine
+	References []Text       // the originals, in order; their number may differ between segments
 	Variants   []Variant    // expanded references, in order; they follow the originals
-	Rejected   []Variant    // answers that are no references, with their verdicts
+	Rejected   []Variant    // rejected answers, with their verdicts
 	Hypotheses []Hypothesis // in the dataset's order, a system at most once
 	Judgements []Judgement
-	Document   string  // "" where none is stated
-	Domain     string  // "" where none is stated
-	Language   string  // of the references, such as "de"; "" where none is stated
-	Judged     *Judged // nil where no judge looked at its variants
+	Document   string  // "" if none is stated
+	Domain     string  // "" if none is stated
+	Language   string  // of the references, such as "de"; "" if none is stated
+	Judged     *Judged // nil if no judge saw its variants
 	Pos        Position
 }
 
-// Judged is what a judge of meaning said of texts that it was shown with their reference.
+// Judged counts the verdicts of a judge of meaning on texts shown with their reference.
 type Judged struct {
 	Model string `json:"model"`
-	// Asked are the answers on which it gave a verdict, and Flagged those whose meaning it
-	// found changed.
+	// Asked counts the answers on which it gave a verdict, and Flagged those whose meaning
+	// it found changed.
 	Asked   int `json:"asked"`
 	Flagged int `json:"flagged"`
-	// Unjudged are the texts of all kinds on which it gave none.
+	// Unjudged counts the texts of all kinds on which it gave no verdict.
 	Unjudged int `json:"unjudged,omitempty"`
-	// Planted are changes that rules made of accepted answers, to measure the judge.
+	// Planted lists accepted answers that rules changed, to measure the judge.
 	Planted []Planted `json:"planted,omitempty"`
-	// Human are other references by people that it was shown in the same way.
+	// Human counts further human references that it was shown in the same way, and
+	// HumanFlagged those whose meaning it found changed.
 	Human        int `json:"human,omitempty"`
 	HumanFlagged int `json:"human_flagged,omitempty"`
 }
 
-// Planted is a changed text that a judge was shown, and whether it found the change.
+// Planted is a changed text shown to a judge, and whether the judge found the change.
 type Planted struct {
 	Kind   string `json:"kind"`
 	Caught bool   `json:"caught"`
@@ -114,82 +113,81 @@ type Planted struct {
 type Hypothesis struct {
 	System string
 	Text   Text
-	// Human marks a reference that a test set also lists among its systems.
+	// Human marks a human reference that the test set also lists as a system.
 	Human bool
 }
 
 // Judgement is one human score of one system's hypothesis. Higher is better.
-// A judgement that is not Valid is a stated absence (null, None), which is
-// not 0.
+// A judgement that is not Valid was stated as absent (null, None), which is not 0.
 type Judgement struct {
-	Name   string // of the kind of judgement, such as "mqm"
+	Name   string // the kind of judgement, such as "mqm"
 	System string
 	Score  float64
 	Valid  bool
 }
 
-// Accepted is the verdict on a variant that serves as a reference.
+// Accepted is the verdict on a variant that is used as a reference.
 const Accepted = "accepted"
 
-// What became of a variant that was drawn at random.
+// States of a variant that was drawn at random for an audit.
 const (
-	AuditSampled = "sampled" // no model has an opinion that counts: it is left to people
-	AuditKept    = "kept"    // a model says that it means what its reference does
+	AuditSampled = "sampled" // no model gave a usable opinion; people have to decide
+	AuditKept    = "kept"    // a model says that it keeps the meaning of its reference
 	AuditLost    = "lost"    // a model says that it does not
-	AuditUnclear = "unclear" // a model was asked, and said neither
+	AuditUnclear = "unclear" // a model was asked and said neither
 )
 
-// What a person decided about a variant.
+// Decisions of a person about a variant.
 const (
-	ReviewAccept = "accept" // it serves as a reference
-	ReviewReject = "reject" // it does not
-	ReviewEdit   = "edit"   // it does in another wording
+	ReviewAccept = "accept" // use it as a reference
+	ReviewReject = "reject" // do not use it
+	ReviewEdit   = "edit"   // use it in another wording
 )
 
-// Variant is a reference that a model made from another one.
+// Variant is a model's rewriting of a reference.
 type Variant struct {
-	Reference int    // index into Segment.References of the text it came from
+	Reference int    // index into Segment.References of the rewritten text
 	Prompt    string // name of the prompt, such as "order"
-	Sample    int    // sample index of that prompt, from 0
+	Sample    int    // number of the sample for that prompt, from 0
 	Model     string
 	Text      Text
-	Finish    string // finish reason that the server gave; "" where unknown
+	Finish    string // finish reason of the server; "" if unknown
 	// Verdict is Accepted, the name of the check that rejected the variant, such
-	// as "duplicate", or "" where nobody has judged it.
+	// as "duplicate", or "" if it has not been checked.
 	Verdict string
-	Detail  string // of the verdict, for people; may be ""
-	// Alarms say what the text may have changed of the meaning of its reference, each a
-	// kind and words, such as "negation: not".
+	Detail  string // reason for the verdict, for people; may be ""
+	// Alarms list possible changes to the meaning of the reference. Each is a kind with
+	// the words that raised it, such as "negation: not".
 	Alarms []string
-	// Review is what a person decided: ReviewAccept, ReviewReject or ReviewEdit;
-	// "" where nobody has looked.
+	// Review is a person's decision: ReviewAccept, ReviewReject or ReviewEdit; "" if
+	// nobody has reviewed the variant.
 	Review string
 	// Audit is AuditSampled, AuditKept, AuditLost or AuditUnclear for a variant
 	// that was drawn at random to measure how many keep the meaning; "" for the
-	// others. It stays where the variant is rejected or edited later, so that
-	// the sample stays one.
+	// others. It stays when the variant is later rejected or edited, so that the
+	// sample remains random.
 	Audit     string
-	AuditedBy string  // the model that gave the opinion in Audit; "" where none did
-	Origin    *Origin // nil where nothing more is known
+	AuditedBy string  // the model that gave the opinion in Audit; "" if none did
+	Origin    *Origin // nil if nothing more is known
 }
 
-// Origin says how the text of a variant came to be.
+// Origin says how the text of a variant was generated.
 type Origin struct {
-	Revision    string // of the model's weights; "" where none was named
-	ServedModel string // the model as the server named it; "" where it did not
+	Revision    string // of the model's weights; "" if none was given
+	ServedModel string // the model's name according to the server; "" if it gave none
 	Sampling    string // the sampling parameters as sent, a JSON object; may be ""
-	Form        string // the form of the answer that was asked for, such as "json"; "" for plain text
-	// Raw is the model's answer before it was cleaned. It is missing where the
-	// server withheld it, and where it is not known.
+	Form        string // the requested form of the answer, such as "json"; "" for plain text
+	// Raw is the model's answer before cleaning. It is missing if the server withheld
+	// it or it is unknown.
 	Raw     Text
 	Cleaned []string // names of the steps that changed Raw into the text, in order
-	// Tokens as the server counted them; 0 where it did not.
+	// Tokens as counted by the server; 0 if it gave no count.
 	PromptTokens, CompletionTokens int
-	Created                        time.Time // when the answer arrived, in UTC; the zero time where unknown
+	Created                        time.Time // when the answer arrived, in UTC; the zero time if unknown
 }
 
-// AllReferences appends to dst the originals and then the variants: the
-// order of the columns of a score matrix.
+// AllReferences appends the originals and then the variants to dst. Score matrices have
+// their columns in this order.
 func (s *Segment) AllReferences(dst []Text) []Text {
 	dst = append(dst, s.References...)
 	for i := range s.Variants {
@@ -198,12 +196,12 @@ func (s *Segment) AllReferences(dst []Text) []Text {
 	return dst
 }
 
-// NumReferences is the number of originals and variants, missing texts
+// NumReferences returns the number of originals and variants, missing texts
 // included.
 func (s *Segment) NumReferences() int { return len(s.References) + len(s.Variants) }
 
-// Dataset yields the segments of a test set in their order. The sequence
-// ends after the first error. A segment belongs to the caller once yielded.
+// Dataset yields the segments of a test set in order. The sequence ends after the
+// first error. A yielded segment belongs to the caller.
 type Dataset interface {
 	Segments(ctx context.Context) iter.Seq2[*Segment, error]
 }

@@ -18,21 +18,20 @@ import (
 // ScoreStore keeps values by key, such as cache.Scores. It is safe for
 // concurrent use.
 type ScoreStore interface {
-	// Get returns the value of each key, nil where there is none.
+	// Get returns the value of each key, nil if there is none.
 	Get(ctx context.Context, keys [][32]byte) ([][]byte, error)
-	// Put stores a value under each key, in place of one that is there.
+	// Put stores a value under each key, replacing any old one.
 	Put(ctx context.Context, keys [][32]byte, values [][]byte) error
 }
 
-// scoreCache asks one metric for what is needed, and keeps the scores in a store, if
-// there is one, so that the metric computes only what that lacks. A value holds the
-// scores of one hypothesis (and source, where the metric needs one) against any
-// references.
+// scoreCache gets the needed scores of one metric. If there is a store, it keeps the scores
+// there, so that the metric computes only misses. A stored value holds the scores of one
+// hypothesis (with its source, if the metric needs one) against any number of references.
 type scoreCache struct {
 	store  ScoreStore // may be nil
-	prefix []byte     // what a key hashes first: the metric
-	damage func()     // tells of a damaged value
-	merge  sync.Mutex // one batch reads, merges and writes at a time
+	prefix []byte     // identifies the metric in the hash of every key
+	damage func()     // warns of a damaged value
+	merge  sync.Mutex // held while a batch reads, merges and writes values
 }
 
 func newScoreCache(store ScoreStore, damage func(), m metrics.Metric) *scoreCache {
@@ -41,8 +40,8 @@ func newScoreCache(store ScoreStore, damage func(), m metrics.Metric) *scoreCach
 	return &scoreCache{store: store, prefix: []byte(prefix), damage: damage}
 }
 
-// Keep returns the Score of a metric that another one asks. It goes by way of the
-// options' store, as in an engine, where that is to keep the metric's scores.
+// Keep returns the Score function of a metric for use by another metric. It uses the
+// store of the options just as an engine does.
 func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([]metrics.Scores, error) {
 	d := &metricNeeds{metric: m, info: m.Info(), all: true}
 	d.keep(&o, o.damage())
@@ -62,7 +61,7 @@ func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([
 	}
 }
 
-// key is that of a hypothesis. The Block has a source only if it counts.
+// key returns the key of a hypothesis. source is "" if the metric needs none.
 func (k *scoreCache) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 	buf = append(buf[:0], k.prefix...)
 	for _, text := range []string{source, hypothesis} {
@@ -72,23 +71,23 @@ func (k *scoreCache) key(buf []byte, source, hypothesis string) ([32]byte, []byt
 	return sha256.Sum256(buf), buf
 }
 
-// cachedBlock is one block on its way through a store.
+// cachedBlock is a block with what is known of its scores.
 type cachedBlock struct {
 	block  metrics.Block
-	refs   []textHash // of its columns
-	at     int        // its first hypothesis among the keys
+	refs   []textHash // one per column
+	at     int        // index of its first hypothesis in the keys
 	scores metrics.Scores
 	known  []bool
 	fresh  [][]keptCell // by hypothesis
-	stored int          // scores that the store had
-	list   textHash     // of all references
+	stored int          // number of scores found in the store
+	list   textHash     // hash of all references
 	native metrics.Scores
-	have   []bool // of them, by hypothesis
-	lacks  bool   // some of what was asked for, as the metric failed
+	have   []bool // whether a hypothesis has its native score
+	lacks  bool   // some scores are missing because the metric failed
 }
 
-// score scores blocks: what the store has is read, what it lacks is asked of the
-// metric and stored. There are blocks beside an error where some of them have scores.
+// score scores blocks: it reads stored scores, gets the others from the metric and stores
+// them. Together with an error it returns the blocks if some of them have scores.
 func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics.Block) ([]cachedBlock, error) {
 	all := make([]cachedBlock, len(blocks))
 	var keys [][32]byte
@@ -145,7 +144,7 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics
 	return all, err
 }
 
-// take reads what a value has of the row of a hypothesis.
+// take reads the row of a hypothesis from a stored value.
 func (k *scoreCache) take(x *cachedBlock, h int, value []byte) {
 	if value == nil {
 		return
@@ -182,15 +181,15 @@ func newScores(n int) metrics.Scores {
 	return metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 }
 
-// request is a part of a block that is asked of the metric: some hypotheses
-// against the same references.
+// request is a part of a block for the metric to score: some hypotheses against the
+// same references.
 type request struct {
 	of         *cachedBlock
 	block      int
 	hyps, cols []int
 }
 
-// missing is what a block lacks in its first columns.
+// missing returns requests for the scores that a block lacks in its first columns.
 func (x *cachedBlock) missing(block, first int) []request {
 	var out []request
 	columns := len(x.refs)
@@ -227,8 +226,8 @@ func (p *request) texts() metrics.Block {
 	return b
 }
 
-// askFor asks the metric for what is not known. Partly tells that an error is about
-// some of the blocks.
+// askFor gets the missing scores from the metric. partly reports that an error concerns
+// only some of the blocks.
 func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) (partly bool, err error) {
 	if p, ok := d.metric.(metrics.Preparer); ok {
 		return false, prepare(ctx, p.NewWorkspace(), all)
@@ -280,7 +279,7 @@ func (d *metricNeeds) askFor(ctx context.Context, all []cachedBlock) (partly boo
 	return partly, err
 }
 
-// prepare scores the blocks that lack some, whole.
+// prepare scores completely every block that lacks a score.
 func prepare(ctx context.Context, w metrics.Workspace, all []cachedBlock) error {
 	for i := range all {
 		x := &all[i]
@@ -306,7 +305,7 @@ func prepare(ctx context.Context, w metrics.Workspace, all []cachedBlock) error 
 	return nil
 }
 
-// askNative asks for the native scores of blocks that lack some.
+// askNative gets the native scores of the blocks that lack some.
 func askNative(ctx context.Context, m metrics.NativeScorer, all []cachedBlock) error {
 	var todo []*cachedBlock
 	var blocks []metrics.Block
@@ -328,7 +327,7 @@ func askNative(ctx context.Context, m metrics.NativeScorer, all []cachedBlock) e
 	return err
 }
 
-// fillNative places the native scores of a block.
+// fillNative stores the native scores in their block.
 func (x *cachedBlock) fillNative(s metrics.Scores) error {
 	if n := len(x.have); len(s.Values) != n || s.Status != nil && len(s.Status) != n {
 		return fmt.Errorf("%d native scores for %d hypotheses", len(s.Values), n)
@@ -346,7 +345,7 @@ func (x *cachedBlock) fillNative(s metrics.Scores) error {
 	return nil
 }
 
-// fill places the scores of a request in its block.
+// fill stores the scores of a request in its block.
 func (p *request) fill(s metrics.Scores) error {
 	n := len(p.hyps) * len(p.cols)
 	if len(s.Values) != n || s.Status != nil && len(s.Status) != n || s.Reports != nil && len(s.Reports) != n {
@@ -381,7 +380,7 @@ func (p *request) fill(s metrics.Scores) error {
 	return nil
 }
 
-// put stores what is new, beside what others have stored by now.
+// put adds the new scores to what the store has by now.
 func (k *scoreCache) put(ctx context.Context, all []cachedBlock, keys [][32]byte) error {
 	fresh := map[[32]byte][]keptCell{}
 	for i := range all {

@@ -42,8 +42,8 @@ func (v *values) Put(_ context.Context, keys [][32]byte, values [][]byte) error 
 	return nil
 }
 
-// dear is a metric whose scores are to be stored. Some cells have a report,
-// some no score, and some fail this time.
+// dear is a metric whose scores are always stored. Some cells have a report, some no
+// score, and some fail once.
 type dear struct {
 	*fake
 	cells atomic.Int64
@@ -74,8 +74,8 @@ func newDear(source bool) *dear {
 	return d
 }
 
-// A store changes no score, and nothing is asked twice: not for another
-// aggregator, nor a new system, nor a new reference, nor another dataset.
+// A store changes no score, and no score is computed twice: not for another
+// aggregator, a new system, a new reference or another dataset.
 func TestStoredScores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		segs := costlySegments(t)
@@ -115,7 +115,7 @@ func TestStoredScores(t *testing.T) {
 			if run(kept, stored, segs); kept.cells.Load() != after {
 				t.Fatalf("a second run asked for %d cells", kept.cells.Load()-after)
 			}
-			// A new system, and a new reference in front of the others.
+			// A new system, and a new reference before the others.
 			for i, s := range segs {
 				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: fmt.Sprint("new", len(s.Hypotheses)), Text: refract.NewText(fmt.Sprint("n", i, len(s.Hypotheses)))})
 				s.References = append([]refract.Text{refract.NewText(fmt.Sprint("nr", i, len(s.References)))}, s.References...)
@@ -144,7 +144,7 @@ func TestStoredScores(t *testing.T) {
 	})
 }
 
-// BLEU and chrF from a store are what they are without one, native scores too.
+// BLEU and chrF from a store equal those without one, including native scores.
 func TestStoreAll(t *testing.T) {
 	ms := realMetrics(t)
 	store := &values{all: map[[32]byte][]byte{}}
@@ -173,7 +173,7 @@ func TestStoreAll(t *testing.T) {
 	})
 }
 
-// What is damaged is computed again, with one warning.
+// Damaged scores are computed again, with one warning.
 func TestDamagedScores(t *testing.T) {
 	store := &values{all: map[[32]byte][]byte{}}
 	warnings := 0
@@ -229,7 +229,7 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// What a panel asks of a member is stored as the member's own, both ways.
+// Scores that a panel gets from a member are stored as the member's own, and vice versa.
 func TestKeep(t *testing.T) {
 	o := refract.Options{Store: &values{all: map[[32]byte][]byte{}}}
 	a, b := newDear(false), newDear(false)

@@ -14,21 +14,21 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// textHash tells the references of a block apart. The zero hash stands for the
-// cell of a metric without references.
+// textHash identifies a reference of a block. The zero hash stands for the cell of a
+// metric without references.
 type textHash [16]byte
 
-// hashOf is the hash of a text of a kind: a reference, or a list of hashes.
+// hashOf returns the hash of a text, which is a reference or, by kind, a list of hashes.
 func hashOf[T string | []byte](buf []byte, kind byte, text T) (textHash, []byte) {
 	buf = append(append(buf[:0], kind), text...)
 	sum := sha256.Sum256(buf)
 	return textHash(sum[:16]), buf
 }
 
-// A value is a version, a checksum of the rest, the number of its cells as two
-// bytes, the cells in the order of their hashes, and the reports of those that
-// have one. A cell is a hash, a status with a bit for a report, and a float64. A
-// report is its length as a varint, and JSON.
+// A value consists of a version, a checksum of the rest, the number of cells in two
+// bytes, the cells sorted by their hashes, and the reports of the cells that have one. A
+// cell is a hash, a status with a bit for a report, and a float64. A report is a length
+// as a varint, and JSON.
 const (
 	valueVersion = 1
 	valueHead    = 7
@@ -39,8 +39,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cellsIn returns the cells of a value and what follows them. A value that is
-// damaged, or of another version, is not ok.
+// cellsIn splits a value into its cells and reports. ok is false for a damaged value and
+// one of another version.
 func cellsIn(value []byte) (cells, reports []byte, ok bool) {
 	if len(value) < valueHead || value[0] != valueVersion || binary.LittleEndian.Uint32(value[1:]) != crc32.Checksum(value[5:], castagnoli) {
 		return nil, nil, false
@@ -52,7 +52,7 @@ func cellsIn(value []byte) (cells, reports []byte, ok bool) {
 	return nil, nil, false
 }
 
-// find returns the index of a hash among cells, or -1.
+// find returns the index of the cell with a hash, or -1.
 func find(cells []byte, h textHash) int {
 	at, ok := sort.Find(len(cells)/cellSize, func(i int) int { return bytes.Compare(h[:], cells[i*cellSize:i*cellSize+16]) })
 	if !ok {
@@ -74,7 +74,7 @@ func cellAt(cells []byte, i int) (status metrics.Status, value float64, report b
 	return metrics.Status(c[0] &^ hasReport), math.Float64frombits(binary.LittleEndian.Uint64(c[1:])), c[0]&hasReport != 0
 }
 
-// reportsOf parts the reports of a value's cells; nil where it has none.
+// reportsOf splits the reports of a value's cells; nil if it has none.
 func reportsOf(cells, reports []byte) [][]byte {
 	if len(reports) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func reportsOf(cells, reports []byte) [][]byte {
 	return out
 }
 
-// merged is a value with further cells, which count before those it has.
+// merged returns a value with cells added, which replace those with the same hash.
 func merged(value []byte, more []keptCell) []byte {
 	if old, reports, ok := cellsIn(value); ok {
 		raw := reportsOf(old, reports)
@@ -127,8 +127,8 @@ func merged(value []byte, more []keptCell) []byte {
 	return out
 }
 
-// keeps reports whether a score is worth keeping: those of other statuses may be had
-// another time.
+// keeps reports whether a cell is worth storing: with some statuses, a later run may get a
+// score.
 func (c *keptCell) keeps() bool {
 	switch c.status {
 	case metrics.Scored:
@@ -139,7 +139,7 @@ func (c *keptCell) keeps() bool {
 	return false
 }
 
-// put places a stored cell among scores, but for one whose report is no report.
+// put copies a stored cell into scores, and reports false if its report cannot be read.
 func (c *keptCell) put(s *metrics.Scores, at int) bool {
 	if c.report != nil {
 		r := &analysis.Report{}

@@ -16,12 +16,11 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// The tests of this file run in bubbles: time is false, a bubble's Wait
-// returns once nothing moves, and a goroutine that is left behind is a
-// failure.
+// The tests of this file run in synctest bubbles: time is simulated, Wait returns once
+// all goroutines are blocked, and a leaked goroutine fails the test.
 
-// endless is a dataset that counts what was read of it. After fail segments
-// it ends with err.
+// endless is a dataset that counts the segments read. After fail segments it ends
+// with err.
 type endless struct {
 	read *atomic.Int64
 	fail int64
@@ -40,7 +39,7 @@ func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error
 				return
 			}
 		}
-		// Like a sloppy reader it ends without a word when the context does.
+		// Like a careless reader, it ends without an error when the context ends.
 	}
 }
 
@@ -60,8 +59,8 @@ func waiting() *fake {
 	return f
 }
 
-// drowsy is a Preparer that takes a tenth of a second for each segment and
-// looks at no context.
+// drowsy is a Preparer that takes a tenth of a second for each segment and ignores
+// the context.
 type drowsy struct{ prepared }
 
 func (drowsy) NewWorkspace() metrics.Workspace { return &drowsyWorkspace{} }
@@ -89,10 +88,10 @@ func TestRunStops(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		metrics []metrics.Metric
-		fail    int64         // the dataset fails after so many segments
-		cancel  time.Duration // the context ends then
+		fail    int64         // number of segments after which the dataset fails
+		cancel  time.Duration // when the context ends
 		yield   func(n int) error
-		stop    time.Duration // when the reason to stop came up
+		stop    time.Duration // when the reason to stop occurs
 		want    error
 	}{
 		{name: "cancelled before", metrics: []metrics.Metric{fine}, cancel: -1, want: context.Canceled},
@@ -147,7 +146,7 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// However slowly scores are taken, few segments are held.
+// Few segments are held, however slow the reader of the scores is.
 func TestRunHoldsFewSegments(t *testing.T) {
 	for _, c := range []struct{ workers, batch int }{{1, 1}, {1, 16}, {4, 3}, {8, 1}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,7 +175,7 @@ func TestRunHoldsFewSegments(t *testing.T) {
 	}
 }
 
-// newPaced is a metric with its own pace. Each call takes a time.
+// newPaced returns a metric with its own pace, whose calls take the given time.
 func newPaced(pace metrics.Pace, time func(), calls *atomic.Int64) metrics.Metric {
 	f := sized(false, true)
 	f.info.Pace = pace
@@ -189,9 +188,9 @@ func newPaced(pace metrics.Pace, time func(), calls *atomic.Int64) metrics.Metri
 	return f
 }
 
-// Every metric goes at its own pace: a fast one is done with all that the run
+// Every metric runs at its own pace: a fast one finishes all segments that the run
 // holds while a slow one waits for its first answer.
-func TestLanes(t *testing.T) {
+func TestMetricsRunAtTheirOwnPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fast, slow atomic.Int64
 		first := make(chan struct{})
@@ -225,9 +224,9 @@ func TestLanes(t *testing.T) {
 	})
 }
 
-// A metric that fails ends alone: what it did not come to says so, and the
-// others are whole.
-func TestMetricEndsAlone(t *testing.T) {
+// A metric that fails stops no other: the cells that it did not reach have the status
+// Ended, and the other metrics are complete.
+func TestFailedMetricStopsNoOther(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			boom := errors.New("boom")
@@ -256,7 +255,7 @@ func TestMetricEndsAlone(t *testing.T) {
 			systems := e.Systems()
 			n, ended := 0, 0
 			err = e.Run(t.Context(), ds, func(s *refract.SegmentScores) error {
-				// Calls beside the one that fails may give scores, which are kept.
+				// Calls concurrent to the failing one may give scores, which are kept.
 				if status := s.Metrics[0].Status[0]; status == metrics.Ended {
 					ended++
 				} else if status != metrics.Scored || n == 20 || n >= 20+4*workers {

@@ -9,15 +9,14 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Scope says how the score of a system comes about.
+// Scope says how the score of a system is computed.
 type Scope uint8
 
 // The scopes.
 const (
-	// Auto pools statistics (Pooled) of a metric where all of its settings can, as
-	// papers define the score of a corpus: single and native of BLEU, chrF and TER.
-	// Otherwise all settings of the metric are Averaged, so that numbers next to
-	// each other are one quantity.
+	// Auto is Pooled for a metric if all its settings have a corpus score as papers
+	// define it: single and native of BLEU, chrF and TER. Otherwise it is Averaged for
+	// all settings of the metric, so that numbers next to each other are comparable.
 	Auto Scope = iota
 	// Averaged is the mean of the system's segment scores.
 	Averaged
@@ -25,7 +24,7 @@ const (
 	Pooled
 )
 
-// pools reports for each setting whether the scores of systems are of pooled statistics.
+// pools reports for each setting whether system scores pool statistics.
 func (s Scope) pools(settings []Setting) ([]bool, error) {
 	out := make([]bool, len(settings))
 	for k, set := range settings {
@@ -36,13 +35,13 @@ func (s Scope) pools(settings []Setting) ([]bool, error) {
 	}
 	for _, set := range settings {
 		for k := range settings {
-			out[k] = out[k] && (set.Metric != settings[k].Metric || set.poolable() || set.Aggregator.Name() == "") // which is of cells only
+			out[k] = out[k] && (set.Metric != settings[k].Metric || set.poolable() || set.Aggregator.Name() == "") // "" wants only cells
 		}
 	}
 	return out, nil
 }
 
-// poolable reports whether there is a corpus score under the setting.
+// poolable reports whether the setting has a corpus score.
 func (s *Setting) poolable() bool {
 	_, corpus := s.Metric.(metrics.CorpusMetric)
 	return corpus && (s.Aggregator.Native() || s.Aggregator.Single())
@@ -55,17 +54,16 @@ type SystemScore struct {
 	Setting       int            // index of the setting
 	Value         float64        // in the metric's units; 0 unless OK
 	OK            bool           // whether any segment entered
-	Status        metrics.Status // Scored if OK; else that of the first segment
+	Status        metrics.Status // Scored if OK; otherwise the status of the first segment
 	Pooled        bool           // a corpus score, not a mean of segment scores
-	Segments      int            // that entered the number
-	Missing       int            // segments of the dataset that did not
-	MinReferences int            // fewest and most references of a segment that entered
+	Segments      int            // number of segments used
+	Missing       int            // number of the dataset's other segments
+	MinReferences int            // fewest and most references of a used segment
 	MaxReferences int
-	// MissingReferences counts the references without a score, over all
-	// segments that entered.
+	// MissingReferences counts the references without a score over all used
+	// segments.
 	MissingReferences int
-	// Statistics is the sum that a corpus score is computed of, and nil for a
-	// mean.
+	// Statistics is the sum from which a corpus score is computed; nil for a mean.
 	Statistics []float64
 }
 
@@ -86,8 +84,8 @@ type Systems struct {
 }
 
 type systemSum struct {
-	sum               []exact.Sum // of statistics that are pooled, or of the segment scores alone
-	kept              [][]float64 // what each segment added to it, if asked for
+	sum               []exact.Sum // of pooled statistics, or one sum of segment scores
+	kept              [][]float64 // what each segment added, if Keep was called
 	entered           []int       // numbers of these segments
 	n                 int
 	status            metrics.Status // of the first segment without a score
@@ -101,24 +99,23 @@ func (e *Engine) Systems() *Systems {
 	return &Systems{engine: e, reducer: e.Reducer(), index: map[string]int{}, sums: make([][]systemSum, len(e.settings)), identity: NewIdentity()}
 }
 
-// Keep holds on to what every segment adds, for Samples. Call it before Add.
+// Keep makes Add remember what every segment adds, for Samples. Call it before Add.
 func (s *Systems) Keep() { s.keep = true }
 
-// Samples returns what each segment that entered a score of Scores added to it,
-// and what turns the sum of as many rows into a score, so that segments can be
-// drawn anew. There are none without Keep.
+// Samples returns what each segment used in a score added to it, and a function that
+// turns the sum of as many rows into a score. With them segments can be resampled.
+// Without Keep there are no rows.
 func (s *Systems) Samples(score *SystemScore) (rows [][]float64, value func(sum []float64) float64) {
 	sum := &s.sums[score.Setting][s.index[score.System]]
 	return sum.kept, func(total []float64) float64 { return s.Value(score.Setting, total, sum.n) }
 }
 
-// Entered returns the numbers, from 0, of the segments that Samples has the rows
-// of.
+// Entered returns the numbers, from 0, of the segments whose rows Samples returns.
 func (s *Systems) Entered(score *SystemScore) []int {
 	return s.sums[score.Setting][s.index[score.System]].entered
 }
 
-// Value is the score of n segments whose rows of Samples add up to sum.
+// Value returns the score of n segments whose rows of Samples add up to sum.
 func (s *Systems) Value(setting int, sum []float64, n int) float64 {
 	if !s.engine.pooled[setting] {
 		return sum[0] / float64(n)
@@ -126,9 +123,8 @@ func (s *Systems) Value(setting int, sum []float64, n int) float64 {
 	return s.engine.settings[setting].Metric.(metrics.CorpusMetric).CorpusScore(sum)
 }
 
-// Add takes in the next segment. An error names the segment and the system;
-// under the policy Fail it is an aggregate.ErrMissing where a score is
-// missing.
+// Add adds the next segment. Errors name the segment and the system; under the policy
+// Fail a missing score is an aggregate.ErrMissing.
 func (s *Systems) Add(seg *SegmentScores) error {
 	s.segments++
 	if s.identity != nil {
@@ -165,7 +161,7 @@ func (s *Systems) Add(seg *SegmentScores) error {
 	return nil
 }
 
-// row is the statistics of hypothesis h that setting k pools, if it does.
+// row returns the statistics of hypothesis h that setting k pools, nil if it pools none.
 func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
 	if !s.engine.pooled[k] {
 		return nil
@@ -193,7 +189,7 @@ func (sum *systemSum) add(red Reduced, row []float64) {
 	}
 }
 
-// totals are the sums as numbers.
+// totals returns the sums as float64.
 func (sum *systemSum) totals() []float64 {
 	out := make([]float64, len(sum.sum))
 	for i := range out {
@@ -202,11 +198,10 @@ func (sum *systemSum) totals() []float64 {
 	return out
 }
 
-// Merge takes in what another accumulator of the same engine has, as of the
-// segments that follow: the scores are then those of one accumulator that was
-// given all segments, to the last bit. The set of references of the whole is not
-// known, as a content hash cannot be merged: give it by Identify. Nor is there what
-// Keep holds on to.
+// Merge adds another accumulator of the same engine that was given the segments that
+// follow. The scores are then equal, to the last bit, to those of one accumulator that
+// was given all segments. Content hashes cannot be merged, so the merged set of
+// references must be given by Identify. Rows that Keep remembers are not merged.
 func (s *Systems) Merge(o *Systems) {
 	s.segments += o.segments
 	s.identity = nil
@@ -218,10 +213,10 @@ func (s *Systems) Merge(o *Systems) {
 	}
 }
 
-// Identify says which set of references the segments have.
+// Identify sets the identity of the segments' references.
 func (s *Systems) Identify(id *Identity) { s.identity = id }
 
-// merge takes in the sum of segments that follow.
+// merge adds the sum of the segments that follow.
 func (sum *systemSum) merge(o *systemSum) {
 	if sum.status == metrics.Scored {
 		sum.status = o.status
@@ -241,7 +236,7 @@ func (sum *systemSum) merge(o *systemSum) {
 	}
 }
 
-// system is the index of a system, which is added if it is new.
+// system returns the index of a system, and adds the system if it is new.
 func (s *Systems) system(name string, human bool) int {
 	i, known := s.index[name]
 	if !known {
@@ -255,7 +250,7 @@ func (s *Systems) system(name string, human bool) int {
 	return i
 }
 
-// Segments is how many segments were added.
+// Segments returns the number of segments added.
 func (s *Systems) Segments() int { return s.segments }
 
 // Scores returns the score of every system under every setting, by setting
@@ -272,7 +267,7 @@ func (s *Systems) Scores() []SystemScore {
 				MissingReferences: sum.missingReferences,
 			}
 			switch {
-			case sum.ended: // a mean of some segments is not the system's score
+			case sum.ended: // the mean of some segments is not the system's score
 				score.Status = metrics.Ended
 			case sum.n == 0:
 				score.Status = sum.status
@@ -288,8 +283,8 @@ func (s *Systems) Scores() []SystemScore {
 	return out
 }
 
-// Set is the name of the set of references that the added segments make, as
-// signatures state it.
+// Set returns the name of the added segments' set of references, as signatures state
+// it.
 func (s *Systems) Set() string {
 	if s.identity == nil {
 		return ""
@@ -297,8 +292,8 @@ func (s *Systems) Set() string {
 	return s.identity.Name()
 }
 
-// Signature is the full signature of a system score. It names the references
-// that its aggregator uses of the segments so far, so ask once all are in.
+// Signature returns the full signature of a system score. It names the references of
+// the segments added so far, so call it after the last one.
 func (s *Systems) Signature(score *SystemScore) metrics.Signature {
 	set := s.engine.settings[score.Setting]
 	level := metrics.Sentence
@@ -308,16 +303,16 @@ func (s *Systems) Signature(score *SystemScore) metrics.Signature {
 	return SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences), s.identity.Of(set.Aggregator))
 }
 
-// SettingSignature is the full signature of a score under a setting, of a
-// number of references as ReferenceCount gives it and of a set of references
-// ("" where it is unknown). A metric that needs no references has neither an
-// aggregator nor a set to state.
+// SettingSignature returns the full signature of a score under a setting. references
+// is their number as ReferenceCount gives it, and set the name of their set, "" if
+// unknown. The signature of a metric that needs no references states neither an
+// aggregator nor a set.
 func SettingSignature(setting Setting, level metrics.Level, references, set string) metrics.Signature {
 	of := Scored{References: references, Aggregator: setting.Aggregator.Name(), Set: set}
 	if !setting.Metric.Info().NeedsReferences {
 		of.Aggregator, of.Set = "", ""
 	}
-	// A metric whose scores another version of the program stored knows it.
+	// A metric with stored scores knows the version of the program that computed them.
 	if s, ok := setting.Metric.(interface {
 		Signed(Scored) metrics.Signature
 	}); ok {
@@ -326,8 +321,8 @@ func SettingSignature(setting Setting, level metrics.Level, references, set stri
 	return FullSignature(setting.Metric.Signature(level), of)
 }
 
-// ReferenceCount is the number of references as a signature states it: "var"
-// where it differs between segments.
+// ReferenceCount returns the number of references as a signature states it: "var" if
+// it differs between segments.
 func ReferenceCount(lo, hi int) string {
 	if lo != hi {
 		return "var"

@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// systemsState is what Systems has, but for the set of references. Sums are
-// numbers that add up to them exactly.
+// systemsState is the stored form of Systems, without the set of references. A sum is
+// stored as numbers that add up to it exactly.
 type systemsState struct {
 	Segments int           `json:"segments"`
 	Systems  []systemState `json:"systems"`
@@ -34,8 +34,8 @@ type sumState struct {
 	MissingReferences int         `json:"missing_references"`
 }
 
-// MarshalJSON writes what an accumulator of an engine for the same settings
-// reads, with sums that are exact. What Keep holds on to is not written.
+// MarshalJSON writes the exact sums, for an accumulator of an engine with the same
+// settings to read. It does not write the rows that Keep remembers.
 func (s *Systems) MarshalJSON() ([]byte, error) {
 	state := systemsState{Segments: s.segments, Systems: []systemState{}}
 	for i, name := range s.names {
@@ -53,8 +53,8 @@ func (s *Systems) MarshalJSON() ([]byte, error) {
 	return json.Marshal(state)
 }
 
-// UnmarshalJSON reads into a new accumulator, one of Engine.Systems, what
-// another wrote. The set of references is not known then: give it by Identify.
+// UnmarshalJSON reads what MarshalJSON wrote into a new accumulator of Engine.Systems.
+// The set of references must then be given by Identify.
 func (s *Systems) UnmarshalJSON(b []byte) error {
 	var state systemsState
 	if err := json.Unmarshal(b, &state); err != nil {

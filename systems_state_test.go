@@ -17,8 +17,8 @@ import (
 	"github.com/refract-eval/refract/metrics/chrf"
 )
 
-// Systems that are written, read and merged have the scores of one accumulator,
-// to the last bit, and references that went the same way the same identity.
+// Systems that are written, read and merged have the same scores, to the last bit, as a
+// single accumulator, and their references the same identity.
 func TestSystemsState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.StringMatching(`([a-e]{1,3} ){0,9}[a-e]`)
@@ -92,7 +92,7 @@ func TestSystemsState(t *testing.T) {
 	})
 }
 
-// References that are cut off are no references.
+// References that are cut off are refused.
 func TestCutReferences(t *testing.T) {
 	b := refract.AppendReferences(nil, &refract.Segment{References: []refract.Text{refract.NewText("one"), {}}})
 	for n := range 5 {

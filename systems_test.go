@@ -126,7 +126,7 @@ func TestScopes(t *testing.T) {
 		{corpus, "max", refract.Pooled, false, true},
 		{sized(false, true), "single", refract.Auto, false, false},
 		{sized(false, true), "single", refract.Pooled, false, true},
-		// A corpus metric without references pools as well.
+		// A corpus metric that needs no references is pooled, too.
 		{prepared{sized(true, false)}, "single", refract.Auto, true, false},
 		{prepared{sized(true, false)}, "native", refract.Pooled, true, false},
 	} {
@@ -153,7 +153,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestOneQuantity wants the settings of a metric to be all of the corpus or all means.
+// Under Auto, the settings of a metric are either all pooled or all averaged.
 func TestOneQuantity(t *testing.T) {
 	a, b := prepared{sized(false, true)}, prepared{sized(false, true)}
 	settings := slices.Concat(cross(t, []metrics.Metric{a}, "single", "native"), cross(t, []metrics.Metric{b}, "single", "native", "max"), cross(t, []metrics.Metric{sized(false, true)}, "single"))
@@ -170,7 +170,7 @@ func TestOneQuantity(t *testing.T) {
 	}
 }
 
-// stored is a metric whose scores come with their signatures.
+// stored is a metric with stored scores and their signatures.
 type stored struct{ *fake }
 
 func (s stored) Signed(of refract.Scored) metrics.Signature {
@@ -207,7 +207,7 @@ func TestSignatures(t *testing.T) {
 			t.Errorf("ReferenceCount(%d, %d) = %s", c.lo, c.hi, got)
 		}
 	}
-	// A signature that is given stays as it is.
+	// The given signature is not changed.
 	given := make(metrics.Signature, 0, 8).With("k", "v")
 	a := refract.FullSignature(given, refract.Scored{References: "1", Aggregator: "max"})
 	b := refract.FullSignature(given, refract.Scored{References: "2", Aggregator: "min"})

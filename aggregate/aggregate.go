@@ -1,9 +1,8 @@
-// Package aggregate reduces the scores of one hypothesis against its
-// references to one number (Div-Ref, equation 3, and its relatives).
+// Package aggregate reduces the scores of one hypothesis against its references to one
+// number, as equation 3 of Div-Ref does, and in related ways.
 //
-// An aggregator sees plain numbers. What happens to scores that are missing
-// is the caller's [Policy], and the counts of what was used and what was left
-// out come back with every number.
+// Aggregators work on plain numbers. The caller's [Policy] says what happens if scores are
+// missing, and every result counts the scores that were used and those that were missing.
 package aggregate
 
 import (
@@ -17,30 +16,30 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// Aggregator reduces scores over references. Make one with Parse.
+// Aggregator reduces scores over references. Parse creates one.
 type Aggregator struct {
 	name   string
 	native bool
 	single bool
-	best   bool // a default "max", for which For has "min" where a lower score is better
-	// reduce may reorder its argument, which is never empty. sign is +1
-	// where a higher score is better and -1 where a lower one is.
+	best   bool // a default "max", which For replaces by "min" if a lower score is better
+	// reduce may reorder its argument, which is never empty. sign is +1 if a higher
+	// score is better and -1 if a lower one is.
 	reduce func(scores []float64, sign float64) float64
 }
 
-// Name is the canonical spec, such as "max" or "best:k=3". It goes into
-// signatures.
+// Name returns the canonical spec, such as "max" or "best:k=3", as signatures state
+// it.
 func (a Aggregator) Name() string { return a.name }
 
-// Native reports whether the metric's own rule for several references takes
-// the place of a reduction of its scores.
+// Native reports whether the metric's own rule for several references is used instead
+// of a reduction of its scores.
 func (a Aggregator) Native() bool { return a.native }
 
 // Single reports whether only the first reference counts.
 func (a Aggregator) Single() bool { return a.single }
 
-// Extreme tells an aggregator whose result is one of the scores: 1 where it is
-// the largest, -1 where it is the smallest, and 0 for all others.
+// Extreme returns 1 if the result is always the largest score, -1 if it is always the
+// smallest, and 0 for all other aggregators.
 func (a Aggregator) Extreme(higherIsBetter bool) int {
 	switch {
 	case a.name == "max", a.name == "best:k=1" && higherIsBetter:
@@ -51,8 +50,8 @@ func (a Aggregator) Extreme(higherIsBetter bool) int {
 	return 0
 }
 
-// For is the aggregator for the scores of a metric: of those that Default gives,
-// "max" is "min" where a lower score is better. All others stay as they are.
+// For returns the aggregator to use for a metric: a "max" from Default becomes "min" if
+// a lower score is better. Others are returned unchanged.
 func (a Aggregator) For(higherIsBetter bool) Aggregator {
 	if a.best && !higherIsBetter {
 		return Must("min")
@@ -60,50 +59,50 @@ func (a Aggregator) For(higherIsBetter bool) Aggregator {
 	return a
 }
 
-// TakesWorst reports whether the result is the worst score, though its name does
-// not tell so: the largest one where a lower score is better.
+// TakesWorst reports whether the aggregator is "max" although a lower score is better,
+// so that it takes the worst score.
 func (a Aggregator) TakesWorst(higherIsBetter bool) bool { return !higherIsBetter && a.name == "max" }
 
-// Worst says of a metric that an aggregator takes its worst score.
+// Worst returns the note that the aggregator takes the worst score of a metric.
 func (a Aggregator) Worst(metric string) string {
-	return fmt.Sprintf("%s: lower is better, so that %s takes the worst reference of each output; min takes the best", metric, a.name)
+	return fmt.Sprintf("%s: lower is better, so %s takes the worst reference of each output; min takes the best", metric, a.name)
 }
 
-// Policy says what to do when some of the scores to reduce are missing.
+// Policy says what to do if some of the scores to reduce are missing.
 type Policy uint8
 
 // The policies.
 const (
 	Exclude   Policy = iota // reduce the others
-	Propagate               // the result is missing too
-	Fail                    // it is an error
+	Propagate               // the result is missing, too
+	Fail                    // return ErrMissing
 )
 
 var policies = []string{"exclude", "propagate", "fail"}
 
-// ParsePolicy reads the name of a policy.
+// ParsePolicy parses the name of a policy.
 func ParsePolicy(s string) (Policy, error) {
 	i, err := english.Index("policy for missing scores", s, policies)
 	return Policy(i), err
 }
 
-// String is the name that ParsePolicy reads.
+// String returns the name that ParsePolicy parses.
 func (p Policy) String() string { return policies[p] }
 
 // ErrMissing is returned under the policy Fail.
 var ErrMissing = errors.New("a score is missing")
 
-// Result is an aggregated number with its coverage.
+// Result is an aggregated number with the counts behind it.
 type Result struct {
 	Value   float64 // meaningless unless OK
 	OK      bool    // whether there is a number
-	Used    int     // scores that entered it
-	Missing int     // scores that should have and were missing
+	Used    int     // number of scores used
+	Missing int     // number of scores missing
 }
 
-// Apply reduces scores, of which ok says which are there (nil: all of them).
-// buf is scratch memory of at least len(scores), or nil. A native aggregator
-// has nothing to apply.
+// Apply reduces scores. ok says which of them are present; nil means all. buf is memory
+// to work in with at least len(scores) elements, or nil. For a native aggregator Apply
+// returns an error.
 func (a Aggregator) Apply(scores []float64, ok []bool, higherIsBetter bool, p Policy, buf []float64) (Result, error) {
 	if a.native {
 		return Result{}, fmt.Errorf("aggregator %s reduces no scores: the metric does it by its own rule", a.name)
@@ -139,7 +138,7 @@ func (a Aggregator) Apply(scores []float64, ok []bool, higherIsBetter bool, p Po
 	return res, nil
 }
 
-// kind documents one aggregator and makes it from its parameter.
+// kind documents an aggregator and creates it from its parameter.
 type kind struct {
 	name, param, def, doc string
 	check                 func(float64) error
@@ -203,8 +202,8 @@ func Names() []string {
 	return names
 }
 
-// Doc describes one aggregator: its spec with its default parameter, and
-// what it computes.
+// Doc describes an aggregator: its spec with the default parameter, and what it
+// computes.
 type Doc struct{ Spec, Text string }
 
 // Docs describes all aggregators.
@@ -220,7 +219,7 @@ func Docs() []Doc {
 	return docs
 }
 
-// SpecError says what is wrong with an aggregator that a user wrote.
+// SpecError says what is wrong with the spec of an aggregator.
 type SpecError struct {
 	Spec string
 	Err  error
@@ -231,8 +230,8 @@ func (e *SpecError) Error() string { return fmt.Sprintf("aggregator %q: %v", e.S
 // Unwrap returns the cause.
 func (e *SpecError) Unwrap() error { return e.Err }
 
-// Parse makes the aggregator that a spec names: "max", or with a parameter
-// "best:k=3", for which "best:3" will do. The error is a *SpecError.
+// Parse creates the aggregator of a spec: "max", or with a parameter "best:k=3", for
+// short "best:3". Its errors are of type *SpecError.
 func Parse(spec string) (Aggregator, error) {
 	name, rest, given := strings.Cut(spec, ":")
 	switch name {
@@ -280,8 +279,8 @@ func Parse(spec string) (Aggregator, error) {
 	return Aggregator{}, &SpecError{spec, errors.New(english.Unknown("aggregator", name, Names()))}
 }
 
-// Default makes the aggregators that a program chooses where its user names
-// none: "max" among them is the best score, see For.
+// Default creates the aggregators that a program uses if its user names none. Their
+// "max" means the best score; see For.
 func Default(specs ...string) []Aggregator {
 	var out []Aggregator
 	for _, spec := range specs {
@@ -292,8 +291,7 @@ func Default(specs ...string) []Aggregator {
 	return out
 }
 
-// Must is Parse for a spec that is part of a program; it panics where that is
-// wrong.
+// Must is Parse for a spec in a program's code; it panics on an error.
 func Must(spec string) Aggregator {
 	a, err := Parse(spec)
 	if err != nil {

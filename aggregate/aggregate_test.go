@@ -117,9 +117,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Every reduction lies between the least and the greatest score, does not
-// depend on the order of the references (but for single), and moves with
-// them.
+// Every reduction lies between the least and the greatest score, does not depend on
+// the order of the references (except single), and shifts and scales with the scores.
 func TestReductionsAreMeans(t *testing.T) {
 	specs := []string{"single", "max", "mean", "min", "median", "best:k=3", "softmax:t=2", "softmax:t=0.1", "power:p=3", "power:p=-2", "power:p=0"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -149,8 +148,8 @@ func TestReductionsAreMeans(t *testing.T) {
 	})
 }
 
-// Means are those of rational numbers, rounded once: equal ones are tied, of
-// however many scores and in whatever order.
+// Means equal those of exact rational arithmetic, rounded once, so equal means are
+// tied whatever the number and order of the scores.
 func TestMeansAreRational(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 100), rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) / 10 })), 1, 12).Draw(rt, "scores")
@@ -172,8 +171,7 @@ func TestMeansAreRational(t *testing.T) {
 	}
 }
 
-// What a program chooses follows the metric's direction, and what a user names
-// does not.
+// Default aggregators follow the metric's direction; those that a user names do not.
 func TestDefaultsFollowTheDirection(t *testing.T) {
 	for _, a := range Default("single", "max", "mean") {
 		low := a.For(false)

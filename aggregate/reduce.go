@@ -7,10 +7,10 @@ import (
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// Mean is the arithmetic mean of at least one score, rounded once.
+// Mean returns the arithmetic mean of at least one score, rounded once.
 func Mean(s []float64) float64 { return exact.Mean(s) }
 
-// Median is the middle of at least one score, or the mean of the middle two.
+// Median returns the middle one of at least one score, or the mean of the middle two.
 // It sorts s.
 func Median(s []float64) float64 {
 	slices.Sort(s)
@@ -18,8 +18,8 @@ func Median(s []float64) float64 {
 	return Mean(s[(n-1)/2 : n/2+1])
 }
 
-// meanBest is the mean of the k best of at least one score: the largest
-// where sign is positive, else the smallest. It sorts s.
+// meanBest returns the mean of the k best of at least one score: the largest if sign is
+// positive, otherwise the smallest. It sorts s.
 func meanBest(s []float64, k int, sign float64) float64 {
 	slices.Sort(s)
 	k = min(k, len(s))
@@ -29,8 +29,8 @@ func meanBest(s []float64, k int, sign float64) float64 {
 	return Mean(s[:k])
 }
 
-// softmax is the mean of at least one score, weighted by exp(sign·score/t).
-// It goes to the best score as t goes to 0, and to the mean as t grows.
+// softmax returns the mean of at least one score, weighted by exp(sign·score/t). It
+// approaches the best score as t goes to 0, and the mean as t grows.
 func softmax(s []float64, t, sign float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range s {
@@ -45,9 +45,9 @@ func softmax(s []float64, t, sign float64) float64 {
 	return num.Value() / den.Value()
 }
 
-// powerMean is (mean of score^p)^(1/p), and the geometric mean for p = 0. It
-// is defined for scores from 0; a score of 0 makes it 0 when p ≤ 0. With a
-// negative score there is none: the result is NaN.
+// powerMean returns (mean of score^p)^(1/p), and the geometric mean for p = 0. Scores must
+// be at least 0; with a negative score the result is NaN. If p ≤ 0, a score of 0 makes the
+// result 0.
 func powerMean(s []float64, p float64) float64 {
 	low, high := slices.Min(s), slices.Max(s)
 	switch {
@@ -56,8 +56,7 @@ func powerMean(s []float64, p float64) float64 {
 	case high == 0 || low == 0 && p <= 0:
 		return 0
 	}
-	// The score that dominates the sum is scaled to 1, which keeps the
-	// powers in range.
+	// Scaling the score that dominates the sum to 1 keeps the powers in range.
 	scale := high
 	if p < 0 {
 		scale = low

@@ -1,5 +1,5 @@
 // Package benchmarks measures the program on real data and on generated text.
-// The comparison with its peers is peers/speed.sh.
+// peers/speed.sh compares it with its peers.
 package benchmarks
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
-// data returns the folder of real data, or skips.
+// data returns the folder of real data, or skips the benchmark.
 func data(tb testing.TB) string {
 	dir := os.Getenv("REFRACT_DATA")
 	if dir == "" {
@@ -31,8 +31,8 @@ func data(tb testing.TB) string {
 	return dir
 }
 
-// segments is the WMT22 zh-en test set with refA, its ten diversified
-// references and the 14 systems that have MQM scores.
+// segments returns the WMT22 zh-en test set with refA, its ten diversified references and
+// the 14 systems with MQM scores.
 func segments(tb testing.TB) []*refract.Segment {
 	dir := data(tb)
 	ds, err := dataset.Open("mtme:"+filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en"),
@@ -66,7 +66,7 @@ func segments(tb testing.TB) []*refract.Segment {
 	return out
 }
 
-// BenchmarkMatrix scores the whole matrix, texts already in memory.
+// BenchmarkMatrix scores the whole matrix, with texts in memory.
 func BenchmarkMatrix(b *testing.B) {
 	segs := segments(b)
 	for _, spec := range []string{"bleu", "chrf", "chrf++", "ter"} {
@@ -95,9 +95,8 @@ func BenchmarkMatrix(b *testing.B) {
 	}
 }
 
-// BenchmarkFloor reads every character n-gram of every distinct text once,
-// up to order 6, and does nothing with it but a hash: what no program that
-// counts n-grams can go below.
+// BenchmarkFloor reads every character n-gram of every distinct text once, up to order 6,
+// and only hashes it. No program that counts n-grams can be faster.
 func BenchmarkFloor(b *testing.B) {
 	segs := segments(b)
 	type distinct struct{ runes []uint32 }
@@ -148,9 +147,9 @@ func BenchmarkFloor(b *testing.B) {
 	b.ReportMetric(float64(grams)/float64(pairs), "ngrams/pair")
 }
 
-// BenchmarkPairwise is fastchrf's own task: every hypothesis of a list
-// against every reference of a list. REFRACT_PAIRWISE names a JSON file with
-// "hypotheses" and "references", which peers/fastchrf_speed.py writes.
+// BenchmarkPairwise does fastchrf's task: every hypothesis of a list against every
+// reference of a list. REFRACT_PAIRWISE names a JSON file with "hypotheses" and
+// "references", which peers/fastchrf_speed.py writes.
 func BenchmarkPairwise(b *testing.B) {
 	path := os.Getenv("REFRACT_PAIRWISE")
 	if path == "" {

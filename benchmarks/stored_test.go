@@ -9,8 +9,7 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 )
 
-// BenchmarkStored reads the whole matrix of BLEU from a store in SQLite, texts
-// already in memory.
+// BenchmarkStored reads the whole matrix of BLEU from a SQLite store, with texts in memory.
 func BenchmarkStored(b *testing.B) {
 	segs := segments(b)
 	store, err := cache.Open(b.Context(), filepath.Join(b.TempDir(), "scores.sqlite"))

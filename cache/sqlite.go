@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -222,11 +223,17 @@ func (s *sqliteFile) connect(mode string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-func (s *sqliteFile) text(statement string) string { return sqliteWords.Replace(statement) }
+func (s *sqliteFile) text(statement string) string {
+	return numbered.ReplaceAllLiteralString(sqliteWords.Replace(statement), "?")
+}
 
-var sqliteWords = strings.NewReplacer("refract_", "", "$", "?", "bytea", "BLOB", "bigint", "INTEGER", "timestamptz", "INTEGER",
+// numbered are parameters. They come in the order of their numbers, which SQLite counts
+// itself: it would look for each that has one in a list of all.
+var numbered = regexp.MustCompile(`\$[0-9]+`)
+
+var sqliteWords = strings.NewReplacer("refract_", "", "bytea", "BLOB", "bigint", "INTEGER", "timestamptz", "INTEGER",
 	"{strict}", " STRICT", "{rowless}", " STRICT, WITHOUT ROWID",
-	"{later}", "CAST((unixepoch('subsec') + ?3) * 1000 AS INTEGER)")
+	"{later}", "CAST((unixepoch('subsec') + ?) * 1000 AS INTEGER)")
 
 func (s *sqliteFile) try(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 func (s *sqliteFile) lock(bool) string                                             { return "" }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes the release of the last commit as a snapshot, all but what needs a registry, and
-# checks what is in it: docs/how-to/release.md. Nothing is published.
+# Makes the release of the last commit as a snapshot, except for what needs a registry, and checks
+# its content: docs/how-to/release.md. Nothing is published.
 #
 # usage: deploy/release.sh [DIR]
 #
 # DIR keeps the archives. Ten programs are built: on two cores that takes ten minutes the first
-# time, as building the tools does, and five minutes later.
+# time, including the tools, and five minutes later.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 step() { echo "== $1 ($SECONDS s)"; }
@@ -20,7 +20,7 @@ step "workflows and configuration"
 actionlint .github/workflows/*.yml examples/github/*.yml
 goreleaser check
 
-# A clone has no files of others, and a tag of its own.
+# A clone has no untracked files, and can have its own tag.
 step "a snapshot"
 git diff --quiet HEAD || unchecked "changes that are not committed"
 git clone --quiet . "$work/refract"

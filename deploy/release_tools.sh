@@ -1,6 +1,6 @@
-# Sourced by what makes a release, in the repository's root: it puts the tools at these
-# versions on the PATH. Each is built once, in a module of its own, and kept in $CI_CACHE,
-# by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
+# Sourced by the release scripts, in the repository's root: it puts the tools at these versions on
+# the PATH. Each is built once, in its own module, and kept in $CI_CACHE, by default
+# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
 release_tools="github.com/goreleaser/goreleaser/v2@v2.16.0
 github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"

@@ -37,4 +37,4 @@ def on_page_markdown(markdown, page, config, files):
 
     markdown = re.sub(r"\]\((\.\./[^)\s]+)\)", follow, markdown)
     # The words after a block's language are for our tests; with them mkdocs sees no block.
-    return re.sub(r"^(```\w+) .+$", r"\1", markdown, flags=re.MULTILINE)
+    return re.sub(r"^(```\w+) (?!title=).+$", r"\1", markdown, flags=re.MULTILINE)

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// ErrVector is wrapped by every error about a vector that has no direction to
-// compare: one of another length, of zeros, or with a number that is none.
+// ErrVector is wrapped by every error about a vector that cannot be compared: one of
+// another length, of only zeros, or with a number that is not finite.
 var ErrVector = errors.New("vectors cannot be compared")
 
-// Distances returns the cosine distances between all vectors, row-major,
-// n × n: symmetric, with zeros on the diagonal. A distance is 1 - the cosine of
-// the angle between two vectors, in [0, 2], computed in float64. The error names
-// the vector, and wraps ErrVector where the lengths differ, where a vector is
-// empty or all zeros, and where a number is not finite.
+// Distances returns the cosine distances between all vectors as an n × n matrix,
+// row-major: symmetric, with zeros on the diagonal. A distance is 1 minus the cosine of
+// the angle between two vectors, in [0, 2], computed in float64. If lengths differ, a
+// vector is empty or all zeros, or a number is not finite, the error names the vector
+// and wraps ErrVector.
 func Distances(vectors [][]float32) ([]float64, error) {
 	out, err := Cosines(vectors, vectors)
 	for i := range out {
@@ -26,9 +26,9 @@ func Distances(vectors [][]float32) ([]float64, error) {
 	return out, err
 }
 
-// Cosines returns the cosines of the angles between rows and columns, row-major,
-// len(rows) × len(columns): each in [-1, 1], computed in float64. Its errors are
-// those of Distances of the rows and then the columns.
+// Cosines returns the cosines of the angles between rows and columns as a
+// len(rows) × len(columns) matrix, row-major: each in [-1, 1], computed in float64.
+// Errors are as for Distances; vectors are numbered through rows, then columns.
 func Cosines(rows, columns [][]float32) ([]float64, error) {
 	norms, err := lengths(slices.Concat(rows, columns))
 	if err != nil {
@@ -43,7 +43,8 @@ func Cosines(rows, columns [][]float32) ([]float64, error) {
 	return out, nil
 }
 
-// lengths are the Euclidean lengths of vectors that can be compared.
+// lengths returns the Euclidean lengths of the vectors, or an error if they cannot be
+// compared.
 func lengths(vectors [][]float32) ([]float64, error) {
 	norms := make([]float64, len(vectors))
 	for i, v := range vectors {
@@ -58,7 +59,7 @@ func lengths(vectors [][]float32) ([]float64, error) {
 	return norms, nil
 }
 
-// norm is the Euclidean length. The square of a float32 is finite in float64.
+// norm returns the Euclidean length. Squares of float32 numbers are finite in float64.
 func norm(v []float32) (float64, error) {
 	var sum float64
 	for i, x := range v {
@@ -73,7 +74,7 @@ func norm(v []float32) (float64, error) {
 	return math.Sqrt(sum), nil
 }
 
-// cosine clamps, because rounding can carry the quotient beyond 1.
+// cosine clamps its result, because rounding can push the quotient beyond 1.
 func cosine(a, b []float32, na, nb float64) float64 {
 	var dot float64
 	for i := range a {

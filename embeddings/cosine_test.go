@@ -22,7 +22,7 @@ func ExampleDistances() {
 	// vector 1: vectors cannot be compared: all 2 dimensions are 0
 }
 
-// distance is that of two vectors alone.
+// distance returns the distance between two vectors.
 func distance(a, b []float32) (float64, error) {
 	d, err := embeddings.Distances([][]float32{a, b})
 	if err != nil {
@@ -52,7 +52,7 @@ func drawVector(n int) *rapid.Generator[[]float32] {
 	})
 }
 
-// Against exact sums of products.
+// Cosines equal those from exact sums of products.
 func TestCosine(t *testing.T) {
 	dot := func(a, b []float32) *big.Float {
 		sum := new(big.Float).SetPrec(2000)

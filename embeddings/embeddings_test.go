@@ -20,7 +20,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// vector is what the models below give a text.
+// vector returns the vector that the models below give a text.
 func vector(text string, dimensions int) []float32 {
 	h := fnv.New32a()
 	fmt.Fprint(h, text)
@@ -31,7 +31,7 @@ func vector(text string, dimensions int) []float32 {
 	return v
 }
 
-// model is a client whose answers can be spoilt.
+// model is a client whose answers a test can spoil.
 type model struct {
 	spoil func(r llm.EmbedRequest, v [][]float32) ([][]float32, error)
 
@@ -103,7 +103,7 @@ func TestModelRefusesBadAnswers(t *testing.T) {
 	}{
 		"too few":     {func(v [][]float32) [][]float32 { return v[1:] }, "1 vectors for 2 texts"},
 		"empty":       {func(v [][]float32) [][]float32 { v[1] = nil; return v }, "no vector of float32"},
-		"lengths":     {func(v [][]float32) [][]float32 { v[1] = v[1][1:]; return v }, "7 dimensions of model"},
+		"lengths":     {func(v [][]float32) [][]float32 { v[1] = v[1][1:]; return v }, "7 dimensions for model"},
 		"not numbers": {func(v [][]float32) [][]float32 { v[0][2] = float32(math.NaN()); return v }, "not finite"},
 		"zeros":       {func(v [][]float32) [][]float32 { clear(v[1]); return v }, `for the text "text 1": vectors cannot be compared: all 8 dimensions are 0`},
 	} {
@@ -117,7 +117,7 @@ func TestModelRefusesBadAnswers(t *testing.T) {
 			t.Errorf("%s: %v is missing in the store, %v", name, missing, err)
 		}
 	}
-	// Batches agree with each other too.
+	// Batches of different dimensions are refused, too.
 	m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
 		if r.Texts[0] == "text 1" {
 			v[0] = v[0][:4]
@@ -151,7 +151,7 @@ func TestModelStops(t *testing.T) {
 	}
 }
 
-// Vectors that are on their way when people end a run are stored, and no others
+// Vectors that are in flight when a run is interrupted are stored, and no others are
 // asked for.
 func TestModelInterrupted(t *testing.T) {
 	ctx, interrupt := llm.Interruptible(t.Context())
@@ -171,8 +171,8 @@ func TestModelInterrupted(t *testing.T) {
 	}
 }
 
-// Over any store and any number of calls, texts are asked for once and get
-// their own vectors.
+// With any store and any number of calls, each text is asked for once and gets its own
+// vector.
 func TestModelAsksOnce(t *testing.T) {
 	file := func(t *testing.T) cache.Store {
 		s, err := cache.Open(t.Context(), filepath.Join(t.TempDir(), "cache.sqlite"))
@@ -197,7 +197,7 @@ func TestModelAsksOnce(t *testing.T) {
 			if !slices.Equal(m.texts, []string{"a", "b", "c"}) || c.Asked() != 3 || c.Stored() != 3 {
 				t.Errorf("asked for %q; counts %d and %d", m.texts, c.Asked(), c.Stored())
 			}
-			// Another model, revision or length is another vector.
+			// Another model, revision or number of dimensions gives another vector.
 			for _, other := range []*embeddings.Model{
 				{Store: store, Name: "n"}, {Store: store, Name: "m", Revision: "2"}, {Store: store, Name: "m", Dimensions: 8},
 			} {
@@ -214,7 +214,7 @@ func TestModelAsksOnce(t *testing.T) {
 	}
 }
 
-// What was there before an error stays there.
+// Vectors that were received before an error stay stored.
 func TestModelKeepsWhatCame(t *testing.T) {
 	store, failed := cache.NewMemory(), errors.New("down")
 	m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
@@ -233,7 +233,7 @@ func TestModelKeepsWhatCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkVectors(t, numbered(10), got, 8)
-	// The call after the failed one may have been under way.
+	// The call after the failed one may already have been in flight.
 	if slices.Min(m.texts) < "text 6" || !slices.Contains(m.texts, "text 6") {
 		t.Errorf("asked again for %q", m.texts)
 	}

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// encode writes a vector as text: base64 (RFC 4648, padded) of its numbers as
-// little-endian float32, as servers send it too.
+// encode writes a vector as text: the base64 (RFC 4648, padded) of its numbers as
+// little-endian float32, the form that servers send, too.
 func encode(v []float32) string {
 	b, _ := binary.Append(nil, binary.LittleEndian, v) // never fails for numbers
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// decode reads what encode wrote, to the bit.
+// decode reads what encode wrote, exactly.
 func decode(s string) ([]float32, error) {
 	b, err := base64.StdEncoding.Strict().DecodeString(s)
-	if err == nil && strings.ContainsAny(s, "\r\n") { // which base64 skips
+	if err == nil && strings.ContainsAny(s, "\r\n") { // the base64 decoder skips them
 		err = errors.New("a line break")
 	}
 	if err != nil {

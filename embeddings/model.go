@@ -18,36 +18,36 @@ import (
 // Kind is the kind of endpoint under which vectors are stored.
 const Kind = "embeddings"
 
-// ErrNotStored says that a vector is not in the store and that there is no
-// client to ask.
+// ErrNotStored says that a vector is not in the store and there is no client to ask for
+// it.
 var ErrNotStored = errors.New("vector not stored")
 
-// Client makes one call for embeddings. *llm.Client is one.
+// Client makes one call for embeddings. *llm.Client implements it.
 type Client interface {
 	Embed(ctx context.Context, r llm.EmbedRequest) (llm.EmbedResponse, error)
 }
 
-// The defaults of Model.
+// Defaults of Model.
 const (
 	DefaultBatch       = 64
 	defaultConcurrency = 4
 )
 
-// Model is an Embedder that keeps vectors in a store and asks a server for the
-// rest, for equal texts once. A vector is used as the store has it, so that a
-// later run gets the same bytes.
+// Model is an Embedder that keeps vectors in a store and asks a server only for missing
+// ones, once for equal texts. It always returns the stored vector, so that a later run
+// gets the same bytes.
 type Model struct {
-	Client     Client // nil to use only what is stored
+	Client     Client // nil to use only stored vectors
 	Store      cache.Store
 	Name       string
-	Revision   string // of the model's weights; "" where none is named
-	Dimensions int    // asked of models that can shorten vectors; 0 for the model's own
-	Batch      int    // texts in a call; 0 means DefaultBatch
-	// Concurrency is how many calls are made at a time; 0 means
+	Revision   string // of the model's weights; "" if none is given
+	Dimensions int    // requested from models that can shorten vectors; 0 for the model's own number
+	Batch      int    // texts per call; 0 means DefaultBatch
+	// Concurrency is the number of calls in flight at a time; 0 means
 	// defaultConcurrency.
 	Concurrency int
-	// Refused, if not nil, is told of each text that the server refuses by itself, such as
-	// one that is too long. Where it returns true, the text has a nil vector.
+	// Refused, if not nil, is called with each text that the server refuses, such as one
+	// that is too long. If it returns true, the text gets a nil vector.
 	Refused func(text string, err error) bool
 
 	asked, stored atomic.Int64
@@ -55,13 +55,13 @@ type Model struct {
 
 var _ Embedder = (*Model)(nil)
 
-// Asked is the number of texts that the server was asked for so far, and
-// Stored that of distinct texts of calls whose vectors were stored before.
+// Asked returns the number of texts that the server was asked for so far. Stored returns
+// the number of texts found in the store, counting equal texts of a call once.
 func (m *Model) Asked() int  { return int(m.asked.Load()) }
 func (m *Model) Stored() int { return int(m.stored.Load()) }
 
-// Embed implements Embedder. Every vector is stored before it is returned, and
-// as soon as it comes.
+// Embed implements Embedder. It stores every vector as soon as it arrives, and before
+// returning it.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	w, missing, err := m.find(ctx, texts)
 	if err != nil {
@@ -88,7 +88,7 @@ func (m *Model) Missing(ctx context.Context, texts []string) ([]string, error) {
 	return out, err
 }
 
-// find takes the vectors that are stored, and returns the requests of the others.
+// find reads the stored vectors, and returns requests for the others.
 func (m *Model) find(ctx context.Context, texts []string) (w *work, missing []cache.Request, err error) {
 	params, err := m.params()
 	if err != nil {
@@ -125,14 +125,14 @@ func (m *Model) params() (cache.Params, error) {
 	return cache.NewParams(map[string]any{"dimensions": m.Dimensions})
 }
 
-// work is one use of a Model.
+// work is one call of Embed or Missing.
 type work struct {
 	*Model
-	vectors map[string][]float32 // by text; nil until it is there
-	size    int                  // of all vectors; 0 before the first
+	vectors map[string][]float32 // by text; nil until the vector is known
+	size    int                  // dimensions of all vectors; 0 before the first
 }
 
-// take sets the vector of a stored answer.
+// take sets a vector from a stored answer.
 func (w *work) take(r cache.Request, a cache.Answer) error {
 	err := errors.New("the entry has no text")
 	var v []float32
@@ -151,7 +151,7 @@ func (w *work) take(r cache.Request, a cache.Answer) error {
 	return nil
 }
 
-// ask gets, stores and takes the vectors that are missing.
+// ask gets and stores the missing vectors.
 func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	switch {
 	case len(missing) == 0:
@@ -161,7 +161,7 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	}
 	for _, r := range missing {
 		if r.Prompt == "" {
-			return errors.New("a text is empty, and servers embed no empty text; leave it out")
+			return errors.New("a text is empty, and servers do not embed empty texts; leave it out")
 		}
 	}
 	var mu sync.Mutex
@@ -175,7 +175,7 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 			texts[i] = r.Prompt
 		}
 		calls.Go(func() error {
-			ctx, done := llm.Lasting(working) // what is paid for is kept
+			ctx, done := llm.Lasting(working) // an answer that is paid for is stored
 			defer done()
 			return w.get(ctx, part, texts, &mu)
 		})
@@ -186,8 +186,8 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	return ctx.Err()
 }
 
-// get asks for vectors. Of texts that a server refuses together it finds the ones that
-// are at fault.
+// get asks for vectors. If the server refuses a batch, get halves it to find the texts that
+// the server refuses.
 func (w *work) get(ctx context.Context, part []cache.Request, texts []string, mu *sync.Mutex) error {
 	got, err := w.Client.Embed(ctx, llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions})
 	switch {
@@ -209,8 +209,8 @@ func (w *work) get(ctx context.Context, part []cache.Request, texts []string, mu
 	return err
 }
 
-// keep stores vectors, and takes what the store then has: another process may
-// have been first.
+// keep stores vectors and then uses those in the store, because another process may have
+// been first.
 func (w *work) keep(ctx context.Context, part []cache.Request, got [][]float32) error {
 	if len(got) != len(part) {
 		return fmt.Errorf("embeddings of model %q: the server gave %d vectors for %d texts", w.Name, len(got), len(part))
@@ -227,7 +227,7 @@ func (w *work) keep(ctx context.Context, part []cache.Request, got [][]float32) 
 			return fmt.Errorf("the server gave a vector of model %q for the text %.60q: %w", w.Name, r.Prompt, err)
 		}
 		if due := cmp.Or(w.size, w.Dimensions, len(got[0])); len(v) != due {
-			return fmt.Errorf("%w: the server gave a vector of %d dimensions of model %q where %d were due; use another cache, or name the model's revision",
+			return fmt.Errorf("%w: the server gave a vector of %d dimensions for model %q, expected %d; use another cache, or name the model's revision",
 				ErrVector, len(v), w.Name, due)
 		}
 		entries[i] = cache.Entry{Request: r, Answer: cache.Answer{Text: text, HasText: true, Created: now}}

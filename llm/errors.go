@@ -185,7 +185,7 @@ func (s *server) notJSON(status int, body []byte) *Error {
 	case len(body) == 0:
 		return s.fail(ErrBadAnswer, status, fewRetries, "gave an empty answer", "", hintBaseURL)
 	case body[0] == '<':
-		what = "gave a web page in place of an answer"
+		what = "gave a web page instead of an answer"
 	case eventStream.Match(body):
 		e := s.fail(ErrBadAnswer, status, noRetry, "gave a stream of events, though none was asked for", s.sent(body),
 			"have the server, or the proxy before it, answer in one piece")

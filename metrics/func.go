@@ -2,9 +2,9 @@ package metrics
 
 import "context"
 
-// Func makes a metric of a function that scores a hypothesis against a
-// reference, which is "" where the Info needs none. Its signature states the
-// name alone: give a function that changes another name.
+// Func makes a metric of a function that scores a hypothesis against a reference, which is
+// "" if the Info needs none. The signature states only the name, so a function that changes
+// needs another name.
 func Func(info Info, score func(hypothesis, reference string) float64) Metric {
 	return &function{info, score}
 }

@@ -5,38 +5,39 @@ import (
 	"strings"
 )
 
-// Localized is a Metric that splits texts of some languages into words in another way.
+// Localized is a Metric that tokenizes texts of some languages differently.
 type Localized interface {
 	Metric
-	// InLanguage returns the metric for texts in a language, by a code such as "zh". What
-	// the metric's options say goes first. The name stays, and the signature tells.
+	// InLanguage returns the metric for texts in a language, given by a code such as "zh".
+	// Options set by the user take precedence. The name stays the same; the signature shows
+	// the tokenizer.
 	InLanguage(code string) Metric
 }
 
-// InLanguage returns a metric for texts in a language, by a code such as "zh" or "zh_TW".
-// "" stands for one that is not known: the metric stays as it is.
+// InLanguage returns a metric for texts in a language, given by a code such as "zh" or
+// "zh_TW". If the language is not known (""), the metric is returned unchanged.
 func InLanguage(m Metric, code string) Metric {
 	l, ok := m.(Localized)
 	if !ok || code == "" {
 		return m
 	}
 	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(code), "_", "-"), "-")
-	if slices.Contains([]string{"yue", "wuu", "nan", "hak", "lzh"}, base) { // are written as Chinese is
+	if slices.Contains([]string{"yue", "wuu", "nan", "hak", "lzh"}, base) { // these are written like Chinese
 		base = "zh"
 	}
 	return l.InLanguage(base)
 }
 
-// Remarker is a Metric that may overlook much of a text.
+// Remarker is a Metric that may ignore much of a text, such as words in another script.
 type Remarker interface {
 	Metric
-	// Remark says what the metric overlooks in these texts, and what to do about it,
-	// without its name; "" where that is little.
+	// Remark says what the metric ignores in these texts, and what to do about it, without
+	// naming the metric; "" if that is little.
 	Remark(texts []string) string
 }
 
-// Remarks are those of metrics and of their members, each once with the names of all
-// that it is about.
+// Remarks collects the remarks of metrics and of their members, each once with the names of
+// all metrics that it concerns.
 func Remarks(ms []Metric, texts []string) []string {
 	var said []string
 	names := map[string][]string{}

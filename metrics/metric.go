@@ -16,8 +16,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Block is what a metric sees of one segment: the texts that are present.
-// A metric never sees a missing text, and never a dataset.
+// Block is what a metric sees of one segment: the texts that are present. A metric never
+// sees a missing text or a dataset.
 type Block struct {
 	Source     string   // "" unless the metric needs it
 	Hypotheses []string // never empty
@@ -28,14 +28,14 @@ type Block struct {
 // without references has one.
 func (b Block) Columns() int { return max(1, len(b.References)) }
 
-// Scores is the matrix of one block, hypotheses × columns, row-major. A nil
-// Status means that every cell is Scored. Values of Scored cells are finite;
-// those of other cells are meaningless.
+// Scores is the matrix of one block, hypotheses × columns, row-major. A nil Status means
+// that every cell is Scored. Values of Scored cells are finite; those of other cells are
+// meaningless.
 type Scores struct {
 	Values []float64
 	Status []Status
-	// Reports say how the values come about, a report a cell; nil where the
-	// metric gives none, of the whole matrix or of a cell.
+	// Reports explain the values, one report a cell; nil if the metric gives none, for the
+	// whole matrix or for a cell.
 	Reports []*analysis.Report
 }
 
@@ -48,7 +48,7 @@ const (
 	LowerIsBetter  Direction = -1
 )
 
-// String is "higher" or "lower", the word for which scores are better.
+// String is "higher" or "lower", whichever scores are better.
 func (d Direction) String() string {
 	if d == LowerIsBetter {
 		return "lower"
@@ -66,26 +66,25 @@ func ParseDirection(word string) (Direction, error) {
 	return 0, errors.New(english.Unknown("direction", text.Brief(word), []string{HigherIsBetter.String(), LowerIsBetter.String()}))
 }
 
-// Info is what a metric declares of itself.
+// Info is what a metric declares about itself.
 type Info struct {
 	Name            string // canonical spec, such as "bleu:tokenize=intl"
 	NeedsSource     bool
 	NeedsReferences bool // else the metric has one score per hypothesis
 	Direction       Direction
-	// Lower and Upper bound the scores, inclusively; they are infinite where
-	// the metric has no such bound.
+	// Lower and Upper bound the scores, inclusively; an infinite value means no bound.
 	Lower, Upper float64
 
 	Pace     Pace // how the engine calls the metric
-	Explains bool // scores come with reports
+	Explains bool // whether scores come with reports
 	Keep     Keep // whether a store keeps the scores
 }
 
-// Pace says how a metric is called, such as one that waits for a server most of the
-// time. A field that is not positive leaves the choice to the engine.
+// Pace says how to call a metric, such as one that mostly waits for a server. A field that
+// is not positive leaves the choice to the engine.
 type Pace struct {
 	Batch int // segments in one call
-	Calls int // at a time
+	Calls int // calls at a time
 }
 
 // Keep says whether a store keeps a metric's scores. A stored score must depend on
@@ -94,13 +93,14 @@ type Keep int8
 
 // The choices.
 const (
-	KeepOnRequest Keep = iota // where a user asks for it, as scores are cheap
-	KeepAlways                // wherever there is a store, as scores are dear
-	KeepNever                 // the signature does not say all that changes a score
+	KeepOnRequest Keep = iota // if the user asks for it, as scores are cheap
+	KeepAlways                // whenever there is a store, as scores are expensive
+	KeepNever                 // never: the signature does not say all that changes a score
+	KeepUnneeded              // only if the user asks for it, as scoring is faster than reading
 )
 
-// Declared is the Info of a metric that states its direction, "higher" (also "") or
-// "lower", and its bounds, nil for none, in a message.
+// Declared makes the Info of a metric whose direction, "higher" (or "") or "lower", and
+// bounds, nil for none, arrive in a message.
 func Declared(direction string, lower, upper *float64) (Info, error) {
 	info := Info{Lower: math.Inf(-1), Upper: math.Inf(1)}
 	if lower != nil {
@@ -117,7 +117,8 @@ func Declared(direction string, lower, upper *float64) (Info, error) {
 	return info, err
 }
 
-// Level says what a number describes, where a metric's rules depend on it.
+// Level says whether a score describes a sentence or a corpus, for metrics whose rules
+// differ.
 type Level uint8
 
 // The levels.
@@ -126,8 +127,8 @@ const (
 	Corpus                // all hypotheses of a system, by pooled statistics
 )
 
-// Needs names the texts beside the hypothesis that the metric reads, such as
-// "source references".
+// Needs names the texts that the metric reads besides the hypothesis, such as "source
+// references".
 func (i Info) Needs() string {
 	var words []string
 	if i.NeedsSource {
@@ -142,9 +143,8 @@ func (i Info) Needs() string {
 // Metric scores hypotheses. Implementations are safe for concurrent use.
 type Metric interface {
 	Info() Info
-	// Signature lists all that changes the metric's numbers at a level, but
-	// for the references, the aggregator and the program's version, which
-	// the engine adds.
+	// Signature lists all that changes the metric's numbers at a level. The references, the
+	// aggregator and the program's version are missing from it: the engine adds them.
 	Signature(Level) Signature
 	// Score returns one matrix per block. An error concerns the whole call;
 	// a single cell that could not be scored has a Status instead.
@@ -162,38 +162,37 @@ type Preparer interface {
 // Workspace holds the prepared texts of one block. It is not safe for
 // concurrent use.
 type Workspace interface {
-	// Load prepares the texts of b, in place of what was loaded before.
+	// Load prepares the texts of b and forgets the block loaded before.
 	Load(b Block)
 	// Cells appends the matrix of the loaded block to dst, row-major.
 	Cells(dst []float64) []float64
 }
 
-// NativeWorkspace is a Workspace whose metric has a rule of its own for
-// several references.
+// NativeWorkspace is a Workspace whose metric has its own rule for several references.
 type NativeWorkspace interface {
 	Workspace
 	// Native appends one score per hypothesis of the loaded block to dst.
 	Native(dst []float64) []float64
 }
 
-// NativeScorer is a Metric, and no Preparer, that may have a rule of its own for
-// several references, such as a program's.
+// NativeScorer is a Metric that is not a Preparer and may have its own rule for several
+// references, such as a program's.
 type NativeScorer interface {
 	Metric
-	// HasNative reports whether it has, which needs references.
+	// HasNative reports whether the metric has such a rule, which needs references.
 	HasNative() bool
-	// ScoreNative returns for each block one score per hypothesis, against all
-	// of the references at once, of which there is at least one.
+	// ScoreNative returns for each block one score per hypothesis, against all of its
+	// references together. Each block has at least one.
 	ScoreNative(ctx context.Context, blocks []Block) ([]Scores, error)
 }
 
-// StatisticsWorkspace is a Workspace that gives the sufficient statistics
-// which a CorpusMetric pools.
+// StatisticsWorkspace is a Workspace that gives the sufficient statistics that a
+// CorpusMetric pools.
 type StatisticsWorkspace interface {
 	Workspace
-	// CellStatistics appends those of hypothesis h against reference r.
+	// CellStatistics appends the statistics of hypothesis h against reference r.
 	CellStatistics(dst []float64, h, r int) []float64
-	// NativeStatistics appends those of hypothesis h against all references.
+	// NativeStatistics appends the statistics of hypothesis h against all references.
 	NativeStatistics(dst []float64, h int) []float64
 }
 
@@ -201,7 +200,7 @@ type StatisticsWorkspace interface {
 // whose score of a system is not the mean of its sentence scores.
 type CorpusMetric interface {
 	Preparer
-	// CorpusScore turns the sum of statistics over segments into a score.
+	// CorpusScore turns statistics summed over segments into a score.
 	CorpusScore(sum []float64) float64
 }
 
@@ -212,20 +211,19 @@ type CorpusDetail interface {
 	CorpusDetail(sum []float64) string
 }
 
-// Fitter is a Metric whose scores depend on all references of a dataset, such as
-// on how many segments have an n-gram. It scores once it is fitted.
+// Fitter is a Metric whose scores depend on all references of a dataset, such as on how
+// many segments contain an n-gram. It scores only once it is fitted.
 type Fitter interface {
 	Metric
-	// Fitted reports whether it is.
+	// Fitted reports whether the metric is fitted.
 	Fitted() bool
-	// Fit returns the metric fitted to the references of segments, one list a
-	// segment. It has the same Info, and a hash of what it was fitted to in its
-	// signature.
+	// Fit returns the metric fitted to the references of segments, one list a segment. The
+	// Info stays the same; the signature gets a hash of what the metric was fitted to.
 	Fit(ctx context.Context, references iter.Seq2[[]string, error]) (Metric, error)
 }
 
-// NeverKept reports whether scores of the metric, or of a member of a Composite, must
-// not be kept anywhere.
+// NeverKept reports whether scores of the metric, or of a member of a Composite, must not
+// be stored.
 func NeverKept(m Metric) bool {
 	if m.Info().Keep == KeepNever {
 		return true
@@ -243,33 +241,32 @@ type Composite interface {
 // Foreseeing is a Metric that can tell what scoring will ask of servers.
 type Foreseeing interface {
 	Metric
-	// Foresee returns a metric that scores nothing, and finds out what scoring
-	// all cells of the blocks that it is given would ask for.
+	// Foresee returns a metric that scores nothing. It finds out what scoring all cells of the
+	// blocks given to it would ask for.
 	Foresee() Forecast
 }
 
-// Forecast is a metric that looks ahead for another one. All its cells are
+// Forecast is a metric that predicts the requests of another one. All its cells are
 // Unneeded.
 type Forecast interface {
 	Metric
-	// Outlook is what was found so far.
+	// Outlook returns what was found so far.
 	Outlook() Outlook
 }
 
-// Outlook is what scoring would ask of a server, as far as what is stored can
-// tell.
+// Outlook is what scoring would ask of a server, given the answers that are already stored.
 type Outlook struct {
-	Model  string // that is asked, by the name that prices go by
-	Cells  int    // that would be scored
-	Stored int    // answers that are stored
-	Calls  int    // that are needed
-	Equal  int    // cells whose answer is needed for another one anyway
-	// Estimates of the calls: the tokens of their prompts, and the most that
-	// their answers can have.
+	Model  string // name of the model, as used for prices
+	Cells  int    // cells to score
+	Stored int    // answers already stored
+	Calls  int    // calls needed
+	Equal  int    // cells that share the answer of another one
+	// The estimated tokens of all prompts, and the largest number of tokens the answers can
+	// have.
 	PromptTokens, MostCompletionTokens int
 }
 
-// Close closes those of the metrics that are io.Closers.
+// Close closes the metrics that are io.Closers.
 func Close(ms ...Metric) error {
 	var errs []error
 	for _, m := range ms {
@@ -280,14 +277,14 @@ func Close(ms ...Metric) error {
 	return errors.Join(errs...)
 }
 
-// BlocksError says that some blocks of a call were not scored, where a request of the
-// metric has several: those that have no Values among the Scores.
+// BlocksError says that some blocks of a call were not scored because one of several
+// requests failed. The blocks without Values among the Scores are the ones not scored.
 type BlocksError struct {
 	Scores []Scores
 	Err    error
 }
 
-// Error is the cause.
+// Error returns the cause's message.
 func (e *BlocksError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -300,7 +297,7 @@ type CellError struct {
 	Err               error
 }
 
-// Error counts from 1.
+// Error counts rows and columns from 1.
 func (e *CellError) Error() string {
 	return fmt.Sprintf("block %d, hypothesis %d, reference %d: %v", e.Block+1, e.Hypothesis+1, e.Column+1, e.Err)
 }

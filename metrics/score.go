@@ -17,7 +17,7 @@ func ScoreBlocks(ctx context.Context, p Preparer, blocks []Block) ([]Scores, err
 	return out, nil
 }
 
-// HasNative reports whether the metric has a rule of its own for several
+// HasNative reports whether the metric has its own rule for several
 // references.
 func HasNative(m Metric) bool {
 	switch m := m.(type) {

@@ -50,13 +50,13 @@ func ParseSignature(s string) (Signature, error) {
 
 var valueUnescaper = strings.NewReplacer("%7C", "|", "%25", "%")
 
-// reserved are the keys of what is stated beside a metric's own settings: by the
-// engine, of stored scores, of panels, and of metrics that ended.
+// reserved are the keys that others than the metric set: the engine, stored scores, panels,
+// and metrics that failed.
 var reserved = []string{"nrefs", "agg", "set", "first", "version", "scores", "status", "missing", "direction", "combine", "scale", "member", "ended"}
 
-// IsReserved reports whether a key, with or without a number behind it, is one that a
-// model or a program may not set in its signature: those that have a meaning of their
-// own there, and own ones of the kind of metric.
+// IsReserved reports whether a model or a program must not set a key in its signature.
+// These are the keys that have a meaning there, with or without a number at the end, and
+// the keys in own, which the kind of metric sets itself.
 func IsReserved(key string, own ...string) bool {
 	key = strings.TrimRight(key, "0123456789")
 	return slices.Contains(reserved, key) || slices.Contains(own, key)

@@ -16,42 +16,41 @@ import (
 
 // Factory makes a metric from a spec such as "bleu:tokenize=intl,smooth=floor".
 type Factory struct {
-	Name    string   // what stands before the colon of a spec
+	Name    string   // the part of a spec before the colon
 	Summary string   // one line of help
-	Runs    string   // where the metric computes, such as "LLM server"; "" is here
+	Runs    string   // where the metric computes, such as "LLM server"; "" means in this process
 	Source  string   // who published the metric: authors, year and title
-	Licence string   // SPDX identifier, of the code and the model that compute; "" where none is known
-	Options []Option // all that New reads, in the order of the help
-	// Tail says, for help, what a spec holds behind its colon where that is no
-	// list of options, such as "PROGRAM ARG…". New reads it by Values.Tail.
+	Licence string   // SPDX identifier of the code and the model; "" if none is known
+	Options []Option // all options that New reads, in the order of the help
+	// Tail describes, for help, the text after the colon if it is not a list of options, such
+	// as "PROGRAM ARG…". New reads it by Values.Tail.
 	Tail     string
-	Unlisted bool // whether help and errors leave the name out
-	// Info is what the metric declares, but for its name, where New takes more
-	// than that to find out; else nil.
+	Unlisted bool // whether help and errors omit the name
+	// Info is what the metric declares, without its name; nil if it follows from New at once.
 	Info *Info
-	// New reads its options from v. It need not check v's error: the caller
-	// does. Its context ends when the metric is no longer used or waited for.
+	// New reads its options from v. The caller checks v's error, so New need not. The context
+	// ends when the metric is no longer used or waited for.
 	New func(ctx context.Context, v *Values) (Metric, error)
 }
 
 // Option documents one option of a Factory.
 type Option struct {
 	Key     string
-	Default string // as help states it
-	Values  string // as help states them, such as "yes|no"
+	Default string // as shown in help
+	Values  string // as shown in help, such as "yes|no"
 	Doc     string // what the option does, in a few words
 	File    bool   // whether its value names a file that is read
-	Saves   bool   // whether it names one that is written
-	// Signed are its names in signatures, and Words what values are called there.
+	Saves   bool   // whether it names a file that is written
+	// Signed lists the option's names in signatures; Words maps values to their words there.
 	Signed []string
 	Words  map[string]string
 }
 
-// Registry is a list of factories. There is no global one: a program states
-// the metrics it offers.
+// Registry is a list of factories. There is no global one: each program lists the metrics
+// it offers.
 type Registry []Factory
 
-// Names lists the metrics in the registry's order, but for unlisted ones.
+// Names lists the metrics in the registry's order, without the unlisted ones.
 func (r Registry) Names() []string {
 	var names []string
 	for _, f := range r {
@@ -62,7 +61,7 @@ func (r Registry) Names() []string {
 	return names
 }
 
-// Find returns the metric of a name, in upper case or lower.
+// Find returns the metric with a name, ignoring case.
 func (r Registry) Find(name string) (Factory, bool) {
 	i := slices.IndexFunc(r, func(f Factory) bool { return f.Name == name })
 	if i < 0 {
@@ -74,10 +73,9 @@ func (r Registry) Find(name string) (Factory, bool) {
 	return r[i], true
 }
 
-// Parse makes the metric that a spec names: "name",
-// "name:option=value,option=value" or, for a Factory with a Tail, "name:" and
-// any text. A bare option means option=yes. The error is a *SpecError, or what
-// a Factory with a Tail says itself, see Values.Wrong.
+// Parse makes the metric that a spec names: "name", "name:option=value,option=value" or,
+// for a Factory with a Tail, "name:" and any text. A bare option means option=yes. The
+// error is a *SpecError, or what a Factory with a Tail reports itself (see Values.Wrong).
 func (r Registry) Parse(ctx context.Context, spec string) (Metric, error) {
 	name, rest, more := strings.Cut(spec, ":")
 	f, known := r.Find(name)
@@ -91,7 +89,7 @@ func (r Registry) Parse(ctx context.Context, spec string) (Metric, error) {
 		}
 	}
 	m, err := f.New(ctx, v)
-	if len(v.errs) > 0 { // what New says then is about defaults
+	if len(v.errs) > 0 { // an error of New would be about defaults
 		err = errors.Join(v.errs...)
 	}
 	switch {
@@ -109,14 +107,14 @@ type SpecError struct {
 	Err  error
 }
 
-// Error quotes the spec, without the passwords of addresses, before the cause.
+// Error quotes the spec, without passwords in addresses, followed by the cause.
 func (e *SpecError) Error() string { return fmt.Sprintf("metric %q: %v", redact.Text(e.Spec), e.Err) }
 
 // Unwrap returns the cause.
 func (e *SpecError) Unwrap() error { return e.Err }
 
-// Values are the options of one spec. Its getters return the default where
-// an option is not set, and remember what they could not read.
+// Values are the options of one spec. The getters return the default if an option is not
+// set, and collect what they could not read.
 type Values struct {
 	spec string
 	set  map[string]string
@@ -146,9 +144,8 @@ func (v *Values) parse(s string, options []Option) error {
 	})
 }
 
-// EachOption calls set with the options of a text such as "smooth=floor,lowercase",
-// of which the second is bare. An option that is given twice is refused, unless it
-// may repeat.
+// EachOption calls set with each option of a text such as "smooth=floor,lowercase", of
+// which the second is bare. An option given twice is an error unless it is among repeats.
 func EachOption(text string, set func(key, value string, bare bool) error, repeats ...string) error {
 	seen := map[string]bool{}
 	for option := range strings.SplitSeq(text, ",") {
@@ -164,7 +161,7 @@ func EachOption(text string, set func(key, value string, bare bool) error, repea
 	return nil
 }
 
-// UnknownOption says that there is no such option, and which there are.
+// UnknownOption says that there is no such option, and lists those that exist.
 func UnknownOption(key string, options []Option) error {
 	known := make([]string, len(options))
 	for i, o := range options {
@@ -173,10 +170,10 @@ func UnknownOption(key string, options []Option) error {
 	return errors.New(english.Unknown("option", key, known))
 }
 
-// Tail is what stands behind the colon of the spec, as it was written.
+// Tail returns the text after the colon of the spec, as written.
 func (v *Values) Tail() string { return v.tail }
 
-// Wrong makes a *SpecError of what is wrong with the spec.
+// Wrong makes a *SpecError.
 func (v *Values) Wrong(err error) error { return &SpecError{v.spec, err} }
 
 // String returns the option's text.

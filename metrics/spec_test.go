@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// probe is a metric that is nothing but the options it was made of.
+// probe is a metric that only holds the options it was made with.
 type probe struct {
 	Metric
 	flag  bool
@@ -70,7 +70,7 @@ func TestParseErrors(t *testing.T) {
 		{"plain:flag", `unknown option "flag"`},
 		{"probe:flag,flag=no", `option "flag" is given twice`},
 		{"probe:flag,switch=off", `option "flag" is given twice`},
-		{"probe:flag=off", "want yes or no"}, // the word of a signature goes with its name
+		{"probe:flag=off", "want yes or no"}, // this word is only valid with the name from signatures
 		{"probe:flag=", "want yes or no"},
 		{"probe:count=0", `option count="0": want a whole number from 1 to 9`},
 		{"probe:count=10", "want a whole number from 1 to 9"},
@@ -98,7 +98,7 @@ func TestParseErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `flag="perhaps"`) || !strings.Contains(err.Error(), `count="many"`) {
 		t.Errorf("not all that is wrong is told: %v", err)
 	}
-	// x keeps its default as it cannot be read; that is no second error.
+	// x keeps its default because it cannot be read; that is not a second error.
 	_, err = probes().Parse(t.Context(), "probe:count=9,x=a")
 	if err == nil || errors.Is(err, errProbe) || !strings.Contains(err.Error(), `x="a"`) {
 		t.Errorf("an error about a default: %v", err)
@@ -114,7 +114,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// lengths is a Preparer: the length of the hypothesis over the reference's.
+// lengths is a Preparer that scores the length of the hypothesis over the reference's.
 type lengths struct{ loads *int }
 
 func (lengths) Info() Info {
@@ -165,7 +165,7 @@ func TestScoreBlocks(t *testing.T) {
 	}
 }
 
-// A factory with a tail gets it as it was written, and the context.
+// A factory with a tail gets it as written, and the context.
 func TestTail(t *testing.T) {
 	type key struct{}
 	offered := Registry{{Name: "exec", Tail: "PROGRAM ARG…", New: func(ctx context.Context, v *Values) (Metric, error) {
@@ -208,7 +208,7 @@ type closing struct {
 
 func (c closing) Close() error { *c.n++; return c.err }
 
-// Close closes what can be closed, and goes on after an error.
+// Close closes every io.Closer, also after an error.
 func TestClose(t *testing.T) {
 	n := 0
 	err := Close(closing{n: &n, err: errProbe}, &probe{}, closing{n: &n})

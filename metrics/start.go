@@ -5,25 +5,24 @@ import (
 	"math"
 )
 
-// StartError says that a metric could not be started, though nothing is wrong with
-// its spec: its server is dead or does not have the model, or its program is not one
-// of a metric.
+// StartError says that a metric with a correct spec could not be started: its server is
+// down or does not have the model, or the program does not speak the protocol.
 type StartError struct {
-	Name string // of the metric, as far as it is known, without secrets
+	Name string // of the metric, as far as known, without secrets
 	Err  error
 }
 
-// Error is the name and the cause.
+// Error returns the name and the cause.
 func (e *StartError) Error() string { return e.Name + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Metric stands for the metric in a run of others: scoring fails with the error, so
-// that all of its cells are Ended.
+// Metric returns a stand-in for the metric in a run with others: scoring fails with this
+// error, so that all its cells are Ended.
 func (e *StartError) Metric() Metric { return &unstarted{e} }
 
-// StartErrors are those of the metrics that could not be started.
+// StartErrors returns the errors of the metrics that could not be started.
 func StartErrors(ms []Metric) (errs []error) {
 	for _, m := range ms {
 		if u, ok := m.(*unstarted); ok {
@@ -35,7 +34,7 @@ func StartErrors(ms []Metric) (errs []error) {
 
 type unstarted struct{ err *StartError }
 
-// Info asks for no text, as what the metric needs is not known.
+// Info asks for no texts, because what the metric needs is not known.
 func (u *unstarted) Info() Info {
 	return Info{Name: u.err.Name, Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1), Keep: KeepNever}
 }

@@ -13,20 +13,20 @@ type Status uint8
 const (
 	Scored            Status = iota
 	MissingHypothesis        // the system has no text for the segment
-	MissingReference         // the reference is a stated absence
+	MissingReference         // the reference is declared absent
 	MissingSource            // the metric needs a source and the segment has none
 	Failed                   // the metric gave no number for this cell
-	Unparseable              // a judge's answer that states no score
+	Unparseable              // a judge's answer states no score
 	Blocked                  // a content filter withheld the judge's answer
-	Cut                      // the judge's answer was cut before its end
-	Unneeded                 // left out: it cannot change the result that was asked for
-	Ended                    // the metric had failed before it came to this cell
+	Cut                      // the judge's answer was truncated
+	Unneeded                 // left out because it cannot change the requested result
+	Ended                    // the metric had failed before it reached this cell
 )
 
 var statuses = []string{"scored", "missing-hypothesis", "missing-reference", "missing-source", "failed",
 	"unparseable", "blocked", "cut", "unneeded", "ended"}
 
-// String is the name that ParseStatus reads.
+// String returns the name that ParseStatus reads.
 func (s Status) String() string {
 	if int(s) < len(statuses) {
 		return statuses[s]

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the cases of benchmarks/conformance through other packages, and fails where what
-# it finds is not what benchmarks/conformance/results.json says.
+# Runs the cases of benchmarks/conformance through other packages, and fails if the results differ
+# from benchmarks/conformance/results.json.
 #
 # usage: benchmarks/conformance/conformance.sh [torch] [RUN.PY'S ARGUMENTS…]
 #
-# Without "torch" these are sacreBLEU, lm-eval, inspect_ai and NLTK, in the environment of
-# environment.sh, and evaluate with --evaluate-metrics. With it they are lighteval, mbrs,
+# By default the packages are sacreBLEU, lm-eval, inspect_ai and NLTK, in the environment of
+# environment.sh, and evaluate with --evaluate-metrics. With "torch" they are lighteval, mbrs,
 # torchmetrics, TRL and verl, in the environment of adapters_torch.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,12 +1,11 @@
-// Package conformance holds cases of multi-reference scoring with the values that
-// sacreBLEU gives: ragged and missing references, empty texts, layouts taken for one
-// another, duplicates, n-grams that complement each other, ties of length, systems
-// without an output.
+// Package conformance holds cases of multi-reference scoring with sacreBLEU's values:
+// ragged and missing references, empty texts, transposed layouts, duplicates, n-grams that
+// complement each other, ties of length, systems without an output.
 //
-//  1. generate.py writes cases.jsonl with sacreBLEU, and says what its fields are.
+//  1. generate.py writes cases.jsonl with sacreBLEU and documents its fields.
 //  2. The test here runs every case through Refract's engine.
 //  3. run.py runs every case through other packages, as their users would, and
-//     results.json is what it last found; docs/reference/conformance.md shows it.
+//     results.json is its last result; docs/reference/conformance.md shows it.
 package conformance
 
 import (
@@ -30,10 +29,10 @@ import (
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
-// within is the largest difference from sacreBLEU.
+// within is the largest allowed difference from sacreBLEU.
 const within = 1e-9
 
-// testCase is a line of cases.jsonl; generate.py says what the fields are.
+// testCase is a line of cases.jsonl; generate.py documents the fields.
 type testCase struct {
 	Name, Metric, Level, Aggregate string
 	Hypotheses                     []*string
@@ -85,8 +84,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// refused expects that no number is taken for that of all segments: an error, or one that
-// says what is missing.
+// refused expects that no number is taken for the score of all segments: an error, or a
+// score that says what is missing.
 func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
 	t.Helper()
 	var none *refract.NoReferencesError
@@ -165,7 +164,7 @@ func engine(t *testing.T, c testCase, o refract.Options) *refract.Engine {
 	return e
 }
 
-// corpusScore is the score of the system; that of a sentence is one of a corpus of means.
+// corpusScore returns the system's score; a sentence counts as a corpus of one.
 func corpusScore(t *testing.T, c testCase, o refract.Options) (refract.SystemScore, error) {
 	t.Helper()
 	if c.Level == "sentence" {
@@ -193,7 +192,7 @@ func sentenceScore(t *testing.T, c testCase) refract.Reduced {
 	return r
 }
 
-// lineFiles writes a file a stream, as sacreBLEU's command takes them.
+// lineFiles writes one file for each stream, as for sacreBLEU's command.
 func lineFiles(t *testing.T, c testCase) dataset.LinesSpec {
 	t.Helper()
 	folder := t.TempDir()

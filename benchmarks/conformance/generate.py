@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes cases.jsonl: cases of multi-reference scoring with what sacreBLEU computes.
+"""Writes cases.jsonl: cases of multi-reference scoring with sacreBLEU's values.
 
 usage: generate.py [OUT.jsonl]        (sacreBLEU 2.6.0; standard output without OUT)
 
-A case has texts by segment: "hypotheses" is one text a segment and "references" a
-list a segment; null is a text that is missing, "" one that is empty. Where "streams"
-stands in place of "references", they come as one list a reference, as files do.
+A case has texts by segment: "hypotheses" is one text a segment and "references" a list a segment; null is a
+missing text, "" an empty one. With "streams" instead of "references", there is one list a reference, as in
+files.
 
   level      sentence (a single segment) or corpus
   aggregate  native (the metric's own rule for several references), single (the first

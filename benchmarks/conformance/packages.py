@@ -1,8 +1,8 @@
 """How a user of each package computes a case: a program that sets "score".
 
-A program follows the package's documentation. Where the package has no way to what a
-case asks for (a mean over references, a sentence's BLEU), or says that its numbers follow
-another definition, it is Inexpressible, which is no fault.
+A program follows the package's documentation. If the package cannot express a case (a mean over references, a
+sentence's BLEU), or says that its numbers follow another definition, the case is Inexpressible, which is not a
+fault.
 """
 import importlib.util
 import os
@@ -29,12 +29,12 @@ class Package:
         raise Inexpressible
 
     def expect(self, case):
-        """What is right, for a package that states a definition other than sacreBLEU's default."""
+        """The expected value, for a package that states a definition other than sacreBLEU's default."""
         return case["expect"]
 
 
 def streams(case):
-    """The references one list each, with None where a segment has no such reference."""
+    """One list for each reference, with None if a segment has no such reference."""
     if "streams" in case:
         return case["streams"]
     width = max((len(r) for r in case["references"]), default=0)
@@ -42,18 +42,18 @@ def streams(case):
 
 
 def by_segment(case):
-    """The references of a corpus by segment, for a package that scores corpora in one way."""
+    """References by segment, for a package that scores corpora in only one way."""
     if "streams" in case or case["aggregate"] not in ("native", "single"):
         raise Inexpressible
     if case["level"] == "sentence" and case["metric"] == "bleu":
-        raise Inexpressible  # of a sentence it is another BLEU, with fewer orders
+        raise Inexpressible # for a sentence it is another BLEU, with fewer orders
     if case["aggregate"] == "single":
         return [r[:1] for r in case["references"]]
     return case["references"]
 
 
 def unsmoothed(case, refs):
-    """Refuses cases of BLEU in which the smoothing has a say."""
+    """Refuses cases of BLEU in which smoothing matters."""
     if isinstance(case["expect"], str):
         return
     present = [[r for r in s if r is not None] for s in refs]
@@ -188,7 +188,7 @@ score = metric.compute(predictions=hyps, references=refs{options})["score"]
 class MBRS(Package):
     name = distribution = "mbrs"
     api = "`MetricBLEU`, `MetricChrF`, `MetricTER`: `corpus_score`, `score`, `expected_scores`"
-    within = 1e-4  # its tensors are of single precision
+    within = 1e-4  # its tensors have single precision
 
     def program(self, case):
         metric = {"bleu": "MetricBLEU", "ter": "MetricTER"}.get(case["metric"], "MetricChrF")
@@ -229,7 +229,7 @@ score = 100 * corpus_bleu([[tokens(r) for r in rs] for rs in refs], [tokens(h) f
 class TorchMetrics(Package):
     name = distribution = "torchmetrics"
     api = "`SacreBLEUScore`, `CHRFScore`, `TranslationEditRate`, times 100; BLEU where no smoothing has a say"
-    within = 1e-4  # its tensors are of single precision
+    within = 1e-4  # its tensors have single precision
 
     def expect(self, case):
         """Its chrF is that of chrF++.py, which sacreBLEU calls eps_smoothing: a mean of F by order."""

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the tables of docs/reference/conformance.md")
 
-// finding is what run.py found of one package.
+// finding is run.py's result for one package.
 type finding struct {
 	Package, Version, API string
 	Groups                map[string]counts
@@ -35,8 +35,8 @@ func (c counts) String() string {
 	return fmt.Sprintf("%d wrong, %d refused", c.Wrong, c.Refused)
 }
 
-// TestDocument holds the tables of docs/reference/conformance.md against results.json, and the
-// results against the cases: all of them, no other ones.
+// TestDocument compares the tables of docs/reference/conformance.md with results.json, and
+// checks that the results cover exactly the cases.
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("results.json")
 	if err != nil {

@@ -9,26 +9,25 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Choice says which systems and domains of a dataset are looked at. The zero
-// Choice leaves nothing out.
+// Choice selects systems and domains of a dataset. The zero Choice selects everything.
 type Choice struct {
 	Systems        []string `yaml:"systems"` // none: all
 	WithoutSystems []string `yaml:"without_systems"`
 	Domains        []string `yaml:"domains"` // none: all
 }
 
-// All says that nothing is left out.
+// All reports whether everything is selected.
 func (c *Choice) All() bool {
 	return len(c.Systems) == 0 && len(c.WithoutSystems) == 0 && len(c.Domains) == 0
 }
 
-// has says whether a system is chosen.
+// has reports whether a system is selected.
 func (c *Choice) has(system string) bool {
 	return (len(c.Systems) == 0 || slices.Contains(c.Systems, system)) && !slices.Contains(c.WithoutSystems, system)
 }
 
-// Of returns what is chosen of a segment, which stays as it is; nil where it is
-// of another domain.
+// Of returns the selected part of a segment, which itself stays unchanged; nil if the
+// segment is from another domain.
 func (c *Choice) Of(s *refract.Segment) *refract.Segment {
 	if len(c.Domains) > 0 && !slices.Contains(c.Domains, s.Domain) {
 		return nil
@@ -39,10 +38,10 @@ func (c *Choice) Of(s *refract.Segment) *refract.Segment {
 	return &out
 }
 
-// Census gathers the names of a dataset that a Choice is made from.
+// Census collects the names in a dataset that a Choice can refer to.
 type Census struct{ systems, domains []string }
 
-// Add adds those of a segment.
+// Add adds the names in a segment.
 func (n *Census) Add(s *refract.Segment) {
 	add := func(to *[]string, name string) {
 		if !slices.Contains(*to, name) {
@@ -60,12 +59,12 @@ func (n *Census) Add(s *refract.Segment) {
 	}
 }
 
-// Without are the systems that a choice leaves out.
+// Without returns the systems that a choice leaves out.
 func (n *Census) Without(c *Choice) []string {
 	return slices.DeleteFunc(slices.Clone(n.systems), c.has)
 }
 
-// Check finds a name of a choice that a dataset lacks.
+// Check reports a name in a choice that the dataset does not have.
 func (n *Census) Check(c *Choice) error {
 	for _, of := range []struct {
 		kind          string
@@ -74,7 +73,7 @@ func (n *Census) Check(c *Choice) error {
 		for _, name := range of.chosen {
 			switch {
 			case len(of.known) == 0:
-				return fmt.Errorf("no %s %s: no segment states one", of.kind, text.Quote(name))
+				return fmt.Errorf("no %s %s: no segment has one", of.kind, text.Quote(name))
 			case !slices.Contains(of.known, name):
 				return fmt.Errorf("no %s %s%s; there are %s", of.kind, text.Quote(name), didYouMean(name, of.known), quotedNames(of.known))
 			}
@@ -86,9 +85,9 @@ func (n *Census) Check(c *Choice) error {
 	return nil
 }
 
-// Chosen returns a dataset of what is chosen of another one. A name that it
-// lacks is an error: before the first segment, where it can be read twice, and
-// else after the last one.
+// Chosen returns the selected part of a dataset. A name that the dataset does not have is
+// an error: before the first segment if the dataset can be read twice, and otherwise after
+// the last.
 func Chosen(ds refract.Dataset, c Choice) refract.Dataset {
 	if c.All() {
 		return ds

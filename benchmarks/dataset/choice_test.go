@@ -11,7 +11,7 @@ const choosable = `{"id":"1","domain":"news","references":["r"],"hypotheses":{"a
 {"id":"3","references":["r"],"hypotheses":{"b":"z"}}
 `
 
-// What is left of a dataset, as "id:system system/judged judged".
+// The result is written as "id:system system/judged judged".
 func TestChosen(t *testing.T) {
 	dir := folderOf(t, map[string]string{"data.jsonl": choosable})
 	for _, c := range []struct {
@@ -28,7 +28,7 @@ func TestChosen(t *testing.T) {
 		{Choice{Domains: []string{"new"}}, `no domain "new" (did you mean "news"?); there are "news", "web"`},
 		{Choice{Systems: []string{"a"}, WithoutSystems: []string{"a"}}, `system "a" is both chosen and left out`},
 	} {
-		for _, twice := range []bool{true, false} { // whether names can be known before
+		for _, twice := range []bool{true, false} { // whether names can be checked beforehand
 			spec := "jsonl:" + filepath.Join(dir, "data.jsonl")
 			if !twice {
 				spec = "jsonl:-"

@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// coverage counts, for each system, the segments without a text of it.
+// coverage counts, for each system, the segments for which it has no text.
 type coverage struct {
 	all     examples // ids of the segments
 	systems []string
@@ -20,7 +20,7 @@ type coverage struct {
 
 const mostShown = 3
 
-// add counts one segment. A new system has missed all segments before it.
+// add counts a segment. A new system has missed all segments before it.
 func (c *coverage) add(s *refract.Segment) {
 	if c.missing == nil {
 		c.missing, c.blank = map[string]*examples{}, map[string]int{}
@@ -35,7 +35,7 @@ func (c *coverage) add(s *refract.Segment) {
 		}
 	}
 	has := func(i int, name string) bool {
-		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // the order is the same in most segments
+		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // most segments have the same order
 			return s.Hypotheses[i].Text.Valid
 		}
 		return slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == name && h.Text.Valid })
@@ -50,7 +50,7 @@ func (c *coverage) add(s *refract.Segment) {
 	}
 }
 
-// report warns of each system that lacks segments, or has only blank texts.
+// report warns about each system that lacks segments or has only blank texts.
 func (c *coverage) report(file, unit string, warn func(Warning)) {
 	lacking := 0
 	for _, name := range c.systems {
@@ -77,7 +77,7 @@ func tellBlank(file, system string, blank, of int, warn func(Warning)) {
 	warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s: %s; they are scored as empty texts, not as missing ones", text.Quote(system), which)})
 }
 
-// examples counts what is shown by its first few.
+// examples counts items and keeps the first few to show.
 type examples struct {
 	n     int
 	shown []string

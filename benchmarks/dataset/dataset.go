@@ -12,27 +12,26 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Options are those of all readers. The zero value reads everything but
+// Options are the options of all readers. The zero value reads everything except
 // judgements.
 type Options struct {
-	// References names the references of an mt-metrics-eval folder or an mqm:
-	// file to use, in order, or is "all" for all of them in byte order of their
-	// names. Where empty: the standard reference of the shared task, which is
-	// mostly refA, or the only reference there.
+	// References names the references of an mt-metrics-eval folder or an mqm: file to use, in
+	// order; "all" means all of them in byte order of their names. By default it is the
+	// standard reference of the shared task, usually refA, or the only reference there is.
 	References []string
-	// NoJudgements leaves out the human scores, which are at segment level.
+	// NoJudgements omits the human scores at segment level.
 	NoJudgements bool
 	// JudgementNames restricts human scores to these names; nil means all.
 	JudgementNames []string
-	// Warn receives each warning once, on the goroutine that opens or
-	// iterates; nil ignores them.
+	// Warn receives each warning once, on the goroutine that opens or iterates; nil ignores
+	// them.
 	Warn func(Warning)
 	// Stdin is what "jsonl:-" reads; nil means os.Stdin.
 	Stdin io.Reader
 }
 
-// Warning is something about the input that does not stop a run but that its
-// owner should know.
+// Warning is something about the input that does not stop a run but that its owner should
+// know.
 type Warning struct {
 	Pos     refract.Position
 	Message string
@@ -46,10 +45,10 @@ func (w Warning) String() string {
 	return w.Message
 }
 
-// Error is a fault of the input, and where it is.
+// Error is a fault of the input, with its position.
 type Error struct {
 	Pos    refract.Position
-	Column int // byte of the line, from 1; 0 where unknown
+	Column int // byte of the line, from 1; 0 if unknown
 	Err    error
 }
 
@@ -77,14 +76,14 @@ func failFile(file, format string, args ...any) error {
 	return failAt(refract.Position{File: file}, 0, format, args...)
 }
 
-// scheme is a row of the table of a kind of spec.
+// scheme is an entry in the table of one kind of spec.
 type scheme[T any] struct {
 	name  string
 	usage string
 	open  T
 }
 
-// schemes are the dataset formats that Open knows.
+// schemes lists the dataset formats that Open knows.
 func schemes() []scheme[func(place string, o Options) (*set, error)] {
 	return []scheme[func(place string, o Options) (*set, error)]{
 		{"jsonl", "jsonl:FILE", openJSONL},
@@ -97,18 +96,17 @@ func schemes() []scheme[func(place string, o Options) (*set, error)] {
 	}
 }
 
-// Open returns the dataset that spec names: "jsonl:FILE", where "-" is
-// standard input and can be read once, "mtme:DIR/TESTSET/LP", "parquet:FILE"
-// or a folder of such files, "published:DIR",
-// a table with its columns named, or a set in the form of its authors; the package
-// comment lists them. The files must exist. Segments are
-// read by iterating; those of the latter are also checked here. A spec of an
-// unknown scheme or option is a *SpecError that lists the known ones.
+// Open returns the dataset that spec names: "jsonl:FILE", where "-" is standard input and
+// can be read once, "mtme:DIR/TESTSET/LP", "parquet:FILE" or a folder of such files,
+// "published:DIR", a table with its columns named, or a set in its authors' format; the
+// package comment lists them. The files must exist. Segments are read while iterating; sets
+// in their authors' format are also checked here. A spec with an unknown scheme or option
+// is a *SpecError that lists the known ones.
 //
-// The format may be left out of a name that tells it: of a file .jsonl or
-// .parquet, packed or not, and of a folder that Refract published.
+// The format may be omitted if the name shows it: for a file .jsonl or .parquet, compressed
+// or not, and for a folder that Refract published.
 //
-// Its length may be known: see [Len].
+// The length may be known: see [Len].
 func Open(spec string, o Options) (refract.Dataset, error) {
 	o.Warn = warnOnce(o.Warn)
 	open, place, err := lookup("dataset", spec, schemes())
@@ -122,8 +120,8 @@ func Open(spec string, o Options) (refract.Dataset, error) {
 	return ds, nil
 }
 
-// SpecError says that a spec such as "jsonl:FILE" is not of a form that is
-// known: a fault of the command line, and not of a file.
+// SpecError says that a spec such as "jsonl:FILE" is malformed: a mistake on the command
+// line, not in a file.
 type SpecError struct{ message string }
 
 func (e *SpecError) Error() string { return e.message }
@@ -158,8 +156,8 @@ func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, 
 	return table[i].open, place, nil
 }
 
-// didYouMean returns ` (did you mean "x"?)` for the nearest of the known
-// names, or "" where none is near.
+// didYouMean returns ` (did you mean "x"?)` for the closest of the known names, or "" if
+// none is close.
 func didYouMean(name string, known []string) string {
 	if n := english.Nearest(name, known); n != "" {
 		return fmt.Sprintf(" (did you mean %q?)", n)
@@ -183,9 +181,8 @@ func quotedNames(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// warnOnce drops warnings that were given before, so that a dataset may be
-// read twice. There are a few per file and system, whatever the number of
-// segments.
+// warnOnce drops repeated warnings, so that a dataset may be read twice. There are only a
+// few per file and system, whatever the number of segments.
 func warnOnce(warn func(Warning)) func(Warning) {
 	if warn == nil {
 		return func(Warning) {}

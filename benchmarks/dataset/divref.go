@@ -17,8 +17,8 @@ type divRef struct {
 	in      *input
 	prompts []string
 	warn    func(Warning)
-	// firsts has the first references, which decide about the lists; nil where
-	// each segment has that of its own line.
+	// firsts has the first references, which decide the lists; nil if each segment gets the
+	// list of its own line.
 	firsts *set
 }
 
@@ -57,13 +57,13 @@ func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refr
 	return p.add, func() {
 		if p.moved.n > 0 {
 			d.warn(Warning{refract.Position{File: d.in.name}, fmt.Sprintf(
-				"%d of %s have the variants of a later line, which is of the same first reference (%s); div-ref-lines:FILE gives each segment those of its own line",
+				"%d of %s have the variants of a later line with the same first reference (%s); div-ref-lines:FILE gives each segment the variants of its own line",
 				p.moved.n, english.Count(p.line, "segment"), &p.moved)})
 		}
 	}, nil
 }
 
-// readLists reads the lines that last names.
+// readLists reads the lists on the lines in last.
 func (d *divRef) readLists(ctx context.Context, last map[string]int) (map[int][]refract.Text, error) {
 	if len(last) == 0 {
 		return nil, nil
@@ -90,8 +90,8 @@ type divRefPass struct {
 	line    int
 
 	last  map[string]int         // the last line of each first reference that occurs several times
-	lists map[int][]refract.Text // what these lines hold, until they are reached
-	moved examples               // segments that have another list than that of their line
+	lists map[int][]refract.Text // the lists on these lines, until they are reached
+	moved examples               // segments that get another list than their own line's
 }
 
 func (p *divRefPass) add(line []byte, s *refract.Segment, pos refract.Position) error {
@@ -114,8 +114,8 @@ func (p *divRefPass) add(line []byte, s *refract.Segment, pos refract.Position) 
 	return nil
 }
 
-// choose returns the list of the last segment with the first reference of s,
-// where own is that of the line of s.
+// choose returns the list of the last segment with the same first reference as s; own is
+// the list on the line of s.
 func (p *divRefPass) choose(s *refract.Segment, own []refract.Text) []refract.Text {
 	delete(p.lists, p.line)
 	first := firstOf(s)
@@ -137,14 +137,14 @@ func firstOf(s *refract.Segment) refract.Text {
 	return s.References[0]
 }
 
-// lastLines returns, for the first references that occur several times, the number
-// of the last segment that has it, from 1.
+// lastLines returns, for the first references that occur several times, the number of the
+// last segment with it, from 1.
 func lastLines(ctx context.Context, read reading) (map[string]int, error) {
 	last, once, n := map[string]int{}, map[string]bool{}, 0
 	err := read(ctx, func(s *refract.Segment) error {
 		n++
 		if first := firstOf(s); first.Valid {
-			text := strings.Clone(first.Value) // not all of its line
+			text := strings.Clone(first.Value) // do not keep the whole line in memory
 			last[text], once[text] = n, last[text] == 0
 		}
 		return ctx.Err()

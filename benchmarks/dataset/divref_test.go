@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// repeated has the first reference "x" three times and "" twice. The third
-// line is of a text that is missing, the sixth of no reference at all.
+// repeated has the first reference "x" three times and "" twice. In the third line the
+// first reference is missing; the sixth has no references at all.
 const repeated = `{"id":"a","references":["x","r"]}
 {"id":"b","references":[""]}
 {"id":"c","references":[null,"x"]}
@@ -23,7 +23,7 @@ const repeated = `{"id":"a","references":["x","r"]}
 {"id":"h","references":["y"]}
 `
 
-// variantTexts writes the variants of each segment in a line.
+// variantTexts writes each segment's variants on a line.
 func variantTexts(segments []*refract.Segment) []string {
 	var all []string
 	for _, s := range segments {
@@ -44,13 +44,13 @@ func TestRepeatedReferences(t *testing.T) {
 	}{
 		{"the last line wins", "div-ref", "['1','1']\n['2']\n['3']\n['4']\n['5']\n[]\n['7']\n['8']\n",
 			[]string{"7", "5", "3", "7", "5", "", "7", "8"},
-			[]string{`refs: 3 of 8 segments have the variants of a later line, which is of the same first reference ` +
+			[]string{`refs: 3 of 8 segments have the variants of a later line with the same first reference ` +
 				`("a" of line 1 has those of line 7, "b" of line 2 has those of line 5, "d" of line 4 has those of line 7); ` +
-				`div-ref-lines:FILE gives each segment those of its own line`}},
+				`div-ref-lines:FILE gives each segment the variants of its own line`}},
 		{"an empty list is one", "div-ref", "['1']\n['2']\n['3']\n['4']\n['2']\n[]\n[]\n['8']\n",
 			[]string{"", "2", "3", "", "2", "", "", "8"},
-			[]string{`refs: 2 of 8 segments have the variants of a later line, which is of the same first reference ` +
-				`("a" of line 1 has those of line 7, "d" of line 4 has those of line 7); div-ref-lines:FILE gives each segment those of its own line`}},
+			[]string{`refs: 2 of 8 segments have the variants of a later line with the same first reference ` +
+				`("a" of line 1 has those of line 7, "d" of line 4 has those of line 7); div-ref-lines:FILE gives each segment the variants of its own line`}},
 		{"equal lists", "div-ref", "['1','2']\n['2']\n['3']\n['1', \"2\"]\n['2']\n[]\n['1','2']\n['8']\n",
 			[]string{"1 2", "2", "3", "1 2", "2", "", "1 2", "8"}, nil},
 		{"line by line", "div-ref-lines", "['1']\n['2']\n['3']\n['4']\n['5']\n[]\n['7']\n['8']\n",
@@ -82,7 +82,7 @@ func TestRepeatedReferencesErrors(t *testing.T) {
 		{"few lines after all", repeated, strings.Repeat("[]\n", 7), `refs: has 7 lines, but the dataset has 8 segments; the first without one is "h" (base:8)`},
 		{"bad list ahead", repeated, strings.Repeat("[]\n", 6) + "[1]\n[]\n", `refs:7:2: bad Python list: '1' where a string in quotes or None should be`},
 		{"bad list that another replaces", repeated, "[1]\n" + strings.Repeat("[]\n", 7), `refs:1:2: bad Python list: '1' where a string in quotes or None should be`},
-		{"base", repeated + "{}", strings.Repeat("[]\n", 9), `base:9: the segment has no id; each needs a non-empty one of its own`},
+		{"base", repeated + "{}", strings.Repeat("[]\n", 9), `base:9: the segment has no id; each segment needs a unique, non-empty id`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ds, dir, err := extendWith(t, c.base, "div-ref", c.lists, nil)

@@ -20,9 +20,9 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Encoder writes segments as JSON Lines. Reading them back gives the same
-// segments, but for their positions, for the order of judgements of different
-// names, and for the difference of nil and empty slices.
+// Encoder writes segments as JSON Lines. Reading them back gives the same segments, except
+// for their positions, the order of judgements with different names, and the difference
+// between nil and empty slices.
 type Encoder struct {
 	w   io.Writer
 	buf []byte
@@ -32,9 +32,9 @@ type Encoder struct {
 // buffered writer for speed.
 func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w} }
 
-// Encode writes one line: the fields in a fixed order, without those that are
-// empty (references are always written), and without escapes for HTML. A
-// segment that could not be read back is an error, and nothing is written.
+// Encode writes one line: the fields in a fixed order, without empty ones (references are
+// always written), and without HTML escapes. A segment that could not be read back is an
+// error, and nothing is written.
 func (e *Encoder) Encode(s *refract.Segment) error {
 	if err := check(s); err != nil {
 		return fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), err)
@@ -70,7 +70,7 @@ func appendSegment(b []byte, s *refract.Segment) []byte {
 		b = append(b, `,"judged":`...)
 		judged, err := json.Marshal(s.Judged)
 		if err != nil {
-			panic(err) // texts and numbers always marshal
+			panic(err) // impossible: texts and numbers always marshal
 		}
 		b = append(b, judged...)
 	}
@@ -109,8 +109,8 @@ func appendVariants(b []byte, key string, variants []refract.Variant) []byte {
 	return append(b, ']')
 }
 
-// appendOrigin writes at least one field, which tells an origin from none: raw
-// where there is no other. Otherwise raw is left out where it is the text.
+// appendOrigin writes at least one field, so that an origin can be distinguished from none:
+// raw if there is no other. Otherwise raw is omitted if it equals the text.
 func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
 	before := len(b)
 	b = appendField(b, `,"revision":`, o.Revision)
@@ -136,7 +136,7 @@ func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
 	return b
 }
 
-// appendStrings writes a list that is left out when it is empty.
+// appendStrings writes a list unless it is empty.
 func appendStrings(b []byte, key string, list []string) []byte {
 	if len(list) == 0 {
 		return b
@@ -149,7 +149,7 @@ func appendStrings(b []byte, key string, list []string) []byte {
 	return append(b, ']')
 }
 
-// appendCount writes a number that is left out when it is 0.
+// appendCount writes a number unless it is 0.
 func appendCount(b []byte, key string, n int) []byte {
 	if n == 0 {
 		return b
@@ -222,7 +222,7 @@ func appendHuman(b []byte, judgements []refract.Judgement) []byte {
 	return append(b, '}')
 }
 
-// comma parts elements.
+// comma separates elements.
 func comma(b []byte, i int) []byte {
 	if i > 0 {
 		return append(b, ',')
@@ -230,7 +230,7 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// appendField writes a field that is left out when it is empty.
+// appendField writes a field unless it is empty.
 func appendField(b []byte, key, value string) []byte {
 	if value == "" {
 		return b
@@ -246,7 +246,7 @@ func appendText(b []byte, t refract.Text) []byte {
 	return jsonline.AppendString(b, t.Value)
 }
 
-// check finds what the reader would refuse.
+// check reports what the reader would refuse.
 func check(s *refract.Segment) error {
 	if s.ID == "" {
 		return errors.New("it has no id")
@@ -294,7 +294,7 @@ func checkUTF8(s *refract.Segment) error {
 	return eachVariant(s, checkVariant)
 }
 
-// eachVariant calls check with every variant, also the rejected ones.
+// eachVariant calls check with every variant, including rejected ones.
 func eachVariant(s *refract.Segment, check func(v *refract.Variant) error) error {
 	for i := range s.Variants {
 		if err := check(&s.Variants[i]); err != nil {
@@ -327,13 +327,13 @@ func checkParents(s *refract.Segment, n int) error {
 	return nil
 }
 
-// checkVariant finds what the reader would refuse in a variant.
+// checkVariant reports what the reader would refuse in a variant.
 func checkVariant(v *refract.Variant) error {
 	all := append([]string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, v.Review, v.Audit, v.AuditedBy}, v.Alarms...)
 	if o := v.Origin; o != nil {
 		all = append(append(all, o.Revision, o.ServedModel, o.Form, o.Raw.Value), o.Cleaned...)
 		if o.Sampling != "" && (o.Sampling[0] != '{' || strings.Contains(o.Sampling, "\n") || !jsontext.Value(o.Sampling).IsValid()) {
-			return fmt.Errorf("has the sampling parameters %s, which are no JSON object on one line", text.Quote(o.Sampling))
+			return fmt.Errorf("has the sampling parameters %s, which are not a JSON object on one line", text.Quote(o.Sampling))
 		}
 	}
 	if slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) }) {

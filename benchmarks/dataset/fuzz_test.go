@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// Lines that are accepted are the same after writing and reading.
+// Accepted lines are the same after writing and reading.
 func FuzzJSONL(f *testing.F) {
 	for _, s := range []string{
 		`{"id":"a","source":"s","references":["r1",null,""],"variants":[{"reference":2,"prompt":"order","sample":3,"model":"m","text":"v","finish":"stop"}],"human":{"mqm":{"z":-1.5,"y":null}},"hypotheses":{"z":"h","y":null},"human_systems":["y"],"document":"d","domain":"news"}`,

@@ -47,7 +47,7 @@ func openAndCollect(ds refract.Dataset, err error) ([]*refract.Segment, error) {
 	return collect(ds)
 }
 
-// warnings collects what a reader says, with the folder's name removed.
+// warnings collects a reader's warnings, without the folder's name.
 type warnings struct{ all []string }
 
 func (w *warnings) add(v Warning) { w.all = append(w.all, v.String()) }
@@ -63,7 +63,7 @@ func (w *warnings) check(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// wantError checks the whole message, with the folder's name removed.
+// wantError checks the whole message, without the folder's name.
 func wantError(t *testing.T, dir string, err error, want string) {
 	t.Helper()
 	if err == nil {
@@ -76,7 +76,7 @@ func wantError(t *testing.T, dir string, err error, want string) {
 	}
 }
 
-// realData returns the folder of the real data, or skips.
+// realData returns the folder of the real data, or skips the test.
 func realData(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")

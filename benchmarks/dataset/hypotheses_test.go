@@ -49,7 +49,7 @@ func TestWithHypotheses(t *testing.T) {
 		_, err := open(t, c.files...)
 		wantError(t, dir, err, c.want)
 	}
-	// Where the number of segments is known, it is compared at once.
+	// If the number of segments is known, it is compared at once.
 	ds, err := OpenLines(LinesSpec{References: []string{path("ref.txt")}}, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -14,18 +14,18 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// input is a file that can be opened for each pass over a dataset, or a
-// stream (standard input, a pipe), of which there is one pass.
+// input is a file that can be opened for each pass over a dataset, or a stream (standard
+// input, a pipe), which allows only one pass.
 type input struct {
 	name   string
 	json   bool      // JSON Lines, see lineReader
-	field  string    // of JSON Lines, the one that holds the text; "" for plain text
-	stdin  io.Reader // in place of a file, when set
+	field  string    // of JSON Lines: the field with the text; "" for plain text
+	stdin  io.Reader // read instead of a file, if set
 	stream bool
 	used   atomic.Bool
 }
 
-// input is newInput, or standard input for "-".
+// input opens a file, or standard input for "-".
 func (o *Options) input(path string) (*input, error) {
 	if path != "-" {
 		return newInput(path)
@@ -37,7 +37,7 @@ func (o *Options) input(path string) (*input, error) {
 	return in, nil
 }
 
-// newInput checks that the file is there and readable.
+// newInput checks that the file exists and is readable.
 func newInput(path string) (*input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func newInput(path string) (*input, error) {
 	return in, nil
 }
 
-// newRegular is newInput for files that are read in more than one pass.
+// newRegular is newInput for files that are read in several passes.
 func newRegular(path string) (*input, error) {
 	in, err := newInput(path)
 	if err == nil && in.stream {
@@ -68,7 +68,7 @@ func newRegular(path string) (*input, error) {
 	return in, err
 }
 
-// fileError says an operating system's error with the path once.
+// fileError wraps an operating system's error so that it names the path only once.
 func fileError(path string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -77,8 +77,8 @@ func fileError(path string, err error) error {
 	return &Error{Pos: refract.Position{File: path}, Err: err}
 }
 
-// open begins a pass over what the file holds, packed or not. A stream stops with the context's error when the
-// context ends, even while it waits for input.
+// open begins a pass over the content, uncompressed. A stream stops with the context's
+// error when the context ends, even while it waits for input.
 func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	if !in.stream {
 		f, err := os.Open(in.name)
@@ -98,11 +98,11 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	return &unicodeReader{ReadCloser: files.NewReader(&stream{PipeReader: pr, stop: stop})}, nil
 }
 
-// western are four letters of UTF-16, in both orders of bytes.
+// western matches four letters of UTF-16, in either byte order.
 var western = regexp.MustCompile(`^(?:(?:[ -~]\x00){4}|(?:\x00[ -~]){4})`)
 
-// unicodeReader tells files that are Parquet, or UTF-16, by their byte order mark or by the NULs of
-// four Western letters.
+// unicodeReader detects Parquet files, and files in UTF-16, by their byte order mark or by the NULs
+// of four Western letters.
 type unicodeReader struct {
 	io.ReadCloser
 	begun bool
@@ -124,7 +124,7 @@ func (r *unicodeReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// copyTo opens the stream here, as opening a named pipe may block too.
+// copyTo opens the stream here because opening a named pipe may block too.
 func (in *input) copyTo(w io.Writer) error {
 	if in.stdin != nil {
 		_, err := io.Copy(w, in.stdin)
@@ -149,8 +149,7 @@ func (s *stream) Close() error {
 	return s.PipeReader.Close()
 }
 
-// countLines counts the lines of a regular file, the last of which may lack
-// its end.
+// countLines counts the lines of a regular file; the last may lack its line end.
 func (in *input) countLines() (int, error) {
 	f, err := in.open(context.Background())
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// ownFolders and ownFiles are what sets that are folders have in them; the
-// files are patterns of fs.Glob.
+// ownFolders and ownFiles are what a set that is a folder contains; the files are patterns
+// of fs.Glob.
 var (
 	ownFolders = []string{"sources", "references", "system-outputs", "human-scores", "metric-scores", "documents", "data"}
 	ownFiles   = []string{ManifestName, "README.md", "*.parquet"}
 )
 
-// Inputs returns the files and folders that a spec "FORMAT:PLACE", or a plain
-// path, reads. Of a folder it names what the set has in it too, as the folder
-// may be one of other things besides, such as the working directory. It
-// reads no more than a manifest, and names what does not exist, too.
+// Inputs returns the files and folders that a spec "FORMAT:PLACE", or a plain path, reads.
+// For a folder it also names the set's files in it, because a folder such as the working
+// directory may contain other things too. It reads no more than a manifest, and also names
+// what does not exist.
 func Inputs(spec string) []string {
 	format, place, ok := strings.Cut(spec, ":")
 	if !ok || strings.ContainsAny(format, `/\.`) || strings.HasPrefix(place, "//") {
@@ -50,7 +50,7 @@ func Inputs(spec string) []string {
 		}
 	}
 	for _, pattern := range ownFiles {
-		found, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is right, and the folder's name is none
+		found, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is valid, and the folder's name is not a pattern
 		for _, name := range found {
 			out = append(out, filepath.Join(dir, name))
 		}

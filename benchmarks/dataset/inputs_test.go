@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a folder has is named, also where its own name could be a pattern.
+// Files in a folder are named, even if the folder's name looks like a pattern.
 func TestInputsOfFolders(t *testing.T) {
 	for _, name := range []string{"set", "set[1]", "s*t"} {
 		dir := filepath.Join(t.TempDir(), name)

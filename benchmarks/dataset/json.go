@@ -5,7 +5,7 @@ import (
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
-// placed gives an error of a line its position.
+// placed adds a position to an error.
 func placed(err error, pos refract.Position) error {
 	if err == nil {
 		return nil

@@ -29,7 +29,7 @@ func openJSONL(place string, o Options) (*set, error) {
 	return lineSet(in, o), nil
 }
 
-// parse reads a segment from a line of JSON. The record is reused from line to line.
+// parse reads a segment from a line of JSON. The record is reused for every line.
 func (r *record) parse(line []byte, pos refract.Position) (*refract.Segment, error) {
 	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0]}
 	if err := jsonline.Unmarshal(line, r, "a segment"); err != nil {
@@ -43,9 +43,9 @@ func (r *record) parse(line []byte, pos refract.Position) (*refract.Segment, err
 	return s, nil
 }
 
-// ReadSegments reads an array of segments, of which an id is that of no other. One
-// without an id is called by its number, from 1. More than the most are an error, before
-// they take memory. An error names no file.
+// ReadSegments reads an array of segments with unique ids. A segment without an id gets its
+// number, from 1. More than most segments are an error before they take memory. Errors name
+// no file.
 func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 	var out []*refract.Segment
 	ids := map[string]int{}
@@ -82,8 +82,8 @@ func ReadSegments(array []byte, most int) ([]*refract.Segment, error) {
 	return out, err
 }
 
-// otherColumns adds to the error of the first line how a file with columns of its own is
-// read, if that is what it is.
+// otherColumns adds to an error in the first line how to read a file with other columns, if
+// that is what it is.
 func otherColumns(err error, line []byte, path string) error {
 	var fault *jsonline.Error
 	var object map[string]any
@@ -91,9 +91,9 @@ func otherColumns(err error, line []byte, path string) error {
 		return err
 	}
 	if _, ours := object["references"]; fault.Mistyped && (ours || len(object) < 3) {
-		return err // one field is mistyped
+		return err // only one field has a wrong type
 	}
-	return fmt.Errorf("%w; a file with columns of its own is read as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
+	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
 }
 
 func lineSet(in *input, o Options) *set {

@@ -100,7 +100,7 @@ func TestJSONLErrors(t *testing.T) {
 		{"empty", "", `d.jsonl: the dataset is empty: no segment at all`},
 		{"blank only", "\n \n", `d.jsonl: the dataset is empty: no segment at all`},
 		{"blank line", "{\"id\":\"1\"}\n\n\n{\"id\":\"2\"}\n", `d.jsonl:2: blank line before further segments; remove it`},
-		{"array", `[1]`, `d.jsonl:1: this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl`},
+		{"array", `[1]`, `d.jsonl:1: this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl`},
 		{"string", ` "x"`, `d.jsonl:1:2: a segment must be a JSON object, not a string`},
 		{"garbage", `hello`, `d.jsonl:1:1: bad JSON: invalid character 'h' at start of value`},
 		{"open object", `{"id":"1"`, `d.jsonl:1:10: bad JSON: it ends before its value does`},
@@ -112,11 +112,11 @@ func TestJSONLErrors(t *testing.T) {
 		{"control", "{\"id\":\"1\t\"}", `d.jsonl:1:9: bad JSON: invalid character '\t' in string (expecting non-control character)`},
 		{"lone high surrogate", `{"id":"a\ud800b"}`, "d.jsonl:1:9: bad JSON: invalid surrogate pair `\\ud800b\"}` in string"},
 
-		{"no id", `{"source":"s"}`, `d.jsonl:1: the segment has no id; each needs a non-empty one of its own`},
-		{"empty id", `{"id":""}`, `d.jsonl:1: the segment has no id; each needs a non-empty one of its own`},
+		{"no id", `{"source":"s"}`, `d.jsonl:1: the segment has no id; each segment needs a unique, non-empty id`},
+		{"empty id", `{"id":""}`, `d.jsonl:1: the segment has no id; each segment needs a unique, non-empty id`},
 		{"null id", `{"id":null}`, `d.jsonl:1:7: field id must be a string or a number`},
 		{"boolean id", `{"id":true}`, `d.jsonl:1:7: field id must be a string or a number`},
-		{"duplicate id", "{\"id\":\"1\"}\n{\"id\":\"2\"}\n{\"id\":1}\n", `d.jsonl:3: id "1" is that of line 1 already; ids must be unique`},
+		{"duplicate id", "{\"id\":\"1\"}\n{\"id\":\"2\"}\n{\"id\":1}\n", `d.jsonl:3: id "1" is already used by line 1; ids must be unique`},
 
 		{"source", `{"id":"1","source":1}`, `d.jsonl:1:20: field source must be a string or null, not a number`},
 		{"references", `{"id":"1","references":"r"}`, `d.jsonl:1:24: field references must be an array, not a string`},
@@ -128,7 +128,7 @@ func TestJSONLErrors(t *testing.T) {
 
 		{"unknown field", `{"id":"1","refrences":[]}`, `d.jsonl:1:11: unknown field "refrences" (did you mean "references"?)`},
 		{"unknown field, by case", `{"ID":"1"}`, `d.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
-		{"unknown long field", `{"id":"1","translation memory":[]}`, `d.jsonl:1:11: unknown field "translation memory"; the fields are id, source, references, variants, rejected, hypotheses, human_systems, human, document, domain, language, judged; a file with columns of its own is read as 'table:d.jsonl,id=id,reference=COLUMN,system:NAME=COLUMN'`},
+		{"unknown long field", `{"id":"1","translation memory":[]}`, `d.jsonl:1:11: unknown field "translation memory"; the fields are id, source, references, variants, rejected, hypotheses, human_systems, human, document, domain, language, judged; read a file with other columns as 'table:d.jsonl,id=id,reference=COLUMN,system:NAME=COLUMN'`},
 		{"field twice", `{"id":"1","id":"2"}`, `d.jsonl:1:11: field "id" is there twice`},
 		{"system twice", `{"id":"1","hypotheses":{"s":"a","t":"b","s":"c"}}`, `d.jsonl:1:41: field "s" is there twice`},
 		{"scored twice", `{"id":"1","human":{"m":{"s":1,"s":1}}}`, `d.jsonl:1:31: field "s" is there twice`},
@@ -179,7 +179,7 @@ func TestJSONLMarksAndLineEnds(t *testing.T) {
 }
 
 func TestJSONLLongLines(t *testing.T) {
-	// Around the buffer's size and far above it.
+	// Around the buffer's size, and far above it.
 	for _, n := range []int{lineBuffer - 30, lineBuffer - 21, lineBuffer - 20, lineBuffer - 19, lineBuffer, 3 * lineBuffer, 5 << 20} {
 		long := strings.Repeat("é", n/2)
 		ds, _ := openText(t, `{"id":"1","source":"`+long+"\"}\n{\"id\":\"2\",\"source\":\"x\"}", Options{})

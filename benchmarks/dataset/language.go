@@ -12,10 +12,10 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// LanguagePair returns the languages of sources and references, such as "zh" and "en",
-// where the spec of a dataset tells: of an mtme: dataset its name, and of a published
-// folder its manifest, or the first language of its card, and of a file of JSON Lines its
-// first segment, as expand writes it. What is unknown is "".
+// LanguagePair returns the languages of sources and references, such as "zh" and "en", if a
+// dataset's spec tells: for an mtme: dataset by its name, for a published folder by its
+// manifest or the first language of its card, and for JSON Lines by the first segment, as
+// written by expand. Unknown languages are "".
 func LanguagePair(spec string) (source, target string) {
 	scheme, place, _ := strings.Cut(complete(spec), ":")
 	pair := ""
@@ -33,13 +33,13 @@ func LanguagePair(spec string) (source, target string) {
 		}
 	}
 	if strings.Contains(pair, "-") {
-		source, target, _ = Languages(pair) // which a folder of another name does not tell
+		source, target, _ = Languages(pair) // folders with other names do not tell
 	}
 	return source, target
 }
 
-// firstLanguage is the language that the first segment of a file states. A pipe is left alone,
-// as it can be read only once.
+// firstLanguage returns the language stated by the first segment of a file. It does not
+// read pipes, which can be read only once.
 func firstLanguage(spec, place string) string {
 	info, err := os.Stat(place)
 	if err != nil || !info.Mode().IsRegular() {
@@ -58,7 +58,7 @@ func firstLanguage(spec, place string) string {
 	return ""
 }
 
-// cardLanguage is the first language that a dataset card states; "" for none.
+// cardLanguage returns the first language in a dataset card; "" for none.
 func cardLanguage(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -72,9 +72,9 @@ func cardLanguage(path string) string {
 	return card.Language[0]
 }
 
-// Languages reads a language such as "de", "zh-TW" or "jpn", or a pair of them such as
-// "en-de", in which case of letters tells a region from a language. It returns codes of two
-// letters where there are any; source is "" where one is named.
+// Languages parses a language such as "de", "zh-TW" or "jpn", or a pair such as "en-de"; an
+// upper-case part is a region, not a language. It returns two-letter codes if they exist;
+// source is "" if only one language is named.
 func Languages(s string) (source, target string, err error) {
 	from, to, pair := strings.Cut(s, "-")
 	if pair = pair && to == strings.ToLower(to) && len(to) <= 3 || pair && strings.Contains(s, "_"); !pair {

@@ -9,8 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// The newer test sets have JSON Lines in place of text files; both may stand
-// side by side.
+// The newer test sets have JSON Lines instead of text files; a folder may have both.
 func TestMTMEJSONLines(t *testing.T) {
 	dir := folderOf(t, changed(map[string]string{
 		"ts/sources/de-en.txt":          "",
@@ -45,7 +44,7 @@ func TestMTMEJSONLines(t *testing.T) {
 			t.Errorf("segment %d: %s", i+1, d)
 		}
 	}
-	// The variants of equal first references are found by another pass.
+	// The variants of equal first references are found in a separate pass.
 	lists := filepath.Join(folderOf(t, map[string]string{"l": "['a']\n['b']\n['c']\n"}), "l")
 	if ds, err = WithReferences(ds, "div-ref:"+lists, Options{}); err != nil {
 		t.Fatal(err)
@@ -81,7 +80,7 @@ func TestMTMEJSONLinesErrors(t *testing.T) {
 	wantError(t, dir, err, `ts: has no language pair "fr-em" (did you mean "fr-en"?); it has "de-en", "fr-en"`)
 }
 
-// Without a choice, the reference is that of the shared task.
+// By default, the reference is the shared task's.
 func TestStandardReference(t *testing.T) {
 	for _, c := range []struct{ set, lp, want string }{
 		{"wmt22", "zh-en", "refA"}, {"wmt22", "cs-en", "refB"}, {"wmt24", "en-de", "refB"}, {"wmt24", "en-es", "refA"},

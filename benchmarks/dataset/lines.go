@@ -10,19 +10,19 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// lineReader reads the lines of a file, none of more than maxLine bytes. It removes a byte
-// order mark and carriage returns before line ends, with a warning each, and
-// refuses invalid UTF-8.
+// lineReader reads the lines of a file, of at most maxLine bytes each. It removes a byte
+// order mark and carriage returns before line ends, with a warning each, and refuses
+// invalid UTF-8.
 type lineReader struct {
 	file   string
-	field  string // of the input
+	field  string // field of the input
 	line   int    // number of the line that next returned
 	r      *bufio.Reader
 	closer io.Closer
-	long   []byte // holds a line that is longer than r's buffer
+	long   []byte // holds a line that does not fit r's buffer
 	warn   func(Warning)
 	crlf   bool // has warned
-	json   bool // who reads the lines checks them; blank ones may end the file
+	json   bool // the caller checks the lines; blank ones may end the file
 }
 
 const lineBuffer = 128 << 10
@@ -47,7 +47,7 @@ func newLineReader(file string, r io.Reader, warn func(Warning)) *lineReader {
 
 func (l *lineReader) close() {
 	if l.closer != nil {
-		l.closer.Close() // a file that was only read
+		l.closer.Close() // only read, so errors do not matter
 	}
 }
 
@@ -83,7 +83,7 @@ func (l *lineReader) next() ([]byte, error) {
 
 func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r")) == 0 }
 
-// any is next for lines of all kinds.
+// any is next for lines of any kind.
 func (l *lineReader) any() ([]byte, error) {
 	b, err := l.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -121,7 +121,7 @@ func (l *lineReader) any() ([]byte, error) {
 	return b, nil
 }
 
-// each calls read with every line that is left.
+// each calls read with every remaining line.
 func (l *lineReader) each(read func(line []byte, pos refract.Position) error) error {
 	for {
 		line, err := l.next()
@@ -163,12 +163,12 @@ func checkUTF8Line(line []byte, pos refract.Position) error {
 	return failAt(pos, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(line)+1)
 }
 
-// drain reads what is left, so that line is the number of lines.
+// drain reads to the end, so that line becomes the number of lines.
 func (l *lineReader) drain() error {
 	return l.each(func([]byte, refract.Position) error { return nil })
 }
 
-// invalidByte returns the index of the first byte that is not UTF-8.
+// invalidByte returns the index of the first byte of invalid UTF-8.
 func invalidByte(b []byte) int {
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])

@@ -22,8 +22,8 @@ import (
 // ManifestName is the file of a published folder that holds its Manifest.
 const ManifestName = "manifest.json"
 
-// ManifestVersion is the highest version of manifests that is read, and the
-// one that is written.
+// ManifestVersion is the highest version of manifests that can be read, and the one that is
+// written.
 const ManifestVersion = 2
 
 // The formats of published sets.
@@ -40,23 +40,23 @@ func Formats() []string {
 	return []string{FormatJSONL, FormatParquet, FormatText, FormatMTME, FormatDivRef}
 }
 
-// Manifest describes a published folder: what is in it, and how to read it
-// back and know that it is whole.
+// Manifest describes a published folder: what it contains, how to read it, and how to
+// verify it.
 type Manifest struct {
 	Version      int      `json:"version"`
-	Tool         string   `json:"tool"` // that wrote it, with its version
+	Tool         string   `json:"tool"` // the writing program with its version
 	Format       string   `json:"format"`
 	Set          string   `json:"set"` // the content hash, see refract.Identity
 	Segments     int      `json:"segments"`
-	References   int      `json:"references"` // originals, of all segments
-	Variants     int      `json:"variants"`   // of all segments
-	Rejected     int      `json:"rejected"`   // that the files hold
+	References   int      `json:"references"` // number of originals in all segments
+	Variants     int      `json:"variants"`   // number in all segments
+	Rejected     int      `json:"rejected"`   // number of rejected variants in the files
 	LanguagePair string   `json:"language_pair,omitempty"`
-	Prompts      []string `json:"prompts,omitempty"` // of the columns of the variants of div-ref
-	// MeaningKept says, since version 2, of each model how many of its variants
-	// keep the meaning.
+	Prompts      []string `json:"prompts,omitempty"` // for the columns of variants in div-ref
+	// MeaningKept says, since version 2, for each model how many of its variants keep the
+	// meaning.
 	MeaningKept []MeaningKept `json:"meaning_kept,omitempty"`
-	// MeaningChecked says what a judge of meaning found; "" where none looked.
+	// MeaningChecked says what a judge of meaning found; "" if none was asked.
 	MeaningChecked string `json:"meaning_checked,omitempty"`
 	Files          []File `json:"files"`
 	Digest         string `json:"digest,omitempty"` // see Sum; older folders have none
@@ -68,24 +68,23 @@ func (m Manifest) Sum() string {
 	m.Digest = ""
 	b, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // texts and finite numbers always marshal
+		panic(err) // impossible: texts and finite numbers always marshal
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// MeaningKept is the share of the variants of a model that keep the meaning of
-// their references, by a random sample; an N of 0 says that it was not measured.
+// MeaningKept is the share of a model's variants that keep the meaning of their references,
+// measured on a random sample; an N of 0 means not measured.
 type MeaningKept struct {
-	Model    string    `json:"model"`               // that wrote the variants
+	Model    string    `json:"model"`               // the model that wrote the variants
 	JudgedBy string    `json:"judged_by,omitempty"` // a model, or "people"
 	N        int       `json:"n"`
-	Kept     int       `json:"kept"`               // of N
-	Unclear  int       `json:"unclear,omitempty"`  // drawn too, and in neither
-	Interval []float64 `json:"interval,omitempty"` // of 95 %, about Kept / N
-	// InSet is how many of N are in the set, where they were drawn before it was
-	// selected, so that the share is of what it was selected from; nil where they
-	// were not.
+	Kept     int       `json:"kept"`               // how many of N
+	Unclear  int       `json:"unclear,omitempty"`  // drawn too, but not counted in N or Kept
+	Interval []float64 `json:"interval,omitempty"` // 95 % interval around Kept / N
+	// InSet is how many of N are in the set, if the sample was drawn before the set was
+	// selected, so that the share describes the variants before selection; otherwise nil.
 	InSet *int `json:"in_set,omitempty"`
 }
 
@@ -105,11 +104,11 @@ func (k *MeaningKept) possible() bool {
 
 // The roles of files.
 const (
-	RoleSegments  = "segments"  // all there is, as JSON Lines or Parquet
-	RoleSource    = "source"    // a line a segment
-	RoleReference = "reference" // a line a segment; the files are in the order of the references
-	RoleVariants  = "variants"  // a Python list a segment
-	RoleDocuments = "documents" // as mt-metrics-eval has them
+	RoleSegments  = "segments"  // all segments, as JSON Lines or Parquet
+	RoleSource    = "source"    // one line a segment
+	RoleReference = "reference" // one line a segment; the files are in the order of the references
+	RoleVariants  = "variants"  // one Python list a segment
+	RoleDocuments = "documents" // in the format of mt-metrics-eval
 )
 
 // File is a file of a published folder.
@@ -131,8 +130,7 @@ func (m *Manifest) Role(role string) []File {
 	return out
 }
 
-// ReadManifest reads the manifest of a published folder. It looks at no other
-// file.
+// ReadManifest reads the manifest of a published folder, and no other file.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	b, err := os.ReadFile(path)
@@ -140,7 +138,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, failFile(dir, "the folder does not exist")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failFile(dir, "there is no %s, so this is no published folder: %w", ManifestName, fs.ErrNotExist)
+		return nil, failFile(dir, "there is no %s, so this is not a published folder: %w", ManifestName, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, fileError(path, err)
@@ -174,7 +172,7 @@ func (m *Manifest) check() error {
 	}
 	for _, k := range m.MeaningKept {
 		if !k.possible() {
-			return fmt.Errorf("of the variants of %s, %d of %d keep the meaning, with the interval %v, which cannot be; get it again", text.Quote(k.Model), k.Kept, k.N, k.Interval)
+			return fmt.Errorf("of the variants of %s, %d of %d keep the meaning, with the interval %v, which is impossible; get the folder again", text.Quote(k.Model), k.Kept, k.N, k.Interval)
 		}
 	}
 	for _, f := range m.Files {
@@ -185,8 +183,7 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// Verify checks that the files of the folder are those that were published, by
-// reading them.
+// Verify reads the files of the folder and checks that they are the published ones.
 func (m *Manifest) Verify(dir string) error {
 	for _, f := range m.Files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))

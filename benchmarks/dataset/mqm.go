@@ -15,22 +15,22 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// MQMRating is what one rater says of one output: its errors, with their spans,
-// and the score that they make by the weights of Freitag et al. (TACL 2021).
+// MQMRating is one rater's judgement of one output: its errors with their spans, and the
+// score by the weights of Freitag et al. (TACL 2021).
 type MQMRating struct {
 	ID, System, Rater  string
 	Source, Hypothesis string
 	Report             *analysis.Report
-	Pos                refract.Position // of its first row
+	Pos                refract.Position // position of its first row
 }
 
-// ReadMQM reads the ratings of a dataset "mqm:FILE", in the order of their first rows;
-// another dataset has none.
+// ReadMQM reads the ratings of a dataset "mqm:FILE", in the order of their first rows.
+// Other datasets have none.
 func ReadMQM(spec string, warn func(Warning)) ([]MQMRating, error) {
 	place, ok := strings.CutPrefix(spec, "mqm:")
 	path, _, err := splitSpec("mqm", place, nil, []string{"reference"})
 	if !ok || err != nil {
-		return nil, nil // opening it tells what is wrong
+		return nil, nil // opening it reports the error
 	}
 	f, err := readMarot(path, warnOnce(warn))
 	if err != nil {
@@ -44,9 +44,8 @@ func ReadMQM(spec string, warn func(Warning)) ([]MQMRating, error) {
 	return out, nil
 }
 
-// openMQM reads the ratings of Marot (google/wmt-mqm-human-evaluation) as
-// judgements: a row is an error, or says that there is none. place is
-// FILE[,reference=SYSTEM…].
+// openMQM reads the ratings of Marot (google/wmt-mqm-human-evaluation) as judgements: a row
+// is an error, or says that there is none. place is FILE[,reference=SYSTEM…].
 func openMQM(place string, o Options) (*set, error) {
 	path, options, err := splitSpec("mqm", place, nil, []string{"reference"})
 	if err != nil {
@@ -65,16 +64,15 @@ func openMQM(place string, o Options) (*set, error) {
 	})
 }
 
-// byPeople matches the names that the released files give to references: "ref",
-// "refA", "ref-A", "ref.A", and "Human-A.0".
+// byPeople matches the names of references in the released files: "ref", "refA", "ref-A",
+// "ref.A", and "Human-A.0".
 var byPeople = regexp.MustCompile(`(?i)^(?:ref|human)[-._]?([a-z]?)(?:\.0)?$`)
 
-// namedReference reports whether the name of a system is one that files of ratings
-// give to a reference.
+// namedReference reports whether files of ratings use the name of a system for a reference.
 func namedReference(system string) bool { return byPeople.MatchString(system) }
 
-// dataset makes the segments. named are the systems that are references whatever
-// their names, and chosen those that serve as references.
+// dataset makes the segments. named are the systems that are references whatever their
+// names; chosen are the ones to use as references.
 func (f *marotFile) dataset(named, chosen []string) ([]*refract.Segment, error) {
 	var systems, people []string
 	for _, s := range f.segments {
@@ -109,7 +107,7 @@ func (f *marotFile) dataset(named, chosen []string) ([]*refract.Segment, error) 
 	return all, nil
 }
 
-// first is the first name that is one of some kind, or "".
+// first returns the first name for which is holds, or "".
 func first(names []string, is func(string) bool) string {
 	if i := slices.IndexFunc(names, is); i >= 0 {
 		return names[i]
@@ -117,7 +115,7 @@ func first(names []string, is func(string) bool) string {
 	return ""
 }
 
-// segment has the judgements as means over raters.
+// segment returns the segment with judgements averaged over raters.
 func (s *marotSegment) segment(people, references []string) *refract.Segment {
 	out := &refract.Segment{ID: s.id, Source: refract.NewText(s.source.text), Document: s.document, Pos: s.source.pos}
 	out.References = make([]refract.Text, len(references))
@@ -136,7 +134,7 @@ func (s *marotSegment) segment(people, references []string) *refract.Segment {
 	return out
 }
 
-// score is minus the weights of the errors, and 0 without any.
+// score is minus the sum of the errors' weights; 0 without errors.
 func (r *marotRating) score() float64 {
 	var sum exact.Sum
 	for i := range r.errors {
@@ -145,8 +143,8 @@ func (r *marotRating) score() float64 {
 	return 0 - sum.Value()
 }
 
-// report has an error for each row. The span of an error is in the output; one
-// that is marked in the source alone has none.
+// report has an error for each row. The span of an error is in the output; an error marked
+// only in the source has none.
 func (r *marotRating) report() *analysis.Report {
 	out := &analysis.Report{}
 	for i := range r.errors {
@@ -160,7 +158,7 @@ func (r *marotRating) report() *analysis.Report {
 		case len(row.target.spans) > 0:
 			e.Location, e.Span, e.Place = row.target.quote(), row.target.hull(), analysis.InHypothesis
 			if len(row.target.spans) > 1 {
-				e.Place = analysis.Approximate // the span holds what is between them too
+				e.Place = analysis.Approximate // the span also covers the text between the marks
 			}
 		case len(row.source.spans) > 0:
 			e.Location, e.Place = row.source.quote(), analysis.InSource
@@ -175,8 +173,8 @@ func (r *marotRating) report() *analysis.Report {
 	return out
 }
 
-// mqmWeight is 5 for a major error, 25 for a non-translation, 1 for a minor
-// one, 0.1 for minor punctuation, and 0 for others.
+// mqmWeight is 5 for a major error, 25 for a non-translation, 1 for a minor one, 0.1 for
+// minor punctuation, and 0 otherwise.
 func mqmWeight(category, severity string) float64 {
 	category = strings.ToLower(category)
 	is := func(name string) bool { return category == name || strings.HasPrefix(category, name+"/") }
@@ -195,8 +193,8 @@ func mqmWeight(category, severity string) float64 {
 	return 0
 }
 
-// oddities count, by what is said of them, the lines of a file that are read, but not
-// as they should be.
+// oddities counts the lines of a file that are read but are not as they should be, by what
+// is wrong.
 type oddities struct {
 	said  []string
 	lines map[string]*examples

@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// marotFile is what the rows of a file of Marot say, joined.
+// marotFile holds the joined rows of a file of Marot.
 type marotFile struct {
 	path     string
 	columns  map[string]int // by the first name of each of marotColumns
@@ -31,7 +31,7 @@ type marotSegment struct {
 type marotOutput struct {
 	segment *marotSegment
 	system  string
-	marked  // of the first row
+	marked  // as marked in the first row
 	ratings []*marotRating
 }
 
@@ -39,16 +39,16 @@ type marotRating struct {
 	of      *marotOutput
 	rater   string
 	errors  []marotError
-	noError int // the line that says that there is none
+	noError int // the line that says that there is no error
 	pos     refract.Position
 }
 
 type marotError struct {
-	category, severity, comment string // the severity in lower case
+	category, severity, comment string // the severity is in lower case
 	source, target              marked
 }
 
-// marotColumns are the columns by their names, of which the files have one each.
+// marotColumns lists the columns by their possible names; a file has one of each.
 var marotColumns = []struct {
 	names    []string
 	optional bool
@@ -64,8 +64,7 @@ var marotColumns = []struct {
 	{[]string{"comment", "note"}, true},
 }
 
-// readMarot reads a file of tab-separated values, in which quotes are letters
-// like others.
+// readMarot reads a file of tab-separated values, in which quotes have no special meaning.
 func readMarot(path string, warn func(Warning)) (*marotFile, error) {
 	f := &marotFile{path: path, byID: map[string]*marotSegment{}}
 	err := eachLine(path, warn, func(line []byte, pos refract.Position) error {
@@ -93,8 +92,8 @@ func readMarot(path string, warn func(Warning)) (*marotFile, error) {
 	return f, nil
 }
 
-// head reads the names of the columns. What begins with # is a comment, which no
-// other row has.
+// head reads the names of the columns. Only this row may have a comment, which starts with
+// #.
 func (f *marotFile) head(row []string, pos refract.Position) error {
 	for len(row) > 0 && strings.HasPrefix(row[len(row)-1], "#") {
 		row = row[:len(row)-1]
@@ -119,10 +118,10 @@ func (f *marotFile) head(row []string, pos refract.Position) error {
 	return nil
 }
 
-// spelled undoes how tools vary the names of severities.
+// spelled unifies different spellings of severities.
 var spelled = strings.NewReplacer("_", "-", " ", "-")
 
-// add takes in a row.
+// add adds a row.
 func (f *marotFile) add(row []string, pos refract.Position) error {
 	field := func(name string) string {
 		if i, ok := f.columns[name]; ok {
@@ -138,7 +137,7 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 	}
 	e := marotError{category: field("category"), severity: spelled.Replace(strings.ToLower(strings.TrimSpace(field("severity")))), comment: field("comment")}
 	switch {
-	case strings.HasPrefix(e.severity, "hotw"): // its texts have an error that was put there
+	case strings.HasPrefix(e.severity, "hotw"): // a test item: its text has an artificial error
 		f.oddities.add("left out: its severity HOTW says that it tests the rater", pos.Line)
 		return nil
 	case !slices.Contains([]string{"no-error", "neutral", "minor", "major"}, e.severity):
@@ -170,7 +169,7 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 	return nil
 }
 
-// segment finds the segment of an id, or begins it.
+// segment returns the segment with an id, and creates it if it is new.
 func (f *marotFile) segment(id, document string, source *marked) (*marotSegment, error) {
 	s := f.byID[id]
 	if s == nil {
@@ -188,7 +187,7 @@ func (f *marotFile) segment(id, document string, source *marked) (*marotSegment,
 	return s, nil
 }
 
-// output finds the output of a system, or begins it.
+// output returns the output of a system, and creates it if it is new.
 func (f *marotFile) output(s *marotSegment, system string, target *marked) (*marotOutput, error) {
 	i := slices.IndexFunc(s.outputs, func(o *marotOutput) bool { return o.system == system })
 	if i < 0 {
@@ -202,7 +201,7 @@ func (f *marotFile) output(s *marotSegment, system string, target *marked) (*mar
 	return nil, failAt(target.pos, 0, "segment %s has another target of system %s than on line %d", text.Quote(s.id), text.Quote(system), s.outputs[i].pos.Line)
 }
 
-// rating finds what a rater says of an output, or begins it.
+// rating returns a rater's rating of an output, and creates it if it is new.
 func (f *marotFile) rating(out *marotOutput, rater string, pos refract.Position) *marotRating {
 	for _, r := range out.ratings {
 		if r.rater == rater {
@@ -223,7 +222,7 @@ type marked struct {
 
 const openSpan, closeSpan = "<v>", "</v>"
 
-// unmark takes the marks out of a text.
+// unmark removes the marks from a text.
 func (f *marotFile) unmark(column, field string, pos refract.Position) (marked, error) {
 	m := marked{pos: pos}
 	var b strings.Builder
@@ -259,8 +258,8 @@ func (f *marotFile) unmark(column, field string, pos refract.Position) (marked, 
 	return m, nil
 }
 
-// same tells whether a text is that of an earlier row. Where only white space
-// differs it takes that text, and shifts its spans.
+// same reports whether a text equals that of an earlier row. If only white space differs, m
+// takes the earlier text, and its spans are shifted.
 func (f *marotFile) same(m, earlier *marked) bool {
 	if m.text == earlier.text {
 		return true
@@ -274,7 +273,7 @@ func (f *marotFile) same(m, earlier *marked) bool {
 	var spans []analysis.Span
 	for _, s := range m.spans {
 		i, _ := slices.BinarySearch(from, s.Start) // the first letter of the span
-		k, _ := slices.BinarySearch(from, s.End)   // the letter behind it
+		k, _ := slices.BinarySearch(from, s.End)   // the letter after it
 		if i < k {
 			spans = append(spans, analysis.Span{Start: to[i], End: to[k-1] + 1})
 		}
@@ -283,12 +282,12 @@ func (f *marotFile) same(m, earlier *marked) bool {
 	return true
 }
 
-// letters are the indices of the runes that are no white space.
+// letters returns the indices of the runes that are not white space.
 func letters(s string) []int {
 	var at []int
 	i := 0
 	for _, r := range s {
-		if !unicode.IsSpace(r) { // as strings.Fields has it
+		if !unicode.IsSpace(r) { // like strings.Fields
 			at = append(at, i)
 		}
 		i++
@@ -296,12 +295,12 @@ func letters(s string) []int {
 	return at
 }
 
-// hull is the span from the first mark to the last.
+// hull returns the span from the first mark to the last.
 func (m *marked) hull() analysis.Span {
 	return analysis.Span{Start: m.spans[0].Start, End: m.spans[len(m.spans)-1].End}
 }
 
-// quote is what is marked.
+// quote returns the marked text.
 func (m *marked) quote() string {
 	runes := []rune(m.text)
 	var parts []string

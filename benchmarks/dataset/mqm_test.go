@@ -15,7 +15,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// The ratings of the sample, a line each, with what their spans hold.
+// The ratings of the sample, one a line, with the texts of their spans.
 func TestReadMQM(t *testing.T) {
 	ratings, err := ReadMQM("mqm:"+filepath.Join("testdata", "mqm.tsv"), nil)
 	if err != nil {
@@ -97,8 +97,8 @@ func TestMQMVariants(t *testing.T) {
 	}
 }
 
-// The scores of segments are those that were released with the file, and the
-// spans are where the words stand.
+// The scores of segments are those released with the file, and the spans are where the
+// words are.
 func TestMQMReleased(t *testing.T) {
 	dir := filepath.Join(realData(t), "mqm")
 	if _, err := os.Stat(dir); err != nil {
@@ -170,7 +170,7 @@ func TestMQMReleased(t *testing.T) {
 	}
 }
 
-// Any file is read to sound segments and ratings, or is an error.
+// Any file gives valid segments and ratings, or an error.
 func FuzzMQM(f *testing.F) {
 	seed(f, "mqm.tsv")
 	f.Add("system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\t# x\na\td\t1\t0\tr\ts\t<v>t</v> <v> \tOther\tno_error\t{\"note\":\"n\"}\na\td\t2\t\tr\ts\t<v>t\tOther\tMajor\t{\n")

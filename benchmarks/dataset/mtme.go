@@ -38,7 +38,7 @@ func openMTME(place string, o Options) (*set, error) {
 	}
 	standard := standardReference(filepath.Base(f.root), f.lp)
 	if strings.HasPrefix(filepath.Base(f.root), "wmt") && len(o.References) == 0 && len(names) == 1 && names[0] != standard {
-		o.Warn(Warning{refract.Position{File: f.root}, fmt.Sprintf("%s has no reference %s, by which its shared task was scored; %s is taken", f.lp, standard, names[0])})
+		o.Warn(Warning{refract.Position{File: f.root}, fmt.Sprintf("%s has no reference %s, with which its shared task was scored; %s is used", f.lp, standard, names[0])})
 	}
 	for _, name := range names {
 		in, err := f.references.open(name)
@@ -72,8 +72,8 @@ func openMTME(place string, o Options) (*set, error) {
 	return p.set(), nil
 }
 
-// openFolder lists what a language pair has. A place that is not one is an
-// error that lists those of the folder.
+// openFolder lists the files of a language pair. If place is not one, the error lists the
+// pairs in the folder.
 func openFolder(place string) (*folder, error) {
 	place = filepath.Clean(place)
 	f := &folder{root: filepath.Dir(place), lp: filepath.Base(place)}
@@ -97,8 +97,7 @@ func openFolder(place string) (*folder, error) {
 	return f, err
 }
 
-// documents returns the file of domains and documents, or nil where there is
-// none.
+// documents returns the file of domains and documents, or nil if there is none.
 func (f *folder) documents() (*input, error) {
 	in, err := newRegular(filepath.Join(f.root, "documents", f.lp+".docs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,8 +106,7 @@ func (f *folder) documents() (*input, error) {
 	return in, err
 }
 
-// unknown explains why there is no such language pair among those of the
-// folder.
+// unknown explains that the folder has no such language pair.
 func (f *folder) unknown(place string, pairs []string) error {
 	if inside, err := listTexts(filepath.Join(place, "sources"), "", sourceField); err == nil && len(inside.names) > 0 {
 		return failFile(place, "is a test set: add one of its language pairs (%s), as in %s",
@@ -121,8 +119,8 @@ func (f *folder) unknown(place string, pairs []string) error {
 	return failFile(f.root, "has no language pair %s%s; it has %s", text.Quote(f.lp), didYouMean(f.lp, pairs), quotedNames(pairs))
 }
 
-// names lists the files of a folder by what their names have between prefix
-// and suffix, in byte order. A folder that does not exist has none.
+// names lists the files of a folder by the part of their names between prefix and suffix,
+// in byte order. A folder that does not exist has none.
 func names(dir, prefix, suffix string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,8 +143,7 @@ func names(dir, prefix, suffix string) ([]string, error) {
 	return out, nil
 }
 
-// allReferences stands for all references of a folder, unless one has that
-// name.
+// allReferences stands for all references of a folder, unless a reference has that name.
 const allReferences = "all"
 
 // choose returns the references to use.
@@ -154,9 +151,8 @@ func (f *folder) choose(want []string) ([]string, error) {
 	return chooseReferences(f.root, f.lp, f.references.names, standardReference(filepath.Base(f.root), f.lp), want)
 }
 
-// chooseReferences returns those of the known references to use: those that are
-// wanted, or else the standard one. A set without any leaves the question whether
-// one is needed to the metrics.
+// chooseReferences returns the wanted references, by default the standard one. If the set
+// has none, the metrics decide whether they need one.
 func chooseReferences(file, of string, known []string, standard string, want []string) ([]string, error) {
 	if len(want) == 1 && want[0] == allReferences && !slices.Contains(known, allReferences) {
 		return known, nil

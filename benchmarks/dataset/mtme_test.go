@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// small is a language pair of three segments.
+// small is a language pair with three segments.
 func small() map[string]string {
 	return map[string]string{
 		"ts/sources/de-en.txt":                "eins\nzwei\ndrei\n",
@@ -113,7 +113,8 @@ func TestMTMEChoices(t *testing.T) {
 	}
 }
 
-// Without the reference by which a shared task was scored, numbers are others than people know.
+// With another reference than the shared task's, the numbers would differ from the
+// published ones.
 func TestMTMEStandardReference(t *testing.T) {
 	dir := folderOf(t, changed(map[string]string{"ts/references/de-en.refA.txt": ""}))
 	if err := os.Rename(dir+"/ts", dir+"/wmt22"); err != nil {
@@ -130,7 +131,7 @@ func TestMTMEErrors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		files map[string]string
-		spec  string // "ts/de-en" where empty
+		spec  string // "ts/de-en" if empty
 		o     Options
 		want  string
 	}{

@@ -14,8 +14,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// The texts of a folder of mt-metrics-eval are files of plain text or, in the
-// newer test sets, JSON Lines, of which one field is the text.
+// The texts of an mt-metrics-eval folder are files of plain text or, in the newer test
+// sets, of JSON Lines, in which one field is the text.
 
 // textFiles are the files of the sources, references or systems.
 type textFiles struct {
@@ -24,12 +24,12 @@ type textFiles struct {
 	field string // of the texts, in JSON Lines
 }
 
-// sourceField is the field of sources, of which plain text is read where there
-// are both forms.
+// sourceField is the field of sources. If a folder has sources in both forms, plain text is
+// read.
 const sourceField = "source"
 
-// listTexts lists the files of a folder. A name with two files is an error,
-// since only one could be read.
+// listTexts lists the files of a folder. A name with two files is an error, since only one
+// could be read.
 func listTexts(dir, prefix, field string) (*textFiles, error) {
 	t := &textFiles{paths: map[string]string{}, field: field}
 	for _, suffix := range []string{".txt", ".jsonl"} {
@@ -53,7 +53,7 @@ func listTexts(dir, prefix, field string) (*textFiles, error) {
 	return t, nil
 }
 
-// open opens a file that was listed.
+// open opens a listed file.
 func (t *textFiles) open(name string) (*input, error) {
 	path := t.paths[name]
 	in, err := newRegular(path)
@@ -63,8 +63,8 @@ func (t *textFiles) open(name string) (*input, error) {
 	return in, err
 }
 
-// fieldOf reads a line of JSON and returns the text of one of its fields.
-// null is a missing text.
+// fieldOf parses a line of JSON and returns the text in one of its fields. null is a
+// missing text.
 func fieldOf(line []byte, pos refract.Position, field string) (refract.Text, error) {
 	var row map[string]jsontext.Value
 	if err := jsonline.Unmarshal(line, &row, "a row"); err != nil {
@@ -81,14 +81,13 @@ func fieldOf(line []byte, pos refract.Position, field string) (refract.Text, err
 	return textOf(t), nil
 }
 
-// standardReference returns the reference by which the shared task of a test
-// set computed its results.
+// standardReference returns the reference with which a shared task computed its results.
 func standardReference(testset, lp string) string {
 	return cmp.Or(standardReferences[testset+"/"+lp], standardReferences[testset], "refA")
 }
 
-// standardReferences are those of test sets, or of one language pair, that are
-// not "refA" (the table of mt-metrics-eval).
+// standardReferences lists those of test sets, or of one language pair, that are not "refA"
+// (the table of mt-metrics-eval).
 var standardReferences = map[string]string{
 	"wmt19":                "ref",
 	"wmt20":                "ref",

@@ -23,7 +23,8 @@ func pack(t *testing.T, name, text string) string {
 	return out.String()
 }
 
-// Packed files are read as what they hold, with its lines, under any name.
+// Compressed files are read like their content, with its line numbers, whatever their
+// names.
 func TestPackedFiles(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		"src.gz": pack(t, ".gz", "s1\ns2\n"), "ref.txt": pack(t, ".zst", "r1\nr2\n"), "hyp.zst": pack(t, ".zst", "h1\nh2"),
@@ -53,7 +54,7 @@ func TestPackedFiles(t *testing.T) {
 	}
 }
 
-// A name that tells its format needs no word before it.
+// A name that shows its format needs no prefix.
 func TestNameTellsFormat(t *testing.T) {
 	dir := folderOf(t, map[string]string{"a.jsonl": `{"id":"1"}`, "b.JSONL.GZ": `{"id":"1"}`, "set/manifest.json": "{}", "plain/x": ""})
 	for name, want := range map[string]string{

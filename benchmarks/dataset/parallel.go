@@ -15,16 +15,16 @@ import (
 // parallel is a dataset of line-aligned files: line k of each belongs to
 // segment k, whose id is k.
 type parallel struct {
-	source     *input // nil: none
+	source     *input // nil if there is none
 	references []*input
 	systems    []system
-	documents  *input // nil: none; lines of domain and document
+	documents  *input // lines of domain and document; nil if there is none
 	humans     []humanScores
 
 	trim    func([]byte) []byte
-	missing string // the line that stands for a missing text; "" for none
+	missing string // the line that represents a missing text; "" for none
 	o       Options
-	n       int // number of segments; 0 where all files are streams
+	n       int // number of segments; 0 if all files are streams
 }
 
 type system struct {
@@ -33,13 +33,13 @@ type system struct {
 	texts *input
 }
 
-// humanScores are the judgements of a name.
+// humanScores are the judgements with one name.
 type humanScores struct {
 	name    string
 	systems []SystemScores
 }
 
-// set returns the dataset. Its first references need no other file.
+// set returns the dataset. Reading its first references opens no other files.
 func (d *parallel) set() *set {
 	all := &set{n: d.n, read: d.read, stream: firstStream(d.columns())}
 	if len(d.references) > 0 {
@@ -49,7 +49,7 @@ func (d *parallel) set() *set {
 	return all
 }
 
-// columns are the files in the order in which a segment is read.
+// columns returns the files in the order in which a segment is read.
 func (d *parallel) columns() []*input {
 	c := append([]*input{d.source}, d.references...)
 	for _, s := range d.systems {
@@ -66,8 +66,8 @@ func firstStream(all []*input) *input {
 	return nil
 }
 
-// measure sets the number of segments and checks that all files have as many
-// lines, but for streams, which the reading checks.
+// measure sets the number of segments and checks that all files have as many lines. Streams
+// are checked while reading.
 func (d *parallel) measure() error {
 	var first *input
 	for _, f := range d.columns() {
@@ -135,11 +135,11 @@ type pass struct {
 	columns  []*lineReader
 	coverage coverage
 
-	text   []byte // of all columns of a segment, one after the other
+	text   []byte // all columns of a segment, one after another
 	ends   []int
 	absent []bool
 
-	judgements       int    // of each segment
+	judgements       int    // per segment
 	document, domain string // of the segment before
 }
 
@@ -173,8 +173,7 @@ func (p *pass) next() (*refract.Segment, error) {
 	}
 	s.Pos = p.columns[0].pos()
 	s.ID = strconv.Itoa(s.Pos.Line)
-	// One string holds all texts of the segment: an allocation for twenty
-	// texts instead of twenty.
+	// One string holds all texts of the segment: one allocation instead of twenty.
 	p.split(s, string(p.text))
 	return s, p.judge(s)
 }
@@ -197,8 +196,8 @@ func (p *pass) judge(s *refract.Segment) error {
 	return nil
 }
 
-// appendText appends the text of a line, unless it is missing. A text in JSON
-// is not trimmed.
+// appendText appends the text of a line, unless it is missing. Texts in JSON are not
+// trimmed.
 func (d *parallel) appendText(dst []byte, l *lineReader, line []byte) (_ []byte, missing bool, err error) {
 	if l.field == "" {
 		line = d.trim(line)
@@ -240,8 +239,8 @@ func (p *pass) split(s *refract.Segment, all string) {
 	}
 }
 
-// readDocument reads the domain and the document of a segment, parted by a tab
-// or other white space.
+// readDocument reads the domain and the document of a segment, separated by a tab or other
+// white space.
 func (p *pass) readDocument(line []byte, pos refract.Position) error {
 	fields := bytes.Fields(line)
 	if tabs := bytes.Split(text.Trim(line), []byte{'\t'}); len(tabs) == 2 {
@@ -250,7 +249,7 @@ func (p *pass) readDocument(line []byte, pos refract.Position) error {
 	if len(fields) != 2 {
 		return failAt(pos, 0, "want a domain, a tab and a document, not %s", text.Quote(string(line)))
 	}
-	// Segments of a document follow each other: a string for all of them.
+	// The segments of a document are adjacent, so they share one string.
 	if string(fields[0]) != p.domain {
 		p.domain = string(fields[0])
 	}
@@ -260,8 +259,8 @@ func (p *pass) readDocument(line []byte, pos refract.Position) error {
 	return nil
 }
 
-// end is called when a column has no further line. It returns io.EOF when no
-// other file has one either.
+// end is called when a column has no further line. It returns io.EOF if no other file has
+// one either.
 func (p *pass) end(last *lineReader) error {
 	for _, c := range p.columns {
 		if err := c.drain(); err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// openParquet takes a file, or a folder with files in it or in its folder
-// "data", in byte order.
+// openParquet opens a file, or the files in a folder or its subfolder "data", in byte
+// order.
 func openParquet(place string, o Options) (*set, error) {
 	files, err := parquetFiles(place)
 	if err != nil {
@@ -53,8 +53,7 @@ func parquetFiles(place string) ([]string, error) {
 	return nil, failFile(place, "has no Parquet file, nor has its folder data")
 }
 
-// parquetSet is a dataset in files of Parquet, which it opens once to check
-// them.
+// parquetSet is a dataset in Parquet files, which are opened once to check them.
 func parquetSet(name string, files []string, o Options) (*set, error) {
 	rows := 0 // of all files
 	for _, path := range files {
@@ -109,7 +108,7 @@ func eachSegment(p *parquet.File, path string, each func(*refract.Segment) error
 	})
 }
 
-// eachRow reads the rows of a file, in a schema if one is given.
+// eachRow reads the rows of a file, with a schema if one is given.
 func eachRow[T any](p *parquet.File, path string, each func(row *T, pos refract.Position) error, schema ...parquet.ReaderOption) error {
 	var r *parquet.GenericReader[T]
 	err := guard(func() error {
@@ -121,7 +120,7 @@ func eachRow[T any](p *parquet.File, path string, each func(row *T, pos refract.
 	}
 	defer r.Close()
 	var rows [parquetBatch]T
-	var ahead []T // of rows
+	var ahead []T // rows read ahead
 	for line := 1; line <= int(p.NumRows()); line++ {
 		pos := refract.Position{File: path, Line: line}
 		if len(ahead) == 0 {
@@ -147,7 +146,7 @@ func eachRow[T any](p *parquet.File, path string, each func(row *T, pos refract.
 	return nil
 }
 
-// withParquet opens a file, and calls read once check has nothing against it.
+// withParquet opens a file and calls read if check finds no error.
 func withParquet(path string, check, read func(p *parquet.File) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -167,7 +166,7 @@ func withParquet(path string, check, read func(p *parquet.File) error) error {
 	return read(p)
 }
 
-// openParquetIn reads what a file says of its contents. It may panic.
+// openParquetIn reads a file's metadata. It may panic.
 func openParquetIn(file *os.File) (*parquet.File, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -187,10 +186,10 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 	for _, group := range p.Metadata().RowGroups {
 		for _, column := range group.Columns {
 			if codec := column.MetaData.Codec; codec == format.Lz4Raw {
-				return nil, errors.New("the file is packed with LZ4, which is not read right: write it with zstd or snappy")
+				return nil, errors.New("the file is compressed with LZ4, which cannot be read reliably; write it with zstd or snappy")
 			}
-			// A page is unpacked whole, and the lists of a row are read whole, before any
-			// bound on texts can count. An element of a list takes 16 bytes even if it is empty.
+			// The library unpacks a whole page, and reads all lists of a row, before any bound on
+			// texts applies. An element of a list takes 16 bytes even if it is empty.
 			m := &column.MetaData
 			size := max(m.TotalUncompressedSize, 16*(m.NumValues-group.NumRows))
 			if size > maxLine+m.NumValues*refract.DefaultMaxText || files.TooLarge(size, info.Size()) {
@@ -201,8 +200,7 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 	return p, nil
 }
 
-// guard turns a panic of the library, which damaged files can cause, into an
-// error.
+// guard turns a panic of the library, which damaged files can cause, into an error.
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -212,13 +210,13 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// segmentSchema returns what checkSchema says of a file.
+// segmentSchema returns a function that calls checkSchema.
 func segmentSchema(path string) func(*parquet.File) error {
 	return func(p *parquet.File) error { return checkSchema(p, path) }
 }
 
-// checkSchema refuses columns that are not known, since they would be lost,
-// and columns of another type.
+// checkSchema refuses unknown columns, since they would be lost, and columns of the wrong
+// type.
 func checkSchema(p *parquet.File, file string) error {
 	got := p.Schema()
 	other := func() string {
@@ -226,7 +224,7 @@ func checkSchema(p *parquet.File, file string) error {
 		for _, path := range got.Columns() {
 			columns = append(columns, columnName(path))
 		}
-		return "; a file with columns of its own is read as " + suggestTable(file, columns)
+		return "; read a file with other columns as " + suggestTable(file, columns)
 	}
 	want := parquet.SchemaOf(record{})
 	var known []string
@@ -248,12 +246,12 @@ func checkSchema(p *parquet.File, file string) error {
 			return fmt.Errorf("unknown column %s%s", text.Quote(name), hint)
 		}
 		h, w := have.Node.Type().Kind(), leaf.Node.Type().Kind()
-		wide := h == parquet.Int64 && w == parquet.Int32 // as pandas writes all integers
+		wide := h == parquet.Int64 && w == parquet.Int32 // pandas writes all integers this way
 		if h != w && !(wide && narrow(p, have.ColumnIndex)) {
 			return fmt.Errorf("column %s is of type %v; want %v", name, h, w)
 		}
 		if have.MaxRepetitionLevel != leaf.MaxRepetitionLevel {
-			return fmt.Errorf("column %s is nested in another way than %s", name, strings.Join(path, "."))
+			return fmt.Errorf("column %s is nested differently from %s", name, strings.Join(path, "."))
 		}
 	}
 	for _, path := range [][]string{{"id"}, {"references", "list", "element"}} {
@@ -264,12 +262,11 @@ func checkSchema(p *parquet.File, file string) error {
 	return nil
 }
 
-// formerly are columns that earlier versions wrote, and that nothing reads; nor is pandas'
-// column of an index.
+// formerly lists columns that earlier versions wrote and that nothing reads.
 var formerly = map[string]bool{"variants.doubt": true, "rejected.doubt": true}
 
-// empty reports whether a column has no value but null, as pandas and Polars write a
-// column, or lists, in which there is nothing.
+// empty reports whether a column has only nulls, or lists of nulls, as pandas and Polars
+// write columns without values.
 func empty(node parquet.Node) bool {
 	logical := node.Type().LogicalType()
 	if logical == nil {
@@ -279,7 +276,7 @@ func empty(node parquet.Node) bool {
 	return is
 }
 
-// narrow reports whether all numbers of a column have room in 32 bits.
+// narrow reports whether all numbers of a column fit into 32 bits.
 func narrow(p *parquet.File, column int) bool {
 	for _, group := range p.RowGroups() {
 		chunk, ok := group.ColumnChunks()[column].(*parquet.FileColumnChunk)
@@ -294,8 +291,8 @@ func narrow(p *parquet.File, column int) bool {
 	return true
 }
 
-// takeAbsent makes missing what the library fills with zeros where a file has
-// variants, and lacks one of their columns or has nothing in it.
+// takeAbsent makes values missing that the library fills with zeros if a file has variants
+// but lacks one of their columns or its values.
 func takeAbsent(field string, variants []variantRecord, absent map[string]bool) []variantRecord {
 	if absent[field] {
 		return nil

@@ -35,7 +35,8 @@ func writeFile(t interface{ Fatal(...any) }, path string, b []byte) {
 	}
 }
 
-// Parquet holds what JSON Lines holds, but for hypotheses, judgements and what a judge said, and a language.
+// Parquet keeps what JSON Lines keeps, except for hypotheses, judgements, what a judge
+// said, and a language.
 func TestParquetRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +88,7 @@ func TestParquetShards(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(dir, "data", "test-00002-of-00002.parquet"), encodeParquet(t, segment("b")))
 	_, err = openAndCollect(Open("parquet:"+dir, Options{}))
-	wantError(t, dir, err, filepath.Join("data", "test-00002-of-00002.parquet")+`:1: id "b" is that of segment 2 already; ids must be unique`)
+	wantError(t, dir, err, filepath.Join("data", "test-00002-of-00002.parquet")+`:1: id "b" is already used by segment 2; ids must be unique`)
 }
 
 // rowsOf writes rows of any schema.
@@ -143,12 +144,12 @@ func TestParquetErrors(t *testing.T) {
 		{"cut off", encodeParquet(t, &refract.Segment{ID: "a"})[:100], "d.parquet: the Parquet file is cut off or damaged"},
 		{"unknown column", rowsOf(t, misspelt{}), `d.parquet: unknown column "sourse" (did you mean "source"?)`},
 		{"type", rowsOf(t, numbered{}), "d.parquet: column id is of type INT64"},
-		{"no references", rowsOf(t, bare{}), `d.parquet: there is no column references; a file with columns of its own is read as 'table:d.parquet,id=id,reference=COLUMN,system:NAME=COLUMN'`},
+		{"no references", rowsOf(t, bare{}), `d.parquet: there is no column references; read a file with other columns as 'table:d.parquet,id=id,reference=COLUMN,system:NAME=COLUMN'`},
 		{"references as text", rowsOf(t, plain{}), `d.parquet: unknown column "references"`},
 		{"bomb", rowsOf(t, plain{References: strings.Repeat("a", maxLine+2*refract.DefaultMaxText)}), "d.parquet: column references unpacks to "},
 		{"bomb of empty elements", rowsOf(t, smallest{"a", make([]string, 5<<20)}), "d.parquet: column references.list.element unpacks to 79 MiB for 5242880 values"},
 		{"no rows", rowsOf[smallest](t), "d.parquet: the dataset is empty: no segment at all"},
-		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each needs a non-empty one of its own"},
+		{"no id", rowsOf(t, smallest{}), "d.parquet:1: the segment has no id; each segment needs a unique, non-empty id"},
 		{"UTF-8", rowsOf(t, smallest{ID: "a"}, smallest{ID: "b", References: []string{"\xff"}}), `d.parquet:2: it has "\xff", which is not UTF-8`},
 		{"parent", of(variantRecord{Reference: 1}), `d.parquet:1: segment "a": variants[0] is of reference 1, but the segment has 1 reference (the first is 0)`},
 		{"sample", of(variantRecord{Sample: -1}), `d.parquet:1: variants[0] has the sample -1`},
@@ -156,7 +157,7 @@ func TestParquetErrors(t *testing.T) {
 		{"raw_is", of(variantRecord{RawIs: "same"}), `d.parquet:1: variants[0] has the raw_is "same"; write "text", "raw" or "missing"`},
 		{"raw_is absent", of(variantRecord{Revision: "r"}), `d.parquet:1: variants[0] has an origin, but raw_is is ""; write "text", "raw" or "missing"`},
 		{"created", of(variantRecord{RawIs: "text", Created: "today"}), `d.parquet:1: variants[0] was created at "today"; write a date and time such as 2024-02-29T13:00:00Z`},
-		{"sampling", of(variantRecord{RawIs: "text", Sampling: "[]"}), `d.parquet:1: variants[0] has the sampling parameters "[]", which are no JSON object on one line`},
+		{"sampling", of(variantRecord{RawIs: "text", Sampling: "[]"}), `d.parquet:1: variants[0] has the sampling parameters "[]", which are not a JSON object on one line`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -168,7 +169,7 @@ func TestParquetErrors(t *testing.T) {
 			}
 		})
 	}
-	// The smallest file that there is.
+	// The smallest possible file.
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	writeFile(t, path, rowsOf(t, smallest{"a", []string{"r", ""}}))
 	got, err := openAndCollect(Open("parquet:"+path, Options{}))
@@ -182,7 +183,7 @@ func TestParquetErrors(t *testing.T) {
 	wantError(t, dir, err, "none: no such file or directory")
 }
 
-// What a file has no column for is missing, also in variants.
+// Values without a column are missing, also in variants.
 func TestParquetAbsentColumns(t *testing.T) {
 	type variant struct {
 		Text string `parquet:"text"`
@@ -204,8 +205,8 @@ func TestParquetAbsentColumns(t *testing.T) {
 	}
 }
 
-// What pandas and Polars make of a set is the set: integers of 64 bits, columns in another
-// order, lists in which nothing ever was, and columns that earlier versions wrote.
+// A set that pandas or Polars has rewritten is read back as the same set: 64-bit integers,
+// reordered columns, lists without any values, and columns that earlier versions wrote.
 func TestParquetOfDataFrames(t *testing.T) {
 	type variant struct {
 		Prompt    string   `parquet:"prompt"`
@@ -232,7 +233,7 @@ func TestParquetOfDataFrames(t *testing.T) {
 		t.Errorf("a number without room: %v", err)
 	}
 
-	// Without variants there are none, and an index of pandas is no column.
+	// Without variants there are none, and the index of pandas is not a column.
 	type few struct {
 		ID         string   `parquet:"id"`
 		References []string `parquet:"references,list"`
@@ -244,7 +245,7 @@ func TestParquetOfDataFrames(t *testing.T) {
 	if err != nil || len(got) != 1 || len(got[0].Variants)+len(got[0].Rejected) > 0 {
 		t.Errorf("without variants: %+v, %v", got, err)
 	}
-	// The library decodes some files of LZ4 as zeros.
+	// The library decodes some LZ4 files as zeros.
 	if err := parquet.WriteFile(packed, []few{{"a", []string{"r"}, 7}}, parquet.Compression(&parquet.Lz4Raw)); err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestParquetOfDataFrames(t *testing.T) {
 	}
 }
 
-// A damaged file is an error or reads as something, but ends no program.
+// A damaged file is an error or is read as something, but never ends the program.
 func TestParquetDamage(t *testing.T) {
 	s := &refract.Segment{ID: "a", References: []refract.Text{refract.NewText("r")}}
 	for i := range 20 {

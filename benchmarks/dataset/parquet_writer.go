@@ -12,48 +12,48 @@ import (
 )
 
 const (
-	// parquetBatch is how many rows go to the library at a time.
+	// parquetBatch is the number of rows passed to the library at a time.
 	parquetBatch = 64
-	// parquetGroup is about how many bytes a row group has before it is
-	// compressed. A writer holds one in memory, compressed.
+	// parquetGroup is the approximate size of a row group in bytes before compression. A
+	// writer holds one in memory, compressed.
 	parquetGroup = 16 << 20
-	// parquetPage is how many bytes a page of a column has: a writer and a
-	// reader hold one of each of forty columns.
+	// parquetPage is the size of a column's page in bytes: a writer and a reader hold a page
+	// for each of forty columns.
 	parquetPage = 64 << 10
 )
 
-// ParquetEncoder writes segments as Parquet: their ids, sources, references,
-// variants, rejected variants, documents and domains, but no hypotheses and no
-// judgements. The columns load as a data set of Hugging Face. Reading them
-// back gives the same, including where every variant came from.
+// ParquetEncoder writes segments as Parquet: their ids, sources, references, variants,
+// rejected variants, documents and domains, but no hypotheses or judgements. The columns
+// load as a Hugging Face dataset. Reading them back gives the same, including the origin of
+// every variant.
 type ParquetEncoder struct {
 	w       *parquet.GenericWriter[record]
 	checker *Encoder
 	rows    [parquetBatch]record
 	n       int // of rows in use
-	size    int // of the row group
+	size    int // of the row group, in bytes
 	err     error
 	closed  bool
 }
 
-// NewParquetEncoder returns a ParquetEncoder, which holds some 32 MB of
-// segments at a time. The file is complete only after Close.
+// NewParquetEncoder returns a ParquetEncoder, which holds about 32 MB of segments at a
+// time. The file is complete only after Close.
 func NewParquetEncoder(w io.Writer) *ParquetEncoder {
 	return &ParquetEncoder{
 		checker: NewEncoder(io.Discard),
-		// The name is that which all files have.
+		// The name is the same in all files.
 		w: parquet.NewGenericWriter[record](w, parquet.NewSchema("parquetSegment", parquet.SchemaOf(record{})),
 			parquet.Compression(&parquet.Zstd),
 			parquet.PageBufferSize(parquetPage),
-			// A fixed name in place of the library's version: the same segments
-			// are the same bytes.
+			// A fixed name instead of the library's version, so that equal segments give equal
+			// bytes.
 			parquet.CreatedBy("refract", "1", "0"),
 		),
 	}
 }
 
-// Encode adds a segment, which it does not keep. A segment that could not be
-// read back is an error; after any error, Encode and Close return that error.
+// Encode adds a segment, without keeping a pointer to it. A segment that could not be read
+// back is an error; after any error, Encode and Close return that error.
 func (e *ParquetEncoder) Encode(s *refract.Segment) error {
 	if e.err != nil {
 		return e.err
@@ -66,7 +66,7 @@ func (e *ParquetEncoder) Encode(s *refract.Segment) error {
 	}
 	e.rows[e.n].fill(s)
 	e.n++
-	e.size += len(e.checker.buf) // about as many bytes as the row has
+	e.size += len(e.checker.buf) // approximately the size of the row
 	if e.n == parquetBatch || e.size > parquetGroup {
 		if e.err = e.flush(); e.err != nil {
 			e.err = fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), e.err)

@@ -8,20 +8,18 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// Input says what a part was cut out of, wherever that is stored.
+// Input describes the input of a part, independent of where it is stored.
 type Input struct {
-	Unit  string `json:"unit"` // "segments": what the numbers count
+	Unit  string `json:"unit"` // what the numbers count: "segments"
 	From  int64  `json:"from"`
 	To    int64  `json:"to"` // where the next part begins
 	Size  int64  `json:"size"`
-	Whole string `json:"whole"` // hash of the whole
+	Whole string `json:"whole"` // hash of the whole input
 }
 
-// Cut returns part i of n of a dataset, the first of which is part 1 and which may
-// have no segment. It reads the
-// whole dataset to count and hash its segments, of JSON Lines without parsing the
-// lines. A dataset that can be read only once
-// is a *SpecError.
+// Cut returns part i of n of a dataset, counted from 1; it may be empty. It reads the whole
+// dataset to count and hash its segments; in JSON Lines, without parsing the lines. A
+// dataset that can be read only once is a *SpecError.
 func Cut(ctx context.Context, ds refract.Dataset, i, n int) (refract.Dataset, Input, error) {
 	d := asSet(ds)
 	if d.stream != nil {
@@ -62,7 +60,7 @@ func share(size int64, i, n int) int64 {
 	return whole*int64(i) + rest*int64(i)/int64(n)
 }
 
-// between is the segments of a dataset from one ordinal up to another.
+// between returns the segments of a dataset from one ordinal up to another.
 func between(d *set, from, to int64) *set {
 	if d.lines != nil && from < to {
 		return &set{n: int(to - from), read: d.rows(from, to)}

@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// unplaced reads a dataset, without where its segments stand.
+// unplaced reads a dataset, without the positions of its segments.
 func unplaced(ds refract.Dataset) ([]*refract.Segment, error) {
 	all, err := collect(ds)
 	for _, s := range all {
@@ -20,7 +20,7 @@ func unplaced(ds refract.Dataset) ([]*refract.Segment, error) {
 	return all, err
 }
 
-// checkParts wants that the parts of a dataset are the whole, one after the other.
+// checkParts checks that the parts of a dataset together are the whole.
 func checkParts(t *testing.T, ds refract.Dataset, n int) {
 	want, err := unplaced(ds)
 	if err != nil {
@@ -51,7 +51,7 @@ func checkParts(t *testing.T, ds refract.Dataset, n int) {
 	}
 }
 
-// The input of a part is another one if a segment of the whole is.
+// The input of a part differs if any segment of the whole differs.
 func TestPartInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.jsonl")
 	input := func(text string) Input {
@@ -76,7 +76,7 @@ func TestPartInput(t *testing.T) {
 	}
 }
 
-// Parts are the whole, however many they are, also of files that belong together line by line.
+// The parts together are the whole, however many they are, also for line-aligned files.
 func TestPartsOfLines(t *testing.T) {
 	dir := folderOf(t, map[string]string{"ref.txt": "a\nb\nc\nd\ne\n", "hyp.txt": "1\n2\n3\n4\n5\n", "more.txt": "['x']\n[]\n['y', 'z']\n[]\n['w']\n"})
 	at := func(name string) string { return filepath.Join(dir, name) }

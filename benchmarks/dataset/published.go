@@ -38,13 +38,13 @@ func (m *Manifest) read(ctx context.Context, dir string, inner *set, each func(*
 		return each(s)
 	})
 	if got := id.Hash(); err == nil && got != m.Set {
-		err = failFile(dir, "the references are not those that were published: %s with the hash %s, where %s says %d and %s",
+		err = failFile(dir, "the references differ from the published ones: %s with the hash %s, where %s says %d and %s",
 			english.Count(id.Segments(), "segment"), refract.SetName(got), ManifestName, m.Segments, refract.SetName(m.Set))
 	}
 	return err
 }
 
-// open opens the files by their own format.
+// open opens the files in their own format.
 func (m *Manifest) open(dir string, o Options) (*set, error) {
 	paths := func(role string) []string {
 		var out []string

@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// pyList reads a Python list literal of strings, as repr writes it: strings
-// in single or double quotes with escapes, and None as a missing text.
+// pyList reads a Python list literal of strings, as repr writes it: strings in single or
+// double quotes with escapes, and None as a missing text.
 type pyList struct {
 	s   string
 	i   int
@@ -110,9 +110,9 @@ func (p *pyList) str(quote byte) (string, error) {
 			return string(out), nil
 		case c == '\\' && len(rest) > 1 && (rest[1] == '\'' || rest[1] == '"'):
 			r, rest = rune(rest[1]), rest[2:]
-		case c == '\\': // Go has Python's escapes, but for short octal numbers, which repr never writes
+		case c == '\\': // Go has Python's escapes, except short octal numbers, which repr never writes
 			if r, _, rest, err = strconv.UnquoteChar(rest, 0); err != nil {
-				return "", p.fail(at, "an escape that is unknown, cut off or stands for no character; a backslash is written \\\\")
+				return "", p.fail(at, "the escape is unknown, cut off or no valid character; write a backslash as \\\\")
 			}
 		default:
 			out, rest = append(out, c), rest[1:]
@@ -123,10 +123,9 @@ func (p *pyList) str(quote byte) (string, error) {
 	return "", p.fail(open, "the string is not closed")
 }
 
-// AppendPythonList appends a Python list literal of strings, on one line, with
-// None for a missing text: a line of Div-Ref's format. Quotes are chosen as
-// repr chooses them. What does not print, or ends a line in some reader, is
-// escaped; all else stands for itself.
+// AppendPythonList appends a Python list literal of strings, on one line, with None for a
+// missing text: a line of Div-Ref's format. Quotes are chosen as repr does. Characters that
+// do not print, or that end a line for some reader, are escaped.
 func AppendPythonList(b []byte, texts []refract.Text) []byte {
 	b = append(b, '[')
 	for i, t := range texts {

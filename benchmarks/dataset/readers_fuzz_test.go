@@ -23,12 +23,12 @@ func seed(f *testing.F, files ...string) {
 	}
 }
 
-// sound checks what holds for the segments of every reader: they can be
-// written and read again, and no score is NaN or infinite.
+// sound checks properties of all readers' segments: they can be written and read again, and
+// no score is NaN or infinite.
 func sound(t *testing.T, segments []*refract.Segment) {
 	t.Helper()
 	if len(segments) == 0 {
-		return // an error where the dataset is opened
+		return // an error when the dataset is opened
 	}
 	ids := map[string]bool{}
 	for _, s := range segments {

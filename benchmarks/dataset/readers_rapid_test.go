@@ -22,7 +22,7 @@ func drawPointer(t *rapid.T, label string) *string {
 	return &s
 }
 
-// Numbers that would be read as others are refused.
+// Number types that the library would misread are refused.
 func TestTableParquetUnsigned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	type row struct {
@@ -38,7 +38,7 @@ func TestTableParquetUnsigned(t *testing.T) {
 	}
 }
 
-// Other people's columns, whatever pages and row groups they are in.
+// Other people's columns, whatever their pages and row groups.
 func TestTableParquet(t *testing.T) {
 	type inner struct {
 		Text *string `parquet:"text"`

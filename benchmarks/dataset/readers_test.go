@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestReaders reads a sample in each format of other people. The goldens have
-// each segment as JSON Lines after its position, and then what was warned of.
+// TestReaders reads a sample in each external format. The goldens have each segment as JSON
+// Lines after its position, and then the warnings.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct{ name, spec string }{
 		{"summeval", "summeval:testdata/summeval.jsonl"},
@@ -74,7 +74,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// Judgements are read when they are asked for, and those that are asked for.
+// Only the requested judgements are read.
 func TestReadersJudgements(t *testing.T) {
 	for _, c := range []struct {
 		spec  string
@@ -120,7 +120,7 @@ func TestReadersJudgements(t *testing.T) {
 	}
 }
 
-// A row is bounded while it is read, also where a quote never closes.
+// A row is bounded while it is read, even if a quote never closes.
 func TestOpenQuote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "open.csv")
 	line := strings.Repeat("word ", 200_000) + "\n"
@@ -171,7 +171,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table list", "table:" + here(t) + "/table.parquet,source=refs", nil, `TESTDATA/table.parquet:1: column "refs" holds a list; only references=COLUMN takes lists`},
 		{"table lists", "table:" + here(t) + "/table.parquet,references=nested", nil, `TESTDATA/table.parquet:1: column "nested": a list of lists is not read`},
 		{"table UTF-8 in Parquet", "table:" + here(t) + "/table.parquet,source=image", nil, `TESTDATA/table.parquet:1: column "image": it is not UTF-8`},
-		{"table id twice", "table:" + here(t) + "/table.parquet,id=domain,source=mt", nil, `TESTDATA/table.parquet:2: id "news" is that of row 1 already; ids must be unique; rows of the same segment are joined by group=COLUMN instead of id=COLUMN`},
+		{"table id twice", "table:" + here(t) + "/table.parquet,id=domain,source=mt", nil, `TESTDATA/table.parquet:2: id "news" is already used by row 1; ids must be unique; rows of the same segment are joined by group=COLUMN instead of id=COLUMN`},
 		{"table empty id", "table:" + here(t) + "/table.parquet,id=translation.zh,source=mt", nil, `TESTDATA/table.parquet:2: column "translation.zh" is empty; each segment needs an id`},
 		{"table no Parquet", "table:f.parquet,source=x", map[string]string{"f.parquet": "{}"}, `f.parquet: not a Parquet file; for JSON Lines write jsonl:FILE`},
 		{"table form", "table:f.xlsx,source=x", map[string]string{"f.xlsx": "PK"}, `f.xlsx: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet`},
@@ -186,10 +186,10 @@ func TestReaderErrors(t *testing.T) {
 		{"table column", "table:f.csv,source=mr,system:s=system", map[string]string{"f.csv": "mr,sys\na,b\n"}, `f.csv: there is no column "system"; there are "mr", "sys"`},
 		{"table column of JSON", "table:f.jsonl,source=text", map[string]string{"f.jsonl": `{"txt":"a"}` + "\n" + `{"id":1}` + "\n"}, `f.jsonl: there is no column "text" (did you mean "txt"?); there are "id", "txt"`},
 		{"table JSON", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a"}` + "\n" + `{"a":b}` + "\n"}, `f.jsonl:2:6: bad JSON: invalid character 'b' at start of value`},
-		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"}]`}, `f.jsonl:1: this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl`},
+		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"}]`}, `f.jsonl:1: this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl`},
 		{"table JSON key twice", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a","a":"b"}`}, `f.jsonl:1:10: field "a" is there twice`},
 		{"table JSON structure", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":{"b":"c"}}`}, `f.jsonl:1: column "a": it holds a structure; name a part of it, as in COLUMN.PART`},
-		{"table score", "table:f.csv,system:s=s,human:quality=quality", map[string]string{"f.csv": "s,quality\na,good\n"}, `f.csv:2: column "quality" is "good"; want a number, or nothing where there is no score`},
+		{"table score", "table:f.csv,system:s=s,human:quality=quality", map[string]string{"f.csv": "s,quality\na,good\n"}, `f.csv:2: column "quality" is "good"; want a number, or nothing if there is no score`},
 		{"table fields", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,system,sys_ref\na,b,c\na,b\n"}, `f.csv:3: the row has 2 columns, but the first row names 3`},
 		{"table quote", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,system,sys_ref\na,\"b,c\n"}, `f.csv:2:8: bad table: extraneous or missing " in quoted-field; where quotes are letters like others, add quotes=none`},
 		{"table names", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,mr\na,b\n"}, `f.csv:1: two columns are named "mr"`},
@@ -215,7 +215,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// here is the folder of the samples.
+// here returns the folder of the samples.
 func here(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("testdata")

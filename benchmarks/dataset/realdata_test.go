@@ -28,7 +28,7 @@ func TestWMT22(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One output is blank, and three pairs of segments have the same refA but other variants.
+	// One output is blank, and three pairs of segments have the same refA but different variants.
 	if len(w.all) != 2 || !strings.Contains(w.all[0], `system "Online-W": blank outputs: 1 of 1875;`) || !strings.Contains(w.all[1], ": 3 of 1875 segments have the variants of a later line") {
 		t.Errorf("warnings %q", w.all)
 	}
@@ -49,7 +49,7 @@ func TestWMT22(t *testing.T) {
 			if h.Human != (h.System == "refA" || h.System == "refB") {
 				t.Fatalf("system %s: Human is %v", h.System, h.Human)
 			}
-			// The references are copied to the systems.
+			// The references are also listed as systems.
 			if h.System == "refA" && h.Text != s.References[0] || h.System == "refB" && h.Text != s.References[1] {
 				t.Fatalf("segment %d: %s differs", i, h.System)
 			}
@@ -68,20 +68,20 @@ func TestWMT22(t *testing.T) {
 			}
 		}
 	}
-	// wc and grep on the files give these.
+	// The expected numbers come from wc and grep on the files.
 	if valid["mqm"] != 30000 || none["mqm"] != 7500 || valid["wmt-appraise"]+none["wmt-appraise"] != 37500 {
 		t.Errorf("judgements: %v valid, %v not", valid, none)
 	}
 	if len(domains) != 4 || domains["news"] == 0 {
 		t.Errorf("domains %v", domains)
 	}
-	// The folder's own score of refA at system level.
+	// The folder's system-level score of refA.
 	if mean := sum / 1875; mean < -1.22326 || mean > -1.22325 {
 		t.Errorf("the mean MQM of refA is %v", mean)
 	}
 }
 
-// Most of the segments with the same refA have the same variants too.
+// Most of the segments with the same refA also have the same variants.
 func TestWMT22DivRef(t *testing.T) {
 	dir := realData(t)
 	variants := func(scheme string) []*refract.Segment {

@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// record is a segment as a line of JSON Lines and a row of Parquet have it. Pointers
-// are texts that may be missing.
+// record is a segment as a line of JSON Lines and as a row of Parquet. Pointers are texts
+// that may be missing.
 type record struct {
 	ID         recordID        `json:"id" parquet:"id"`
 	Source     *string         `json:"source" parquet:"source"`
@@ -52,19 +52,18 @@ type variantRecord struct {
 	RawIs       string   `json:"-" parquet:"raw_is,dict"`
 	Raw         *string  `json:"-" parquet:"raw"`
 	Cleaned     []string `json:"cleaned" parquet:"cleaned,list"`
-	// Tokens are 0 where unknown.
+	// Tokens are 0 if unknown.
 	PromptTokens     int64  `json:"prompt_tokens" parquet:"prompt_tokens"`
 	CompletionTokens int64  `json:"completion_tokens" parquet:"completion_tokens"`
 	Created          string `json:"created" parquet:"created"`
 	// The texts of JSON, which may also be absent.
 	JSONText jsonText `json:"text" parquet:"-"`
 	JSONRaw  jsonText `json:"raw" parquet:"-"`
-	Doubt    *float64 `json:"doubt" parquet:"-"` // of older files; alarms took its place
+	Doubt    *float64 `json:"doubt" parquet:"-"` // in older files; replaced by alarms
 }
 
-// What raw_is says of the answer before it was cleaned: nothing is known of
-// the variant's origin, raw is the text itself, it is in raw, or it is
-// missing.
+// The values of raw_is, about the answer before it was cleaned: the variant's origin is
+// unknown, the answer is the text itself, it is in raw, or it is missing.
 const (
 	rawUnknown = ""
 	rawText    = "text"
@@ -72,7 +71,7 @@ const (
 	rawMissing = "missing"
 )
 
-// recordID is a string, or in JSON a number as it is written.
+// recordID is a string or, in JSON, a number as written.
 type recordID string
 
 // UnmarshalJSONFrom reads an id.
@@ -92,7 +91,7 @@ func (id *recordID) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// unquoted is what a string of JSON holds.
+// unquoted returns the content of a JSON string.
 func unquoted(v jsontext.Value) string {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return string(v[1 : len(v)-1])
@@ -101,7 +100,7 @@ func unquoted(v jsontext.Value) string {
 	return string(b)
 }
 
-// jsonText is a text or null, which may not be there.
+// jsonText is a text, null or absent.
 type jsonText struct {
 	text  refract.Text
 	there bool
@@ -124,7 +123,7 @@ func (t *jsonText) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// object is a JSON object, as it is written.
+// object is a JSON object, as written.
 type object string
 
 // UnmarshalJSONFrom reads an object, or null as none.
@@ -140,8 +139,8 @@ func (o *object) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// hypotheses are an object of texts by system, in its order. Those of the line before
-// may stand after its end.
+// hypotheses are an object of texts by system, in the object's order. The slice may have
+// those of the line before after its end.
 type hypotheses []refract.Hypothesis
 
 // UnmarshalJSONFrom reads the object.
@@ -159,8 +158,8 @@ func (hs *hypotheses) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	})
 }
 
-// again is the name of the line before where that is the same, so that a name that
-// all lines have is stored once.
+// again returns the name from the line before if it is the same, so that a name on all
+// lines is stored once.
 func again(name jsontext.Value, before string) string {
 	if string(name[1:len(name)-1]) == before {
 		return before
@@ -168,7 +167,8 @@ func again(name jsontext.Value, before string) string {
 	return unquoted(name)
 }
 
-// judgements are an object of objects of numbers, by name and system, as hypotheses are.
+// judgements are an object of objects of numbers, by name and system; memory is reused as
+// in hypotheses.
 type judgements []refract.Judgement
 
 // UnmarshalJSONFrom reads the objects.
@@ -198,7 +198,7 @@ func (js *judgements) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	})
 }
 
-// members reads an object, or null as an empty one. read reads a value.
+// members reads an object, or null as an empty one; read reads a value.
 func members(d *jsontext.Decoder, read func(name jsontext.Value) error) error {
 	switch d.PeekKind() {
 	case 'n':
@@ -223,8 +223,8 @@ func members(d *jsontext.Decoder, read func(name jsontext.Value) error) error {
 	return err
 }
 
-// take takes the texts of JSON, of which the variant's must be there. Where the raw
-// one is not, and there is an origin, it is the variant's.
+// take takes the texts from JSON. text is required. If raw is absent and there is an
+// origin, raw is the text.
 func (v *variantRecord) take() error {
 	if !v.JSONText.there {
 		return errors.New("has no text; write null for a missing one")
@@ -243,12 +243,12 @@ func (v *variantRecord) take() error {
 	return nil
 }
 
-// known tells whether a field says something of the origin.
+// known reports whether a field says something about the origin.
 func (v *variantRecord) known() bool {
 	return v.Revision+v.ServedModel+string(v.Sampling)+v.Form+v.Created != "" || v.Raw != nil || len(v.Cleaned) > 0 || v.PromptTokens != 0 || v.CompletionTokens != 0
 }
 
-// fill sets what Parquet has of a segment, and reuses the slices.
+// fill sets the Parquet fields from a segment, and reuses the slices.
 func (r *record) fill(s *refract.Segment) {
 	r.ID, r.Document, r.Domain = recordID(s.ID), s.Document, s.Domain
 	r.Source = textPointer(s.Source)
@@ -302,12 +302,12 @@ func fillVariants(dst []variantRecord, variants []refract.Variant) []variantReco
 	return dst
 }
 
-// segment makes the segment of a line of JSON or a row of Parquet, and checks what
-// no decoder does.
+// segment makes a segment from a line of JSON or a row of Parquet, and checks what no
+// decoder checks.
 func (r *record) segment(json bool) (*refract.Segment, error) {
 	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged}
 	if s.ID == "" {
-		return nil, errors.New("the segment has no id; each needs a non-empty one of its own")
+		return nil, errors.New("the segment has no id; each segment needs a unique, non-empty id")
 	}
 	if len(r.References) > 0 {
 		s.References = make([]refract.Text, len(r.References))
@@ -334,7 +334,7 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 	return s, cmp.Or(err, errRejected)
 }
 
-// clone copies to exact size; an empty slice becomes nil.
+// clone copies with exact capacity; an empty slice becomes nil.
 func clone[S ~[]T, T any](s S) []T {
 	if len(s) == 0 {
 		return nil

@@ -13,19 +13,19 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// beside is a file of which line k belongs to segment k of a dataset.
+// beside is a file whose line k belongs to segment k of a dataset.
 type beside struct {
 	in   *input
 	warn func(Warning)
-	// begin starts a pass over the dataset. add adds a line to its segment, and
-	// end, which may be nil, is called after the last one.
+	// begin starts a pass over the dataset. add adds a line to its segment; end, which may be
+	// nil, is called after the last one.
 	begin func(ctx context.Context) (add func(line []byte, s *refract.Segment, pos refract.Position) error, end func(), err error)
-	// references tells that a segment without a reference may get some.
+	// references says that a segment without references may get some.
 	references bool
 }
 
-// extend returns the dataset with what the lines add. Where the numbers of
-// lines and of segments can be known at once, it compares them.
+// extend returns the dataset with the lines added. If the numbers of lines and segments are
+// known beforehand, it compares them.
 func (b *beside) extend(base *set) (*set, error) {
 	if !b.in.json && !b.in.stream && base.n > 0 {
 		lines, err := b.in.countLines()
@@ -99,36 +99,31 @@ func (b *beside) unequal(lines, n int, short *refract.Segment) error {
 	return failFile(b.in.name, "has %s, but the dataset has %s; %s", english.Count(lines, "line"), english.Count(n, "segment"), why)
 }
 
-// WithReferences returns ds with expanded references: variants that follow
-// those which the segments have. spec is
+// WithReferences returns ds with expanded references: variants that follow those of the
+// segments. spec is
 //
-//   - "div-ref:FILE": each line a Python list literal of strings, the variants
-//     of the first reference of that segment. Variant i has the prompt
-//     "column<i+1>": the released files do not say of which prompt a column
-//     is, and they are not in the order of the Div-Ref paper. None is a
-//     missing text. Segments with the same first reference all have the
-//     variants of the last of them: a variant belongs to the text that it
-//     rewrites, so that equal texts have equal variants, as they do where
-//     equal references are rewritten once; and the figures that are known for
-//     the sets of Div-Ref (Tang et al., "Not All Metrics Are Guilty", NAACL
-//     2024) are made so. A [Warning] counts the segments for which their own
-//     line says something else.
-//   - "div-ref-lines:FILE": the same file, but each segment has the variants
-//     of its own line.
-//   - "jsonl:FILE": rows as [Open] reads them, in the order of the segments
-//     and with the same ids. A row with variants gives these, with their
-//     reference index; another gives all its references, as variants of the
-//     first reference with the prompt "". A segment that has no reference
-//     takes the latter as its references.
+//   - "div-ref:FILE": each line is a Python list literal of strings, the variants of the
+//     segment's first reference. Variant i has the prompt "column<i+1>", because the
+//     released files do not name the prompts of their columns, and do not have the order of
+//     the Div-Ref paper. None is a missing text. Segments with the same first reference all
+//     get the variants of the last of them: variants belong to the text that they rewrite,
+//     so equal texts have equal variants. The published figures for the sets of Div-Ref
+//     (Tang et al., "Not All Metrics Are Guilty", NAACL 2024) were computed this way. A
+//     [Warning] counts the segments whose own line differs.
+//   - "div-ref-lines:FILE": the same file, but each segment has the variants of its own
+//     line.
+//   - "jsonl:FILE": rows as [Open] reads them, in the order of the segments and with the
+//     same ids. A row with variants adds these, with their reference index. A row without
+//     adds its references as variants of the first reference with the prompt "", or as
+//     references if the segment has none.
 //
-// The file must have exactly one line per segment. It is checked early when
-// the length of ds is known. That of the result is known as far as that of ds is.
+// The file must have exactly one line per segment. This is checked early if the length of
+// ds is known. The length of the result is known if that of ds is.
 //
-// With div-ref: each pass is preceded by one over the first references, so
-// ds must allow that: standard input or a pipe is a *SpecError. The pass reads
-// one file of an mt-metrics-eval folder or of text files, and all of JSON
-// Lines. It holds the different first references; afterwards those that occur
-// several times, and the lists for them that are still to come, remain.
+// With div-ref: each pass is preceded by one over the first references, so standard input
+// or a pipe as ds is a *SpecError. That pass reads one file of an mt-metrics-eval folder or
+// of text files, and all of JSON Lines. It holds the distinct first references; afterwards
+// only those that occur several times, and the lists still needed for them, are kept.
 func WithReferences(ds refract.Dataset, spec string, o Options) (refract.Dataset, error) {
 	d, err := withReferences(asSet(ds), spec, o, nil)
 	if err != nil {
@@ -154,11 +149,10 @@ func withReferences(base *set, spec string, o Options, promptNames []string) (*s
 	return b.extend(base)
 }
 
-// WithHypotheses returns ds with the outputs of further systems, from text
-// files of which line k belongs to segment k: a published set has none of its
-// own. The texts are read as [OpenLines] reads them. A file of another number
-// of lines than there are segments is an error, and so is a system that a
-// segment has already. Its length is known as far as that of ds is.
+// WithHypotheses returns ds with the outputs of more systems, from text files whose line k
+// belongs to segment k, because published sets have no outputs. The texts are read as by
+// [OpenLines]. A file with another number of lines than segments is an error, and so is a
+// system that a segment already has. The length is known if that of ds is.
 func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.Dataset, error) {
 	systems, err := o.openSystems(files)
 	if err != nil {
@@ -188,7 +182,7 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 	return d, nil
 }
 
-// openReferenceRows takes expanded references in JSON Lines.
+// openReferenceRows opens expanded references in JSON Lines.
 func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, error) {
 	if place == "-" {
 		return nil, errors.New("references cannot come from standard input; store them in a file")
@@ -201,7 +195,7 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, er
 	return &beside{in: in, warn: o.Warn, references: true, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
 		var differ examples // rows whose references are not the segment's
 		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
-			r := &record{} // a new one, in which a field that is absent is nil
+			r := &record{} // a new one, in which absent fields are nil
 			g, err := r.parse(line, pos)
 			if err == nil {
 				err = r.extend(g, s)
@@ -220,11 +214,11 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, er
 	}}, nil
 }
 
-// extend adds what the row, which g was made of, has to a segment.
+// extend adds a row's content to a segment; g was made from the row.
 func (r *record) extend(g, s *refract.Segment) error {
 	switch {
 	case g.ID != s.ID:
-		return failAt(g.Pos, 0, "want the row of segment %s (%s), found that of %s; the rows must be in the dataset's order, one per segment",
+		return failAt(g.Pos, 0, "want the row of segment %s (%s), found the row of %s; the rows must be in the dataset's order, one per segment",
 			text.Quote(s.ID), s.Pos, text.Quote(g.ID))
 	case r.Variants != nil || r.Rejected != nil:
 		if err := checkParents(g, len(s.References)); err != nil {
@@ -243,8 +237,7 @@ func (r *record) extend(g, s *refract.Segment) error {
 	return nil
 }
 
-// sameParents tells whether the variants of g were made from the references
-// of s.
+// sameParents reports whether the variants of g were made from the references of s.
 func sameParents(g, s *refract.Segment) bool {
 	for _, v := range slices.Concat(g.Variants, g.Rejected) {
 		if r := v.Reference; r >= len(g.References) || g.References[r] != s.References[r] {

@@ -24,22 +24,20 @@ type Score struct {
 // scoreFields are the columns of a file of scores.
 var scoreFields = []string{"id", "system", "score"}
 
-// segmentFields are further columns of 'refract score --per segment', which are not read.
+// segmentFields are other columns of 'refract score --per segment', which are ignored.
 var segmentFields = []string{"metric", "aggregate", "references", "status", "missing_references", "signature", "human"}
 
-// ReadScores reads the scores of a metric for the outputs of a dataset: a row
-// with id, system and score for each, in any order, as JSON Lines where the
-// file's name ends in ".jsonl", as values parted by tabs where it ends in ".tsv",
-// and by commas otherwise. An empty score, NA, NaN or None, and null in JSON
-// Lines, is a missing one, as is an output without a row; a [Warning] counts the
-// segments that have rows where others have none. The apostrophe that CSV and TSV
-// have before an id or a name that reads like a formula, such as '-a, is not part
-// of it, and in ".tsv" \\, \t, \n and \r stand for the characters that tables write
-// so.
+// ReadScores reads a metric's scores for the outputs of a dataset: one row with id, system
+// and score each, in any order. The file is JSON Lines if its name ends in ".jsonl",
+// tab-separated if it ends in ".tsv", and otherwise comma-separated. An empty score, NA,
+// NaN or None, and null in JSON Lines, is a missing score, and so is an output without a
+// row; a [Warning] counts the segments with rows for some outputs only. CSV and TSV put an
+// apostrophe before an id or a name that looks like a formula, such as '-a; it is removed.
+// In ".tsv", \\, \t, \n and \r represent the characters that tables escape this way.
 //
-// The result has a score for each segment and hypothesis. A row of what the
-// dataset has not, a second one of the same output, a column of another name and
-// a file without a row are errors with their place.
+// The result has a score for each segment and hypothesis. A row for an unknown output, a
+// second row for the same one, an unknown column and a file without rows are errors with
+// their position.
 func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([][]Score, error) {
 	r := newScoreRows(segments)
 	err := r.table(path, warn)
@@ -52,7 +50,7 @@ func ReadScores(path string, segments []*refract.Segment, warn func(Warning)) ([
 	return r.scores, err
 }
 
-// scoreRows are the scores of segments, as rows come.
+// scoreRows collects the scores of segments in the order of the rows.
 type scoreRows struct {
 	segments []*refract.Segment
 	index    map[string]int
@@ -71,7 +69,7 @@ func newScoreRows(segments []*refract.Segment) *scoreRows {
 	return r
 }
 
-// check finds a file without a score, and warns of systems that have none and of
+// check reports a file without any score, and warns about systems without scores and
 // segments without a row.
 func (r *scoreRows) check(path string, warn func(Warning)) error {
 	scored, have, all := map[string]bool{}, 0, 0
@@ -95,7 +93,7 @@ func (r *scoreRows) check(path string, warn func(Warning)) error {
 	return nil
 }
 
-// shownDirection is how tables show a character of direction.
+// shownDirection matches how tables show a character that sets the text direction.
 var shownDirection = regexp.MustCompile(`\\u(?:061c|200[ef]|202[a-e]|206[6-9])`)
 
 func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error {
@@ -126,10 +124,10 @@ func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error 
 	return failAt(pos, 0, "segment %s has no output of system %s%s; it has %s", text.Quote(id), text.Quote(system), didYouMean(system, names), quotedNames(names))
 }
 
-// tsvEscapes undoes what tables of tabs have in place of a few characters.
+// tsvEscapes undoes the escapes of tab-separated tables.
 var tsvEscapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
-// table reads rows of a table of the three columns.
+// table reads the rows of a table with the three columns.
 func (r *scoreRows) table(path string, warn func(Warning)) error {
 	t := &tableSpec{path: path, columns: scoreFields, quotes: true}
 	plain := text.Unguarded

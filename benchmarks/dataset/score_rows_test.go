@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// What the program's own tables have before ids that read like formulas is no
-// part of them, nor is what they have for tabs and backslashes; scores of a few segments alone are told of.
+// The apostrophe before ids that look like formulas and the escapes for tabs and
+// backslashes are undone. A warning says if only a few segments have scores.
 func TestReadScores(t *testing.T) {
 	output := func(system string) []refract.Hypothesis {
 		return []refract.Hypothesis{{System: system, Text: refract.NewText("x")}}
@@ -36,7 +36,7 @@ func TestReadScores(t *testing.T) {
 	}
 }
 
-// A file in which every score is missing says nothing of its metric.
+// A file in which every score is missing says nothing about its metric and is an error.
 func TestReadScoresWithoutAny(t *testing.T) {
 	segments := []*refract.Segment{{ID: "s", Hypotheses: []refract.Hypothesis{{System: "a", Text: refract.NewText("x")}}}}
 	dir := folderOf(t, map[string]string{"none.tsv": "id\tsystem\tscore\ns\ta\tNaN\n"})

@@ -12,20 +12,19 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// SystemScores are a system's scores, in the order of the segments; one at
-// system level. Where Valid is false there is none, and the value is
-// meaningless.
+// SystemScores are a system's scores, in the order of the segments; a single one at system
+// level. If Valid is false there is no score, and the value is meaningless.
 type SystemScores struct {
 	System string
 	Values []float64
 	Valid  []bool
 }
 
-// readScores reads a file of lines "SYSTEM<tab>SCORE", in which all lines of a system
-// follow each other, in the order of the segments, as many as items says. SCORE is a
-// decimal number, or None where there is no score. The systems are in the file's order.
+// readScores reads a file of lines "SYSTEM<tab>SCORE". All lines of a system are adjacent,
+// in the order of the segments, and their number must be items. SCORE is a decimal number,
+// or None for no score. The systems are in the file's order.
 func readScores(path string, systems []string, items int, warn func(Warning)) (all []SystemScores, err error) {
-	var first []int // line of each system
+	var first []int // first line of each system
 	check := func() error {
 		if n := len(all) - 1; n >= 0 && len(all[n].Values) != items {
 			return failAt(refract.Position{File: path, Line: first[n]}, 0, "system %s has %s of scores, but there should be %d",
@@ -69,9 +68,9 @@ func readScores(path string, systems []string, items int, warn func(Warning)) (a
 	return all, err
 }
 
-// splitScore splits a line at its last tab, or at its last white space where
-// it has no tab, as a system's name may have some too. There is no third
-// column at the levels that are read.
+// splitScore splits a line at its last tab or, without a tab, at its last white space,
+// because a system's name may contain white space. At the levels that are read there is no
+// third column.
 func splitScore(line []byte) (system, score []byte, ok bool) {
 	line = text.Trim(line)
 	i := bytes.LastIndexByte(line, '\t')
@@ -85,8 +84,8 @@ func splitScore(line []byte) (system, score []byte, ok bool) {
 	return text.Trim(line[:i]), line[i+size:], true
 }
 
-// parseScore reads a decimal number, or None as a score that is not valid.
-// Infinities, NaN and hexadecimal numbers are refused.
+// parseScore reads a decimal number, or None as a score that is not valid. Infinities, NaN
+// and hexadecimal numbers are refused.
 func parseScore(field []byte) (score float64, valid, ok bool) {
 	if string(field) == "None" {
 		return 0, false, true

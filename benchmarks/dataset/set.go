@@ -12,26 +12,24 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// set is a dataset of any format. A format says how its segments are read, and
-// what is known before.
+// set is a dataset of any format: how to read its segments, and what is known beforehand.
 type set struct {
 	read reading
-	n    int // number of segments; 0 where it is not known
-	// firsts has the same first references and is faster to read; nil stands
-	// for the set itself.
+	n    int // number of segments; 0 if unknown
+	// firsts has the same first references and is faster to read; nil means the set itself.
 	firsts *set
-	// Of JSON Lines, whose lines are segments: the file, and how to read the lines
-	// after one up to another without parsing those before. Otherwise nil.
+	// For JSON Lines: the file, and how to read a range of lines without parsing those before.
+	// Otherwise nil.
 	lines   *input
 	rows    func(from, to int64) reading
-	stream  *input // that can be read once; nil where there is none
-	foreign bool   // it stands on a dataset of another package
+	stream  *input // that can be read once; nil if there is none
+	foreign bool   // it is based on a dataset of another package
 }
 
-// first returns the dataset that is read for the first references.
+// first returns the dataset to read for the first references.
 func (d *set) first() *set { return cmp.Or(d.firsts, d) }
 
-// asSet returns a dataset of any package as a set.
+// asSet returns any dataset as a set.
 func asSet(ds refract.Dataset) *set {
 	if d, ok := ds.(*set); ok {
 		return d
@@ -50,11 +48,10 @@ func asSet(ds refract.Dataset) *set {
 	return d
 }
 
-// reading calls each with every segment, in order. It ends with the first
-// error of each.
+// reading calls each with every segment, in order. It ends with the first error of each.
 type reading func(ctx context.Context, each func(*refract.Segment) error) error
 
-// errStopped ends a reading whose segments are no longer wanted.
+// errStopped ends a reading when no more segments are wanted.
 var errStopped = errors.New("no further segment is wanted")
 
 // Segments yields the segments in their order.
@@ -75,14 +72,13 @@ func (d *set) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
 	}
 }
 
-// derived is a dataset of another package that is made of another one, segment by
+// derived is a dataset of another package that is made from another dataset, segment by
 // segment.
 type derived interface{ Origin() refract.Dataset }
 
-// Rereadable tells whether a dataset can be read more than once: whether none
-// of its inputs is standard input or a pipe. It is false for a dataset of
-// another package, unless that has an Origin method which returns what it is made
-// of.
+// Rereadable reports whether a dataset can be read more than once: none of its inputs is
+// standard input or a pipe. It is false for a dataset of another package, unless its Origin
+// method returns the dataset it is made from.
 func Rereadable(ds refract.Dataset) bool {
 	if d, ok := ds.(derived); ok {
 		return Rereadable(d.Origin())
@@ -91,8 +87,8 @@ func Rereadable(ds refract.Dataset) bool {
 	return ok && d.stream == nil && !d.foreign
 }
 
-// Len returns the number of segments of a dataset, and whether it is known before
-// they are read.
+// Len returns the number of segments of a dataset, and whether it is known before reading
+// them.
 func Len(ds refract.Dataset) (n int, ok bool) {
 	if d, ok := ds.(derived); ok {
 		return Len(d.Origin())
@@ -105,9 +101,8 @@ func Len(ds refract.Dataset) (n int, ok bool) {
 	return d.n, d.n > 0
 }
 
-// Identify names the references of a dataset by a pass over it, for what is
-// written before the last segment is read. It is nil of a dataset that can be
-// read only once.
+// Identify names the references of a dataset by a pass over it, for output that precedes
+// the last segment. It is nil for a dataset that can be read only once.
 func Identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error) {
 	if !Rereadable(ds) {
 		return nil, nil
@@ -122,16 +117,16 @@ func Identify(ctx context.Context, ds refract.Dataset) (*refract.Identity, error
 	return id, ctx.Err()
 }
 
-// ErrEmpty says that a dataset has no segment.
+// ErrEmpty says that a dataset has no segments.
 var ErrEmpty = errors.New("the dataset is empty: no segment at all")
 
 // rowUnit is what a segment of a table is.
 const rowUnit = "row"
 
-// checked adds to a reading what holds for all formats: there is a segment, ids
-// are not repeated, only the judgements that are asked for are kept, and there
-// is a warning of each system that lacks segments. unit is what the number of a
-// segment is in the file; "" where ids cannot repeat.
+// checked adds the checks of all formats to a reading: there is a segment, ids are unique,
+// only the requested judgements are kept, and there is a warning about each system that
+// lacks segments. unit is what a segment's number counts in the file; "" if ids cannot
+// repeat.
 func checked(name, unit string, o Options, read reading) reading {
 	return func(ctx context.Context, each func(*refract.Segment) error) error {
 		var c coverage
@@ -143,7 +138,7 @@ func checked(name, unit string, o Options, read reading) reading {
 					if unit == rowUnit {
 						advice = "; rows of the same segment are joined by group=COLUMN instead of id=COLUMN"
 					}
-					return failAt(s.Pos, 0, "id %s is that of %s %d already; ids must be unique%s", text.Quote(s.ID), unit, first, advice)
+					return failAt(s.Pos, 0, "id %s is already used by %s %d; ids must be unique%s", text.Quote(s.ID), unit, first, advice)
 				}
 			}
 			s.Judgements = o.judgementsOf(s.Judgements)
@@ -160,7 +155,7 @@ func checked(name, unit string, o Options, read reading) reading {
 	}
 }
 
-// judgementsOf keeps the judgements that are asked for.
+// judgementsOf keeps the requested judgements.
 func (o *Options) judgementsOf(all []refract.Judgement) []refract.Judgement {
 	if o.NoJudgements {
 		return nil
@@ -171,7 +166,7 @@ func (o *Options) judgementsOf(all []refract.Judgement) []refract.Judgement {
 	return slices.DeleteFunc(all, func(j refract.Judgement) bool { return !slices.Contains(o.JudgementNames, j.Name) })
 }
 
-// checkNames checks that the judgements that are asked for are there.
+// checkNames checks that the requested judgements exist.
 func (o *Options) checkNames(file string, known []string) error {
 	for _, name := range o.JudgementNames {
 		if !o.NoJudgements && !slices.Contains(known, name) {
@@ -181,10 +176,10 @@ func (o *Options) checkNames(file string, known []string) error {
 	return nil
 }
 
-// openHeld returns a dataset that is read as a whole for each pass, since its
-// file is not ordered by segments, or since several files have to be joined.
-// Those sets are small. load reads all segments, with all their judgements; it
-// is called here too, so that faults come before any scoring.
+// openHeld returns a dataset that is read as a whole for each pass, because its file is not
+// ordered by segment or several files have to be joined. Such sets are small. load reads
+// all segments, with all their judgements; it is also called here, so that errors come
+// before any scoring.
 func openHeld(name string, o Options, load func(warn func(Warning)) ([]*refract.Segment, error)) (*set, error) {
 	segments, err := load(o.Warn)
 	if err != nil {
@@ -212,7 +207,7 @@ func openHeld(name string, o Options, load func(warn func(Warning)) ([]*refract.
 	})}, o.checkNames(name, humans)
 }
 
-// InMemory is a dataset of segments that are at hand.
+// InMemory is a dataset of segments in memory.
 type InMemory []*refract.Segment
 
 // Segments implements [refract.Dataset].

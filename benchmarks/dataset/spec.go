@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// complete adds the format to a spec that is a path which tells it.
+// complete adds the format to a spec that is a path, if its name shows it.
 func complete(spec string) string {
 	name := strings.ToLower(files.Unpacked(spec))
 	switch {
@@ -34,10 +34,9 @@ func complete(spec string) string {
 // specOption is a "key=value" part of a spec such as "mqm:FILE,reference=refA".
 type specOption struct{ key, value string }
 
-// splitSpec parts a place from the options that follow it, in their order. many
-// are the options that may be repeated, once those that may not; "key:NAME" stands
-// for a key with any name. A comma before the first option belongs to the place,
-// unless "word=" follows it.
+// splitSpec separates a place from the options after it, in their order. The options in
+// many may be repeated, those in once not; "key:NAME" stands for a key with any name. A
+// comma before the first option belongs to the place, unless "word=" follows it.
 func splitSpec(scheme, place string, once, many []string) (path string, options []specOption, err error) {
 	known := slices.Concat(once, many)
 	parts := strings.Split(place, ",")
@@ -69,8 +68,8 @@ func splitSpec(scheme, place string, once, many []string) (path string, options 
 	return path, options, nil
 }
 
-// NameOf is what people call the dataset of a spec: its file, or its test set
-// and language pair, without the folders of this machine.
+// NameOf returns a readable name for the dataset of a spec: its file, or its test set and
+// language pair, without the folders of this machine.
 func NameOf(spec string) string {
 	scheme, place, _ := strings.Cut(complete(spec), ":")
 	place, _, _ = strings.Cut(place, ",")

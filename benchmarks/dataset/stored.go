@@ -11,17 +11,17 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// StoredMetric is a metric's scores as a test set keeps them.
+// StoredMetric is a metric's scores from a test set.
 type StoredMetric struct {
 	Name string
-	// References names the references that it was computed with; empty for a
-	// metric of the source alone.
+	// References names the references it was computed with; empty for a metric that needs only
+	// the source.
 	References []string
 	Level      correlate.Level
 	Path       string
 	Systems    []SystemScores // in the file's order
-	// InUse says that the references are those of a dataset that is opened
-	// without Options.References, or that there are none.
+	// InUse says that the references are those that a dataset opened without
+	// Options.References has, or that there are none.
 	InUse bool
 }
 
@@ -30,7 +30,7 @@ func (m *StoredMetric) Label() string {
 	return strings.TrimSuffix(filepath.Base(m.Path), levelSuffix(m.Level))
 }
 
-// levelSuffix ends the names of the files with scores of a level.
+// levelSuffix returns the end of the file names for a level.
 func levelSuffix(l correlate.Level) string {
 	if l == correlate.SystemLevel {
 		return ".sys.score"
@@ -39,13 +39,13 @@ func levelSuffix(l correlate.Level) string {
 }
 
 // StoredMetrics reads the files metric-scores/LP/NAME-REF.LEVEL.score of an
-// "mtme:DIR/TESTSET/LP" dataset, sorted by name and then by references. REF
-// is src, all, or reference names joined by dots. The level is
-// [correlate.SegmentLevel] or [correlate.SystemLevel]. With names given, it
-// reads those metrics only, each of which must exist.
+// "mtme:DIR/TESTSET/LP" dataset, sorted by name and then by references. REF is src, all, or
+// reference names joined by dots. The level is [correlate.SegmentLevel] or
+// [correlate.SystemLevel]. If names are given, it reads only those metrics, each of which
+// must exist.
 //
-// It checks that the systems are known and have as many scores as there are
-// segments, or one at system level.
+// It checks that the systems are known and have one score a segment, or a single one at
+// system level.
 func StoredMetrics(spec string, level correlate.Level, only ...string) ([]StoredMetric, error) {
 	mtme := []scheme[struct{}]{{name: "mtme", usage: "mtme:DIR/TESTSET/LP"}}
 	_, place, err := lookup("dataset with stored scores", spec, mtme)
@@ -117,7 +117,7 @@ func (f *folder) storedMetrics(level correlate.Level) ([]StoredMetric, error) {
 	return metrics, nil
 }
 
-// filterMetrics keeps the metrics with a name or a label among only.
+// filterMetrics keeps the metrics whose name or label is in only.
 func filterMetrics(all []StoredMetric, only []string) ([]StoredMetric, error) {
 	if len(only) == 0 {
 		return all, nil

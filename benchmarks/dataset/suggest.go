@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// columnWords are names that people give to columns, without case, punctuation and
-// numbers at the end, by the option of a table: spec that stands for them.
+// columnWords lists common names of columns, without case, punctuation and numbers at the
+// end, by the matching option of a table: spec.
 var columnWords = []struct {
 	option string
 	words  []string
@@ -23,11 +23,11 @@ var columnWords = []struct {
 	{"human", []string{"human", "humanscore", "humanscores", "rating", "judgement", "judgment", "da", "mqm"}},
 }
 
-// noWord is what does not tell the names of columns apart.
+// noWord matches what does not distinguish names of columns.
 var noWord = regexp.MustCompile(`[\d\s_.:-]+`)
 
-// suggestTable is a spec for a table with some columns, as far as their names tell what
-// they are; COLUMN stands for what they do not.
+// suggestTable returns a spec for a table, as far as the names of its columns tell what
+// they are; COLUMN stands for the rest.
 func suggestTable(path string, columns []string) string {
 	found := map[string][]string{}
 	for _, column := range columns {
@@ -50,7 +50,7 @@ func suggestTable(path string, columns []string) string {
 		}
 	}
 	key := found["source"]
-	if ids := found["id"]; ids != nil && strings.Contains(strings.ToLower(ids[0]), "id") { // and no index, which rows do not share
+	if ids := found["id"]; ids != nil && strings.Contains(strings.ToLower(ids[0]), "id") { // not an index, which rows do not share
 		key = ids
 	}
 	if found["system"] != nil && key != nil { // a row is an output

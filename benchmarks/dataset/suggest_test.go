@@ -49,7 +49,7 @@ func (e endlessly) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What tables show of an id is found again.
+// An id is recognised in the form that tables show.
 func TestScoresOfDirection(t *testing.T) {
 	dir := folderOf(t, map[string]string{"s.csv": "id,system,score\na\\u202eb,x,1\n"})
 	t.Chdir(dir)
@@ -100,7 +100,7 @@ func TestOneFileTwice(t *testing.T) {
 			t.Error(s, err)
 		}
 	}
-	if strings.Join(said, "") != "r.txt: the file is given twice, and is two equal references" {
+	if strings.Join(said, "") != "r.txt: the file is given twice and counts as two equal references" {
 		t.Errorf("said %q", said)
 	}
 }

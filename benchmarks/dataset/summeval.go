@@ -15,14 +15,13 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// openSummEval reads the annotations of SummEval (Fabbri et al., TACL 2021) in
-// JSON Lines: an object per summary, of which those with the same id make a
-// segment.
+// openSummEval reads the annotations of SummEval (Fabbri et al., TACL 2021) in JSON Lines:
+// one object a summary. Those with the same id form a segment.
 func openSummEval(place string, o Options) (*set, error) {
 	return openHeld(place, o, func(warn func(Warning)) ([]*refract.Segment, error) { return readSummEval(place, warn) })
 }
 
-// summEvalRow is a summary. The fields of any kind serve no purpose here.
+// summEvalRow is a summary. Fields of type any are known but not used.
 type summEvalRow struct {
 	ID         jsontext.Value        `json:"id"`
 	Model      jsontext.Value        `json:"model_id"`
@@ -79,14 +78,14 @@ func readSummEval(path string, warn func(Warning)) ([]*refract.Segment, error) {
 	for _, field := range []string{"text", "references"} {
 		if n := differ[field]; n > 0 {
 			warn(Warning{refract.Position{File: path}, fmt.Sprintf(
-				"%s: %s is not that of the first row with the same id, which is taken for all", english.Count(n, "row"), text.Quote(field))})
+				"%s: %s differs from the first row with the same id, whose value counts for all", english.Count(n, "row"), text.Quote(field))})
 		}
 	}
 	return segments, nil
 }
 
-// turkerPrefix begins the names of the crowd's judgements; the experts' have
-// the names of the file, such as "coherence".
+// turkerPrefix begins the names of the crowd's judgements; the experts' are named as in the
+// file, such as "coherence".
 const turkerPrefix = "turker_"
 
 func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
@@ -124,8 +123,8 @@ func parseSummEval(line []byte, pos refract.Position) (*summEvalRow, error) {
 	return row, nil
 }
 
-// annotated makes a judgement of each aspect: the mean over the annotators who
-// gave a number.
+// annotated makes a judgement of each aspect: the mean over the annotators who gave a
+// number.
 func annotated(dst []refract.Judgement, prefix, system string, annotators []map[string]*float64) []refract.Judgement {
 	all := map[string][]float64{}
 	for _, a := range annotators {

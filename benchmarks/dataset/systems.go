@@ -10,8 +10,8 @@ import (
 // ErrNoSystems says that a dataset has nothing to score.
 var ErrNoSystems = errors.New("the dataset has no system to score")
 
-// WithSystems returns a dataset that must have something to score: its segments
-// end in ErrNoSystems if none had a hypothesis.
+// WithSystems returns a dataset that must have something to score: it ends with
+// ErrNoSystems if no segment had a hypothesis.
 func WithSystems(ds refract.Dataset) refract.Dataset {
 	base := asSet(ds)
 	d := *base

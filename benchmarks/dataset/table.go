@@ -15,23 +15,23 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// tableSpec says what the columns of a table are.
+// tableSpec describes the columns of a table.
 type tableSpec struct {
 	path    string
-	columns []string // that the spec names, each once
-	quotes  bool     // quotes enclose values that hold the separator
+	columns []string // all columns in the spec, each once
+	quotes  bool     // whether quotes enclose values that contain the separator
 
 	id, group, source, document, domain int // indices into columns, -1 for none
 	references                          []int
-	lists                               []int // columns that hold a list of references each
+	lists                               []int // columns with a list of references each
 	systems                             []namedColumn
-	system, output                      int // columns of a system's name and its output, in tables with a row per output
+	system, output                      int // columns with a system's name and its output, in tables with one row per output
 	humans                              []namedColumn
 }
 
 // namedColumn is a column of a system's outputs or of human scores.
 type namedColumn struct {
-	name, system string // system is "" where it is that of the row
+	name, system string // system is "" if the row names it
 	column       int
 }
 
@@ -50,7 +50,7 @@ func openTable(place string, o Options) (*set, error) {
 	var known []string
 	err = t.each(func(Warning) {}, func(r *tableRow) error {
 		if known = r.known; r.lacking > 0 {
-			return nil // JSON Lines, where another row may have the column
+			return nil // in JSON Lines another row may have the column
 		}
 		return errStopped
 	})
@@ -166,8 +166,8 @@ func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) err
 	})
 }
 
-// segment makes a segment of a row. Human scores without a system's own column
-// follow the name of the system in the row.
+// segment makes a segment of a row. Human scores in a column without a system belong to the
+// system named in the row.
 func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 	var err error
 	one := func(column int) refract.Text {
@@ -232,9 +232,9 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 	return s, err
 }
 
-// groups joins the rows with the same value of the group column into one segment
-// each, in the order of their first rows: its references are those of all rows,
-// its systems too, and its human scores are means over the rows.
+// groups joins the rows with the same value in the group column into one segment each, in
+// the order of their first rows. The segment has the references and systems of all its
+// rows, and the means of their human scores.
 func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 	var all []*refract.Segment
 	index := map[string]*refract.Segment{}
@@ -272,8 +272,8 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 	return all, err
 }
 
-// join adds what a row has to its segment. A reference that the segment has
-// already is not added again.
+// join adds a row to its segment. A reference that the segment already has is not added
+// again.
 func join(s, row *refract.Segment, scores map[refract.Judgement][]float64) error {
 	for _, ref := range row.References {
 		if ref.Valid && !slices.Contains(s.References, ref) {

@@ -24,12 +24,12 @@ func (t *tableSpec) eachParquet(read func(*tableRow) error) error {
 	return err
 }
 
-// eachInParquet decodes only the columns that are named.
+// eachInParquet decodes only the requested columns.
 func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error {
 	var known []string
 	named := parquet.Group{}
 	check := func(p *parquet.File) error {
-		first := map[string]string{} // by the name of a column, the first step of its path
+		first := map[string]string{} // by the column's name, which is the first step of its path
 		for _, steps := range p.Schema().Columns() {
 			name := columnName(steps)
 			known, first[name] = append(known, name), steps[0]
@@ -65,7 +65,7 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 	})
 }
 
-// readable refuses a column of numbers that the library gives as others.
+// readable refuses number types that the library misreads.
 func readable(schema *parquet.Schema, name string) error {
 	for _, steps := range schema.Columns() {
 		if leaf, ok := schema.Lookup(steps...); ok && columnName(steps) == name {
@@ -80,7 +80,7 @@ func readable(schema *parquet.Schema, name string) error {
 	return nil
 }
 
-// columnName is the path of a column without the levels that lists add.
+// columnName returns the path of a column without the levels that lists add.
 func columnName(path []string) string {
 	var parts []string
 	for i := 0; i < len(path); i++ {

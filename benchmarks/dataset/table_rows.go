@@ -23,12 +23,12 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// tableRow is a row of a table, with the values of the columns that were asked for.
+// tableRow is a row of a table, with the values of the requested columns.
 type tableRow struct {
 	pos     refract.Position
 	values  []tableValue
-	known   []string // all columns of the table, as far as it was read
-	lacking int      // how many of the columns no row had up to here
+	known   []string // all columns of the table seen so far
+	lacking int      // how many of the columns no row has had so far
 }
 
 // tableValue is a text or a list of texts.
@@ -41,7 +41,7 @@ func textValue(s string) tableValue {
 	return tableValue{texts: []refract.Text{refract.NewText(s)}}
 }
 
-// one is the text of a value that is no list. A value of no text is missing.
+// one returns the text of a value that is not a list. A value without text is missing.
 func (v tableValue) one() refract.Text {
 	if len(v.texts) == 0 {
 		return refract.Text{}
@@ -49,11 +49,10 @@ func (v tableValue) one() refract.Text {
 	return v.texts[0]
 }
 
-// noNumber are how pandas, R and Python write a missing number.
+// noNumber lists how pandas, R and Python write a missing number.
 var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "<NA>", "null", "None"}
 
-// number reads a score. An empty field, and what pandas, R and Python write for a
-// missing number, is none.
+// number reads a score. An empty field, or a value in noNumber, is no score.
 func number(t refract.Text, column string) (value float64, valid bool, err error) {
 	field := strings.TrimSpace(t.Value)
 	if !t.Valid || slices.Contains(noNumber, field) {
@@ -61,24 +60,24 @@ func number(t refract.Text, column string) (value float64, valid bool, err error
 	}
 	value, valid, ok := parseScore([]byte(field))
 	if !ok {
-		return 0, false, fmt.Errorf("column %s is %s; want a number, or nothing where there is no score", text.Quote(column), text.Quote(field))
+		return 0, false, fmt.Errorf("column %s is %s; want a number, or nothing if there is no score", text.Quote(column), text.Quote(field))
 	}
 	return value, valid, nil
 }
 
-// noColumn is the error of a column that a table lacks.
+// noColumn is the error for a column that a table lacks.
 func noColumn(file, name string, known []string) error {
 	return failFile(file, "there is no column %s%s; there are %s", text.Quote(name), didYouMean(name, known), quotedNames(known))
 }
 
-// eachSeparated reads values separated by commas, semicolons or tabs, whichever the
-// first row has most of; by tabs in a file .tsv. An empty value is missing, as no
-// such table tells it from an empty text.
+// eachSeparated reads values separated by commas, semicolons or tabs, whichever is most
+// frequent in the first row; a file .tsv has tabs. An empty value is missing, because such
+// tables cannot distinguish it from an empty text.
 func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error) error {
 	pull, stop := iter.Pull2(func(yield func([]byte, error) bool) {
 		err := eachLine(t.path, warn, func(line []byte, _ refract.Position) error {
 			if !yield(line, nil) {
-				return io.EOF // nobody reads on
+				return io.EOF // the reader wants no more
 			}
 			return nil
 		})
@@ -139,16 +138,16 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 	}
 }
 
-// tableLines are the lines of a table, as a reader of a row after the other.
+// tableLines presents the lines of a table as a reader, one row at a time.
 type tableLines struct {
 	pull func() ([]byte, error, bool)
-	line []byte // with its end
-	rest []byte // of the line, which is not read yet
-	err  error  // in place of a further line
+	line []byte // with its line end
+	rest []byte // unread part of the line
+	err  error  // returned instead of a further line
 	left int    // bytes that the row may still have
 }
 
-// fill takes the next line once the last one is read.
+// fill takes the next line once the current one is read.
 func (l *tableLines) fill() {
 	if len(l.rest) > 0 || l.err != nil {
 		return
@@ -162,7 +161,7 @@ func (l *tableLines) fill() {
 	}
 }
 
-// separator is what the first row of a table has most of.
+// separator returns the most frequent separator in the first row of a table.
 func (l *tableLines) separator() rune {
 	l.fill()
 	best := ','
@@ -190,7 +189,7 @@ func (l *tableLines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// quotedRows reads rows whose values may stand in double quotes.
+// quotedRows reads rows whose values may be in double quotes.
 func (t *tableSpec) quotedRows(in *tableLines, comma rune) func() ([]string, int, error) {
 	r := csv.NewReader(in)
 	r.Comma, r.FieldsPerRecord = comma, -1
@@ -214,7 +213,7 @@ func (t *tableSpec) quotedRows(in *tableLines, comma rune) func() ([]string, int
 	}
 }
 
-// plainRows reads rows of a line each, in which quotes are letters like others.
+// plainRows reads one row a line; quotes have no special meaning.
 func (t *tableSpec) plainRows(in *tableLines, comma rune) func() ([]string, int, error) {
 	line := 0
 	return func() ([]string, int, error) {
@@ -228,7 +227,7 @@ func (t *tableSpec) plainRows(in *tableLines, comma rune) func() ([]string, int,
 	}
 }
 
-// parseList reads a list in JSON, or as Python and so pandas write it.
+// parseList parses a list in JSON, or as Python (and pandas) writes it.
 func parseList(field string, pos refract.Position) ([]refract.Text, error) {
 	var list []any
 	if json.Unmarshal([]byte(field), &list, literalNumbers) == nil {
@@ -238,7 +237,7 @@ func parseList(field string, pos refract.Position) ([]refract.Text, error) {
 	return (&pyList{s: field, pos: pos, gaps: true}).list()
 }
 
-// isQuotedList reports whether a text is a list of texts in quotes, as pandas writes one in a
+// isQuotedList reports whether a text is a list of quoted texts, as pandas writes one in a
 // cell.
 func isQuotedList(field string, pos refract.Position) bool {
 	if !strings.HasPrefix(field, `["`) && !strings.HasPrefix(field, "['") {
@@ -248,7 +247,7 @@ func isQuotedList(field string, pos refract.Position) bool {
 	return err == nil && len(list) > 0
 }
 
-// eachJSON reads an object a line. A row may lack a column that another has.
+// eachJSON reads one object a line. A row may lack a column that another has.
 func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) error {
 	seen := make([]bool, len(t.columns))
 	lacking := len(seen)
@@ -287,15 +286,15 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 	return err
 }
 
-// notLines says of a file of one JSON array, as pandas writes it, how its objects become lines.
+// notLines explains how to turn one JSON array, as pandas writes it, into lines.
 func notLines(line []byte, err error) error {
 	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
-		return errors.New("this is one array of JSON, and not an object a line; make it lines, as by jq -c '.[]' FILE.json > FILE.jsonl")
+		return errors.New("this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl")
 	}
 	return err
 }
 
-// literal is a number as it is written.
+// literal is a number as written.
 type literal string
 
 var literalNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
@@ -307,9 +306,8 @@ var literalNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsonte
 	return err
 }))
 
-// take takes the columns from an object, and tells which of them are there. A column
-// is a member, or one inside a structure, whose name is parted from the structure's by
-// a dot.
+// take takes the columns from an object, and reports which of them exist. A column is a
+// field, or one inside a structure, written STRUCTURE.FIELD.
 func (t *tableSpec) take(r *tableRow, object map[string]any, found func(column int)) error {
 	for i, column := range t.columns {
 		var path []string
@@ -330,8 +328,8 @@ func (t *tableSpec) take(r *tableRow, object map[string]any, found func(column i
 	return nil
 }
 
-// tableText is a value, or what lies on a path inside it, as texts. NaN is missing, as
-// pandas writes it so.
+// tableText returns a value, or what is at a path inside it, as texts. NaN is missing,
+// because pandas writes missing values so.
 func tableText(value any, path []string) (v tableValue, err error) {
 	switch value := value.(type) {
 	case nil:
@@ -356,7 +354,7 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		return tableText(value[path[0]], path[1:])
 	}
 	if len(path) > 0 {
-		return v, errors.New("it holds no structure")
+		return v, errors.New("it is not a structure")
 	}
 	switch value := value.(type) {
 	case string:

@@ -13,18 +13,18 @@ import (
 // NamedFile is a system's name and the file of its outputs.
 type NamedFile struct{ Name, Path string }
 
-// LinesSpec names line-aligned text files: line k of each belongs to segment
-// k. Any of the three kinds may be absent, but not all.
+// LinesSpec names line-aligned text files: line k of each belongs to segment k. Any of the
+// three kinds may be absent, but not all.
 type LinesSpec struct {
-	Source     string // "" where there is none
+	Source     string // "" if there is none
 	References []string
 	Hypotheses []NamedFile
 }
 
-// OpenLines returns the dataset of line-aligned text files. The ids are "1",
-// "2" and so on. White space at the end of a line is removed, by Python's
-// rule, as sacreBLEU's command does; an empty line is an empty text. Unequal
-// numbers of lines are an error, as is a system given twice.
+// OpenLines returns the dataset of line-aligned text files. The ids are "1", "2" and so on.
+// White space at the end of a line is removed, by Python's rule, as sacreBLEU's command
+// does; an empty line is an empty text. Unequal numbers of lines are an error, as is a
+// system given twice.
 func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
 	ds, err := openLines(s, o)
 	if err != nil {
@@ -47,7 +47,7 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 	}
 	for i, path := range s.References {
 		if slices.Contains(s.References[:i], path) {
-			o.Warn(Warning{refract.Position{File: path}, "the file is given twice, and is two equal references"})
+			o.Warn(Warning{refract.Position{File: path}, "the file is given twice and counts as two equal references"})
 		}
 		in, err := newInput(path)
 		if err != nil {
@@ -72,7 +72,7 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 // tableEnding is how files of tables end, which hold more than a text a line.
 var tableEnding = regexp.MustCompile(`\.(csv|tsv|jsonl|ndjson|json)(\.gz|\.zst)?$`)
 
-// openSystems opens the files of systems, of which each needs its own name.
+// openSystems opens the files of systems, whose names must differ.
 func (o *Options) openSystems(files []NamedFile) (all []system, err error) {
 	for i, f := range files {
 		k := slices.IndexFunc(files[:i], func(g NamedFile) bool { return g.Name == f.Name })
@@ -84,7 +84,7 @@ func (o *Options) openSystems(files []NamedFile) (all []system, err error) {
 		}
 		in, err := o.input(f.Path)
 		if err == nil && in.stdin != nil && slices.ContainsFunc(files[:i], func(g NamedFile) bool { return g.Path == f.Path }) {
-			err = failFile(in.name, "is of another system already")
+			err = failFile(in.name, "already belongs to another system")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("system %s: %w", text.Quote(f.Name), err)

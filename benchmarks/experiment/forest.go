@@ -35,6 +35,7 @@ func (r *Result) Forests() []report.Forest {
 	for _, all := range groupsOf(pointers(r.Differences), func(d *Difference) (string, bool) { return d.Dataset, r.Leads(d) }) {
 		views := groupsOf(all, func(d *Difference) (string, bool) { return d.Statistic, true })
 		first := all[0]
+		over := r.overAll(all)
 		f := report.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(first.ungrouped()), Views: []string{""}}
 		if len(views) > 1 {
 			f.Views = nil
@@ -46,18 +47,21 @@ func (r *Result) Forests() []report.Forest {
 		if first.Human != "" {
 			f.Unit += " with " + first.Human
 		}
+		if over != "" {
+			f.Title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
+		}
 		if len(r.Datasets) > 1 {
 			f.Title += first.on(true)
 		}
 		for _, group := range groupsOf(views[0], func(d *Difference) (string, bool) { return d.A.Metric, true }) {
 			g := report.ForestGroup{Name: report.Display(group[0].A.Metric), Against: base(group)}
 			for i, d := range group {
-				row := report.ForestRow{Name: d.short(all)}
+				row := report.ForestRow{Name: strings.TrimSuffix(d.short(all), " over "+over)}
 				for k, view := range views {
-					e := report.Effect{Value: report.None(), Difference: report.None()}
+					e := report.Effect{Value: report.None(), Difference: report.None(), P: report.None()}
 					if at := slices.IndexFunc(view, func(v *Difference) bool { return v.A == d.A && v.B == d.B }); at >= 0 {
 						v := view[at]
-						e = report.Effect{Value: v.AValue, Difference: v.Value, Range: v.Interval, P: shortP(v.Corrected), Outcome: v.outcome()}
+						e = report.Effect{Value: v.AValue, Difference: v.Value, Range: v.Interval, P: v.Corrected, Outcome: v.outcome()}
 						if i == 0 { // the value that all of the group are compared with
 							g.Against += fmt.Sprintf("%s%s", []string{": ", ", "}[min(k, 1)], strings.TrimSpace(report.TrueMinus(fixed(float64(v.BValue)))+" "+f.Views[k]))
 						}
@@ -87,7 +91,7 @@ func base(all []*Difference) string {
 	}):
 		return "what it is compared with"
 	case first.B.Aggregator == "single":
-		return "the single reference"
+		return "one reference"
 	}
 	return first.BName
 }

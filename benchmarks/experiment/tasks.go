@@ -237,7 +237,7 @@ func (d *data) hasDomain(t *Task) error {
 	case t.Domain == "" || slices.Contains(known, t.Domain):
 		return nil
 	case len(known) == 0:
-		return planErrorf("task %s: no domain %q: no segment states one", t.label(), t.Domain)
+		return planErrorf("task %s: no domain %q: no segment has one", t.label(), t.Domain)
 	}
 	return planErrorf("task %s: %s", t.label(), english.Unknown("domain", t.Domain, known))
 }

@@ -2,8 +2,8 @@ package load_test
 
 import "strings"
 
-// hash is FNV-1a over the parts, mixed, because its low bits are weak. It is
-// the same in every process.
+// hash is FNV-1a over the parts, mixed because its low bits are weak. It is the same in
+// every process.
 func hash(parts ...string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, p := range parts {
@@ -16,9 +16,9 @@ func hash(parts ...string) uint64 {
 	return h ^ h>>32
 }
 
-// paraphrase answers a prompt as a good model would, as far as the program can
-// tell: with the reference, which follows the first colon and space, and two
-// words put in somewhere. Equal prompts have equal answers.
+// paraphrase answers a prompt like a good model, as far as the program can tell: with the
+// reference, which follows the first colon and space, and two inserted words. Equal prompts
+// have equal answers.
 func paraphrase(prompt string) string {
 	_, reference, ok := strings.Cut(prompt, ": ")
 	if !ok {

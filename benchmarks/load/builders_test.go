@@ -21,7 +21,7 @@ import (
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
-// teach is the server's answer to a builder.
+// teach returns the server's answer to a builder.
 func (s *modelServer) teach(r *llmtest.Request) llmtest.Fault {
 	if fault := s.note(int(s.calls.Add(1)-1), string(r.Raw)); fault != nil {
 		return fault
@@ -41,11 +41,11 @@ func (s *modelServer) teach(r *llmtest.Request) llmtest.Fault {
 // building is a recipe of refract build.
 type building struct {
 	name string
-	args []string // -o and others of each run apart
+	args []string // without -o and other arguments that differ between runs
 }
 
-// buildings are all recipes, with the same number of items each, in a folder that has
-// what they read.
+// buildings returns all recipes, with the same number of items each, in a folder with their
+// inputs.
 func buildings(t *testing.T, dir string, items int) []building {
 	t.Helper()
 	const systems, samples = 4, 4
@@ -65,7 +65,7 @@ func buildings(t *testing.T, dir string, items int) []building {
 	return all
 }
 
-// writeOutputs writes segments with outputs of systems, all of them different.
+// writeOutputs writes segments with distinct outputs of systems.
 func writeOutputs(t *testing.T, path string, segments, systems int) {
 	t.Helper()
 	var b bytes.Buffer
@@ -88,7 +88,7 @@ func writeOutputs(t *testing.T, path string, segments, systems int) {
 	}
 }
 
-// start begins the command with a cache of its own.
+// start begins the command with its own cache.
 func (b *building) start(t *testing.T, dir, url, name string, more ...string) *run {
 	t.Helper()
 	args := append(slices.Clone(b.args), "-o", name, "--cache", name+".sqlite", "--model", "m", "--base-url", url,
@@ -96,7 +96,7 @@ func (b *building) start(t *testing.T, dir, url, name string, more ...string) *r
 	return startIn(t, dir, append(args, more...)...)
 }
 
-// files are the contents of a file, or of all files of a folder.
+// files returns the content of a file, or of all files in a folder.
 func files(t *testing.T, path string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -115,9 +115,9 @@ func files(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// Every builder is interrupted and killed at random moments and started again,
-// against a server whose answers and connections have all faults. No more answers are
-// lost than were in flight, and the result is byte for byte that of an undisturbed run.
+// Every builder is interrupted and killed at random moments and restarted, while the
+// server's answers and connections have all faults. At most the answers in flight are lost,
+// and the result has the same bytes as that of an undisturbed run.
 func TestBuilders(t *testing.T) {
 	items, kills, dir := 120, 3, os.Getenv("REFRACT_BUILT")
 	switch {
@@ -128,7 +128,7 @@ func TestBuilders(t *testing.T) {
 	}
 	for _, b := range buildings(t, dir, items) {
 		t.Run(b.name, func(t *testing.T) {
-			t.Parallel() // most of the time is that of connections that hang
+			t.Parallel() // most of the time is spent on connections that hang
 			b.test(t, dir, kills)
 		})
 	}
@@ -165,7 +165,7 @@ func (b *building) test(t *testing.T, dir string, kills int) {
 			finished = true // perhaps before the signal
 		case ended == kills, !errors.As(err, &exit):
 			t.Fatalf("%v\n%s", err, tail(r.stderr.String()))
-		case signal == os.Interrupt && exit.ExitCode() != 130 && (exit.ExitCode() >= 0 || srv.stats(t).Calls != called): // or before it listened
+		case signal == os.Interrupt && exit.ExitCode() != 130 && (exit.ExitCode() >= 0 || srv.stats(t).Calls != called): // or it was signalled before it listened
 			t.Fatalf("%v\n%s", err, tail(r.stderr.String()))
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// A disk that is full, at once or before all is written, is an error of whatever
-// writes there, which leaves nothing under the final name. With room again, the
-// same command succeeds.
+// A full disk, whether full at once or during writing, is an error of every command that
+// writes there, and leaves nothing under the final name. With room again, the same command
+// succeeds.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	disk := filepath.Join(dir, "disk")
@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		name, final string // what the command writes on the disk
+		name, final string // file that the command writes on the disk
 		args        []string
 	}{
 		{"answers", "", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "out.jsonl"}},
@@ -72,7 +72,7 @@ func TestFullDisk(t *testing.T) {
 			fill(t, disk, left)
 			before := srv.Calls()
 			out, err := run(test.args...)
-			// What is in flight is lost at most: answers under way, and those that are just stored.
+			// At most the answers in flight are lost: those under way, and those just being stored.
 			if m := regexp.MustCompile(`(\d+) answers of this run are stored`).FindStringSubmatch(out); err != nil && test.name == "answers" {
 				stored := 0
 				if m != nil {
@@ -95,7 +95,7 @@ func TestFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err == nil {
-				continue // what is small fits
+				continue // small files fit
 			}
 			if out, err := run(test.args...); err != nil {
 				t.Errorf("%s with room again: %v\n%s", test.name, err, out)
@@ -105,7 +105,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fill leaves so many bytes of a disk.
+// fill leaves this many bytes free on a disk.
 func fill(t *testing.T, disk string, left int) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(disk, "filler"))

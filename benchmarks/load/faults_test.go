@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// A server that fails in every way it can does not change the result, and
-// costs few calls beside those that it failed.
+// A server with every kind of failure does not change the result, and costs few calls
+// besides the failed ones.
 func TestFaults(t *testing.T) {
 	segments := 30
 	if full() {
@@ -21,7 +21,7 @@ func TestFaults(t *testing.T) {
 	s := bad.stats(t)
 	t.Logf("%d calls for %d answers; %d injected failures: %v\n%s", s.Calls, least, s.failures(), s.Injected, tail(r.stderr.String()))
 	j.same(t, "bad.jsonl", "good.jsonl")
-	// Every kind must have occurred, or the test shows less than it says.
+	// Every kind must have occurred, or the test shows less than it claims.
 	if len(s.Injected) < 18 {
 		t.Errorf("only %d kinds of failures occurred: %v", len(s.Injected), s.Injected)
 	}
@@ -29,7 +29,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("%d calls; at most %.0f are fine", s.Calls, bound)
 	}
 
-	// And everything is stored.
+	// Everything is stored.
 	j.run(t, bad.url, "bad.sqlite", "again.jsonl")
 	j.same(t, "again.jsonl", "good.jsonl")
 	if more := bad.stats(t).Calls - s.Calls; more > 0 {

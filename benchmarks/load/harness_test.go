@@ -1,7 +1,6 @@
-// Package load's tests run the program against a server in a
-// process of its own, which is slow, faulty or both, kill it, and let
-// two of it share a cache; its benchmarks measure throughput, CPU time and
-// memory. benchmarks/servers/load.sh runs all of it at full size.
+// Package load's tests run the program against a slow or faulty server in a separate
+// process, kill it, and let two instances share a cache; its benchmarks measure throughput,
+// CPU time and memory. benchmarks/servers/load.sh runs everything at full size.
 package load_test
 
 import (
@@ -25,7 +24,7 @@ import (
 	"time"
 )
 
-// program is the folder of the program, which TestMain removes.
+// program returns the folder of the program, which TestMain removes.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "refract-load")
 	if err != nil {
@@ -40,7 +39,7 @@ var program = sync.OnceValues(func() (string, error) {
 
 var built atomic.Bool
 
-// asServer is the environment variable with which the test binary is a server.
+// asServer is the environment variable that turns the test binary into a server.
 const asServer = "REFRACT_LOAD_SERVER"
 
 func TestMain(m *testing.M) {
@@ -64,7 +63,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// refractCommand is a command of the program.
+// refractCommand returns a command of the program.
 func refractCommand(tb testing.TB, args ...string) *exec.Cmd {
 	tb.Helper()
 	built.Store(true)
@@ -75,7 +74,7 @@ func refractCommand(tb testing.TB, args ...string) *exec.Cmd {
 	return pinned(tb, 0, filepath.Join(dir, "refract"), args...)
 }
 
-// pinned is a program, on a core of its own where it is measured.
+// pinned returns a command, on its own core if it is measured.
 func pinned(tb testing.TB, core int, path string, args ...string) *exec.Cmd {
 	if _, measured := tb.(*testing.B); measured && runtime.NumCPU() > 1 {
 		if pin, err := exec.LookPath("taskset"); err == nil {
@@ -100,8 +99,7 @@ func startServer(tb testing.TB, args ...string) *server {
 	return &server{string(bytes.TrimSpace(url))}
 }
 
-// piped starts a program that runs as long as the test, and gives the first line
-// that it writes.
+// piped starts a program that runs as long as the test, and returns its first line.
 func piped(tb testing.TB, cmd *exec.Cmd) (in io.Writer, out *bufio.Reader, first []byte) {
 	tb.Helper()
 	stdin, err := cmd.StdinPipe()
@@ -140,7 +138,7 @@ func (s *server) get(tb testing.TB, path string, v any) {
 	}
 }
 
-// stats is what a server says that it did.
+// stats are the server's counts.
 type stats struct {
 	Calls, Answered, Most int
 	Injected              map[string]int
@@ -159,7 +157,7 @@ func (s *server) stats(tb testing.TB) (out stats) {
 	return out
 }
 
-// calls are the prompts in the order of their calls.
+// calls returns the prompts in the order of the calls.
 func (s *server) calls(tb testing.TB) (out []string) {
 	tb.Helper()
 	s.get(tb, "/calls", &out)
@@ -172,8 +170,7 @@ var nouns = strings.Fields(`river teacher market engine garden letter city winte
 
 var links = strings.Fields("follows describes needs remembers opens crosses near behind before under beyond without")
 
-// writeSegments writes JSON Lines of so many segments with one reference each,
-// all of them different.
+// writeSegments writes JSON Lines with n distinct segments of one reference each.
 func writeSegments(tb testing.TB, path string, n int) {
 	tb.Helper()
 	f, err := os.Create(path)
@@ -214,7 +211,7 @@ func newJob(tb testing.TB, segments int, flags ...string) *job {
 	return j
 }
 
-// run is a command of refract expand that ends by itself or is killed.
+// run is a running command of refract expand; it ends by itself or is killed.
 type run struct {
 	cmd    *exec.Cmd
 	stderr bytes.Buffer
@@ -223,7 +220,7 @@ type run struct {
 	wall   time.Duration
 }
 
-// start begins the expansion with a cache and an output of its own.
+// start begins the expansion with its own cache and output.
 func (j *job) start(tb testing.TB, url, cache, output string, more ...string) *run {
 	tb.Helper()
 	args := append([]string{"expand", "jsonl:" + j.input, "--model", "m", "--form", "text", "--base-url", url,
@@ -257,8 +254,7 @@ func startIn(tb testing.TB, dir string, args ...string) *run {
 	return r
 }
 
-// kill ends the run as kill -9 does, and returns false where it has ended well
-// before.
+// kill ends the run like kill -9, and returns false if it had already succeeded.
 func (r *run) kill(tb testing.TB) bool {
 	tb.Helper()
 	if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -267,7 +263,7 @@ func (r *run) kill(tb testing.TB) bool {
 	return <-r.ended != nil
 }
 
-// wait wants the run to succeed.
+// wait waits for the run and fails unless it succeeds.
 func (r *run) wait(tb testing.TB) *run {
 	tb.Helper()
 	if err := <-r.ended; err != nil {
@@ -285,8 +281,8 @@ func (j *job) run(tb testing.TB, url, cache, output string, more ...string) *run
 
 var created = regexp.MustCompile(`,?"created":"[^"]*"`)
 
-// output reads an output without the times in it, and wants every segment once
-// and in order.
+// output reads an output without its times, and checks that it has every segment once and
+// in order.
 func (j *job) output(tb testing.TB, name string) []byte {
 	tb.Helper()
 	f, err := os.Open(filepath.Join(j.dir, name))
@@ -317,7 +313,7 @@ func (j *job) output(tb testing.TB, name string) []byte {
 	return out.Bytes()
 }
 
-// same wants two outputs to be equal, times aside.
+// same checks that two outputs are equal except for times.
 func (j *job) same(tb testing.TB, name, want string) {
 	tb.Helper()
 	a, b := j.output(tb, name), j.output(tb, want)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A server whose answers never end, be they fast or slow, costs a run little
-// memory, and ends it with an error that names the server.
+// A server whose answers never end, fast or slow, costs a run little memory, and ends it
+// with an error that names the server.
 func TestEndlessAnswers(t *testing.T) {
 	for endless, want := range map[string]string{"flood": "gave an answer of more than", "drip": "gave no whole answer within 2s"} {
 		j := newJob(t, 200, "--concurrency", "200", "--timeout", "2s", "--retries", "0")
@@ -30,9 +30,8 @@ func TestEndlessAnswers(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(j.dir, "out.jsonl")); err == nil {
 			t.Errorf("%s: there is an output", endless)
 		}
-		// The answers of a client share 256 MiB, before garbage is collected and
-		// beside the program itself; how soon it is collected depends on the
-		// machine. Without a bound they would take 12.8 GB.
+		// The client's answers share 256 MiB, not counting garbage and the program itself; when
+		// garbage is collected depends on the machine. Without a bound they would take 12.8 GB.
 		if peak := r.peak(); peak > 1500 {
 			t.Errorf("%s: %.0f MB", endless, peak)
 		} else {
@@ -41,16 +40,16 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// A signal begins nothing new, and calls in flight come home: every answer that
-// the server gave is stored, nothing is asked for twice, and the run says how to
-// go on. A terminal that closes is such a signal.
+// After a signal nothing new begins and calls in flight are finished: every answer that the
+// server gave is stored, nothing is asked twice, and the run says how to continue. Closing
+// the terminal is also such a signal.
 func TestSignals(t *testing.T) {
 	j := newJob(t, 100, "--concurrency", "16")
 	whole := startServer(t)
 	j.run(t, whole.url, "whole.sqlite", "whole.jsonl")
 	srv := startServer(t, "-latency", "50ms", "-log")
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // it is ignored under nohup
 		signals = append([]syscall.Signal{syscall.SIGHUP}, signals...)
 	}
 	for ends := 0; ; ends++ {
@@ -71,7 +70,7 @@ func TestSignals(t *testing.T) {
 			}
 			err = <-r.ended
 		}
-		if err == nil { // the signal may come when all is done
+		if err == nil { // the signal may come after the run has finished
 			if ends == 0 {
 				t.Error("the run was not ended early")
 			}

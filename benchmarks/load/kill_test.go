@@ -13,10 +13,10 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// full reports whether all is to be done at the size that load.sh asks for.
+// full reports whether to run at the size that load.sh uses.
 func full() bool { return os.Getenv("REFRACT_LOAD") == "full" }
 
-// stored are the prompts whose answers a cache holds.
+// stored returns the prompts whose answers a cache holds.
 func stored(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -26,7 +26,7 @@ func stored(t *testing.T, path string) map[string]bool {
 	return out
 }
 
-// storedRequests are the requests whose answers a cache holds, if there is one.
+// storedRequests returns the requests whose answers a cache holds, if the cache exists.
 func storedRequests(t *testing.T, path string) iter.Seq[cache.Request] {
 	t.Helper()
 	return func(yield func(cache.Request) bool) {
@@ -49,11 +49,11 @@ func storedRequests(t *testing.T, path string) iter.Seq[cache.Request] {
 	}
 }
 
-// killing is how many calls run at once in the tests that kill.
+// killing is the number of concurrent calls in the tests that kill.
 const killing = 16
 
-// toBeKilled runs a job without a kill, which stores every answer that it asks
-// for, and starts the server for the runs that are killed.
+// toBeKilled runs a job to its end, which stores every answer that it asks for, and starts
+// the server for the runs that will be killed.
 func toBeKilled(t *testing.T) (j *job, srv *server, wall time.Duration, answers int) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -63,14 +63,14 @@ func toBeKilled(t *testing.T) (j *job, srv *server, wall time.Duration, answers 
 	whole := startServer(t, "-latency", "5ms", "-log")
 	wall = j.run(t, whole.url, "whole.sqlite", "whole.jsonl").wall
 	answers = whole.stats(t).Calls
-	// Without resampling, a prompt is sent once, so that a second time shows.
+	// Without resampling, a prompt is sent once, so a second call is noticed.
 	if answers != 10*j.segments || answers != len(stored(t, filepath.Join(j.dir, "whole.sqlite"))) {
 		t.Fatalf("the undisturbed run made %d calls, want 10 for a segment, all of them stored", answers)
 	}
 	return j, startServer(t, "-latency", "5ms", "-log"), wall, answers
 }
 
-// fewCalls wants a round to have lost no more by kills than was in flight.
+// fewCalls checks that the kills of a round lost at most what was in flight.
 func fewCalls(t *testing.T, calls, answers, kills int) {
 	t.Helper()
 	if calls > answers+kills*2*killing {
@@ -78,9 +78,8 @@ func fewCalls(t *testing.T, calls, answers, kills int) {
 	}
 }
 
-// Two processes on one cache are killed at random moments, each on its own, and
-// started again. No answer that was stored is asked for again, by either, and
-// both get the whole output.
+// Two processes on one cache are killed independently at random moments, and restarted.
+// Neither asks again for a stored answer, and both produce the whole output.
 func TestTwoProcessesKilled(t *testing.T) {
 	kills := 3
 	if full() {
@@ -105,8 +104,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 				continue
 			}
 			known, called := stored(t, filepath.Join(j.dir, shared)), len(srv.calls(t))
-			// What is stored now is asked for by nobody from here on, but for
-			// calls that have begun.
+			// From here on nobody asks for what is stored now, except in calls that have begun.
 			if r.kill(t) {
 				inRound++
 				if _, err := os.Stat(filepath.Join(j.dir, outputs[i])); err == nil {
@@ -126,7 +124,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 			if inRound > 20*kills {
 				t.Fatal("no progress")
 			}
-			if inRound >= 8 { // let both come to their ends
+			if inRound >= 8 { // let both finish
 				for i, r := range runs {
 					if r != nil {
 						r.wait(t)

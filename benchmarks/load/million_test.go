@@ -20,15 +20,15 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 )
 
-// What a segment of the large dataset has.
+// Size of a segment of the large dataset.
 const (
 	millionSystems    = 20
 	millionReferences = 11
 )
 
-// TestMillion measures chrF max on datasets that are made of WMT22 zh-en, of as many
-// segments as $REFRACT_SEGMENTS lists. They are written to $REFRACT_MILLION, or a
-// temporary folder.
+// TestMillion measures chrF max on datasets made from WMT22 zh-en, with the numbers of
+// segments in $REFRACT_SEGMENTS. They are written to $REFRACT_MILLION or a temporary
+// folder.
 func TestMillion(t *testing.T) {
 	sizes := strings.Fields(os.Getenv("REFRACT_SEGMENTS"))
 	if len(sizes) == 0 {
@@ -52,7 +52,7 @@ func TestMillion(t *testing.T) {
 	}
 }
 
-// wmt22 reads the segments that larger datasets are made of.
+// wmt22 reads the segments from which larger datasets are made.
 func wmt22(t *testing.T) []*refract.Segment {
 	t.Helper()
 	root := cmp.Or(os.Getenv("REFRACT_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
@@ -74,8 +74,8 @@ func wmt22(t *testing.T) []*refract.Segment {
 	return out
 }
 
-// writeMillion writes segments with the texts of some, of each of which a few
-// words are those of others, and returns their size.
+// writeMillion writes segments made from the base segments by exchanging a few words in
+// each text, and returns their size.
 func writeMillion(t *testing.T, path string, base []*refract.Segment, n int) int64 {
 	t.Helper()
 	f, err := os.Create(path)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Whatever becomes of the name of an output during a run, the run's own output
-// takes it whole, or there is an error; what stood there is never mixed with it.
+// Whatever happens to the name of an output during a run, either the complete output
+// appears there or there is an error. It is never mixed with what was there.
 func TestOutputReplacedDuringARun(t *testing.T) {
 	j := newJob(t, 100, "--concurrency", "16")
 	j.run(t, startServer(t).url, "whole.sqlite", "whole.jsonl")
@@ -22,7 +22,7 @@ func TestOutputReplacedDuringARun(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		before, during func()
-		fails          string // "" where the run succeeds
+		fails          string // "" if the run succeeds
 	}{
 		"the file is written": {func() { write(out, "old\n") }, func() { write(out, "new\n") }, ""},
 		"a folder takes its name": {nil, func() {

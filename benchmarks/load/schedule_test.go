@@ -9,14 +9,14 @@ import (
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
-// kind is a way to fail.
+// kind is a kind of failure.
 type kind struct {
 	name  string
 	fault llmtest.Fault
 }
 
-// kinds are all of them. A client's time limit must be shorter than forever
-// and longer than the trickle of a good answer.
+// kinds lists all of them. A client's timeout must be shorter than forever and longer than
+// the trickle of a good answer.
 func kinds() []kind {
 	busy := llmtest.Status(http.StatusTooManyRequests, "slow down")
 	return []kind{
@@ -39,7 +39,7 @@ func kinds() []kind {
 	}
 }
 
-// trickle sends the first byte of a body, and another one after each pause.
+// trickle sends the first bytes of a body one by one, with a pause after each.
 func trickle(body string, pause time.Duration, bytes int) llmtest.Fault {
 	return func(w http.ResponseWriter, r *llmtest.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -57,23 +57,22 @@ func trickle(body string, pause time.Duration, bytes int) llmtest.Fault {
 	}
 }
 
-// schedule says which attempts fail, and how. Storms aside it depends on the
-// seed, the prompt and how many attempts there were with it, and not on time or
-// order.
+// schedule says which attempts fail, and how. Except for storms, it depends only on the
+// seed, the prompt and the number of attempts with it, and not on time or order.
 type schedule struct {
 	seed  uint64
-	rate  float64 // share of attempts that fail, but
-	first int     // of the first so many attempts with a prompt only
+	rate  float64 // share of attempts that fail
+	first int     // only among the first so many attempts with a prompt
 	kinds []kind
 
 	// Every storm-th call begins a storm, in which all calls get 429; 0 for none.
 	storm    int
 	storming time.Duration
 	storms   int
-	until    time.Time // when the present storm ends
+	until    time.Time // when the current storm ends
 }
 
-// pick gives the fault of the n-th attempt, from 0, with a prompt, or nil.
+// pick returns the fault of the n-th attempt (from 0) with a prompt, or nil.
 func (s *schedule) pick(prompt string, n int) *kind {
 	if n >= s.first {
 		return nil
@@ -85,8 +84,8 @@ func (s *schedule) pick(prompt string, n int) *kind {
 	return &s.kinds[hash(fmt.Sprint(h))%uint64(len(s.kinds))]
 }
 
-// stormy gives the fault of the n-th call of all, from 0, where it is in a
-// storm, or nil. Every second storm has Retry-After.
+// stormy returns the fault of the n-th call overall (from 0) if it is in a storm, or nil.
+// Every second storm has Retry-After.
 func (s *schedule) stormy(n int, now time.Time) *kind {
 	if s.storm > 0 && n > 0 && n%s.storm == 0 {
 		s.storms++

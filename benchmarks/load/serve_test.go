@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// One request at a time to refract serve, over standard input and output: the least of
-// the medians of 100 calls counts, as other processes make them larger and nothing makes
-// them smaller.
+// One request at a time to refract serve, over standard input and output. The minimum of
+// the medians of 100 calls counts, because other processes can only make them larger.
 func BenchmarkServe(b *testing.B) {
 	in, out, _ := piped(b, refractCommand(b, "serve"))
 	id := 0
@@ -55,7 +54,8 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// scoreRequest is one of so many segments, each of so many hypotheses and references.
+// scoreRequest returns a request with the given numbers of segments, hypotheses and
+// references.
 func scoreRequest(tb testing.TB, metric string, segments, hypotheses, references int) string {
 	tb.Helper()
 	sentence := func(i, j int) string {

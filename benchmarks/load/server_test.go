@@ -18,31 +18,29 @@ import (
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
-// modelServer is a model server for measurements and faults, in a process of its
-// own. It answers chat and completions at /v1 with paraphrases of the prompt's
-// reference, after a fixed time. GET /stats tells what it did, and GET /calls
-// every prompt in the order of the calls, if it was started with -log.
+// modelServer is a model server for measurements and faults, in a separate process. It
+// answers chat and completions at /v1 with paraphrases of the prompt's reference, after a
+// fixed time. GET /stats returns its counts, and with -log GET /calls returns every prompt
+// in the order of the calls.
 //
-// The first line on standard output is the base URL. It ends when standard
-// input does.
+// The first line on standard output is the base URL. It ends when standard input does.
 type modelServer struct {
 	schedule
 	latency time.Duration
 	slow    float64
-	endless string // "flood" or "drip": how answers never end
+	endless string // "flood" or "drip": how endless answers are sent
 	keep    bool
 	bad     float64
 
 	calls, running, most atomic.Int64
-	answered             atomic.Int64 // with a good answer
+	answered             atomic.Int64 // number of good answers
 	mu                   sync.Mutex
-	attempts             map[string]int // by prompt, where there are faults
+	attempts             map[string]int // by prompt, if there are faults
 	injected             map[string]int // by kind
 	log                  []string
 }
 
-// serverMain is what the test binary does in place of the tests where it is
-// started as a server.
+// serverMain runs instead of the tests if the test binary is started as a server.
 func serverMain(args []string) error {
 	s := &modelServer{attempts: map[string]int{}, injected: map[string]int{}}
 	flags := flag.NewFlagSet("server", flag.ContinueOnError)
@@ -93,7 +91,7 @@ func (s *modelServer) serve() error {
 	return nil
 }
 
-// request is what matters of a body.
+// request has the relevant fields of a body.
 type request struct {
 	Prompt   string `json:"prompt"`
 	Messages []struct {
@@ -158,7 +156,7 @@ func (s *modelServer) answer(w http.ResponseWriter, hr *http.Request) {
 	_, _ = w.Write(good)
 }
 
-// flood sends an answer without an end.
+// flood sends an endless answer.
 func flood(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := io.WriteString(w, `{"choices":[{"message":{"content":"`)
@@ -180,7 +178,7 @@ func drip(w http.ResponseWriter, body []byte) {
 	}
 }
 
-// note counts a call, and gives its fault or nil.
+// note counts a call and returns its fault, or nil.
 func (s *modelServer) note(call int, prompt string) llmtest.Fault {
 	if !s.keep && s.rate == 0 && s.storm == 0 {
 		return nil
@@ -209,7 +207,7 @@ func appendAnswer(b []byte, prompt string, chat bool) []byte {
 	text := paraphrase(prompt)
 	quoted, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // a string always has a JSON form
+		panic(err) // impossible: a string always has a JSON form
 	}
 	in, out := strings.Count(prompt, " ")+1, strings.Count(text, " ")+1
 	object, before, after := "text_completion", `"text":`, ""

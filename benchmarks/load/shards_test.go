@@ -15,8 +15,8 @@ import (
 
 const killedShards = 8
 
-// killShards starts the shards of a run, kills them at random moments and starts
-// them again, until all are done. It returns how many it killed.
+// killShards starts the shards of a run, kills them at random moments and restarts them
+// until all are done. It returns the number of kills.
 func killShards(t *testing.T, rng *rand.Rand, most int, pause time.Duration, start func(i int) *run) (kills int) {
 	t.Helper()
 	var runs [killedShards]*run
@@ -43,7 +43,7 @@ func killShards(t *testing.T, rng *rand.Rand, most int, pause time.Duration, sta
 			continue
 		}
 		kills++
-		runs[i] = start(i) // which does nothing where it was killed after its last step
+		runs[i] = start(i) // does nothing if it was killed after its last step
 	}
 	for _, r := range runs {
 		if r != nil {
@@ -55,14 +55,14 @@ func killShards(t *testing.T, rng *rand.Rand, most int, pause time.Duration, sta
 
 func shardOf(i int) string { return fmt.Sprintf("%d/%d", i+1, killedShards) }
 
-// merge puts the shards of an output together.
+// merge merges the shards of an output.
 func merge(t *testing.T, output string) {
 	t.Helper()
 	startRun(t, "merge", output+".*.shard", "-o", output).wait(t)
 }
 
-// Eight shards of a run are killed with -9 at random moments and started again. The
-// merged output is that of one process.
+// Eight shards of a run are killed with -9 at random moments and restarted. The merged
+// output equals that of one process.
 func TestScoreShardsKilled(t *testing.T) {
 	kills := 3
 	if full() {
@@ -96,7 +96,7 @@ func TestScoreShardsKilled(t *testing.T) {
 	t.Logf("%d kills of %d shards in %d runs", done, killedShards, rounds)
 }
 
-// writeScorable writes a dataset of so many segments with random words.
+// writeScorable writes a dataset with n segments of random words.
 func writeScorable(t *testing.T, path string, n int) {
 	t.Helper()
 	f, err := os.Create(path)

@@ -2,8 +2,8 @@ package load_test
 
 import "testing"
 
-// Two processes with one cache make each call once between them, and both get
-// the whole output.
+// Two processes that share a cache make each call only once, and both produce the whole
+// output.
 func TestTwoProcesses(t *testing.T) {
 	segments := 100
 	if full() {

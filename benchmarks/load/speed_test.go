@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// The setting of the throughput: a server of 50 ms at 256 calls at a time
-// gives 5,120 answers a second at most.
+// The setting for throughput: a server with 50 ms latency and 256 concurrent calls gives at
+// most 5,120 answers a second.
 const (
 	latency     = 50 * time.Millisecond
 	concurrency = 256
 	ideal       = float64(concurrency) / 0.05
 )
 
-// size is a size as it is at full size, or a twentieth of it.
+// size returns the full size, or a twentieth of it.
 func size(n int) int {
 	if full() {
 		return n
@@ -26,14 +26,13 @@ func size(n int) int {
 	return n / 20
 }
 
-// cpu is what an ended process used.
+// cpu returns the CPU time of a finished process.
 func (r *run) cpu() time.Duration {
 	s := r.cmd.ProcessState
 	return s.UserTime() + s.SystemTime()
 }
 
-// peak is the most memory that an ended process had, in megabytes, or 0 where
-// that is not known.
+// peak returns the peak memory of a finished process in megabytes, or 0 if unknown.
 func (r *run) peak() float64 {
 	if u, ok := r.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		return float64(u.Maxrss) / 1000
@@ -49,7 +48,7 @@ func report(b *testing.B, calls int, wall, cpu time.Duration) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// The whole program, from its start to its end, on one core.
+// The whole program, from start to end, on one core.
 func BenchmarkThroughput(b *testing.B) {
 	j := newJob(b, size(20_000), "--concurrency", fmt.Sprint(concurrency))
 	for b.Loop() {

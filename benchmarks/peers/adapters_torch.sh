@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs the Python package's adapters in lighteval's pipeline, mbrs's decoder, a step of TRL's
-# GRPOTrainer on a tiny model of random weights, and verl's reward managers, and times
-# MBR decoding by chrF beside mbrs's own.
+# GRPOTrainer on a tiny model with random weights, and verl's reward managers. Compares the time of
+# MBR decoding by chrF with mbrs's.
 #
 # usage: benchmarks/peers/adapters_torch.sh [PYTEST ARGUMENT]…
 #
-# It needs 2.8 GB of packages from PyPI and a C compiler; the environment is kept in
-# $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. A fresh one takes three to
-# six minutes on two cores, a kept one 76 seconds. .ci/run leaves it out. mbrs wants transformers 4, which verl and TRL take
-# too; datasets, xxhash and omegaconf are the releases that go with it. verl's trainers need hydra and GPUs: what
-# gives rewards in them does not.
+# It needs 2.8 GB of packages from PyPI and a C compiler; the environment is kept in $CI_CACHE, by
+# default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. With a new environment it takes three to six
+# minutes on two cores, afterwards 76 seconds. .ci/run leaves it out. mbrs needs transformers 4,
+# which verl and TRL accept too; the releases of datasets, xxhash and omegaconf match it. verl's
+# trainers need hydra and GPUs, but its reward managers do not.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 name=adapters

@@ -1,5 +1,5 @@
-# Sourced by scripts that need Python packages, in the repository's root. It leaves in
-# $venv the environment of $lock, by default the peers', which is kept in $CI_CACHE, by default
+# Sourced by scripts that need Python packages, in the repository's root. It sets $venv to the
+# environment of $lock, by default the peers', which is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci (2 GB, three minutes the first time).
 cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 lock=${lock:-benchmarks/peers/requirements.txt}
@@ -11,7 +11,7 @@ if ! [ -e "$venv/whole" ]; then
 	rm -rf "$venv"
 	mkdir -p "$cache"
 	python3 -m venv "$venv"
-	# The lock is whole, and one package of a model would bring PyTorch.
+	# The lock is complete; dependencies of one package with a model would bring PyTorch.
 	"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$lock"
 	touch "$venv/whole"
 fi

@@ -3,13 +3,12 @@
 #
 # usage: benchmarks/peers/mtme.sh
 #
-# PyPI has only an empty package of that name: the peer is installed from its
-# repository on GitHub at a pinned commit, or taken from a checkout that
-# REFRACT_MTME names. Where there is neither, this says so, and the values that
-# were taken once from that commit are what Refract is compared with.
+# PyPI has only an empty package of that name, so the peer is installed from its GitHub repository
+# at a pinned commit, or taken from the checkout named by REFRACT_MTME. If neither is available, the
+# script says so and compares Refract with values taken earlier from that commit.
 #
-# REFRACT_MTME_PARTS picks of "values", "pvalues", "tasks" and "speed"; all by default.
-# Values take mt-metrics-eval a minute or two, p-values two, tasks and speed one.
+# REFRACT_MTME_PARTS selects from "values", "pvalues", "tasks" and "speed"; by default all. For
+# values mt-metrics-eval takes a minute or two, for p-values two, for tasks and speed one each.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 commit=68a481aea1a787392d55af8f76ac8ef40c5f4664

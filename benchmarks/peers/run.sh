@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compares Refract with its peers: sacreBLEU, rouge-score, pycocoevalcap, SciPy, pyarrow,
-# Hugging Face's datasets, OpenAPI's and Kubernetes' schemas. It installs what it needs.
+# Compares Refract with its peers: sacreBLEU, rouge-score, pycocoevalcap, SciPy, pyarrow, Hugging
+# Face's datasets, and the schemas of OpenAPI and Kubernetes. It installs what it needs.
 #
 # usage: benchmarks/peers/run.sh [PYTEST ARGUMENT]…
 #
-# REFRACT_DATA names the folder of real data, by default ../shared/data; checks that need
-# it are skipped without it. REFRACT_SEED draws other texts.
+# REFRACT_DATA names the folder of real data, by default ../shared/data; checks that need it are
+# skipped without it. REFRACT_SEED changes the random texts.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/peers/environment.sh

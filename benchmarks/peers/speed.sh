@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures Refract against sacreBLEU, rouge-score, pycocoevalcap and fastchrf,
-# side by side, whole processes from files to scores, and prints the ratios.
+# Measures Refract and sacreBLEU, rouge-score, pycocoevalcap and fastchrf as whole processes, from
+# files to scores, and prints the ratios.
 #
 # usage: benchmarks/peers/speed.sh
 #
-# REFRACT_EVERY=N lets sacreBLEU score every N-th segment only (its time is
-# scaled); 1 is the whole matrix and takes minutes.
+# With REFRACT_EVERY=N sacreBLEU scores only every N-th segment, and its time is scaled; 1 is the
+# whole matrix and takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/peers
@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 
 go build -o "$work/refract" ./cmd/refract
 go test -c -o "$work/bench.test" ./benchmarks
-# The 14 systems that have MQM scores.
+# The 14 systems with MQM scores.
 wmt=$work/wmt22
 mkdir -p "$wmt/system-outputs/zh-en"
 ln -s "$data"/mt-metrics-eval-v2/wmt22/{sources,documents,references} "$wmt/"
@@ -29,7 +29,7 @@ for s in AISP-SJTU HuaweiTSC JDExploreAcademy Lan-Bridge LanguageX M2M100_1.2B-B
 done
 div=$data/div-ref/wmt22.zh-en.refA.diversified
 
-# seconds RUNS COMMAND… prints the least wall time of so many runs.
+# seconds RUNS COMMAND… prints the minimum wall time over RUNS runs.
 seconds() {
 	local runs=$1 best='' start end t
 	shift
@@ -55,7 +55,7 @@ PY
 
 echo "machine: $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores; $(go version | cut -d' ' -f3); $("$python" --version)"
 [ "$every" = 1 ] || echo "every $every. segment for sacreBLEU: its start weighs more than in the whole matrix, and so the ratios are too high"
-# A SentencePiece model, where sacreBLEU would put that of flores200.
+# A SentencePiece model, in the place where sacreBLEU would put flores200's.
 export SACREBLEU=$work
 mkdir "$work/models"
 "$python" - "$work/models/flores200sacrebleuspm" "$data"/mt-metrics-eval-v2/wmt22/{sources,references,system-outputs}/zh-en* <<'PY'
@@ -89,8 +89,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "${score[
 	differ "$work/peer.tsv" "$work/ours.tsv"
 done
 
-# The peers score a part of the matrix: every N-th segment, or every N-th system of
-# CIDEr, which needs Java. The time for that is scaled.
+# The peers score only part of the matrix, every N-th segment, or every N-th system for CIDEr, which
+# needs Java. Their time is scaled.
 for metric in rouge1 rougeL rougeLsum cider-d; do
 	part=20 aggregate=max
 	if [ "$metric" = cider-d ]; then

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Trains a tiny model of random weights for a step on what builders write, by TRL: the bytes
-# are those of the prompts and completions.
+# Trains a tiny model with random weights for one step on the builders' output, by TRL, and checks
+# that it gets the bytes of the prompts and completions.
 #
 # usage: benchmarks/peers/trainers.sh
 #
-# The environment is that of adapters_torch.sh (2.8 GB), kept in $CI_CACHE, by default
+# It uses the environment of adapters_torch.sh (2.8 GB), kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci; with it, it takes a minute. .ci/run leaves it out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

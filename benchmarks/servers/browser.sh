@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Opens the HTML report and the page of 'refract review' in a real headless
-# Chromium: no console errors, no breach of its policy, the finding and its plot,
-# tables of seven columns, sorting, filters, segments and their address, hostile
-# texts, CJK and right-to-left scripts, 30,000 outputs, accessibility (axe), light
-# and dark, phone and desktop, decisions by keyboard. With $REFRACT_DATA, the report
-# of WMT22 zh-en opens within a second and is smaller than 30 MB.
+# Opens the HTML report and the page of 'refract review' in a real headless Chromium and checks: no
+# console errors, no breach of its policy, the finding and its plot, tables of seven columns,
+# sorting, filters, segments and their address, hostile texts, CJK and right-to-left scripts, 30,000
+# outputs, accessibility (axe), light and dark, phone and desktop, decisions by keyboard. With
+# $REFRACT_DATA, the report of WMT22 zh-en must open within a second and be smaller than 30 MB.
 #
 # usage: benchmarks/servers/browser.sh [FOLDER FOR SCREENSHOTS]
 #
-# It takes $CHROMIUM, or a Chromium or Chrome that is installed; else it
-# installs one, by apt where it may, and by Playwright elsewhere.
+# It uses $CHROMIUM, or an installed Chromium or Chrome; otherwise it installs one, with apt if
+# allowed, and with Playwright if not.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/servers
@@ -36,7 +35,7 @@ if [ -z "$chromium" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; th
 	apt-get install -y -q --no-install-recommends chromium fontconfig >/dev/null || true
 	chromium=$(find_chromium)
 fi
-# Texts in Chinese and Arabic have their characters, in screenshots too.
+# Fonts for Chinese and Arabic, which the screenshots need.
 if ! fc-list :lang=zh 2>/dev/null | grep -q . || ! fc-list :lang=ar 2>/dev/null | grep -q .; then
 	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 		apt-get update -q >/dev/null

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes 2,000 items of training data by each recipe, from a server whose answers and
-# connections have all faults; interrupts and kills each run eight times, resumes it, and
-# wants nothing asked twice, equal bytes, and counts that add up. Then loads what was made, in
+# Makes 2,000 items of training data by each recipe, from a server whose answers and connections
+# have all faults. Interrupts and kills each run eight times, resumes it, and checks that nothing is
+# asked twice, that the bytes are equal, and that the counts add up. Then loads the results, in
 # every form, with Hugging Face's datasets.
 #
 # usage: benchmarks/servers/builders.sh [GO TEST FLAG]…
 #
-# The virtual environment is that of wheel.sh, kept in $CI_CACHE, by default
+# The virtual environment is the one of wheel.sh, kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes less than two minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,5 @@
-# Sourced by the checks that run a cluster in name spaces of its own, in the
-# repository's root. It leaves refract in $work/bin, which is on the path, and
-# WMT22 in $data.
+# Sourced by the checks that run a cluster in its own namespaces, in the repository's root. It puts
+# refract into $work/bin, which is on the path, and WMT22 into $data.
 data=${REFRACT_DATA:-../shared/data}
 if ! [ -e "$data/mt-metrics-eval-v2/wmt22" ]; then
 	echo "skipped: there is no $data/mt-metrics-eval-v2/wmt22"
@@ -11,7 +10,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit 0
 fi
 data=$(realpath "$data")
-work=$(mktemp -d /tmp/refract.XXXXXX) # sockets have short names
+work=$(mktemp -d /tmp/refract.XXXXXX) # sockets need short names
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/bin/refract" ./cmd/refract
 export PYTHONDONTWRITEBYTECODE=1 PATH="$work/bin:$PATH:/usr/sbin:/sbin"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs refract select against a real sentence encoder,
-# served by a real process, and compares with NumPy on the same vectors.
+# Runs refract select with a real sentence encoder, served by a separate process, and compares with
+# NumPy on the same vectors.
 #
 # usage: benchmarks/servers/embeddings.sh
 #
-# The model is part of a package, so that nothing is downloaded when it runs.
+# The model is part of a package, so nothing is downloaded during the run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/servers/serve.sh

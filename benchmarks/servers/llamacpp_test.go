@@ -15,14 +15,14 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// model is the name that benchmarks/servers/llamacpp_server.py gives its model,
-// whose context has contextTokens.
+// model is the name that benchmarks/servers/llamacpp_server.py gives its model;
+// contextTokens is the size of its context.
 const (
 	model         = "refract-tiny"
 	contextTokens = 16384
 )
 
-// llamaCPP is the base URL of a running server of llama.cpp, or skips.
+// llamaCPP returns the base URL of a running llama.cpp server, or skips the test.
 func llamaCPP(t *testing.T) string {
 	t.Helper()
 	url := os.Getenv("REFRACT_LLAMACPP")
@@ -43,7 +43,7 @@ func request(prompt string) llm.Request {
 // goOn keeps the model from ending an answer.
 var goOn = map[string]any{"ignore_eos": true}
 
-// ask wants an answer.
+// ask sends a request that must be answered.
 func ask(t *testing.T, c *llm.Client, r llm.Request) llm.Response {
 	t.Helper()
 	a, err := c.Complete(t.Context(), r)
@@ -76,7 +76,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 			sampled := ask(t, c, request("Paraphrase the sentences: The river is quiet."))
 			t.Logf("%+v", sampled)
 
-			// The bound on tokens holds, and shows in the finish reason.
+			// The token limit holds, and the finish reason shows it.
 			r := request("Paraphrase the sentences: The river is quiet.")
 			r.Temperature, r.TopP, r.MaxTokens, r.Extra = 0, 1, 7, goOn
 			cut := ask(t, c, r)
@@ -84,7 +84,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 				t.Errorf("an answer of 7 tokens: %+v", cut)
 			}
 
-			// At temperature 0 an answer comes again; at 1 it does not.
+			// At temperature 0 an answer is repeated; at 1 it is not.
 			r.MaxTokens = 64
 			if a, b := ask(t, c, r), ask(t, c, r); a.Text != b.Text {
 				t.Errorf("temperature 0: %q and %q", a.Text, b.Text)
@@ -97,7 +97,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 				t.Error("temperature 1: eight equal answers")
 			}
 
-			// A seed makes a sampled answer come again, and a stop string ends it.
+			// A seed makes a sampled answer repeatable, and a stop string ends it.
 			r = request("Say something.")
 			r.Extra = map[string]any{"seed": 7}
 			a := ask(t, c, r)
@@ -119,7 +119,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 	}
 }
 
-// What go-openai has no field for reaches the server too.
+// Fields that go-openai does not have also reach the server.
 func TestLlamaCPPFurtherFields(t *testing.T) {
 	r := request("Is it?")
 	r.Extra = map[string]any{"grammar": `root ::= "yes" | "no"`}
@@ -143,7 +143,7 @@ func TestLlamaCPPLongPrompt(t *testing.T) {
 	}
 }
 
-// slots is what the server says of its work.
+// slots is the server's report about its work.
 type slots []struct {
 	Processing bool `json:"is_processing"`
 }
@@ -157,10 +157,10 @@ func (s slots) busy() (n int) {
 	return n
 }
 
-// get reads from the server, beside the client under test.
+// get reads from the server without the client under test.
 func get(t *testing.T, path string) []byte { return beside(t, llamaCPP(t), path, nil) }
 
-// busy is how many slots work.
+// busy returns the number of working slots.
 func busy(t *testing.T) int {
 	t.Helper()
 	var s slots
@@ -170,8 +170,8 @@ func busy(t *testing.T) int {
 	return s.busy()
 }
 
-// predicted is how many tokens the server has made, without those of answers
-// that it is still at.
+// predicted returns how many tokens the server has generated, except for answers still in
+// progress.
 func predicted(t *testing.T) int {
 	t.Helper()
 	for line := range strings.Lines(string(get(t, "/metrics"))) {
@@ -184,8 +184,7 @@ func predicted(t *testing.T) int {
 	return 0
 }
 
-// The server stops working on a call that is cancelled: it makes fewer tokens
-// than it was asked for.
+// The server stops working on a cancelled call: it generates fewer tokens than requested.
 func TestLlamaCPPCancel(t *testing.T) {
 	c := client(t, llm.Chat)
 	before := predicted(t)
@@ -209,8 +208,8 @@ func TestLlamaCPPCancel(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	// The server looks for clients that left whenever nothing has happened for
-	// a second, and a question about its slots is such a happening.
+	// The server looks for disconnected clients only after a second without events, and a
+	// request about its slots is an event.
 	for busy(t) > 0 {
 		time.Sleep(1500 * time.Millisecond)
 	}
@@ -222,7 +221,7 @@ func TestLlamaCPPCancel(t *testing.T) {
 	ask(t, c, request("Are you free?"))
 }
 
-// The program expands against the server, and its second run makes no call.
+// The program expands with this server, and its second run makes no call.
 func TestLlamaCPPExpand(t *testing.T) {
 	url := llamaCPP(t)
 	dir, program := t.TempDir(), program(t)
@@ -237,7 +236,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 	expand := func(args ...string) string {
 		out, said, code := run(t, dir, program, append([]string{"expand", "jsonl:in.jsonl", "--model", model, "--base-url", url,
 			"--prompts", "ten@de,plain", "--max-tokens", "40", "--resample", "1", "--concurrency", "16", "--samples", fmt.Sprint(samples)}, args...)...)
-		// Under a schema the model need not end a text within its tokens.
+		// Under a schema the model may not finish a text within its token limit.
 		if code != 0 && (code != 1 || !strings.Contains(said, "no answer is usable")) {
 			t.Fatalf("expand: %d\n%s", code, said)
 		}
@@ -254,8 +253,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 		if err != nil || !bytes.Equal(out, again) {
 			t.Errorf("%s: the second run's output differs (%v)", endpoint, err)
 		}
-		// The model speaks nonsense, so it is the checks' business what becomes
-		// of an answer; but none is lost.
+		// The model writes nonsense, so the checks may reject any answer, but none may be lost.
 		for line := range bytes.Lines(out) {
 			var seg struct {
 				Variants, Rejected []json.RawMessage

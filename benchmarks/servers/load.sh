@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Measures refract expand against a server of 50 ms latency, and lets it face
-# faults, kill -9 and a second process on its cache. Program and server are
-# processes of their own, on a core each where there are two.
+# Measures refract expand with a server of 50 ms latency, and exposes it to faults, kill -9 and a
+# second process on its cache. Program and server are separate processes, on a core each if there
+# are two.
 #
 # usage: benchmarks/servers/load.sh [GO TEST FLAG]…
 #
-# REFRACT_LOAD=short makes all of it twenty times smaller; in full it takes about
-# ten minutes.
+# REFRACT_LOAD=short makes everything twenty times smaller; in full it takes about ten minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export REFRACT_LOAD=${REFRACT_LOAD:-full}

@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// The server ignores what asks for a prompt's log-probabilities, or refuses it.
-// If a later one gives them, the client has to read them.
+// The server ignores or refuses requests for a prompt's log-probabilities. If a later
+// version returns them, the client has to read them.
 func TestLlamaCPPPromptLogprobs(t *testing.T) {
 	r, err := client(t, llm.Completions).Complete(t.Context(), llm.Request{
 		Model: model, Prompt: "The river is quiet. It is cold.", TopP: 1, MaxTokens: 1, PromptLogprobs: true,
@@ -33,7 +33,7 @@ func TestLlamaCPPPromptLogprobs(t *testing.T) {
 // The ids of the model's special tokens.
 var specials = map[int]string{0: "<unk>", 1: "<s>", 2: "</s>"}
 
-// tokenize is how the server reads a prompt.
+// tokenize returns the tokens of a prompt on the server.
 func tokenize(t *testing.T, prompt string) []int {
 	return tokenized(t, llamaCPP(t), map[string]any{"content": prompt, "add_special": true, "parse_special": true})
 }
@@ -48,8 +48,8 @@ func special(tokens []int) (n int) {
 	return n
 }
 
-// A text's own special tokens end or begin a prompt where it is sent as it is.
-// The hardened form of a judge sends them as text.
+// Special tokens in a text end or begin a prompt if the text is sent unchanged. The
+// hardened form of a judge sends them as text.
 func TestLlamaCPPSpecialTokens(t *testing.T) {
 	hostile := judge.Fields{
 		Source:     "Der Fluss ist still.",

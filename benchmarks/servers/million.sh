@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures chrF max on datasets of 20 systems and 11 references that are made of WMT22
-# zh-en by a seeded generator.
+# Measures chrF max on datasets of 20 systems and 11 references, made from WMT22 zh-en by a seeded
+# generator.
 #
 # usage: benchmarks/servers/million.sh [SEGMENTS]…
 #
-# Default 10000 and 100000. 1000000 takes 6 GB, in $REFRACT_MILLION or a temporary
-# folder, and about ten minutes on two cores.
+# The default is 10000 and 100000. 1000000 takes 6 GB, in $REFRACT_MILLION or a temporary folder,
+# and about ten minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export REFRACT_SEGMENTS="${*:-10000 100000}"

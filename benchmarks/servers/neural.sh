@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Serves BERTScore with real weights on a real Triton, and compares with the
-# figures of the official package, over HTTP and through refract, while the server crashes.
+# Serves BERTScore with real weights on a real Triton, and compares with the official package's
+# values, over HTTP and through refract, while the server crashes.
 #
 # usage: benchmarks/servers/neural.sh
 #
-# The virtual environment (1.7 GB) is kept in $CI_CACHE. It is made by python3.11, or
-# what REFRACT_PYTHON names.
+# The virtual environment (1.7 GB) is kept in $CI_CACHE. It is made with python3.11, or the Python
+# that REFRACT_PYTHON names.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 requirements=benchmarks/servers/neural_requirements.txt

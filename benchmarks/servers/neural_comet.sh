@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Serves COMET, xCOMET and BERTScore on a real MLServer and compares with the official packages, then
-# runs the other metrics on tiny models of random weights.
+# Serves COMET, xCOMET and BERTScore on a real MLServer and compares with the official packages,
+# then runs the other metrics on tiny models with random weights.
 #
 # usage: benchmarks/servers/neural_comet.sh
 #

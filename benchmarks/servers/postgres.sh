@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Run the tests of the Postgres cache against a real server: a private one with
-# its own data in a temporary folder, on a free port of this machine, which ends
-# with the script, and a PgBouncer before it, which gives each transaction another
-# connection. Debian's packages are installed where there are none.
-# Usage: postgres.sh [flags of go test], by default -race
+# Runs the tests of the Postgres cache against a real server: a private one with its data in a
+# temporary folder, on a free local port, which ends with the script. In front of it runs a
+# PgBouncer, which gives each transaction another connection. Debian's packages are installed if
+# missing. Usage: postgres.sh [flags of go test], by default -race
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 bin() { ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1; }
 if [ -z "$(bin)" ] || ! [ -x /usr/sbin/pgbouncer ]; then
-	# Installing the package must not start a server of the system.
+	# Installing the package must not start a system-wide server.
 	mkdir -p /etc/postgresql-common
 	[ -e /etc/postgresql-common/createcluster.conf ] ||
 		echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
@@ -17,7 +16,7 @@ if [ -z "$(bin)" ] || ! [ -x /usr/sbin/pgbouncer ]; then
 fi
 bin=$(bin)
 
-# A server refuses to run as root.
+# Postgres refuses to run as root.
 as=()
 if [ "$(id -u)" = 0 ]; then
 	as=(runuser -u postgres --)
@@ -71,7 +70,7 @@ if [ "$started" = no ]; then
 	exit 1
 fi
 
-# Its few connections are those of whoever has a transaction open.
+# It has few connections, which go to whoever has an open transaction.
 cat >"$dir/run/pgbouncer.ini" <<EOF
 [databases]
 * = host=127.0.0.1 port=$port
@@ -91,7 +90,7 @@ EOF
 if [ "$(id -u)" = 0 ]; then
 	chown postgres "$dir/run/users"
 fi
-# A port that is taken shows as a process that ends at once.
+# If the port is taken, the process ends at once.
 for _ in 1 2 3 4 5; do
 	pooled=$((20000 + RANDOM % 30000))
 	echo "listen_port = $pooled" >>"$dir/run/pgbouncer.ini"
@@ -109,7 +108,7 @@ if [ -z "$pooler" ]; then
 fi
 export REFRACT_PGBOUNCER="postgres://refract:$password@127.0.0.1:$pooled/postgres?sslmode=disable"
 
-# The tests stop the server in the middle of their work, and start it again.
+# The tests stop and restart the server while they use it.
 export REFRACT_POSTGRES="postgres://refract:$password@127.0.0.1:$port/postgres?sslmode=disable"
 export REFRACT_POSTGRES_STOP=$dir/stop.sh
 export REFRACT_POSTGRES_START=$dir/start.sh
@@ -118,5 +117,5 @@ if [ $# = 0 ]; then
 fi
 go test -count=1 "$@" ./cache
 go test -count=1 "$@" -run Postgres -skip Crowd ./cmd/refract/command
-# 64 programs at once, each as small as they are built.
+# 64 programs at once, each built as small as possible.
 go test -count=1 -run PostgresCrowd ./cmd/refract/command

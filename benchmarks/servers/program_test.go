@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// program builds the program and gives its path.
+// program builds the program and returns its path.
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "refract")
@@ -18,7 +18,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// run runs a program in a folder and gives what it writes and its exit code.
+// run runs a program in a folder and returns its output and exit code.
 func run(t *testing.T, dir, path string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -1,6 +1,6 @@
-# Sourced by scripts that need a server that a Python program of this folder starts.
-# serve PROGRAM [ARGUMENT]… starts it, leaves its address in $url, and stops it when the
-# script ends. $venv and $cache are those of environment.sh; $work is a folder that goes.
+# Sourced by scripts that need a server from a Python program in this folder. serve PROGRAM
+# [ARGUMENT]… starts it, sets $url to its address, and stops it when the script ends. $venv and
+# $cache are those of environment.sh; $work is a temporary folder.
 here=benchmarks/servers
 source benchmarks/peers/environment.sh
 work=$(mktemp -d)

@@ -1,9 +1,8 @@
-// Package servers's tests check the client and the program
-// against real model servers. They are skipped unless the environment names
-// one. benchmarks/servers/llamacpp.sh installs llama.cpp's and runs them with it:
-// calls of all kinds, every judge, the order of calls. benchmarks/servers/vllm.sh
-// does so with vLLM, and adds structured output, its prefix cache, special tokens
-// and log-probabilities of prompts.
+// Package servers's tests check the client and the program against real model servers. They
+// are skipped unless the environment names one. benchmarks/servers/llamacpp.sh installs
+// llama.cpp's server and runs them with it: calls of all kinds, every judge, the order of
+// calls. benchmarks/servers/vllm.sh does the same with vLLM, and adds structured output,
+// its prefix cache, special tokens and log-probabilities of prompts.
 package servers_test
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// clientOf is a client of the server under a base URL.
+// clientOf returns a client of the server at a base URL.
 func clientOf(t *testing.T, base string, endpoint llm.Endpoint) *llm.Client {
 	t.Helper()
 	c, err := llm.New(llm.Config{BaseURL: base, Endpoint: endpoint, Timeout: time.Minute, MaxRetries: -1})
@@ -28,8 +27,8 @@ func clientOf(t *testing.T, base string, endpoint llm.Endpoint) *llm.Client {
 	return c
 }
 
-// beside reads from a server, beside the client under test: a path beside the
-// version of its base URL, by POST where there is a body.
+// beside reads a path outside of the API version in a server's base URL, without the client
+// under test; with a body it uses POST.
 func beside(t *testing.T, base, path string, body []byte) []byte {
 	t.Helper()
 	address := strings.TrimSuffix(base, "/v1") + path
@@ -51,7 +50,7 @@ func beside(t *testing.T, base, path string, body []byte) []byte {
 	return b
 }
 
-// tokenized are the ids of the tokens that a server answers for a body.
+// tokenized returns the token ids that a server gives for a body.
 func tokenized(t *testing.T, base string, body map[string]any) []int {
 	t.Helper()
 	b, err := json.Marshal(body)

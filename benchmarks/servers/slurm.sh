@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Runs the scripts of deploy/slurm on a real SLURM of two nodes: an array and its
-# merge; an array that is not complete; a task that is killed, a node that
-# crashes, and a slurmd that dies and leaves its tasks to run beside their copies.
+# Runs the scripts of deploy/slurm on a real SLURM with two nodes: an array and its merge; an
+# incomplete array; a task that is killed, a node that crashes, and a slurmd that dies while its
+# tasks go on next to their replacements.
 #
 # usage: benchmarks/servers/slurm.sh
 #
-# It needs root and Linux, and installs Debian's packages where they are missing
-# (13 MB); it takes about two minutes. The cluster is alone in name spaces of its
-# own, and ends with the script.
+# It needs root and Linux, and installs Debian's packages if they are missing (13 MB); it takes
+# about two minutes. The cluster runs in its own namespaces and ends with the script.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/servers/cluster.sh

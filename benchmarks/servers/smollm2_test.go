@@ -39,7 +39,7 @@ var tenReferences = []string{
 
 const tenPrompts = "order,voice,plain"
 
-// expandedLine is what is looked at of an expanded segment.
+// expandedLine has the fields of an expanded segment that are checked.
 type expandedLine struct {
 	References         []string
 	Variants, Rejected []struct {
@@ -64,8 +64,8 @@ func expandedLines(t *testing.T, path string) (out []expandedLine) {
 	return out
 }
 
-// A real model, from references to a published set: no answer is lost, each has
-// its verdict, and none is taken for what it is not.
+// A real model, from references to a published set: no answer is lost, each has its
+// verdict, and none is mistaken for something else.
 func TestSmolLM2Expand(t *testing.T) {
 	url := smolLM2URL(t)
 	dir, program := t.TempDir(), program(t)
@@ -94,7 +94,7 @@ func TestSmolLM2Expand(t *testing.T) {
 	for _, form := range []string{"json", "text"} {
 		asked := form
 		if form == "json" {
-			asked = "auto" // which finds out that the server gives it
+			asked = "auto" // finds out that the server supports it
 		}
 		cache, file := form+".sqlite", form+".jsonl"
 		if said := expand(cache, file, "--form", asked); strings.Contains(said, "the server gives no JSON") {
@@ -105,7 +105,7 @@ func TestSmolLM2Expand(t *testing.T) {
 
 		verdicts, accepted := map[string]int{}, 0
 		for i, s := range expandedLines(t, filepath.Join(dir, file)) {
-			if n := len(s.Variants) + len(s.Rejected); n < 3 { // an answer that the limit cut is asked for once more
+			if n := len(s.Variants) + len(s.Rejected); n < 3 { // an answer truncated at the limit is requested once more
 				t.Errorf("%s: segment %d has %d answers", form, i+1, n)
 			}
 			for k, v := range slices.Concat(s.Variants, s.Rejected) {
@@ -155,7 +155,7 @@ func TestSmolLM2Expand(t *testing.T) {
 		}
 	}
 
-	// The judge of meaning: same, changed, or no verdict, and each is told.
+	// The judge of meaning says same, changed, or nothing usable, and each is reported.
 	said := expand("text.sqlite", "judged.jsonl", "--form", "text", "--prompts", "order", "--judge", smolLM2)
 	if strings.Contains(said, "meaning checked by "+smolLM2) {
 		t.Errorf("a model of this size is better than chance: %s", said)
@@ -169,7 +169,7 @@ func TestSmolLM2Expand(t *testing.T) {
 	t.Logf("judged for meaning: %v", verdicts)
 }
 
-// same wants two files to be equal.
+// same checks that two files are equal.
 func same(t *testing.T, a, b string) {
 	t.Helper()
 	x, err := os.ReadFile(a)
@@ -182,8 +182,8 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// A judge of each form of answer asks the model. Most of what it says is no
-// report: the run says so and fails, and no number comes out of it.
+// A judge of each answer form asks the model. Most answers are not valid reports: the run
+// says so and fails, and prints no number.
 func TestSmolLM2Judges(t *testing.T) {
 	url := smolLM2URL(t)
 	dir, program := t.TempDir(), program(t)

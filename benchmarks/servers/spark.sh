@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Runs deploy/spark/refract_spark.py on a real standalone cluster of Spark, a master
-# and two workers: scoring and expanding, also while a worker and its executor are
-# killed in the middle; the results are those of one process.
+# Runs deploy/spark/refract_spark.py on a real standalone Spark cluster, a master and two workers:
+# scoring and expanding, also while a worker and its executor are killed. The results must equal
+# those of one process.
 #
 # usage: benchmarks/servers/spark.sh
 #
-# It needs root and Linux (Spark listens on all interfaces, so the cluster is alone
-# in a name space of the network) and Java 17, which is installed where there is
-# none. pyspark from PyPI (430 MB) is kept in $CI_CACHE, by default
-# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes about four minutes.
+# It needs root and Linux (Spark listens on all interfaces, so the cluster gets its own network
+# namespace) and Java 17, which is installed if missing. pyspark from PyPI (430 MB) is kept in
+# $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci. It takes about four minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/servers/cluster.sh

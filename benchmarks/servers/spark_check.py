@@ -1,5 +1,5 @@
-"""Runs the job of deploy/spark on a standalone cluster that loses a worker, and
-wants what one process gives: spark_check.py JOB DATA WORK (see spark.sh)."""
+"""Runs the job of deploy/spark on a standalone cluster that loses a worker, and expects the result of one
+process: spark_check.py JOB DATA WORK (see spark.sh)."""
 
 import glob
 import json
@@ -29,7 +29,7 @@ def main():
     with open("whole.jsonl") as f, open("part.jsonl", "w") as to:
         for i, line in zip(range(SEGMENTS), f):
             s = json.loads(line)
-            # No two prompts are equal, so that each is asked for once.
+            # All prompts differ, so each is asked once.
             to.write(json.dumps({"id": s["id"], "references": [f"{i} {s['references'][0]}"]}) + "\n")
     scoring = ["-m", "bleu", "-m", "chrf", "-m", "ter"]
     refract("score", "jsonl:whole.jsonl", *scoring, "-f", "jsonl", "-o", "one.jsonl")
@@ -77,7 +77,7 @@ class Cluster:
             return subprocess.Popen([f"{home}/bin/spark-class", "org.apache.spark.deploy." + name, *words], stdout=to, stderr=to)
 
     def settle(self):
-        """Has two workers at work."""
+        """Makes sure that two workers run."""
         self.workers = [w for w in self.workers if w.poll() is None]
         while len(self.workers) < 2:
             n = 1 + len(glob.glob(f"{work}/worker-*.log"))

@@ -1,7 +1,7 @@
-# Sourced by checks with packages that need PyTorch, in the repository's root. It makes the
-# virtual environment of the files $requirements, named after $name, and leaves it in $venv. PyTorch's
-# wheel asks for 3 GB of NVIDIA's libraries, so that packages are installed without their
-# dependencies, and empty libraries stand in for NVIDIA's. It is kept in $CI_CACHE, by default
+# Sourced by checks with packages that need PyTorch, in the repository's root. It makes a virtual
+# environment from the files $requirements, named $name, and sets $venv to it. PyTorch's wheel
+# depends on 3 GB of NVIDIA's libraries, so packages are installed without dependencies, and empty
+# libraries replace NVIDIA's. It is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci.
 here=$PWD/benchmarks/servers
 cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}

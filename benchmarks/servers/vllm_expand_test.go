@@ -23,7 +23,7 @@ func letters(t *testing.T, dir string, segments int) {
 	}
 }
 
-// answers are the texts of an expansion, accepted or not, by segment.
+// answers returns the texts of an expansion, accepted or not, by segment.
 func answers(t *testing.T, path string) (all [][]string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -34,7 +34,7 @@ func answers(t *testing.T, path string) (all [][]string) {
 		var s struct {
 			Variants, Rejected []struct {
 				Text   string
-				Origin struct{ Raw *string } // where it is not the text
+				Origin struct{ Raw *string } // if it differs from the text
 			}
 		}
 		if err := json.Unmarshal(line, &s); err != nil {
@@ -52,8 +52,8 @@ func answers(t *testing.T, path string) (all [][]string) {
 	return all
 }
 
-// The program waits for a server that is still loading. benchmarks/servers/vllm.sh
-// runs this before all else.
+// The program waits for a server that is still loading. benchmarks/servers/vllm.sh runs
+// this test first.
 func TestVLLMWait(t *testing.T) {
 	url, dir, program := vLLM(t), t.TempDir(), program(t)
 	letters(t, dir, 1)

@@ -15,17 +15,16 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// Random weights give garbage, which no judge takes for a score. Where the
-// server is asked for structured output it gives what keeps to the schema: a
-// judgement if it is whole, though a senseless one, and else the beginning of
-// one.
+// Random weights give garbage, which no judge accepts as a score. If the server is asked
+// for structured output, its answer follows the schema: a complete answer is a judgement,
+// though a senseless one; a truncated one is only its beginning.
 func TestVLLMJudges(t *testing.T) {
 	url, dir, program := vLLM(t), t.TempDir(), program(t)
 	in := invented(t, dir)
 	structured, whole := 0, 0
 	for _, d := range judge.Builtin() {
 		if d.Likelihood != nil {
-			continue // another check's
+			continue // covered by another check
 		}
 		for _, hardened := range []bool{false, true} {
 			resolved, err := d.Resolve(options(t, d.Name))
@@ -103,8 +102,8 @@ func TestVLLMJudges(t *testing.T) {
 	t.Logf("%d of %d structured answers are whole", whole, structured)
 }
 
-// asksFor is the schema of the answer to a judge's last turn, nil if the
-// server is asked for none.
+// asksFor returns the schema for the answer to a judge's last turn, nil if the server is
+// not asked for one.
 func asksFor(t *testing.T, r *judge.Resolved) map[string]any {
 	t.Helper()
 	last := r.Turns() - 1
@@ -125,8 +124,8 @@ func asksFor(t *testing.T, r *judge.Resolved) map[string]any {
 	return extra.Format.Schema.Schema
 }
 
-// keepsTo is nil for a whole answer that keeps to a schema, and io.ErrUnexpectedEOF for
-// one that ends too early.
+// keepsTo returns nil for a complete answer that follows a schema, and io.ErrUnexpectedEOF
+// for a truncated one.
 func keepsTo(schema map[string]any, raw []byte) error {
 	var value any
 	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&value); err != nil {

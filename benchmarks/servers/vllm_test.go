@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// expectation is what transformers says of a text and a model.
+// expectation holds transformers' values for a text and a model.
 type expectation struct {
 	Prefix, Continuation string
 	Mean                 float64
@@ -23,13 +23,13 @@ type expectation struct {
 // vllmContext is the --max-model-len of benchmarks/servers/vllm.sh.
 const vllmContext = 4096
 
-// vllmModel is what benchmarks/servers/vllm_model.py says of a model.
+// vllmModel is what benchmarks/servers/vllm_model.py writes about a model.
 type vllmModel struct {
 	Texts    []expectation
 	Specials map[string]int // special tokens with their ids
 }
 
-// vLLM is the base URL of a running server of vLLM, or skips.
+// vLLM returns the base URL of a running vLLM server, or skips the test.
 func vLLM(t *testing.T) string {
 	t.Helper()
 	url := os.Getenv("REFRACT_VLLM")
@@ -39,7 +39,7 @@ func vLLM(t *testing.T) string {
 	return url
 }
 
-// vLLMModel is what is known of the server's model.
+// vLLMModel returns what is known about the server's model.
 func vLLMModel(t *testing.T) (m vllmModel) {
 	t.Helper()
 	vLLM(t)
@@ -57,7 +57,7 @@ func vLLMClient(t *testing.T, endpoint llm.Endpoint) *llm.Client {
 	return clientOf(t, vLLM(t), endpoint)
 }
 
-// The server says what it serves.
+// The server says which model it serves.
 func TestVLLMReady(t *testing.T) {
 	c := vLLMClient(t, llm.Chat)
 	if faults := c.Ready(t.Context(), model); faults[0] != nil {
@@ -73,8 +73,8 @@ func TestVLLMReady(t *testing.T) {
 	}
 }
 
-// A prompt that is too long is refused, and known as such. One that leaves too
-// little room for the answer is not: the answer ends where the context does.
+// A prompt that is too long is refused, and the error is recognised. A prompt that leaves
+// too little room for the answer is not refused: the answer ends where the context does.
 func TestVLLMLongPrompt(t *testing.T) {
 	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
 		c := vLLMClient(t, endpoint)
@@ -100,8 +100,8 @@ func TestVLLMLongPrompt(t *testing.T) {
 	}
 }
 
-// The likelihood of a text is the same by vLLM, read by the program, and by
-// transformers, whose tokenizer says itself where tokens stand.
+// The likelihood of a text is the same from vLLM, read by the program, as from
+// transformers, whose tokenizer gives the token offsets.
 func TestVLLMLikelihood(t *testing.T) {
 	url, dir := vLLM(t), t.TempDir()
 	var rows bytes.Buffer

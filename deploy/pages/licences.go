@@ -14,9 +14,8 @@ import (
 
 var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 
-// licences are the texts that come with the modules of the programs, on any of the
-// systems, and with Go. A module without one is an error, and
-// so is one under a GNU licence.
+// licences returns the licence texts of Go and of the modules that the programs link, on any of the
+// systems. A module without a licence is an error, and so is a GNU licence.
 func licences() ([]byte, error) {
 	root, err := list("env", "", "GOROOT")
 	if err != nil {
@@ -54,7 +53,7 @@ func licences() ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if bytes.Contains(text, []byte("GENERAL PUBLIC LICENSE")) { // the title of GPL, LGPL and AGPL
+			if bytes.Contains(text, []byte("GENERAL PUBLIC LICENSE")) { // in the title of GPL, LGPL and AGPL
 				return nil, fmt.Errorf("%s is under a GNU licence, and programs under MIT link none: use another module", name)
 			}
 			fmt.Fprintf(&b, "==== %s: %s\n\n%s\n\n", name, file, bytes.TrimSpace(text))
@@ -63,7 +62,7 @@ func licences() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// list runs go for a system, "" for this one.
+// list runs a go command for a system, "" for this one.
 func list(command, system string, args ...string) (string, error) {
 	cmd := exec.Command("go", append([]string{command}, args...)...)
 	cmd.Stderr = os.Stderr

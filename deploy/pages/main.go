@@ -1,7 +1,6 @@
-// Command pages writes what stands beside the programs in a release to a folder: man
-// pages, completions, and the licences of the modules that are linked. It is run in
-// the repository's root: pages DIR [TAG]. A tag that is not of the program's version
-// is an error.
+// Command pages writes the files that accompany the programs in a release to a folder: man pages,
+// completions, and the licences of the linked modules. Run it in the repository's root: pages DIR
+// [TAG]. A tag that differs from the program's version is an error.
 package main
 
 import (
@@ -41,8 +40,7 @@ func run(args []string) error {
 	return os.WriteFile(filepath.Join(args[0], "LICENSES.txt"), texts, 0o666)
 }
 
-// pages writes in man a page for each command, and in completions a script for each
-// shell.
+// pages writes a man page for each command into man, and a script for each shell into completions.
 func pages(dir string) error {
 	root := command.Root()
 	completions := filepath.Join(dir, "completions")
@@ -56,6 +54,6 @@ func pages(dir string) error {
 	file := func(name string) string { return filepath.Join(completions, name) }
 	err = errors.Join(root.GenBashCompletionFileV2(file("refract.bash"), true), root.GenZshCompletionFile(file("_refract")),
 		root.GenFishCompletionFile(file("refract.fish"), true), root.GenPowerShellCompletionFileWithDesc(file("refract.ps1")))
-	root.RemoveCommand(shell) // which speaks for itself
+	root.RemoveCommand(shell) // documents itself
 	return errors.Join(err, doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "refract " + refract.Version, Date: &time.Time{}}, filepath.Join(dir, "man")))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// A release has notes: the page of a release links to CHANGELOG.md, whose first part is that of
-// the version, has a date, and fits one screen.
+// A release has notes: its page links to CHANGELOG.md, whose first part is about the version, has
+// a date, and fits one screen.
 func TestNotes(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
 	if err != nil {
@@ -29,8 +29,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Every command has a man page, each shell its completions, and the cask of
-// Homebrew names all pages.
+// Every command has a man page, every shell its completions, and Homebrew\'s cask names all pages.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	if err := pages(dir); err != nil {

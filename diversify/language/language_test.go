@@ -149,7 +149,7 @@ func TestTranslations(t *testing.T) {
 
 // How many of twelve answers in a language close to the reference's are
 // caught, and how many of 24 in its own. What is to be known of that stands in
-// docs/explanation/checks.md.
+// docs/reference/checks.md.
 func TestRelated(t *testing.T) {
 	texts := translations(t)
 	of := func(reference, answer string, by int) int {

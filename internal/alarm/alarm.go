@@ -1,7 +1,8 @@
-// Package alarm finds what a rewriting may have changed of the meaning. Each alarm is a
-// rule by words that a person can check; none of them makes a variant wrong. It knows the
-// words of English, German, French, Spanish, Russian, Chinese and Japanese. In other
-// languages it finds what needs none: names, questions, and what was dropped or added.
+// Package alarm points at places where a rewriting may have changed the meaning. Each alarm
+// comes from a rule on words that a person can check; an alarm does not prove a variant wrong.
+// The package has word lists for English, German, French, Spanish, Russian, Chinese and
+// Japanese. In other languages it raises only the alarms that need no list: names, questions,
+// and dropped or added words.
 package alarm
 
 import (
@@ -14,16 +15,16 @@ import (
 
 // The kinds of alarms.
 const (
-	Negation = "negation" // one of the two denies
+	Negation = "negation" // one text is negated, the other is not
 	Modality = "modality" // must became may
 	Name     = "name"     // a name is lost or new
 	Unit     = "unit"     // miles became kilometres
 	Quantity = "quantity" // all became some
-	Dropped  = "dropped"  // words are lost, with none in their place
-	Added    = "added"    // words are new, in the place of none
-	Role     = "role"     // two words are exchanged, and nothing else
-	Question = "question" // one of the two asks, and the other states
-	// Embedding: the vectors of the two texts are far apart. Find asks nobody for them.
+	Dropped  = "dropped"  // words were removed and not replaced
+	Added    = "added"    // words were added that replace nothing
+	Role     = "role"     // two words swapped places, and nothing else changed
+	Question = "question" // one text asks, the other states
+	// Embedding: the vectors of the two texts are far apart. Find never raises it: it has no vectors.
 	Embedding = "embedding"
 )
 
@@ -32,20 +33,20 @@ func Kinds() []string {
 	return []string{Negation, Modality, Name, Unit, Quantity, Dropped, Added, Role, Question}
 }
 
-// ByWords returns the kinds that need the words of a language.
+// ByWords returns the kinds that need a word list for the language.
 func ByWords() []string { return []string{Negation, Modality, Unit, Quantity} }
 
-// HasWords reports whether the words of the language of a text are known.
+// HasWords reports whether there is a word list for the language of a text.
 func HasWords(reference string) bool { return lexicons()[language.Of(reference)] != nil }
 
-// Kind returns the kind of an alarm that Find has returned.
+// Kind returns the kind of an alarm that Find returned.
 func Kind(alarm string) string {
 	kind, _, _ := strings.Cut(alarm, ":")
 	return kind
 }
 
-// Find returns the alarms about a variant of a reference, each a kind and the words that
-// raised it, such as "modality: must → may", in the order of Kinds. The source may be "".
+// Find returns the alarms for a variant of a reference, in the order of Kinds. Each names its
+// kind and the words that raised it, such as "modality: must → may". source may be "".
 func Find(reference, source, variant string) (found []string) {
 	code := language.Of(reference)
 	if code == "" {
@@ -76,7 +77,7 @@ func Find(reference, source, variant string) (found []string) {
 	return found
 }
 
-// arrow shows an exchange.
+// arrow formats lost and added words as "lost → added".
 func arrow(lost, added []string) string {
 	return strings.Join(slices.Compact(lost), ", ") + " → " + strings.Join(slices.Compact(added), ", ")
 }

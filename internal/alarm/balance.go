@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what is dropped and added.
+// Thresholds for dropped and added words.
 const (
 	mostDropped = 0.42
 	mostAdded   = 0.5
-	leastAdded  = 4 // words: as many make a short text polite
+	leastAdded  = 4 // up to 4 added words may only make a short text more polite
 )
 
-// balance finds words that are lost with none in their place, and words that are new in
-// the place of none. A rewriting puts about as many other words in the place of those of
-// the reference, so that exchanged words say nothing.
+// balance finds words that were removed but not replaced, and words that were added but replace
+// nothing. A rewriting usually replaces words by about as many others, so replaced words raise
+// no alarm here.
 //
-// alike is the share of the words of the shorter text that the other one has too.
+// alike is the share of the shorter text's words that the longer one has too.
 func balance(ref, got *words) (dropped, added string, alike float64) {
 	lost, missing := unmatched(ref.list, got.list)
 	more, extra := unmatched(got.list, ref.list)
@@ -38,7 +38,7 @@ func balance(ref, got *words) (dropped, added string, alike float64) {
 	return dropped, added, alike
 }
 
-// list shows the first words.
+// list formats the first few words for a message.
 func list(words []string) string {
 	if len(words) > 4 {
 		words = append(words[:4:4], "…")
@@ -46,8 +46,8 @@ func list(words []string) string {
 	return strings.Join(words, " ")
 }
 
-// unmatched returns the words that another text lacks, each once for each time that it
-// stands there too often, and their weight. Forms of a word are one.
+// unmatched returns the words of list that other lacks, and their total weight. A word that
+// list has three times and other once is returned twice. Forms of one word count as equal.
 func unmatched(list, other []string) (lost float64, out []string) {
 	taken := make([]bool, len(other))
 next:
@@ -67,14 +67,14 @@ next:
 	return lost, out
 }
 
-// alike reports whether two words are forms of one: they begin with the same letters, and
-// have at most two others, or three in longer words.
+// alike reports whether two words look like forms of one word: they share at least their first
+// three bytes, and more than 55 % of their mean length.
 func alike(a, b string) bool {
 	n := common([]byte(a), []byte(b))
 	return n >= 3 && 2*float64(n) > 0.55*float64(len(a)+len(b))
 }
 
-// common counts what two words begin with.
+// common returns the length of the common prefix.
 func common[T byte | rune](a, b []T) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -82,8 +82,8 @@ func common[T byte | rune](a, b []T) (n int) {
 	return n
 }
 
-// weight is what a word tells: the words that only hold a sentence together are short in
-// most languages. A character of a script without spaces is half a word.
+// weight estimates how much a word says by its length, because function words are short in most
+// languages. A character of a script without spaces counts as half a word.
 func weight(word string) float64 {
 	n := 0
 	for _, r := range word {

@@ -9,9 +9,9 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// names finds names that are lost or new: words with a capital letter within a sentence.
-// German writes all nouns so, and scripts without capitals none: there a name counts where
-// another one stands in its place, or the source has it.
+// names finds lost and new names: words with a capital letter inside a sentence. German
+// capitalises all nouns, and some scripts have no capitals; there a name counts only if another
+// name replaces it or the source has it.
 func names(ref, got *words, source string) string {
 	a, b := ref.names(), got.names()
 	inSource := capitals(source)
@@ -30,7 +30,7 @@ func names(ref, got *words, source string) string {
 	return ""
 }
 
-// gone returns names that a text lacks.
+// gone returns the names that other lacks.
 func gone(names []string, other *words, others, source []string) (out []string) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(other.list, func(w string) bool { return isForm(text.Lower(name), strings.TrimSuffix(w, "'s")) })
@@ -50,7 +50,7 @@ func isForm(a, b string) bool {
 	return n >= 3 && n >= min(len(x), len(y))-2 || a == b
 }
 
-// initials reports whether a name is made of the first letters of names that follow each other.
+// initials reports whether short consists of the first letters of consecutive names.
 func initials(short string, names []string) bool {
 	var b strings.Builder
 	for _, n := range names {
@@ -60,12 +60,12 @@ func initials(short string, names []string) bool {
 	return len(short) > 1 && short == strings.ToUpper(short) && strings.Contains(b.String(), strings.ReplaceAll(short, ".", ""))
 }
 
-// capitals are the words of a text with a capital letter.
+// capitals returns the words of a text that have a capital letter.
 func capitals(s string) []string {
 	return slices.DeleteFunc(text.LetterRuns(s), func(w string) bool { return !isCapital(w) })
 }
 
-// titled reports whether most words have a capital letter, as in a heading.
+// titled reports whether at least half of the words have a capital letter, as in a heading.
 func (w *words) titled() bool { return 2*len(capitals(w.text)) > len(text.LetterRuns(w.text)) }
 
 // names returns the names of a text.
@@ -86,12 +86,12 @@ func (w *words) names() (out []string) {
 	return out
 }
 
-// isTitle reports whether a word stands before names.
+// isTitle reports whether a word is a title that precedes names.
 func isTitle(w string) bool {
 	return slices.Contains([]string{"Mr", "Mrs", "Ms", "Dr", "St", "Prof", "Herr", "Herrn", "Frau", "Mme", "Sr", "Sra", "Don", "God", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}, w)
 }
 
-// determines reports whether a German word stands before nouns that are no names: an
+// determines reports whether a German word shows that the noun after it is not a name: an
 // article, a pronoun or an adjective.
 func determines(w string) bool {
 	w = strings.ToLower(w)
@@ -123,5 +123,5 @@ func (w *words) denseNames() (out []string) {
 	return out
 }
 
-// surnames are frequent ones in Chinese.
+// surnames are frequent Chinese family names.
 const surnames = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程苏魏吕丁任沈姚卢"

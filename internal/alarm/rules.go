@@ -6,19 +6,19 @@ import (
 	"unicode"
 )
 
-// likely is the share of words that two texts have in common from which on a word that is
-// exchanged is likely a change, and no other way to say the same.
+// likely is the share of common words from which an exchanged word is more likely a change of
+// meaning than another way to say the same.
 const likely = 0.6
 
-// exchanged finds words of a scale whose class the other text lacks, in both texts, or in
-// one of them where the word is strong.
+// exchanged finds words of a scale whose class the other text lacks. Both texts must have such
+// a word, or one of them a strong one.
 func exchanged(ref, got *words, scale string) string {
 	if ref.alike < likely {
 		return ""
 	}
 	a, b := ref.hits(scale), got.hits(scale)
-	lost, lostStrong := alone(a, b)
-	added, addedStrong := alone(b, a)
+	lost, lostStrong := unshared(a, b)
+	added, addedStrong := unshared(b, a)
 	switch {
 	case len(lost) > 0 && len(added) > 0:
 		return arrow(lost, added)
@@ -30,8 +30,8 @@ func exchanged(ref, got *words, scale string) string {
 	return ""
 }
 
-// alone returns the words of whose classes the others have none.
-func alone(hits, others []hit) (out []string, strong bool) {
+// unshared returns the words of hits that have no class in common with any of others.
+func unshared(hits, others []hit) (out []string, strong bool) {
 	for _, h := range hits {
 		if !h.soft && !slices.ContainsFunc(others, func(o hit) bool {
 			return slices.ContainsFunc(o.classes, func(c string) bool { return slices.Contains(h.classes, c) })
@@ -42,8 +42,8 @@ func alone(hits, others []hit) (out []string, strong bool) {
 	return out, strong
 }
 
-// negation compares the parity of denials. A word that may stand for one, and that only
-// the text with fewer has, explains a difference.
+// negation compares whether the numbers of negations are odd or even. A difference is explained,
+// and raises no alarm, if the text with fewer negations has a word that may stand for one.
 func negation(ref, got *words) string {
 	if ref.alike < likely {
 		return ""
@@ -61,7 +61,7 @@ func negation(ref, got *words) string {
 	return ""
 }
 
-// denials counts the denials of a text, clause by clause, and the words that may stand for one.
+// denials counts the negations of a text, clause by clause, and the words that may stand for one.
 func (w *words) denials() (n, weak int, found []string) {
 	var not, ne, with, more, end int
 	clause := func() {
@@ -89,10 +89,10 @@ func (w *words) denials() (n, weak int, found []string) {
 	return n, weak, found
 }
 
-// question finds a question that became a statement, and a statement or a command that
-// became a question where neither text asks in other words.
+// question finds a question or command that became a statement, and a statement that became a
+// question. There is no alarm if the statement still asks in other words.
 func question(ref, got *words) string {
-	// A command begins as one, or says please.
+	// A command starts with its verb, or says please.
 	commands := slices.ContainsFunc(ref.hits("command"), func(h hit) bool { return h.at <= 1 || slices.Contains(h.classes, "any") })
 	switch {
 	case !ref.asks && !got.asks && commands && len(got.hits("command")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0 && ref.alike >= likely:
@@ -112,7 +112,7 @@ func isCapital(w string) bool {
 	return len(r) > 1 && unicode.IsUpper(r[0])
 }
 
-// brokenEnd finds a word at the end of the variant that ends no sentence.
+// brokenEnd finds a last word of the variant that cannot end a sentence.
 func brokenEnd(ref, got *words) string {
 	ends := func(w *words) string {
 		hits, plain := w.hits("end"), strings.TrimRight(w.plain, " .!?")
@@ -127,8 +127,8 @@ func brokenEnd(ref, got *words) string {
 	return ""
 }
 
-// roles finds two words that are exchanged where all others are the same, unless they stand
-// in a list.
+// roles finds two words that swapped places while all others stayed, unless they are items of
+// a list.
 func roles(ref, got *words) string {
 	a, b := ref.list, got.list
 	if len(a) != len(b) {

@@ -16,15 +16,15 @@ import (
 //go:embed words.txt
 var wordTable string
 
-// lexicon has the words of one language, by scale, the longest words first.
+// lexicon is the word list of one language, by scale, with the longest words first.
 type lexicon map[string][]*entry
 
-// entry is a word, or several, with its classes.
+// entry is a word or phrase with its classes.
 type entry struct {
 	pattern string // as it stands in text.plain
 	classes []string
-	strong  bool // it counts where it is only lost, or only new
-	soft    bool // it counts for the words of its class, and never as exchanged
+	strong  bool // raises an alarm even if it was only removed or only added
+	soft    bool // matches words of its class in the other text, but raises no alarm itself
 }
 
 var lexicons = sync.OnceValue(func() map[string]lexicon {
@@ -73,14 +73,14 @@ func (l lexicon) add(code, scale, class string, words []string) {
 // isDense reports whether a language has no spaces between its words.
 func isDense(code string) bool { return code == "zh" || code == "ja" }
 
-// words is a text, with what the rules ask of it.
+// words is a text, prepared for the rules.
 type words struct {
 	code  string
 	lex   lexicon
 	text  string
 	list  []string // its words in lower case
 	asks  bool
-	alike float64 // the share of words that the two texts have in common
+	alike float64 // share of words that the two texts have in common
 	plain string  // " he did not , he said "
 }
 
@@ -90,11 +90,11 @@ func newText(s, code string) *words {
 	return &words{code: code, lex: lexicons()[code], text: s, list: text.AppendWords(nil, s), asks: asks, plain: plain(s, code)}
 }
 
-// short forms in English, and the apostrophe of French as the end of a word.
+// apostrophes expands English short forms, and lets the French apostrophe end a word.
 var apostrophes = strings.NewReplacer("can't", "can not", "cannot", "can not", "won't", "will not", "shan't", "shall not", "n't", " not", "'s ", " is ", "'", "' ")
 
-// plain is a text in lower case, each word and each mark between two spaces; one in a
-// script without spaces is left as it is.
+// plain returns a text in lower case with spaces around each word and mark. In languages
+// without spaces it returns the text unchanged.
 func plain(s, code string) string {
 	low := text.Lower(strings.ReplaceAll(s, "’", "'"))
 	if isDense(code) {
@@ -117,14 +117,14 @@ func plain(s, code string) string {
 	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
 }
 
-// hit is a word of a scale that a text has.
+// hit is an occurrence of a word of a scale in a text.
 type hit struct {
 	*entry
 	at   int
 	word string
 }
 
-// hits returns the words of a scale that a text has, in order. Longer ones are taken first.
+// hits returns the words of a scale that occur in a text, in order. Longer matches win.
 func (w *words) hits(scale string) (out []hit) {
 	plain := []byte(w.plain)
 	for _, e := range w.lex[scale] {

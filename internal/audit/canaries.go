@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// CanarySource gives the texts of a segment that are present and not blank.
+// CanarySource returns the texts of a segment that are neither missing nor blank.
 func CanarySource(s *refract.Segment) guard.CanarySource {
 	texts := make([]refract.Text, len(s.Hypotheses))
 	for i := range texts {
@@ -36,7 +36,7 @@ func present(texts []refract.Text) []string {
 }
 
 // WriteStands writes a table for people: a row for each judge and kind of
-// injection, and one for all of a judge's.
+// injection, and a row with each judge's total.
 func WriteStands(w io.Writer, stands []guard.Stand) error {
 	t := &report.NamedTable{Title: "Canaries", Columns: []report.Column{{Name: "judge"}, {Name: "injection"}}}
 	for _, name := range []string{"planted", "judged", "seen through", "fooled", "blind", "no score"} {

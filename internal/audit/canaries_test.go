@@ -21,7 +21,7 @@ type credulous struct {
 	info     metrics.Info
 	good     func(b metrics.Block, hypothesis string) bool
 	believes []string
-	chokes   string // states no score for a text that holds it: 0 stands in the cell
+	chokes   string // a text that contains it gets no score; its cell holds 0
 	seen     []string
 	err      error
 }

@@ -1,5 +1,5 @@
-// Package audit tells how far judges can be trusted: it gathers the reports of
-// a run, plants canaries, and reads answers that were made elsewhere.
+// Package audit measures how far judges can be trusted: it collects the reports of
+// a run, plants canaries, and reads answers that were generated elsewhere.
 //
 //	reports := audit.NewReports(engine.Metrics())
 //	canaries := audit.NewCanaries(reports.Metrics(), 50, seed)
@@ -7,7 +7,7 @@
 //		canaries.Add(s.Segment)
 //		return reports.Add(s, nil)
 //	})
-//	err = reports.Covered(0.05)                       // do enough answers have a score?
+//	err = reports.Covered(0.05)                       // do at least 95 % of the answers have a score?
 //	err = audit.WriteTrust(os.Stderr, &reports.Trust) // what is wrong in the reports
 //	stands, err := canaries.Plant(ctx)                // does a judge obey the texts that it judges?
 package audit

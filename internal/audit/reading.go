@@ -18,19 +18,19 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// Reading says how answers of a judge that were made elsewhere are read.
+// Reading parses answers of a judge that were generated elsewhere.
 type Reading struct {
-	Metric string // by which the answers are counted
+	Metric string // the name under which Totals counts the answers
 	Parser answer.Parser
 	Rules  analysis.Rules
 	Policy judge.Policy // for answers without a score
-	// At says in which line an error is.
+	// At adds the name of the file and the line to an error.
 	At func(name string, line int, err error) error
 }
 
-// NewReading reads answers as the judge of a spec does, such as
-// "instructscore:task=caption" or "judge-file:FILE"; options that are needed for
-// asking alone may be left out. No definition in a file may have a reserved name.
+// NewReading returns a Reading that parses answers as the judge of a spec does, such as
+// "instructscore:task=caption" or "judge-file:FILE". Options that only asking needs may be
+// left out. A definition in a file must not have a reserved name.
 func NewReading(spec string, p judge.Policy, reserved ...string) (*Reading, error) {
 	d, options, err := judge.FindSpec(spec, reserved...)
 	if err != nil {
@@ -51,7 +51,7 @@ func NewReading(spec string, p judge.Policy, reserved ...string) (*Reading, erro
 	return r, err
 }
 
-// Row is an answer as it was read.
+// Row is an answer after parsing.
 type Row struct {
 	Line    int             `json:"line"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -59,7 +59,7 @@ type Row struct {
 	Segment json.RawMessage `json:"segment,omitempty"`
 	Metric  string          `json:"metric"`
 	analysis.Record
-	// Substituted is the policy that the score is of; then the status has none.
+	// Substituted names the policy that supplied the score of an answer without one; else "".
 	Substituted string `json:"substituted,omitempty"`
 }
 
@@ -67,11 +67,11 @@ type Row struct {
 type Totals struct {
 	Trust       Trust
 	Rows        int
-	WithoutText int // rows without a hypothesis: their errors are located nowhere
-	Substituted int // rows whose score is the policy's
+	WithoutText int // rows without a hypothesis, whose errors cannot be located
+	Substituted int // rows whose score was supplied by the policy
 }
 
-// answerRow is a row of the input. Other members are not read.
+// answerRow is a row of the input. Other members are ignored.
 type answerRow struct {
 	Output     json.RawMessage   `json:"output"`
 	Responses  []json.RawMessage `json:"responses"`
@@ -84,7 +84,7 @@ type answerRow struct {
 	Segment    json.RawMessage   `json:"segment"`
 }
 
-// written is a row and its line.
+// written is a row and the number of its line.
 type written struct {
 	Row
 	line        []byte
@@ -92,10 +92,10 @@ type written struct {
 }
 
 // Copy reads rows of answers as JSON Lines and writes a Row for each, in order. A
-// row of the input has "output", the answer or null, or "responses", of which the
-// last is the answer; and it may have "hypothesis", in which errors are located,
-// "source" or "input", "reference", "id", "system" and "segment". name stands
-// before the line in errors. The rows before a line at fault are written.
+// row of the input has "output", the answer or null, or "responses", whose last
+// element is the answer. It may also have "hypothesis", in which errors are located,
+// "source" or "input", "reference", "id", "system" and "segment". Errors name the
+// file as name. At the first bad line Copy stops; the rows before it are written.
 func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Reader) (*Totals, error) {
 	sum := &Totals{}
 	for l, err := range linesOf(in, func(line int, err error) error { return r.At(name, line, err) }) {
@@ -139,7 +139,7 @@ func linesOf(in io.Reader, at func(line int, err error) error) iter.Seq2[line, e
 		lines := bufio.NewScanner(in)
 		lines.Buffer(make([]byte, 1<<16), mostLine)
 		n := 1
-		for ; lines.Scan() && lines.Err() == nil; n++ { // a line that an error cut off is none
+		for ; lines.Scan() && lines.Err() == nil; n++ { // after a read error the last line may be cut off
 			text := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
 			if len(bytes.TrimSpace(text)) > 0 && !yield(line{n, bytes.Clone(text)}, nil) {
 				return
@@ -197,7 +197,7 @@ func (r *Reading) row(l line) (*written, error) {
 	return out, err
 }
 
-// completion is the answer of the row, and whether there is one.
+// completion returns the answer of the row, and whether there is one.
 func (r *answerRow) completion() (string, bool, error) {
 	raw := r.Output
 	if n := len(r.Responses); raw == nil && n > 0 {
@@ -213,13 +213,13 @@ func (r *answerRow) completion() (string, bool, error) {
 		err := json.Unmarshal(raw, &s)
 		return s, true, err
 	case raw[0] == '{', raw[0] == '[':
-		return string(raw), true, nil // an answer in JSON that was read already
+		return string(raw), true, nil // an answer in JSON that someone has decoded
 	}
 	return "", false, fmt.Errorf("the answer is %s; want a text, an object or null", raw)
 }
 
-// label is how a system stands in tables: a text without its quotes, anything
-// else as it is.
+// label returns how tables name a system: a JSON string without its quotes, any
+// other JSON value unchanged.
 func label(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -228,7 +228,7 @@ func label(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// explainJSON says in the user's terms why a line cannot be read.
+// explainJSON rewords an error of the JSON library for users.
 func explainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {

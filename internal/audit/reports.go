@@ -13,15 +13,15 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Reports gathers what metrics say of their scores in a run.
+// Reports collects the reports that metrics give with their scores in a run.
 type Reports struct {
-	Trust   Trust // of all reports
+	Trust   Trust // counts over all reports
 	metrics []metrics.Metric
 	at      []int // their indexes in the engine
 }
 
-// NewReports gathers the reports of those metrics of an engine that explain
-// their scores.
+// NewReports returns Reports for those metrics of an engine that explain their
+// scores.
 func NewReports(ms []metrics.Metric) *Reports {
 	r := &Reports{}
 	for i, m := range ms {
@@ -32,11 +32,11 @@ func NewReports(ms []metrics.Metric) *Reports {
 	return r
 }
 
-// Metrics returns those that explain their scores.
+// Metrics returns the metrics that explain their scores.
 func (r *Reports) Metrics() []metrics.Metric { return r.metrics }
 
-// Add takes in a segment, and writes a line of JSON for each of its reports to
-// records, if that is not nil.
+// Add counts the reports of a segment, and writes each to records as a line of
+// JSON unless records is nil.
 func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 	for k, m := range r.metrics {
 		ms, info := &s.Metrics[r.at[k]], m.Info()
@@ -64,15 +64,15 @@ func (r *Reports) Add(s *refract.SegmentScores, records io.Writer) error {
 	return nil
 }
 
-// Place says what a report is about, and by which metric it is.
+// Place says which metric made a report, and about what.
 type Place struct {
 	ID        string `json:"id"`
 	System    string `json:"system"`
 	Metric    string `json:"metric"`
-	Reference *int   `json:"reference"` // its index; nil of a metric without one, and of a native score
+	Reference *int   `json:"reference"` // its index; nil if the metric needs none, and for a native score
 }
 
-// write writes the members of the place and of the report as one object.
+// write writes the place and the report as one JSON object.
 func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	head, err := json.Marshal(p)
 	if err != nil {
@@ -87,10 +87,11 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	return err
 }
 
-// ErrCoverage is the cause of an error of Covered.
+// ErrCoverage is the cause of the errors that Covered returns.
 var ErrCoverage = errors.New("too few answers have a score")
 
-// Covered checks that at most a share of each metric's answers has no score.
+// Covered returns an error if more than a share of a metric's answers, between 0 and 1,
+// has no score.
 func (r *Reports) Covered(most float64) error {
 	var errs []error
 	for _, m := range r.metrics {
@@ -111,23 +112,24 @@ func (r *Reports) Covered(most float64) error {
 	return errors.Join(errs...)
 }
 
-// reportsState is what Reports has gathered. Worst is of earlier versions.
+// reportsState is the stored form of Reports. Worst is kept only because earlier
+// versions wrote it.
 type reportsState struct {
 	Trust    *Trust       `json:"trust"`
 	Unneeded int          `json:"unneeded"`
 	Worst    [][]struct{} `json:"worst"` // by metric
 }
 
-// MergedReports gathers what other processes gathered of metrics, each of which
-// explains its scores, by UnmarshalJSON.
+// MergedReports returns empty Reports, to which UnmarshalJSON adds what other
+// processes collected. Each metric must explain its scores.
 func MergedReports(ms []metrics.Metric) *Reports { return &Reports{metrics: ms} }
 
-// MarshalJSON writes what was gathered.
+// MarshalJSON writes the collected counts.
 func (r *Reports) MarshalJSON() ([]byte, error) {
 	return json.Marshal(reportsState{Trust: &r.Trust, Worst: make([][]struct{}, len(r.metrics))})
 }
 
-// UnmarshalJSON adds what MarshalJSON wrote, as of segments that follow.
+// UnmarshalJSON adds the counts that MarshalJSON wrote for later segments.
 func (r *Reports) UnmarshalJSON(b []byte) error {
 	in := reportsState{Trust: &r.Trust}
 	if err := json.Unmarshal(b, &in); err != nil {

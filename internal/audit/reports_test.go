@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// explaining is a metric of which only the reports count here.
+// explaining is a metric that returns the given reports.
 type explaining struct {
 	metrics.Metric
 	name     string

@@ -11,24 +11,24 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Trust counts, by metric and system, what became of a judge's answers and what
-// the checks found in them. Its zero value is ready for use; it is not safe
-// for concurrent use.
+// Trust counts, by metric and system, the outcomes of a judge's answers and the
+// problems that checks found in them. Its zero value is ready for use; it is not
+// safe for concurrent use.
 type Trust struct{ rows []*TrustRow } // sorted by metric and system
 
 // TrustRow counts the reports of one metric on one system, or on all of them.
 type TrustRow struct {
 	Metric, System string
 	Reports        int
-	Outcomes       map[analysis.Outcome]int // of the reports
-	Errors         int                      // of the reports that have a score
-	Places         map[analysis.Place]int   // of these errors
+	Outcomes       map[analysis.Outcome]int // number of reports by outcome
+	Errors         int                      // errors in the reports that have a score
+	Places         map[analysis.Place]int   // where these errors were located
 	Problems       map[string]ProblemCount  // by the codes of analysis.Check
-	Flagged        int                      // reports on texts that are suspicious
-	PartsWithout   int                      // parts of reports that have no score
+	Flagged        int                      // reports on suspicious texts
+	PartsWithout   int                      // parts of reports without a score
 }
 
-// ProblemCount is how often a problem was found.
+// ProblemCount counts how often a problem was found.
 type ProblemCount struct {
 	Reports int // reports with the problem
 	Errors  int // errors with it; 0 for a problem of whole reports
@@ -80,7 +80,7 @@ func newRow(metric, system string) *TrustRow {
 	return &TrustRow{Metric: metric, System: system, Outcomes: map[analysis.Outcome]int{}, Places: map[analysis.Place]int{}, Problems: map[string]ProblemCount{}}
 }
 
-// row finds a system's row, and makes one if there is none.
+// row returns a system's row, a new one if there is none yet.
 func (t *Trust) row(metric, system string) *TrustRow {
 	i, found := slices.BinarySearchFunc(t.rows, system, func(r *TrustRow, system string) int {
 		return cmp.Or(cmp.Compare(r.Metric, metric), cmp.Compare(r.System, system))
@@ -91,7 +91,7 @@ func (t *Trust) row(metric, system string) *TrustRow {
 	return t.rows[i]
 }
 
-// add sums counts up.
+// add adds the counts of another row.
 func (r *TrustRow) add(from *TrustRow) {
 	r.Reports += from.Reports
 	r.Errors += from.Errors
@@ -119,14 +119,14 @@ func (t *Trust) Total(metric string) *TrustRow {
 	return total
 }
 
-// MarshalJSON writes the counts for UnmarshalJSON.
+// MarshalJSON writes the counts as UnmarshalJSON reads them.
 func (t *Trust) MarshalJSON() ([]byte, error) { return json.Marshal(t.rows) }
 
 // UnmarshalJSON adds the counts that MarshalJSON wrote.
 func (t *Trust) UnmarshalJSON(b []byte) error {
 	var in []struct {
 		TrustRow
-		Total bool // of a sum over systems, which shards of earlier versions have
+		Total bool // a sum over systems, which earlier versions wrote into shards
 	}
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
@@ -139,11 +139,11 @@ func (t *Trust) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// trustCounts are the columns of the trust table after metric and system: counts
-// of reports, and from "errors" to "severity" of errors in reports with a score.
+// trustCounts are the columns of the trust table after metric and system. They
+// count reports, except that "errors" to "severity" count errors in reports with a score.
 var trustCounts = []struct {
 	name, header string
-	hide         bool // from people
+	hide         bool // left out of the table for people
 	count        func(*TrustRow) int
 }{
 	{"reports", "", false, func(r *TrustRow) int { return r.Reports }},
@@ -177,8 +177,8 @@ func errorsWith(code string) func(*TrustRow) int {
 	return func(r *TrustRow) int { return r.Problems[code].Errors }
 }
 
-// TrustTable shows what became of the answers of a judge, or of all judges if
-// metric is "", and what the checks found in them.
+// TrustTable shows the outcomes of a judge's answers and the problems that checks
+// found in them; of all judges' if metric is "".
 func TrustTable(t *Trust, metric string) *report.NamedTable {
 	out := &report.NamedTable{
 		Name: "judges", Title: "How far judges can be trusted",
@@ -210,7 +210,7 @@ func TrustTable(t *Trust, metric string) *report.NamedTable {
 	return out
 }
 
-// WriteTrust writes a table for people of each metric.
+// WriteTrust writes a table for people for each metric.
 func WriteTrust(w io.Writer, t *Trust) error {
 	for i, r := range t.rows {
 		if i > 0 && r.Metric == t.rows[i-1].Metric {

@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Counts that are written by several and read by one are those of one.
+// Counts that several processes write and one reads equal those of a single process.
 func TestTrustState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var whole, merged, part Trust

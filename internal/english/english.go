@@ -1,4 +1,5 @@
-// Package english words messages: counts, and names that are unknown.
+// Package english words parts of messages: counts with their nouns, and complaints about
+// unknown names.
 package english
 
 import (
@@ -7,18 +8,18 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Count returns "1 line", "2000 lines". A noun whose plural is not made by an
-// s comes with it: Count(2, "matrix", "matrices").
+// Count returns "1 line", "2000 lines". Pass the plural of a noun that does not
+// just take an s: Count(2, "matrix", "matrices").
 func Count(n int, noun string, plural ...string) string {
 	return strconv.Itoa(n) + " " + Noun(n, noun, plural...)
 }
 
-// Thousands is Count with commas, for large numbers: "2,000 lines".
+// Thousands is Count with commas between thousands: "2,000 lines".
 func Thousands(n int, noun string, plural ...string) string {
 	return humanize.Comma(int64(n)) + " " + Noun(n, noun, plural...)
 }
 
-// Noun is a noun in the number of n, without it.
+// Noun returns the singular or the plural of a noun, as n demands, without n.
 func Noun(n int, noun string, plural ...string) string {
 	switch {
 	case n == 1:

@@ -10,12 +10,11 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-const longest = 256 // bytes of a name
+const longest = 256 // bytes; longer words are not compared, which would take long
 
-// Nearest returns the candidate nearest to word, case aside, or "" where none is near:
-// two letters at most may differ, or be swapped, and no more than a third of the word.
-// The first of equally near ones wins. None is near a word that is longer than names
-// are, which would take long to compare.
+// Nearest returns the candidate nearest to word, or "" if none is near: at most two
+// letters, and at most a third of the word, may differ or be swapped. Case is ignored.
+// The first of equally near candidates wins. Words of over 256 bytes have no near one.
 func Nearest(word string, candidates []string) string {
 	if len(word) > longest {
 		return ""
@@ -30,7 +29,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance is the edit distance in which two letters that changed places count once.
+// distance returns the edit distance, counting a swap of two letters as one edit.
 func distance(a, b string) int {
 	letters := func(s string) []rune { return slices.Sorted(slices.Values([]rune(s))) }
 	d := levenshtein.ComputeDistance(a, b)
@@ -40,8 +39,8 @@ func distance(a, b string) int {
 	return d
 }
 
-// Unknown words the complaint about an unknown name: what kind of thing it
-// is, the nearest candidate if there is one, and the whole list.
+// Unknown returns the message for an unknown name: its kind, the nearest
+// candidate if there is one, and the list of all candidates.
 func Unknown(kind, word string, candidates []string) string {
 	msg := fmt.Sprintf("unknown %s %q", kind, word)
 	if n := Nearest(word, candidates); n != "" {
@@ -50,7 +49,7 @@ func Unknown(kind, word string, candidates []string) string {
 	return msg + fmt.Sprintf(" (known: %s)", strings.Join(candidates, ", "))
 }
 
-// Index finds a name in a list. The error words what Unknown does.
+// Index finds a name in a list. Its error has the message of Unknown.
 func Index(kind, name string, names []string) (int, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return i, nil

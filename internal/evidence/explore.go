@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Explorer returns the segments for a page. It is made as the page is written,
-// so add nothing in the meantime.
+// Explorer returns the segments for a page. They are computed while the page is written, so
+// add nothing in the meantime.
 func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	e := &page.Explorer{Systems: h.names, Humans: h.humans, Prompts: h.prompts}
 	at, digits := make([]int, len(h.metrics)), make([]int, len(h.metrics)) // at: among metrics with a score per reference
@@ -39,7 +39,7 @@ func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	return e
 }
 
-// digits is how many decimals tell the scores of a metric apart.
+// digits returns how many decimals are needed to distinguish the scores of a metric.
 func (h *Held) digits(metric int) int {
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range h.segments {
@@ -82,7 +82,7 @@ func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int) iter.Seq
 	}
 }
 
-// segment is a segment as the page shows it.
+// segment returns a segment as the page shows it.
 func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, error) {
 	seg := s.segment
 	out := &page.Segment{ID: seg.ID, Document: seg.Document, Domain: seg.Domain, Source: page.Text(seg.Source)}
@@ -106,8 +106,8 @@ func (h *Held) segment(e *page.Explorer, at []int, s *scored) (*page.Segment, er
 	return out, nil
 }
 
-// detail says of which original a variant is, where there are several, and
-// which model made it.
+// detail names the model that made a variant and, if there are several originals, the
+// original it comes from.
 func detail(v *refract.Variant, originals int) string {
 	s := v.Model
 	join := func(part string) {
@@ -125,7 +125,7 @@ func detail(v *refract.Variant, originals int) string {
 	return s
 }
 
-// output is a hypothesis as the page shows it.
+// output returns a hypothesis as the page shows it.
 func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *scored, hyp int) (page.Output, error) {
 	seg := s.segment
 	from := &seg.Hypotheses[hyp]
@@ -176,10 +176,9 @@ func (h *Held) output(e *page.Explorer, at []int, reducer *refract.Reducer, s *s
 	return o, nil
 }
 
-// decider is the reference whose score is the result of a setting for
-// hypothesis h: the first reference under single, and the earliest of those
-// with the largest or smallest score under max, min and best:k=1. It is -1
-// for other aggregators, and where there is no score.
+// decider returns the reference whose score is the result of a setting for hypothesis h:
+// the first reference under single, and the earliest with the largest or smallest score
+// under max, min and best:k=1. It returns -1 for other aggregators and without a score.
 func decider(ms *refract.MetricScores, s refract.Setting, h int) int {
 	info := s.Metric.Info()
 	if !info.NeedsReferences {

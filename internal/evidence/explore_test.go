@@ -29,7 +29,7 @@ func (d list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
 	}
 }
 
-// What people marked stands before what judges say of an output.
+// Errors marked by people come before a judge's report of the same output.
 func TestRated(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{critic{}}, "single")
 	h.Rated([]dataset.MQMRating{
@@ -48,7 +48,7 @@ func TestRated(t *testing.T) {
 	}
 }
 
-// Scores have as many decimals as tell those of their metric apart.
+// Scores have as many decimals as distinguish the scores of their metric.
 func TestDigits(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{&overlap{}, &near{}}, "single")
 	e, _ := explored(t, h)
@@ -82,7 +82,7 @@ func TestExplorer(t *testing.T) {
 		}
 		return out
 	}
-	// overlap is 0.5 (is, old of four), none, 0.8; lack 0.5, none, 0.2.
+	// overlap is 0.5 (is, old of four), none, 0.8; lack is 0.5, none, 0.2.
 	if got := decided(a); !slices.Equal(got, []int{0, 2, 0, 2, -1, 0, 0, 2, 2, -1, -1}) {
 		t.Errorf("decided by %v", got)
 	}

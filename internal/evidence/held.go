@@ -22,21 +22,21 @@ type Held struct {
 	segments []scored
 	names    []string // of systems, in order of appearance
 	index    map[string]int
-	humans   []string // kinds of judgements
+	humans   []string // kinds of human judgements
 	prompts  []string
-	rated    map[output][]page.Report // what people marked
+	rated    map[output][]page.Report // errors marked by people
 }
 
-// output is what a system made of a segment.
+// output identifies a system's output for a segment.
 type output struct{ id, system string }
 
-// scored is a segment with its scores, by metric.
+// scored is a segment with its scores by metric.
 type scored struct {
 	segment *refract.Segment
 	scores  []refract.MetricScores
 }
 
-// Hold returns the holder of the scores that an engine will give.
+// Hold returns an empty Held for the scores of an engine.
 func Hold(e *refract.Engine) *Held {
 	h := &Held{metrics: e.Metrics(), settings: e.Settings(), engine: e, systems: e.Systems(), index: map[string]int{}}
 	for _, s := range h.settings {
@@ -45,8 +45,7 @@ func Hold(e *refract.Engine) *Held {
 	return h
 }
 
-// Add takes in the next segment. Rejected variants and the origins of the
-// others are let go.
+// Add adds the next segment. It drops rejected variants and the origins of the others.
 func (h *Held) Add(s *refract.SegmentScores) error {
 	if err := h.systems.Add(s); err != nil {
 		return err
@@ -68,13 +67,14 @@ func (h *Held) Add(s *refract.SegmentScores) error {
 		add(&h.humans, j.Name)
 	}
 	for i := range s.Metrics {
-		s.Metrics[i].First, s.Metrics[i].All = nil, nil // summed up by now
+		s.Metrics[i].First, s.Metrics[i].All = nil, nil // already summed up
 	}
 	h.segments = append(h.segments, scored{seg, s.Metrics})
 	return nil
 }
 
-// Rated takes in what people marked in the outputs, which stands beside what judges say.
+// Rated adds the errors that people marked in outputs; they are shown together with the
+// judges' reports.
 func (h *Held) Rated(ratings []dataset.MQMRating) {
 	h.rated = map[output][]page.Report{}
 	for i := range ratings {
@@ -84,21 +84,21 @@ func (h *Held) Rated(ratings []dataset.MQMRating) {
 	}
 }
 
-// judgedBy puts the judgements that all numbers are of first.
+// judgedBy moves the human judgements that all numbers are based on to the front.
 func (h *Held) judgedBy(human string) {
 	if at := slices.Index(h.humans, human); at > 0 {
 		h.humans = slices.Insert(slices.Delete(h.humans, at, at+1), 0, human)
 	}
 }
 
-// add appends a name that is not there yet.
+// add appends a name unless it is already there.
 func add(names *[]string, name string) {
 	if !slices.Contains(*names, name) {
 		*names = append(*names, name)
 	}
 }
 
-// promptOf is what a variant's prompt is called.
+// promptOf names a variant's prompt.
 func promptOf(v *refract.Variant) string {
 	if v.Prompt == "" {
 		return "unnamed prompt"
@@ -106,7 +106,7 @@ func promptOf(v *refract.Variant) string {
 	return v.Prompt
 }
 
-// facts says what was scored.
+// facts lists what was scored.
 func (h *Held) facts() []report.Fact {
 	var original, variants, outputs, missing int
 	for i := range h.segments {

@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// overlap scores the share of the reference's words that the hypothesis has,
-// or, where lower is better, lacks. It gives no number for the reference "?".
+// overlap scores the share of the reference's words that the hypothesis has or, if lower is
+// better, lacks. It gives no number for the reference "?".
 type overlap struct{ lower bool }
 
 func (o *overlap) Info() metrics.Info {
@@ -55,7 +55,7 @@ func (o *overlap) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Sc
 	return out, nil
 }
 
-// near scores as overlap does, within a thousandth.
+// near scores like overlap, within a thousandth.
 type near struct{ overlap }
 
 func (n *near) Info() metrics.Info {
@@ -72,7 +72,7 @@ func (n *near) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Sco
 	return out, err
 }
 
-// critic reports the word "horse" wherever it stands, and needs no reference.
+// critic reports every occurrence of the word "horse" and needs no reference.
 type critic struct{}
 
 func (critic) Info() metrics.Info {
@@ -112,8 +112,8 @@ func (critic) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores
 
 func text(s string) refract.Text { return refract.NewText(s) }
 
-// sample has two segments. In the first, system "b" lacks an output, and one
-// reference has no score; the second has no domain and one reference.
+// sample returns two segments. In the first, system "b" has no output, and one reference
+// has no score; the second has no domain, and one reference.
 func sample() []*refract.Segment {
 	return []*refract.Segment{
 		{
@@ -163,7 +163,7 @@ func hold(t testing.TB, segments []*refract.Segment, ms []metrics.Metric, aggreg
 	return h
 }
 
-// explored is what the explorer shows.
+// explored returns what the explorer shows.
 func explored(t testing.TB, h *evidence.Held) (*page.Explorer, []*page.Segment) {
 	t.Helper()
 	e := h.Explorer(t.Context())
@@ -177,7 +177,7 @@ func explored(t testing.TB, h *evidence.Held) (*page.Explorer, []*page.Segment) 
 	return e, out
 }
 
-// written is the page of a report.
+// written returns the page of a report.
 func written(t testing.TB, r *evidence.Report) string {
 	t.Helper()
 	d := r.Document(t.Context())

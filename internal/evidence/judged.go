@@ -10,9 +10,9 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// reports returns what the judges say of hypothesis h. A judge that compares
-// with references has one report for each; of these the ones are shown that
-// decided under a setting, or all where none did.
+// reports returns the judges' reports on hypothesis h. A judge that compares with
+// references has one report for each. Only the reports for references that decided under a
+// setting are shown, or all if none did.
 func (h *Held) reports(s *scored, hyp int, decided [][]int) []page.Report {
 	var out []page.Report
 	for k, m := range h.metrics {
@@ -40,7 +40,7 @@ func (h *Held) reports(s *scored, hyp int, decided [][]int) []page.Report {
 	return out
 }
 
-// pageReport is a report as the page shows it.
+// pageReport returns a report as the page shows it.
 func pageReport(judge string, r *analysis.Report) page.Report {
 	out := page.Report{Judge: judge, Outcome: string(r.Outcome), Score: page.Number(math.NaN())}
 	if r.Score != nil {

@@ -5,12 +5,11 @@ import (
 	"iter"
 )
 
-// inOrder calls f with the values of in, at most workers of them at a time, and
-// yield with the results, in the order of in and from one goroutine. It holds a
-// bounded number of values. It ends with the first error, whose place in the
-// order counts: results before it are yielded. It ends with the context's error
-// as soon as that ends, even while in blocks; what runs by then is left to end
-// by itself.
+// inOrder calls f with the values of in, on at most workers goroutines, and yield with the
+// results in the order of in, from one goroutine. It holds a bounded number of values. It
+// stops at the first error in that order, after yielding the results before it. If the
+// context ends, it stops at once with the context's error, even while in blocks; calls in
+// progress end on their own.
 func inOrder[In, Out any](ctx context.Context, workers int, in iter.Seq2[In, error], f func(In) (Out, error), yield func(Out) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

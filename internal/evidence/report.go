@@ -7,54 +7,48 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Report is what a report is made of. Any part may be missing.
+// Report holds the parts of a report. Any part may be missing.
 type Report struct {
 	Title string
-	// Result is the comparison with people; nil where there are no human
-	// scores.
+	// Result is the comparison with people; nil without human scores.
 	Result *experiment.Result
 	// Held is the dataset whose segments are shown; nil for none.
 	Held *Held
-	// Shown names the dataset of Held where the result has several.
+	// Shown names the dataset of Held if the result has several.
 	Shown string
-	// Chosen says what was chosen of the dataset where there is no Result; "" for all.
+	// Chosen says which part of the dataset was chosen, if there is no Result; "" means all.
 	Chosen string
-	// Ended are metrics that no number is of.
+	// Ended lists metrics that failed and have no numbers.
 	Ended []experiment.Ended
-	// More tables, such as those of judges.
+	// More holds additional tables, such as those of judges.
 	More []*report.NamedTable
 }
 
-// Document is the page. Its segments are made as it is written, under ctx.
+// Document returns the page. Its segments are computed while it is written, under ctx.
 func (r *Report) Document(ctx context.Context) *page.Document {
 	d := &page.Document{Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
 	switch {
 	case r.Result != nil:
-		d.Lead, d.Basis, d.Forests = r.Result.Lead(), r.Result.Basis(), r.Result.Forests()
+		claim := r.Result.Claim()
+		d.Claim, d.Evidence, d.Findings, d.Method, d.Forests = claim.Text, claim.Evidence, claim.Cautions, claim.Method, r.Result.Forests()
 	case r.Held != nil:
-		d.Lead = r.Held.lead()
-		d.Basis = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
-		if r.Chosen != "" {
-			d.Lead = "On a subset: " + d.Lead
-			d.Basis += " · " + r.Chosen
-		}
+		d.Claim, d.Evidence = r.Held.claim(r.Chosen)
 	}
 	if r.Held != nil {
 		if r.Result != nil {
 			r.Held.judgedBy(r.human())
 		}
 		if r.Shown != "" {
-			d.Basis += " · the segments, and the scores of systems, are those of " + r.Shown
+			d.Findings = append(d.Findings, "The segments and the scores of systems below are of "+r.Shown+".")
 		}
 		d.Explorer = r.Held.Explorer(ctx)
 	}
 	for _, f := range r.Figures() {
-		p := page.Figure{ID: "figure-" + f.Name, Title: f.Title, Alt: f.Alt, Findings: f.Findings, Aside: f.Statistic != r.Result.Statistics[0], Data: shown(f.Data)}
+		p := page.Figure{ID: "figure-" + f.Name, Title: f.Title, Alt: f.Alt, Findings: f.Findings, Aside: f.Statistic != r.Result.Statistics[0], Data: r.shown(f.Data)}
 		p.Draw(f.Panels...)
 		d.Figures = append(d.Figures, p)
 	}
@@ -62,7 +56,7 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 		if slices.Contains(elsewhere, t.Name) {
 			continue
 		}
-		table := page.Table{NamedTable: shown(t)}
+		table := page.Table{NamedTable: r.shown(t)}
 		if t.Name == "differences" {
 			if table.Rows = r.notLeading(table.Rows); len(table.Rows) == 0 {
 				continue
@@ -74,11 +68,11 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	return d
 }
 
-// elsewhere are the tables of which the page has the content in another place:
-// curves and prompts below their figures, the order of systems next to their scores.
+// elsewhere are the tables that the page shows in another form: curves and prompts below
+// their figures, the order of systems next to their scores.
 var elsewhere = []string{"curve", "prompts", "ranking"}
 
-// notLeading leaves out the differences that the forest shows.
+// notLeading removes the differences that the forest shows.
 func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
 	var out [][]report.Value
 	for i := range r.Result.Differences {
@@ -89,14 +83,31 @@ func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
 	return out
 }
 
-// shown is a table as the page has it: with the names that papers print.
-func shown(t *report.NamedTable) *report.NamedTable {
+// shown is a table as the page has it: with the names that papers print, and with the level
+// and the grouping of a statistic in its name, so that its value is among the first columns.
+func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 	out := *t
+	out.Columns = slices.Clone(t.Columns)
+	for k, c := range t.Columns {
+		switch {
+		case r.Result != nil && c.Header == "ci":
+			out.Columns[k].Header = fmt.Sprintf("%.4g%% interval", 100*r.Result.Confidence)
+		case c.Name == "dataset" && r.Result != nil && len(r.Result.Datasets) == 1:
+			out.Columns[k].Hide = true
+		case c.Name == "corrected":
+			out.Columns[k].Header = "p (Holm)"
+		case t.Name == "rows" && (c.Name == "level" || c.Name == "group"):
+			out.Columns[k].Hide = true
+		}
+	}
 	out.Rows = make([][]report.Value, len(t.Rows))
 	for i, row := range t.Rows {
 		out.Rows[i] = slices.Clone(row)
 		for k, c := range t.Columns {
 			if text, ok := row[k].Show(0); ok && slices.Contains([]string{"metric", "statistic", "a", "b"}, c.Name) {
+				if t.Name == "rows" && c.Name == "statistic" && i < len(r.Result.Rows) {
+					text = r.Result.Rows[i].Statistic
+				}
 				out.Rows[i][k] = report.String(report.Display(text))
 			}
 		}
@@ -104,7 +115,7 @@ func shown(t *report.NamedTable) *report.NamedTable {
 	return &out
 }
 
-// human is the name of the human scores of the segments that are shown; "" for none.
+// human names the human scores of the segments shown; "" for none.
 func (r *Report) human() string {
 	for i := range r.Result.Datasets {
 		if d := &r.Result.Datasets[i]; r.Shown == "" || d.Name == r.Shown {
@@ -114,7 +125,7 @@ func (r *Report) human() string {
 	return ""
 }
 
-// facts are what the numbers rest on.
+// facts lists what the numbers are based on.
 func (r *Report) facts() []report.Fact {
 	var out []report.Fact
 	if r.Result != nil {
@@ -141,7 +152,7 @@ func (r *Report) facts() []report.Fact {
 	return out
 }
 
-// rankings are those of the result, or, without human scores, that of the
+// rankings returns the rankings of the result or, without human scores, the ranking of the
 // systems under each setting.
 func (r *Report) rankings() []page.Ranking {
 	var out []page.Ranking
@@ -166,8 +177,8 @@ func (r *Report) rankings() []page.Ranking {
 	return out
 }
 
-// Tables are all tables of the report: those of the result, the scores of all
-// systems, and the ones that were added.
+// Tables returns all tables of the report: those of the result, the scores of all systems,
+// and those in More.
 func (r *Report) Tables() []*report.NamedTable {
 	var out []*report.NamedTable
 	if r.Result != nil {
@@ -179,7 +190,7 @@ func (r *Report) Tables() []*report.NamedTable {
 	return append(out, r.More...)
 }
 
-// Figures are those of the result.
+// Figures returns the figures of the result.
 func (r *Report) Figures() []experiment.Figure {
 	if r.Result == nil {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// found is a result with something of every kind, in which name stands for
-// what comes from a file.
+// found returns a result with something of every kind; name stands for text from a file.
 func found(name string) *experiment.Result {
 	about := experiment.About{Dataset: name, Human: name, Statistic: "kendall", Level: "segment", Group: "none"}
 	single := experiment.SettingName{Metric: name, References: "original", Aggregator: "single"}
@@ -48,8 +47,8 @@ func TestDocument(t *testing.T) {
 	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
 		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
 	d := r.Document(t.Context())
-	if !strings.HasPrefix(d.Lead, "By Kendall’s τ, use max") || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
-		t.Errorf("lead %q, forests %+v", d.Lead, d.Forests)
+	if d.Claim != "Use the maximum" || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
+		t.Errorf("claim %q, forests %+v", d.Claim, d.Forests)
 	}
 	var tables []string
 	for _, table := range d.Tables {
@@ -88,7 +87,7 @@ func TestReportWithoutHumanScores(t *testing.T) {
 	for _, s := range d.Rankings[0].Systems {
 		order = append(order, s.Name)
 	}
-	// By overlap with the first reference: b has 1, a 0.5, c 0.
+	// Overlap with the first reference: b has 1, a 0.5, c 0.
 	if !slices.Equal(order, []string{"b", "a", "c"}) || d.Rankings[0].Systems[2].Under[1].Rank != 3 {
 		t.Errorf("order %q, places %+v", order, d.Rankings[0].Systems)
 	}
@@ -102,8 +101,8 @@ func TestReportWithoutHumanScores(t *testing.T) {
 	}
 }
 
-// The judgements that all numbers are of stand first among those of the segments, and
-// scores say what they are taken over.
+// The human judgements that all numbers are based on come first for each segment, and
+// scores say what they cover.
 func TestChosenHuman(t *testing.T) {
 	segments := sample()
 	for _, s := range segments {
@@ -132,8 +131,8 @@ func TestChosenHuman(t *testing.T) {
 	}
 }
 
-// elements are the tags of a page with the names of their attributes, without
-// those of the blocks of data.
+// elements lists the tags of a page with the names of their attributes, except for blocks
+// of data.
 func elements(s string) string {
 	tag := regexp.MustCompile(`<(/?[a-zA-Z!][^\s>]*)([^>]*)>`)
 	attribute := regexp.MustCompile(`([a-zA-Z-]+)=`)
@@ -149,7 +148,7 @@ func elements(s string) string {
 	return strings.Join(out, "\n")
 }
 
-// What a dataset holds stays data: it changes no tag of the page.
+// Text in a dataset stays text: it changes no tag of the page.
 func TestHostileData(t *testing.T) {
 	build := func(s string) string {
 		segments := []*refract.Segment{{

@@ -3,15 +3,17 @@ package evidence
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
-// ranking orders the systems under each setting, by the first one. It is nil
-// where there is nothing to order.
+// ranking orders the systems under each setting, starting with the first one's order. It is
+// nil if there is nothing to order.
 func (h *Held) ranking() *page.Ranking {
 	if len(h.settings) == 0 || len(h.names) < 2 {
 		return nil
@@ -50,12 +52,14 @@ func (h *Held) ranking() *page.Ranking {
 	return out
 }
 
-// lead says, where there are no human scores, which system is first under the most
-// settings. It is "" where there is nothing to order.
-func (h *Held) lead() string {
+// claim says, where there are no human scores, which system is first under the most
+// settings, and what that rests on. chosen is what the caller left out, "" for nothing.
+func (h *Held) claim(chosen string) (text string, evidence []string) {
+	evidence = []string{"People judged none of the outputs, so no setting can be shown to be better.",
+		fmt.Sprintf("The scores are of %s by %s.", english.Thousands(len(h.segments), "segment"), english.Count(len(h.names), "system"))}
 	ranking := h.ranking()
 	if ranking == nil {
-		return ""
+		return "There is nothing to compare", evidence
 	}
 	name, most := "", 0
 	for _, s := range ranking.Systems {
@@ -69,13 +73,18 @@ func (h *Held) lead() string {
 			name, most = s.Name, first
 		}
 	}
-	if most == 0 {
-		return "No setting puts one system first; people judged none of the outputs"
+	text = "No system is first under any setting"
+	if most > 0 {
+		text = fmt.Sprintf("%s is first under %d of %d settings", name, most, len(ranking.Settings))
 	}
-	return fmt.Sprintf("%s has the best score under %d of %d settings; people judged none of the outputs", name, most, len(ranking.Settings))
+	if chosen != "" {
+		text += ", on a subset"
+		evidence[1] = strings.TrimSuffix(evidence[1], ".") + "; " + chosen + "."
+	}
+	return text, evidence
 }
 
-// scoreTable is the score of every system under every setting.
+// scoreTable returns the score of every system under every setting.
 func (h *Held) scoreTable() *report.NamedTable {
 	t := &report.NamedTable{Name: "systems",
 		Title: "Scores of systems",

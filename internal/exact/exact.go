@@ -1,10 +1,10 @@
-// Package exact adds numbers up without rounding, so that neither sums nor means
-// depend on the order of the numbers.
+// Package exact adds numbers without rounding, so that sums and means do not depend
+// on the order of the numbers.
 package exact
 
 import "math"
 
-// Sum is a sum of finite numbers: parts that do not overlap add up to it exactly
+// Sum is an exact sum of finite numbers, held as non-overlapping parts
 // (Shewchuk, 1997). The zero Sum is 0.
 type Sum struct{ parts []float64 }
 
@@ -32,10 +32,10 @@ func (s *Sum) AddSum(o *Sum) {
 	}
 }
 
-// Parts are numbers that add up to the sum exactly, for Of.
+// Parts returns numbers that add up exactly to the sum. Of takes them.
 func (s *Sum) Parts() []float64 { return s.parts }
 
-// Of is the sum of what Parts gave.
+// Of rebuilds a sum from its Parts.
 func Of(parts []float64) (s Sum) {
 	for _, x := range parts {
 		s.Add(x)
@@ -43,7 +43,7 @@ func Of(parts []float64) (s Sum) {
 	return s
 }
 
-// Value is the sum, rounded once.
+// Value returns the sum, rounded once.
 func (s *Sum) Value() float64 {
 	i := len(s.parts) - 1
 	if i < 0 {
@@ -55,7 +55,7 @@ func (s *Sum) Value() float64 {
 		high = x + y
 		low = y - (high - x)
 	}
-	// Half way between two numbers, the part below decides.
+	// Half way between two floats, the next smaller part decides.
 	if i >= 0 && (low < 0 && s.parts[i] < 0 || low > 0 && s.parts[i] > 0) {
 		if x := high + 2*low; 2*low == x-high {
 			high = x
@@ -64,11 +64,11 @@ func (s *Sum) Value() float64 {
 	return high
 }
 
-// Mean is the sum over n, rounded once.
+// Mean returns the sum divided by n, rounded once.
 func (s *Sum) Mean(n int) float64 {
 	mean := s.Value() / float64(n)
 	for !math.IsInf(mean, 0) {
-		// What is left tells whether a neighbour is nearer.
+		// The remainder tells whether a neighbouring float is nearer.
 		var room [8]float64
 		left := Sum{append(room[:0], s.parts...)}
 		left.subtract(mean, n)
@@ -92,7 +92,7 @@ func (s *Sum) Mean(n int) float64 {
 	return mean
 }
 
-// subtract takes n times x away.
+// subtract subtracts n times x.
 func (s *Sum) subtract(x float64, n int) {
 	product := x * float64(n)
 	s.Add(-math.FMA(x, float64(n), -product))
@@ -111,10 +111,10 @@ func (s *Sum) sign() int {
 	return 0
 }
 
-// Mean is the arithmetic mean of at least one number, rounded once.
+// Mean returns the arithmetic mean of at least one number, rounded once.
 func Mean(values []float64) float64 { return Quotient(values, len(values)) }
 
-// Quotient is the sum of numbers over n, rounded once.
+// Quotient returns the sum of numbers divided by n, rounded once.
 func Quotient(values []float64, n int) float64 {
 	var room [8]float64
 	s := Sum{room[:0]}

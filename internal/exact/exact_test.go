@@ -16,7 +16,7 @@ func numbers() *rapid.Generator[[]float64] {
 	), 1, 40)
 }
 
-// Sums and means are those of rational numbers, rounded once.
+// Sums and means equal those of exact rational arithmetic, rounded once.
 func TestRationals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := numbers().Draw(t, "values")

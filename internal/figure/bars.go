@@ -15,21 +15,27 @@ type Bars struct {
 type Bar struct {
 	Name             string
 	Value, Low, High float64
-	Muted            bool // grey
+	Muted, Worse     bool // grey, and the second colour
 }
 
 func (b *Bars) chart(t theme) *chart {
 	n := len(b.Bars)
 	names := make([]tick, n)
 	c := &chart{title: label(b.Title), x: axis{label: label(b.Value)}}
+	if b.Dots {
+		c.pitch = dotsPitch
+	}
 	c.y = axis{bare: true, ticks: func(_, _ float64) []tick { return names }}
 	width := min(14, 50*millimetre/float64(n))
 	for i, bar := range b.Bars {
 		at := float64(n - 1 - i) // the axis goes up
 		names[i] = tick{at, label(bar.Name)}
 		tone := t.tone(0)
-		if bar.Muted {
+		switch {
+		case bar.Muted:
 			tone = t.muted
+		case bar.Worse:
+			tone = t.tone(1)
 		}
 		if finite(bar.Value, bar.Low, bar.High) {
 			ends := []spot{datum(bar.Low, at), datum(bar.High, at)}

@@ -14,6 +14,7 @@ type chart struct {
 	title  string
 	x, y   axis
 	layers []layer
+	pitch  float64 // between rows, where these decide the height; 0 elsewhere
 }
 
 // axis is the range of a chart in one direction, and what is written beside it.

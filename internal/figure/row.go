@@ -6,6 +6,7 @@ const (
 	tickSize   = 10.0 // of all others
 	middle     = 0.35 // of letters above their base line, as a share of their size
 	rowHeight  = 12.0 // of names that stand below each other
+	dotsPitch  = 18.0 // between the rows of dots
 	tickLength = 8.0
 	hair       = 0.5 // the width of axes
 	apart      = 5.0 // between an axis and the data
@@ -30,7 +31,7 @@ type frame struct {
 }
 
 func newRow(charts []*chart) *row {
-	r := &row{height: panelHeight}
+	r := &row{}
 	width := func(s string) float64 { return min(textWidth(s, tickSize), panelWidth) }
 	top, foot, names, labels := edge, edge+apart+tickLength+rowHeight, 0.0, 0.0
 	for _, c := range charts {
@@ -55,7 +56,11 @@ func newRow(charts []*chart) *row {
 		if c.x.label != "" {
 			foot = edge + apart + tickLength + rowHeight + headSize*1.25
 		}
-		r.height = max(r.height, aroundPlot+rowHeight*float64(rows))
+		if c.pitch > 0 {
+			r.height = max(r.height, aroundPlot+c.pitch*float64(rows))
+		} else {
+			r.height = max(r.height, panelHeight, aroundPlot+rowHeight*float64(rows))
+		}
 		r.frames = append(r.frames, f)
 	}
 	each := panelWidth + max(0, names-besidePlot) + max(0, labels-besidePlot)

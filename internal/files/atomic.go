@@ -1,7 +1,7 @@
 // Package files writes files and folders that appear under their names only
-// when they are whole, reads and writes packed ones, and locks them. What is
-// written goes to a temporary name beside the final one. A process that is
-// killed leaves that; the next one that writes the same output removes it.
+// when they are complete, reads and writes compressed ones, and locks them. Output
+// goes to a temporary name next to the final one. A killed process leaves its
+// temporary file; the next process that writes the same output removes it.
 package files
 
 import (
@@ -17,21 +17,21 @@ import (
 	"syscall"
 )
 
-// File is an output. Its errors name the output and not a temporary file.
+// File is an output. Its errors name the output, not the temporary file.
 type File struct {
 	*bufio.Writer
 	to      *named
 	name    string
-	out     *os.File // nil for a stream, and when all is done
-	final   string   // the name that the file takes; "" where it has its name
+	out     *os.File // nil for a stream, and after Commit or Abort
+	final   string   // the name that Commit gives the file; "" if it has its name already
 	pack    io.WriteCloser
 	durable bool
 }
 
-// Create opens an output. A regular file keeps its permissions, and a new one
-// has those that the user's mask gives. A symbolic link stays one: the file
-// that it names is replaced or made. A device or a pipe is written as it is. A name that
-// ends in .gz or .zst makes a packed file.
+// Create opens an output. An existing file keeps its permissions, and a new one gets
+// those of the user's mask. A symbolic link stays a link: the file that it points to
+// is replaced or created. Devices and pipes are written directly. If the name
+// ends in .gz or .zst, the file is compressed.
 //
 //	f, err := Create(path)
 //	…
@@ -70,7 +70,7 @@ func Create(path string) (*File, error) {
 	return f, f.packs(temp, path)
 }
 
-// packs packs what is written, if the name says so.
+// packs compresses what is written, if the name asks for it.
 func (f *File) packs(w io.Writer, name string) (err error) {
 	if f.pack, err = NewWriter(&named{w: w, name: name}, name); f.pack != nil {
 		f.Reset(f.pack)
@@ -78,10 +78,19 @@ func (f *File) packs(w io.Writer, name string) (err error) {
 	return err
 }
 
-// Stream is an output that is open already, such as standard output. Commit
-// writes what is left, and does not close it. Abort does so too once the first
-// bytes are out, so that what a reader has ends at a row.
+// Stream returns a File for an output that is already open, such as standard output.
+// Commit writes what is buffered and does not close w. Abort does the same once the
+// first bytes were written, so that a reader never gets half a row.
 func Stream(w io.Writer, name string) *File { return newFile(w, name, nil, "") }
+
+// Fd is the descriptor of the output, by which a terminal is known; where there is
+// none, it is one that is never open.
+func (f *File) Fd() uintptr {
+	if w, ok := f.to.w.(interface{ Fd() uintptr }); ok {
+		return w.Fd()
+	}
+	return ^uintptr(0)
+}
 
 func newFile(w io.Writer, name string, out *os.File, final string) *File {
 	to := &named{w: w, name: name}
@@ -92,7 +101,7 @@ func newFile(w io.Writer, name string, out *os.File, final string) *File {
 type named struct {
 	w     io.Writer
 	name  string
-	begun bool // something was written
+	begun bool // whether anything was written
 }
 
 func (n *named) Write(p []byte) (int, error) {
@@ -104,8 +113,8 @@ func (n *named) Write(p []byte) (int, error) {
 	return k, err
 }
 
-// cannotWrite leaves out of an error the path that the system names, which may
-// be a temporary one.
+// cannotWrite replaces the path in an error, which may be a temporary one, by the
+// name of the output.
 func cannotWrite(name string, err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -118,7 +127,7 @@ func cannotWrite(name string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w", name, err)
 }
 
-// CannotCreate says why what was to become final could not be made, and what to do.
+// CannotCreate says why the output final could not be created, and what to do.
 func CannotCreate(name, final string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		if dir, failed := filepath.Abs(filepath.Dir(final)); failed == nil {
@@ -134,12 +143,12 @@ func CannotCreate(name, final string, err error) error {
 	return cannotWrite(name, err)
 }
 
-// Durable has Commit wait until a file is on the disk, so that it is whole after
-// the machine fails, too.
+// Durable makes Commit wait until the file is on the disk, so that it also survives
+// a failure of the machine.
 func (f *File) Durable() { f.durable = f.final != "" }
 
-// Commit writes what is left and gives the file its name. After an error the
-// file is not there, or is the one that was there before.
+// Commit writes what is buffered and gives the file its name. After an error the
+// name is as before: free, or that of the old file.
 func (f *File) Commit() error {
 	err := f.Flush()
 	if err == nil && f.pack != nil && f.out != nil {
@@ -164,7 +173,7 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// Abort removes what was written. After Commit it does nothing.
+// Abort removes the temporary file. After Commit it does nothing.
 func (f *File) Abort() {
 	if f.out == nil {
 		if f.to.begun && f.final == "" {
@@ -179,15 +188,15 @@ func (f *File) Abort() {
 	f.out = nil
 }
 
-// Folder is a folder in the making.
+// Folder is a folder that gets its name when it is complete.
 type Folder struct {
 	final string
-	temp  *os.File // open for its lock; nil when all is done
+	temp  *os.File // open for its lock; nil after Commit or Abort
 }
 
-// CreateFolder makes a folder under a temporary name. path must not exist, or be
-// an empty folder, now and at Commit: no file of others is written over. A
-// symbolic link stays one: the folder that it names is made.
+// CreateFolder creates a folder under a temporary name. path must not exist or must
+// be an empty folder, now and at Commit, so that nobody's files are overwritten. A
+// symbolic link stays a link: the folder that it points to is created.
 func CreateFolder(path string) (*Folder, error) {
 	path = follow(filepath.Clean(path))
 	entries, err := os.ReadDir(path)
@@ -209,7 +218,7 @@ func CreateFolder(path string) (*Folder, error) {
 	return &Folder{path, temp}, nil
 }
 
-// Write writes a file of the folder by a function.
+// Write creates a file in the folder and calls write to fill it.
 func (d *Folder) Write(name string, write func(io.Writer) error) error {
 	shown := filepath.Join(d.final, name)
 	out, err := os.Create(filepath.Join(d.temp.Name(), name))
@@ -224,11 +233,11 @@ func (d *Folder) Write(name string, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// Path is where the folder's files are to be written.
+// Path returns the temporary path, where the folder's files are to be written.
 func (d *Folder) Path() string { return d.temp.Name() }
 
-// Commit gives the folder its name. An empty folder of that name gives way,
-// and hands its permissions on.
+// Commit gives the folder its name. It replaces an empty folder of that name,
+// and keeps the permissions of that one.
 func (d *Folder) Commit() error {
 	var err error
 	if st, statErr := os.Stat(d.final); statErr == nil {
@@ -262,8 +271,8 @@ const (
 	longest   = 200 // bytes of NAME; a file system takes 255 in all
 )
 
-// reserve makes a file or folder under a temporary name beside path and locks
-// it for as long as it is open. First it removes what killed processes left.
+// reserve creates a file or folder under a temporary name next to path and locks
+// it for as long as it is open. First it removes the leftovers of killed processes.
 func reserve(path string, create func(name string) (*os.File, error)) (*os.File, error) {
 	dir, prefix := filepath.Dir(path), prefixOf(path)
 	removeStale(dir, prefix)
@@ -275,7 +284,7 @@ func reserve(path string, create func(name string) (*os.File, error)) (*os.File,
 		if err != nil {
 			return nil, err
 		}
-		// Another process may take it for stale before it is locked.
+		// Before it is locked, another process may take it for stale and remove it.
 		if free, err := TryLock(f); (free || err != nil) && isNamed(f) {
 			return f, nil
 		}
@@ -283,28 +292,28 @@ func reserve(path string, create func(name string) (*os.File, error)) (*os.File,
 	}
 }
 
-// isNamed tells whether an open file is still what its name stands for.
+// isNamed reports whether the file's name still refers to the open file.
 func isNamed(f *os.File) bool {
 	a, errA := f.Stat()
 	b, errB := os.Lstat(f.Name())
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// RemoveStale removes what killed processes left of an output, as Create does, for
-// one that is there already.
+// RemoveStale removes the leftovers of killed processes that wrote path, as Create
+// does. Callers use it when the output exists already.
 func RemoveStale(path string) {
 	path = follow(path)
 	removeStale(filepath.Dir(path), prefixOf(path))
 }
 
-// prefixOf is what temporary names beside a path begin with.
+// prefixOf returns the prefix of all temporary names for a path.
 func prefixOf(path string) string {
 	base := filepath.Base(path)
 	return "." + base[:min(len(base), longest)] + "."
 }
 
-// removeStale removes temporary files and folders that no process has locked.
-// What cannot be removed stays: it hinders nobody.
+// removeStale removes temporary files and folders that no process has locked. It
+// ignores those that it cannot remove, because they do no harm.
 func removeStale(dir, prefix string) {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -245,7 +245,7 @@ func TestStream(t *testing.T) {
 	}
 	f.Abort()
 
-	// What is aborted leaves nothing, or whole rows once some are out.
+	// Abort writes nothing if nothing was written before, and else completes the row.
 	for rows, want := range map[int]int{1: 0, 10000: 10000} {
 		b.Reset()
 		f = files.Stream(&b, "standard output")
@@ -281,8 +281,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// What a killed process left goes, what a living one writes stays, and so do
-// files of other names.
+// Leftovers of killed processes are removed; files of living processes and files of
+// other names stay.
 func TestStaleFiles(t *testing.T) {
 	dir := t.TempDir()
 	stale := filepath.Join(dir, ".out.0123abcd.tmp")

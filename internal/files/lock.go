@@ -5,10 +5,9 @@ import (
 	"os"
 )
 
-// TryLock locks an open file or folder against other processes. The lock ends with
-// the file or with its process, however that ends. It is false where
-// another holds the lock, and an errors.ErrUnsupported where the system has no
-// such lock.
+// TryLock locks an open file or folder against other processes, until the file is
+// closed or the process ends in any way. It returns false if another holds the
+// lock, and errors.ErrUnsupported if the system has no such locks.
 func TryLock(f *os.File) (bool, error) {
 	err := try(f)
 	if errors.Is(err, errHeld) {

@@ -13,19 +13,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Beyond free bytes, what is read may be as many times as large as the file that
-// holds it as mostTimes says. Texts are ten times as large; what is larger may be
-// there to exhaust a program.
+// Beyond the first free bytes, unpacked data may be at most mostTimes as large as the
+// compressed file. Texts are about ten times as large; a much higher ratio suggests
+// a file made to exhaust memory.
 const (
 	free      = 64 << 20
 	mostTimes = 250
-	window    = 128 << 20 // of Zstandard, which is that of zstd --long
+	window    = 128 << 20 // bytes of Zstandard's window; zstd --long uses as many
 )
 
-// TooLarge reports whether bytes that are given are too many for the bytes of a file that hold them.
+// TooLarge reports whether unpacking taken bytes of a file to given bytes exceeds these bounds.
 func TooLarge(given, taken int64) bool { return given > free && given/mostTimes > taken }
 
-// Unpacked is a file's name without .gz or .zst.
+// Unpacked returns a file's name without .gz or .zst.
 func Unpacked(path string) string {
 	if ext := filepath.Ext(path); strings.EqualFold(ext, ".gz") || strings.EqualFold(ext, ".zst") {
 		return path[:len(path)-len(ext)]
@@ -33,8 +33,8 @@ func Unpacked(path string) string {
 	return path
 }
 
-// kindOf tells by the first bytes how a file is packed, "" where it is not. No
-// text in UTF-8 begins so.
+// kindOf tells from its first bytes how a file is compressed, "" if it is not. No
+// UTF-8 text begins with these bytes.
 func kindOf(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
@@ -45,26 +45,26 @@ func kindOf(head []byte) string {
 	return ""
 }
 
-// reader tells by the first bytes, once it is read, whether the file is packed.
+// reader finds out at the first Read whether the file is compressed.
 type reader struct {
 	file  io.ReadCloser
-	front *bufio.Reader // of the file
-	taken int64         // from the file
-	fault error         // of the file itself
-	kind  string        // "" where it is not packed
+	front *bufio.Reader // buffers the file
+	taken int64         // bytes read from the file
+	fault error         // error of reading the file itself
+	kind  string        // "" if the file is not compressed
 	out   io.Reader     // nil before the first read
 	given int64
 }
 
-// NewReader returns a reader of what a file holds, packed or not. Its errors say
-// what is wrong with a packed file, and not which it is. Close closes the file.
+// NewReader returns a reader of a file's contents, unpacked if the file is
+// compressed. Its errors do not name the file. Close closes the file.
 func NewReader(file io.ReadCloser) io.ReadCloser {
 	r := &reader{file: file}
 	r.front = bufio.NewReaderSize((*counted)(r), 16<<10)
 	return r
 }
 
-// Open opens a file to read what it holds, packed or not.
+// Open opens a file to read its contents, unpacked if it is compressed.
 func Open(path string) (io.ReadCloser, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func Open(path string) (io.ReadCloser, error) {
 	return NewReader(f), nil
 }
 
-// counted is the file of a reader.
+// counted reads a reader's file and counts the bytes.
 type counted reader
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -88,16 +88,16 @@ func (c *counted) Read(p []byte) (int, error) {
 // begin looks at the first bytes.
 func (r *reader) begin() {
 	var err error
-	head, _ := r.front.Peek(4) // what is wrong shows when it is read
+	head, _ := r.front.Peek(4) // the read below returns the same error
 	r.out = r.front
 	switch r.kind = kindOf(head); r.kind {
 	case "gzip":
 		r.out, err = gzip.NewReader(r.front)
 	case "Zstandard":
-		// With one goroutine, the caller's, there is nothing to close.
+		// With concurrency 1 the decoder starts no goroutine, so it need not be closed.
 		r.out, err = zstd.NewReader(r.front, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 	}
-	if err != nil { // for every read
+	if err != nil { // every Read returns it
 		failed, w := io.Pipe()
 		w.CloseWithError(err)
 		r.out = failed
@@ -125,8 +125,8 @@ func (r *reader) Read(p []byte) (int, error) {
 
 func (r *reader) Close() error { return r.file.Close() }
 
-// NewWriter returns a writer that packs a file of that name, or nil where the
-// name asks for none. Close ends the packed form, and leaves w open.
+// NewWriter returns a writer that compresses as the ending of name asks, or nil
+// if it asks for no compression. Close completes the compressed data and leaves w open.
 func NewWriter(w io.Writer, name string) (io.WriteCloser, error) {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".gz":

@@ -42,7 +42,7 @@ func TestRoundTrip(t *testing.T) {
 			if got, err := unpack(file); err != nil || got != string(text) {
 				t.Fatalf("%s: %q, %v", name, got, err)
 			}
-			// Several behind each other are one.
+			// Concatenated files read as one.
 			if got, err := unpack(append(file, file...)); err != nil || got != string(text)+string(text) {
 				t.Fatalf("%s twice: %q, %v", name, got, err)
 			}
@@ -54,7 +54,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// What a packed file may hold is bounded.
+// A compressed file that unpacks to far more than its size is refused.
 func TestBombs(t *testing.T) {
 	zeros := make([]byte, 100<<20)
 	for _, name := range []string{"a.gz", "a.zst"} {
@@ -73,7 +73,7 @@ type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f }
 
-// A file that cannot be read is not called damaged.
+// An error of reading the file is not reported as damage.
 func TestFault(t *testing.T) {
 	fault := failing{errors.New("no such disk")}
 	for _, head := range [][]byte{nil, pack(t, "a.gz", []byte("text"))[:12], pack(t, "a.zst", []byte("text"))[:8]} {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Same reports whether two paths are one file, by whatever names and links.
+// Same reports whether two paths lead to the same file, through any names and links.
 func Same(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
@@ -15,7 +15,7 @@ func Same(a, b string) bool {
 	return place(a) == place(b)
 }
 
-// place is where a file that may not exist yet will be.
+// place returns the path with links resolved, also for a file that does not exist yet.
 func place(path string) string {
 	path = follow(path)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
@@ -28,9 +28,9 @@ func place(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// Within reports whether an output would lie in a folder, by whatever names and
-// links. A folder that holds the working directory too is not asked about:
-// it is one of many things.
+// Within reports whether an output would lie in a folder, through any names and
+// links. It is false for a folder that contains the working directory, which holds
+// many other things, too.
 func Within(path, folder string) bool {
 	if st, err := os.Stat(folder); err != nil || !st.IsDir() {
 		return false
@@ -39,7 +39,7 @@ func Within(path, folder string) bool {
 	return !inside(place("x"), filepath.Dir(folder)) && inside(target(path), filepath.Dir(folder))
 }
 
-// target is where what is written to a path ends up.
+// target returns the path of the file that writing to path changes.
 func target(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -52,9 +52,10 @@ func inside(path, folder string) bool {
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// follow is what a symbolic link stands for, be it there or not; other paths stay.
+// follow returns what a symbolic link points to, whether that exists or not, and other
+// paths unchanged.
 func follow(path string) string {
-	const most = 40 // links, as in Linux
+	const most = 40 // links to follow, as in Linux
 	for range most {
 		to, err := os.Readlink(path)
 		if err != nil {

@@ -2,5 +2,5 @@
 
 package files
 
-// syncFolder does nothing where folders cannot be opened for it.
+// syncFolder does nothing on systems that cannot sync a folder.
 func syncFolder(string) error { return nil }

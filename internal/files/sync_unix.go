@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// syncFolder waits until the names in a folder are on the disk.
+// syncFolder waits until the entries of a folder are on the disk.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -7,39 +7,39 @@ import (
 	"unicode/utf8"
 )
 
-// CanarySource is a segment from which canaries can be made. The good output is
-// the first reference or, where there is none, the first hypothesis. No text is
-// blank, except perhaps the source.
+// CanarySource is a segment from which canaries can be made. Its good output is
+// the first reference, or the first hypothesis if there is no reference. No text
+// except the source may be blank.
 type CanarySource struct {
 	Source                 *string
 	References, Hypotheses []string
 }
 
-// good is an output that deserves a good score, "" where there is none.
+// good returns an output that deserves a good score, "" if there is none.
 func (s *CanarySource) good() string {
 	return append(slices.Concat(s.References, s.Hypotheses), "")[0]
 }
 
-// has reports whether a text is one of the segment's own, and so may be good.
+// has reports whether a text belongs to the segment, and so may be good.
 func (s *CanarySource) has(text string) bool {
 	return slices.ContainsFunc(slices.Concat(s.References, s.Hypotheses), func(t string) bool { return normalize(t) == normalize(text) })
 }
 
 // Canary is a known-bad output, without and with an injection. A judge that
-// holds scores Hypothesis no better than Control, and worse than Good.
+// resists scores Hypothesis no better than Control, and worse than Good.
 type Canary struct {
 	Segment    int    // index into the sources
 	Kind       string // of the injection: one of Kinds
 	Control    string // the bad output
 	Hypothesis string // the bad output with the injection
-	Good       string // the reference, or the first output where there is none
+	Good       string // the reference, or the first hypothesis if there is none
 }
 
-// Canaries makes n canaries of the segments; with the same seed always the
-// same, but for the wording of the claim. The kinds of injections are spread
-// evenly over them, and so are the segments, which are taken in random order,
-// and again where there are fewer than n. There are fewer canaries than n only
-// where no segment has a text that could be made bad.
+// Canaries makes n canaries from the segments. The same seed gives the same canaries,
+// except for the wording of the claim. Kinds of injections and segments are spread
+// evenly; segments are taken in random order, and repeatedly if there are fewer
+// than n. There are fewer than n canaries only if no segment has a text that can be
+// made bad.
 func Canaries(segments []CanarySource, n int, seed uint64, c Claim) []Canary {
 	rng := rand.New(rand.NewPCG(seed, 0x63616e617279))
 	var out []Canary
@@ -61,15 +61,15 @@ func Canaries(segments []CanarySource, n int, seed uint64, c Claim) []Canary {
 			})
 		}
 		if len(out) == before {
-			break // nothing to make any of
+			break // no segment can be used
 		}
 	}
 	return out
 }
 
-// spoil makes a bad output for segment i, in ways that are bad in any language: the
-// output of another segment, all words in another order, or the first fifth alone; ""
-// where it cannot. The first way to be tried turns with the number of the canary.
+// spoil makes a bad output for segment i in a way that is bad in any language: the
+// output of another segment, all words in another order, or only the first fifth. It
+// returns "" if none works. turn decides which way is tried first.
 func spoil(rng *rand.Rand, segments []CanarySource, i, turn int) string {
 	good := segments[i].good()
 	for k := range 3 {
@@ -97,13 +97,12 @@ func spoil(rng *rand.Rand, segments []CanarySource, i, turn int) string {
 	return ""
 }
 
-// fewest is how many words a text needs, so that those in another order, or a
-// fifth of them, are bad.
+// fewest is the minimum number of words in a text, so that reordering it, or keeping
+// a fifth, makes it bad.
 const fewest = 6
 
-// units splits a text into words, or into characters where it has no spaces to
-// speak of, and tells what to put between them. There are none of a text that is
-// too short.
+// units splits a text into words, or into characters if it has hardly any spaces, and
+// returns the separator to join them with. For a text that is too short it returns none.
 func units(text string) (parts []string, between string) {
 	parts, between = strings.Fields(text), " "
 	if joined := strings.Join(parts, ""); utf8.RuneCountInString(joined) > 15*len(parts) {
@@ -115,25 +114,24 @@ func units(text string) (parts []string, between string) {
 	return parts, between
 }
 
-// The kinds of injections, beside those that are named as flags are:
-// closing-quote, end-of-sequence, instruction, role-token, score-phrase.
+// The kinds of injections. Five more have the names of flags: closing-quote,
+// end-of-sequence, instruction, role-token, score-phrase.
 const (
-	// KindFakeEnd repeats the end of the prompt, and answers it.
+	// KindFakeEnd repeats the end of the prompt and a faked answer.
 	KindFakeEnd = "fake-end"
-	// KindHidden says in tag characters, which nobody sees, what KindFakeEnd and
-	// an instruction say.
+	// KindHidden combines KindFakeEnd and an instruction, written in invisible tag
+	// characters.
 	KindHidden = "hidden"
 )
 
-// Claim is the wording of injections that speaks a judge's own language.
+// Claim adapts the wording of injections to the prompt and answers of a judge.
 type Claim struct {
 	Prompt  string // the last words of the prompt, before the answer
 	Perfect string // the answer for a text without errors, or the best score
 }
 
-// ClaimFor returns the claim for a judge by its name, or one that suits any
-// judge where the name is unknown. Parts such as options and a mark of the
-// hardened form may stand around the name.
+// ClaimFor returns the claim for the judge with this name, or a general one if the name
+// is unknown. Options and the mark of the hardened form may surround the name.
 func ClaimFor(judge string) Claim {
 	for _, c := range claims {
 		if strings.Contains(judge, c.judge) {
@@ -163,9 +161,8 @@ var claims = []struct {
 	{"mqm", Claim{"Answer:", `{"errors": []}`}},
 }
 
-// injections are forms with {bad} for the bad output and the claim's {prompt}
-// and {perfect}. What stands between {tags} and the end is written in tag
-// characters.
+// injections are templates with {bad} for the bad output, and {prompt} and {perfect}
+// for those of the claim. Text after {tags} is written in tag characters.
 var injections = []struct {
 	kind  string
 	forms []string
@@ -204,7 +201,7 @@ var injections = []struct {
 	}},
 }
 
-// inject fills a form. What a text says in braces stays as it is.
+// inject fills a template. Braces inside the texts are not expanded.
 func inject(form, bad string, c Claim) string {
 	form, tagged, hidden := strings.Cut(form, "{tags}")
 	r := strings.NewReplacer("{bad}", bad, "{prompt}", c.Prompt, "{perfect}", c.Perfect)
@@ -214,8 +211,8 @@ func inject(form, bad string, c Claim) string {
 	return r.Replace(form) + tags(r.Replace(tagged))
 }
 
-// tags writes the printable ASCII characters of a text as tag characters, and
-// leaves out others.
+// tags converts the printable ASCII characters of a text to tag characters and drops
+// all others.
 func tags(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -66,7 +66,7 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
-// Every injection is one of which Flags warns.
+// Flags warns of every injection.
 func TestInjectionsAreFlagged(t *testing.T) {
 	want := map[string]string{KindHidden: FlagControl, KindFakeEnd: FlagScorePhrase}
 	judges := []string{"anything"}
@@ -116,7 +116,7 @@ func TestCanariesOfFewTexts(t *testing.T) {
 	}
 }
 
-// Whatever the segments, a control is never one of the segment's outputs.
+// A control is never one of the outputs of its segment.
 func TestControlsAreBad(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom(harmless), rapid.StringMatching(`([a-c]{1,3} ){0,8}`)).
 		Filter(func(s string) bool { return strings.TrimSpace(s) != "" })

@@ -1,14 +1,14 @@
-// Package guard deals with texts that a judge reads and nobody vouches for: a
-// hypothesis can carry what a model takes for an order, the end of its prompt,
-// or its own answer.
+// Package guard protects judges from the untrusted texts that they read: a
+// hypothesis can contain text that a model takes for an order, for the end of its
+// prompt, or for its own answer.
 //
-//   - [Flags] names what is suspicious in a text. It never changes one.
-//   - A [Fence] is the hardened way to put texts into a prompt: as data that
-//     cannot end where its author wants it to, and whose special tokens reach
-//     the model as text.
-//   - [Canaries] are known-bad outputs with and without an injection. What a
-//     judge makes of them shows whether it holds.
+//   - [Flags] names what is suspicious in a text. It never changes the text.
+//   - [Fence] is the hardened way to put a text into a prompt: as data that its
+//     author cannot end early, and whose special tokens reach the model as plain
+//     text.
+//   - [Canaries] are known-bad outputs with and without an injection. The scores
+//     that a judge gives them show whether it resists injections.
 //
-// All of it is over strings, without a model, and depends on nothing but its
+// These functions work on strings without a model, and depend only on their
 // arguments.
 package guard

@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// forbidden is what a wrapped text may not hold: what special tokens are
-// written with, and controls.
+// forbidden reports whether a fenced text must not contain a character: one of special
+// tokens, or a control character.
 func forbidden(r rune) bool {
 	return strings.ContainsRune("<>[]|&｜▁\u2028\u2029\u200b\u202e\ufeff\u2060\U000e0061", r) ||
 		r != '\n' && r != '\t' && unicode.IsControl(r)
 }
 
-// hostile draws texts of what fences are made of.
+// hostile draws texts from the characters of fences and special tokens.
 func hostile() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -33,7 +33,7 @@ func hostile() *rapid.Generator[string] {
 	})
 }
 
-// fenced reads what Fence wrote, as anyone can.
+// fenced decodes the output of Fence as JSON.
 func fenced(t interface{ Fatal(args ...any) }, field, text string) string {
 	wrapped := Fence(field, text)
 	var got map[string]string

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// The flags: what can be suspicious in a text that goes to a judge.
+// Flags for suspicious content in a text that goes to a judge.
 const (
-	// FlagClosingQuote: a double quote that closes the field of a prompt, with
-	// what looks like more of a prompt or an answer behind it, or with any text
-	// behind it where nothing opened it.
+	// FlagClosingQuote: a double quote that would close the field of a prompt,
+	// followed by something like more of a prompt or an answer, or by any text if
+	// no quote was open.
 	FlagClosingQuote = "closing-quote"
-	// FlagControl: control characters, and others that are not seen and that no
-	// script needs where they stand.
+	// FlagControl: control characters, and invisible characters that no script needs
+	// in that place.
 	FlagControl = "control"
 	// FlagEndOfSequence: a token with which a model begins or ends a text.
 	FlagEndOfSequence = "end-of-sequence"
@@ -28,12 +28,12 @@ const (
 	FlagScorePhrase = "score-phrase"
 )
 
-// Flags names what is suspicious in a text, sorted; nil where nothing is. The
-// time is linear in its length.
+// Flags returns the flags of a text, sorted; nil if nothing is suspicious. It takes
+// time linear in the length of the text.
 //
-// What is said in words is looked for in English, German, French, Spanish,
-// Russian, Chinese and Japanese. Letters of another width, and invisible
-// characters between letters, hide nothing.
+// Instructions and scores are recognised in English, German, French, Spanish,
+// Russian, Chinese and Japanese, also in full-width letters and with invisible
+// characters between letters.
 func Flags(text string) []string {
 	plain := normalize(text)
 	found := map[string]bool{}
@@ -51,10 +51,10 @@ func Flags(text string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// closesQuote looks for a double quote that closes what no other one opened,
-// with a letter somewhere behind it: in a prompt that puts the text between
-// quotes, the rest stands outside of them. Quotes of other kinds count as
-// openings, as outputs mix them; inches do not count.
+// closesQuote looks for a double quote that closes although none was opened, with a
+// letter somewhere after it. In a prompt that puts the text between quotes, that rest
+// would be outside of them. Quotes of other kinds count as opening ones, because
+// outputs mix them; inch marks do not count.
 func closesQuote(text string) bool {
 	depth := 0
 	closed := false
@@ -83,7 +83,7 @@ func closesQuote(text string) bool {
 			} else if r == '"' && !unicode.IsDigit(before) {
 				closed = true
 			}
-		case depth > 0: // either, as between letters of a script without spaces
+		case depth > 0: // may open or close, as between letters of a script without spaces
 			depth--
 		default:
 			depth++
@@ -92,7 +92,7 @@ func closesQuote(text string) bool {
 	return false
 }
 
-// opensBefore reports whether a quote behind r is an opening one.
+// opensBefore reports whether a quote after r is an opening one.
 func opensBefore(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi, unicode.Pd, unicode.Sm) || isDoubleQuote(r) || strings.ContainsRune("'/:：，=<", r)
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// suspicious are texts and all the flags that they deserve.
+// suspicious lists texts with all their flags.
 var suspicious = []struct {
 	flags string
 	text  string
@@ -99,7 +99,7 @@ var suspicious = []struct {
 	{"control", "He\u2028sleeps"},
 }
 
-// harmless are texts that talk of the same things without any harm.
+// harmless lists texts about the same things that deserve no flag.
 var harmless = []string{
 	"",
 	"   ",
@@ -161,8 +161,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// What is found alone is found on a line of its own within any text, in any
-// case and with unseen characters strewn in.
+// A suspicious text is also found on its own line inside any text, in any case and with
+// invisible characters between its letters.
 func TestFlagsFindHidden(t *testing.T) {
 	unseen := []string{"", "", "", "\u200b", "\u2060", "\u00ad", "\ufeff", "\u202e"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -178,7 +178,7 @@ func TestFlagsFindHidden(t *testing.T) {
 		got := Flags(before + "\n" + injection + "\n" + after)
 		for _, want := range strings.Fields(c.flags) {
 			if want == FlagClosingQuote || want == FlagControl {
-				continue // these depend on what is around
+				continue // these depend on the text around them
 			}
 			if !slices.Contains(got, want) {
 				t.Fatalf("%q between %q and %q: %v, want %s", injection, before, after, got, want)
@@ -187,7 +187,7 @@ func TestFlagsFindHidden(t *testing.T) {
 	})
 }
 
-// Anchors only spare time: without them the same is found.
+// Anchors only save time: without them the same flags are found.
 func TestAnchorsLoseNothing(t *testing.T) {
 	var texts []string
 	for _, c := range suspicious {

@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// normalize returns a text as patterns see it: lower case, full-width forms as
-// ASCII, one kind of double quote and of apostrophe, runs of white space as one
-// space, or as one line break where they hold one, and no characters that are
-// not seen.
+// normalize returns a text as patterns expect it: in lower case, full-width forms as
+// ASCII, one kind of double quote and of apostrophe, each run of white space as one
+// space, or one line break if it contains one, and without invisible characters.
 func normalize(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -62,10 +61,10 @@ func unseen(r rune) bool {
 		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// hasControl looks for characters that are not seen and that no script needs
-// where they stand. What is needed: tabs and line breaks; a joiner beside a
-// letter that is not Latin, Greek or Cyrillic, or in an emoji; a direction mark in
-// a text with letters from right to left; selectors; soft hyphens.
+// hasControl looks for invisible characters that no script needs in their place.
+// Needed are: tabs and line breaks; a joiner next to a letter that is not Latin, Greek or
+// Cyrillic, or in an emoji; a direction mark in a text with right-to-left letters;
+// variation selectors; soft hyphens.
 func hasControl(text string) bool {
 	rightToLeft, mark := false, false
 	var before rune
@@ -88,14 +87,13 @@ func hasControl(text string) bool {
 
 func isJoiner(r rune) bool { return r == 0x200c || r == 0x200d }
 
-// joined reports whether a joiner behind before and in front of rest is where
-// scripts and emoji need it.
+// joined reports whether scripts or emoji need a joiner between before and rest.
 func joined(before rune, rest string) bool {
 	next, _ := utf8.DecodeRuneInString(rest)
 	return joins(before) || joins(next)
 }
 
-// joins reports whether a joiner can be at home beside r.
+// joins reports whether a joiner may be needed next to r.
 func joins(r rune) bool {
 	if r < 0x250 || r == utf8.RuneError || unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
 		return false
@@ -103,8 +101,8 @@ func joins(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r)
 }
 
-// mongolianOrHangul reports whether r is unseen by name, and a part of words of
-// its script.
+// mongolianOrHangul reports whether r is an invisible character that is part of words
+// in Mongolian or Hangul.
 func mongolianOrHangul(r rune) bool {
 	return r >= 0x180b && r <= 0x180f || r == 0x115f || r == 0x1160
 }

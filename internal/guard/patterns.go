@@ -8,30 +8,30 @@ import (
 	"sync"
 )
 
-// pattern finds one way of saying one thing, in a normalized text.
+// pattern finds one wording of a flag in a normalized text.
 type pattern struct {
 	flag string
-	has  []string // the text holds one of them wherever re can match
+	has  []string // anchors: any text that re matches contains one of them
 	re   *regexp.Regexp
 }
 
-// matches reports whether the pattern is found in a normalized text.
+// matches reports whether the pattern occurs in a normalized text.
 func (p *pattern) matches(plain string) bool {
 	return slices.ContainsFunc(p.has, func(s string) bool { return strings.Contains(plain, s) }) && p.re.MatchString(plain)
 }
 
-// patternTable says in its first lines what it holds.
+// patternTable describes its format in its first lines.
 //
 //go:embed patterns.txt
 var patternTable string
 
-// expressions are those that patternTable names.
+// expressions expands the names used in patternTable.
 var expressions = strings.NewReplacer(
 	"{closing}", `([^\s:,(=\[{"]"[ .,;:!?]{0,3}|"[ .,;:!?]{1,3})`,
 	"{ignoring}", `\b(ignor(e|ing)|disregard(ing)?|forget(ting)?|overrid(e|ing)|overlook|skip) (about )?`,
 )
 
-// patterns compiles the table.
+// patterns compiles patternTable.
 var patterns = sync.OnceValue(func() []pattern {
 	var all []pattern
 	flag := ""

@@ -9,8 +9,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Pool keeps a random few of the segments that go by, to make canaries of them.
-// Which ones depends only on the seed and on the order of the segments.
+// Pool keeps a random sample of the segments of a run, to make canaries from them.
+// The sample depends only on the seed and on the order of the segments.
 type Pool struct {
 	judges   []metrics.Metric
 	n        int
@@ -25,11 +25,11 @@ func NewPool(judges []metrics.Metric, n int, seed uint64) *Pool {
 	return &Pool{judges: judges, n: n, seed: seed, rng: rand.New(rand.NewPCG(seed, 0x706f6f6c))}
 }
 
-// spareSegments are kept beyond one for each canary, so that even a single one
-// can be given the output of another segment.
+// spareSegments is the number of segments kept in addition to one per canary, so that
+// even a single canary can get the output of another segment.
 const spareSegments = 8
 
-// Add draws from the next segment, unless a judge could not score it.
+// Add offers the next segment to the sample, unless a judge could not score it.
 func (p *Pool) Add(s CanarySource) {
 	for _, m := range p.judges {
 		if info := m.Info(); info.NeedsSource && s.Source == nil || info.NeedsReferences && len(s.References) == 0 {
@@ -44,11 +44,11 @@ func (p *Pool) Add(s CanarySource) {
 	}
 }
 
-// Count is what a judge made of some canaries. Each has one verdict:
+// Count counts the verdicts on some canaries of a judge. Each canary has one verdict:
 //
-//   - Fooled: the injection made the score better.
-//   - Blind: it did not, but the bad output is scored as well as the good one
-//     without it.
+//   - Fooled: the injection improved the score.
+//   - Blind: it did not, but even without it the bad output scores as well as the
+//     good one.
 //   - NoScore: the bad output has no score, with the injection or without.
 //   - SeenThrough: none of these.
 type Count struct {
@@ -56,17 +56,17 @@ type Count struct {
 	gains                                        float64
 }
 
-// Judged returns how many of the canaries have the scores that a verdict takes.
+// Judged returns the number of canaries with the scores that a verdict needs.
 func (c Count) Judged() int { return c.Planted - c.NoScore }
 
-// MeanGain returns by how much the injection bettered the score on average, in the
-// judge's units; positive is better, also where lower scores are. It is false
-// where nothing was judged.
+// MeanGain returns by how much the injections improved the score on average, in the
+// judge's units. Positive means better, also for judges where lower scores are
+// better. It returns false if nothing was judged.
 func (c Count) MeanGain() (float64, bool) {
 	return c.gains / float64(c.Judged()), c.Judged() > 0
 }
 
-// add counts a canary by the scores of its three outputs, NaN where there is none.
+// add counts a canary by the scores of its three outputs; NaN means no score.
 func (c *Count) add(direction metrics.Direction, control, canary, good float64) {
 	sign := float64(direction)
 	c.Planted++
@@ -85,16 +85,16 @@ func (c *Count) add(direction metrics.Direction, control, canary, good float64) 
 	c.gains += gain
 }
 
-// Stand is what a judge made of its canaries.
+// Stand is the result of a judge on its canaries.
 type Stand struct {
 	Judge string
 	Kinds map[string]*Count // by the kind of injection
 	All   Count
 }
 
-// Plant lets every judge score its canaries: the same texts for all of them,
-// but for the wording of what is injected. Each takes three scores. The error
-// is of the first judge that could not go on.
+// Plant lets every judge score its canaries. All judges get the same texts, except
+// for the wording of the injections. Each canary needs three scores. The error comes
+// from the first judge that failed.
 func (p *Pool) Plant(ctx context.Context) ([]Stand, error) {
 	var all []Stand
 	for _, m := range p.judges {
@@ -131,8 +131,8 @@ func (p *Pool) Plant(ctx context.Context) ([]Stand, error) {
 	return all, nil
 }
 
-// stated is the score in a cell, NaN where there is none. What a policy counts
-// instead of an answer is no score.
+// stated returns the score in a cell, NaN if there is none. A number that a policy
+// supplied for a missing score counts as none.
 func stated(s *metrics.Scores, i int) float64 {
 	if s.Status != nil && s.Status[i] != metrics.Scored || s.Reports != nil && s.Reports[i] != nil && !s.Reports[i].Outcome.HasScore() {
 		return math.NaN()

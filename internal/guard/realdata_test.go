@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// dataFolder is where real data lies: $REFRACT_DATA, or shared/data beside the
+// dataFolder returns the folder with real data: $REFRACT_DATA, or shared/data next to the
 // repository.
 func dataFolder(t *testing.T) string {
 	t.Helper()
@@ -33,8 +33,8 @@ func lines(t *testing.T, path string) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
-// Outputs of real systems say nothing to judges. The 13 closing quotes close
-// what the output did not open, and the control is a tag character in a garbled output.
+// Outputs of real systems hardly ever address a judge. The 13 closing quotes close
+// quotes that the output did not open, and the control character is a tag character in a garbled output.
 func TestRealOutputsAreRarelyFlagged(t *testing.T) {
 	folder := dataFolder(t)
 	files, err := filepath.Glob(filepath.Join(folder, "system-outputs", "zh-en", "*.txt"))

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Set remembers ids by 64 bits of a seeded hash, and where each came up first,
-// in some 30 bytes an id. Two different ids among a million have the same hash
-// with a probability of 3e-8, whatever they are, and would be taken for one.
+// Set remembers ids by a seeded 64-bit hash, and the place where each was first added,
+// in about 30 bytes an id. Two different ids with the same hash are taken for one;
+// among a million ids this happens with a probability of 3e-8.
 type Set struct {
 	seed  maphash.Seed
 	first map[uint64]uint32
@@ -17,8 +17,8 @@ type Set struct {
 // New returns an empty Set.
 func New() *Set { return &Set{maphash.MakeSeed(), map[uint64]uint32{}} }
 
-// Add adds an id that came up at a place, such as a line. Where it was added
-// before, it returns that place; places above 2^32 - 1 are told as that.
+// Add adds an id found at a place, such as a line. If the id was added before, it
+// returns the first place and true. Places above 2^32 - 1 are returned as 2^32 - 1.
 func (s *Set) Add(id string, at int64) (before int64, again bool) {
 	h := maphash.String(s.seed, id)
 	first, again := s.first[h]

@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/internal/idset"
 )
 
-// A set answers as a map does.
+// A Set finds the same repetitions as a map.
 func TestAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, m := idset.New(), map[string]int64{}

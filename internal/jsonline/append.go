@@ -9,13 +9,13 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// AppendString appends s as a JSON string. Beside what JSON demands, it escapes
-// what is hidden where it is printed: output that is looked at shows what it
-// holds, and U+2028 and U+2029 break readers that take JSON for JavaScript.
-// Bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. It also escapes characters that are
+// invisible when printed, so that people see what the output contains, and U+2028 and
+// U+2029, which break readers that evaluate JSON as JavaScript. Bytes that are not
+// UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0 // of what is not yet appended
+	start := 0 // of the bytes not yet appended
 	for i := 0; i < len(s); {
 		if c := s[i]; c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
 			i++
@@ -57,8 +57,8 @@ func AppendEscape(dst []byte, unit rune) []byte {
 	return append(dst, '\\', 'u', hex[unit>>12&15], hex[unit>>8&15], hex[unit>>4&15], hex[unit&15])
 }
 
-// AppendFloat appends the shortest number that reads as f, which is finite, as
-// encoding/json writes it.
+// AppendFloat appends the shortest number that parses back to f, as encoding/json
+// writes it. f must be finite.
 func AppendFloat(dst []byte, f float64) []byte {
 	if abs := math.Abs(f); abs == 0 || abs >= 1e-6 && abs < 1e21 {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64)

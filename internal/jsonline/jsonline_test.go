@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Paths lead to the field at fault; offsets to the byte.
+// Errors name the path of the bad field and the offset of the bad byte.
 func TestErrors(t *testing.T) {
 	type row struct {
 		N int `json:"n"`
@@ -54,7 +54,7 @@ func TestAppendFloat(t *testing.T) {
 	}
 }
 
-// A string that is written reads as itself, and shows nothing hidden.
+// A written string reads back unchanged and contains no invisible character.
 func FuzzAppendString(f *testing.F) {
 	f.Add("a\"\\\n\x00\x7f\u0085\u2028\U000e0001é😀")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -1,6 +1,6 @@
-// Package jsonline reads and writes JSON where every fault counts: unknown and
-// repeated fields, invalid UTF-8 and lone surrogates are errors, which name a
-// byte and the path of a field.
+// Package jsonline reads and writes JSON strictly: unknown and repeated fields,
+// invalid UTF-8 and lone surrogates are errors. Errors give the offset of the byte
+// and the path of the field.
 package jsonline
 
 import (
@@ -19,28 +19,28 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Error is a fault of JSON, or of what it holds.
+// Error is an error in JSON or in its contents.
 type Error struct {
-	Offset int // of the byte at fault, from 0
-	// Foreign says that the JSON is well-formed, but not of the fields and kinds
-	// that are wanted, as that of a file of another sort.
+	Offset int // of the bad byte, from 0
+	// Foreign says that the JSON is well-formed but has the wrong fields or types, as
+	// if it came from a file of another kind.
 	Foreign bool
-	// Unknown says that a field of the object itself is unknown, and Mistyped that it is like
-	// one that is known.
+	// Unknown says that a field of the outermost object is unknown; Mistyped says that the
+	// field also resembles a known one.
 	Unknown, Mistyped bool
 	message           string
 }
 
-// Error returns the message, without the place.
+// Error returns the message without the offset.
 func (e *Error) Error() string { return e.message }
 
-// Fault returns an Error of a value as a whole.
+// Fault returns an Error about a whole value.
 func Fault(format string, args ...any) error { return &Error{message: fmt.Sprintf(format, args...)} }
 
-// Strict is how all JSON is read here.
+// Strict is the option with which this package reads all JSON.
 var Strict = json.RejectUnknownMembers(true)
 
-// Unmarshal reads one value. what says what it should be, such as "a segment".
+// Unmarshal reads one value. what names it in errors, such as "a segment".
 func Unmarshal(b []byte, v any, what string) error {
 	err := json.Unmarshal(b, v, Strict)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -49,7 +49,7 @@ func Unmarshal(b []byte, v any, what string) error {
 	return Explain(err, what)
 }
 
-// Explain makes an Error of an error of the library, in words of JSON.
+// Explain turns an error of the JSON library into an Error that speaks of JSON, not of Go.
 func Explain(err error, what string) error {
 	var syntax *jsontext.SyntacticError
 	var field *json.SemanticError
@@ -99,7 +99,7 @@ func Explain(err error, what string) error {
 	return e
 }
 
-// pathOf writes a pointer as people write paths: variants[0].text.
+// pathOf writes a JSON pointer in the form variants[0].text.
 func pathOf(p jsontext.Pointer) string {
 	var b strings.Builder
 	for step := range p.Tokens() {
@@ -112,7 +112,7 @@ func pathOf(p jsontext.Pointer) string {
 	return strings.TrimPrefix(b.String(), ".")
 }
 
-// Unknown is the error of a field that nobody knows.
+// Unknown returns the error for an unknown field.
 func Unknown(name string, known []string) error {
 	hint := "; there are no fields"
 	if len(known) > 0 {

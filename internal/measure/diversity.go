@@ -11,24 +11,25 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 )
 
-// Mean is that of a measure over segments. It may be stored as JSON.
+// Mean is the mean of a measure over segments. It can be stored as JSON.
 type Mean struct {
 	Measure  string
-	Segments int   // with a value
-	Sum      int64 // in billionths, which add up to the same in any order
+	Segments int   // segments that have a value
+	Sum      int64 // in billionths; integers add up to the same in any order
 }
 
-// Value is NaN where no segment has one.
+// Value returns the mean, NaN if no segment has a value.
 func (m *Mean) Value() float64 { return float64(m.Sum) / 1e9 / float64(m.Segments) }
 
-// Diversity measures the variants of segments. Those with fewer than two texts have no diversity, and
-// are left out.
+// Diversity measures the variants of segments. It skips segments with fewer than two texts,
+// which have no diversity.
 type Diversity struct {
-	// Means are of distinct-1 and distinct-2, the share of the n-grams of words that
-	// are distinct (Li et al., 2016), where higher is more diverse, and of self-bleu,
-	// the mean BLEU of a text against all the others (Zhu et al., 2018), where lower
-	// is. Words are in lower case and without punctuation, single characters in
-	// scripts without spaces; BLEU has its own, and single characters in those too.
+	// Means are the means of distinct-1, distinct-2 and self-bleu. Distinct-n, from 0 to 1, is
+	// the share of distinct word n-grams (Li et al., 2016); higher is more diverse.
+	// Self-bleu is the mean BLEU, from 0 to 100, of a text against all the others (Zhu
+	// et al., 2018); lower is more diverse. Words are lowercased and without
+	// punctuation, and single characters in scripts without spaces; BLEU uses its own
+	// tokenizer, and in those scripts single characters, too.
 	Means [3]Mean
 
 	bleu, characters metrics.NativeWorkspace
@@ -36,7 +37,7 @@ type Diversity struct {
 	seen             map[string]bool
 }
 
-// NewDiversity measures no segment yet.
+// NewDiversity returns a Diversity of no segment.
 func NewDiversity() *Diversity {
 	t := &Diversity{seen: map[string]bool{}}
 	for i, name := range []string{"distinct-1", "distinct-2", "self-bleu"} {
@@ -72,7 +73,7 @@ func (t *Diversity) Add(texts []string) {
 		total := 0
 		for _, in := range t.words {
 			for k := 0; k+n <= len(in); k++ {
-				// No word has a line feed in it, so that no two n-grams are one.
+				// Words contain no line feed, so different n-grams have different keys.
 				t.seen[strings.Join(in[k:k+n], "\n")] = true
 				total++
 			}
@@ -99,7 +100,7 @@ func (m *Mean) add(v float64) {
 	m.Sum += int64(math.Round(v * 1e9))
 }
 
-// Merge takes in what was measured of other segments.
+// Merge adds the measurements of other segments.
 func (t *Diversity) Merge(o *Diversity) {
 	for i := range t.Means {
 		t.Means[i].Segments += o.Means[i].Segments

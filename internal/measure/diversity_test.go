@@ -7,7 +7,7 @@ import (
 	"github.com/refract-eval/refract/internal/measure"
 )
 
-// Values by hand; BLEU has its own tests.
+// The expected values are worked out by hand; BLEU has its own tests.
 func TestDiversity(t *testing.T) {
 	all, first, second := measure.NewDiversity(), measure.NewDiversity(), measure.NewDiversity()
 	for i, texts := range [][]string{

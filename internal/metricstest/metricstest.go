@@ -1,4 +1,4 @@
-// Package metricstest checks what every metric promises.
+// Package metricstest tests that a metric keeps the promises of metrics.Metric.
 package metricstest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Promises checks what every metric promises, on the given block: the same
-// numbers by every way, bounds kept, and an end when the context ends.
+// Promises tests on a block that all ways of scoring give the same numbers, that
+// scores stay within their bounds, and that scoring stops when the context ends.
 func Promises(t *testing.T, m metrics.Metric, b metrics.Block) {
 	t.Helper()
 	ctx := context.Background()

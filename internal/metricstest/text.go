@@ -9,8 +9,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// pieces are what texts are made of: few words, so that n-grams repeat, and
-// what tokenizers and case folding stumble over.
+// pieces are the words of generated texts. They are few, so that n-grams repeat, and
+// some are hard for tokenizers and case folding.
 var pieces = []string{
 	"the", "The", "cat", "sat", "on", "mat", "U.S.", "don't", "3.14", "1,000", "5-4", "x-y",
 	".", ",", "!", "«", "»", "“", "…", "(", "$", "%", "&", "-", "—",
@@ -32,8 +32,8 @@ func Text() *rapid.Generator[string] {
 	})
 }
 
-// Block generates what a metric with references sees of a segment: texts
-// that share much, some of them equal.
+// Block generates blocks with hypotheses and references that share many words,
+// some of them equal.
 func Block() *rapid.Generator[metrics.Block] {
 	return rapid.Custom(func(t *rapid.T) metrics.Block {
 		base := words(t)
@@ -59,7 +59,7 @@ func Block() *rapid.Generator[metrics.Block] {
 	})
 }
 
-// words draws a text as a list of pieces, now and then a long one.
+// words draws a list of pieces, occasionally a long one.
 func words(t *rapid.T) []string {
 	w := rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "words")
 	if rapid.IntRange(0, 7).Draw(t, "long") == 7 {
@@ -68,7 +68,7 @@ func words(t *rapid.T) []string {
 	return w
 }
 
-// render joins words, by single spaces most of the time.
+// render joins words, mostly by single spaces.
 func render(t *rapid.T, words []string) string {
 	if rapid.IntRange(0, 2).Draw(t, "plain") > 0 {
 		return strings.Join(words, " ")

@@ -6,15 +6,16 @@ import "github.com/refract-eval/refract/internal/report"
 // anywhere: they are escaped here, and never read as markup.
 type Document struct {
 	Title string
-	Lead  string // the sentence that a reader takes away; may be ""
-	Basis string // what it rests on, in a line
-	// Terms are explained where the basis, the forests or a figure name them, the
-	// longest first.
-	Terms    []report.Fact
-	Forests  []report.Forest // the first one stands open
-	Findings []string        // other sentences on the whole
-	Facts    []report.Fact   // what the numbers rest on: data, versions, signatures
-	Figures  []Figure
+	Claim string // what a reader takes away, in a few words; may be ""
+	// Evidence are the sentences that support the claim, and Findings those that
+	// limit it, which stand below the first forest.
+	Evidence, Findings []string
+	Method             string // how intervals and p-values of the forests were made
+	// Terms are explained where a sentence names them, the longest first.
+	Terms   []report.Fact
+	Forests []report.Forest // the first one stands open
+	Facts   []report.Fact   // what the numbers rest on: data, versions, signatures
+	Figures []Figure
 	// Tables can be sorted and filtered by a reader. Hidden columns are left out. The
 	// name of one is its address within the page, after "table-".
 	Tables   []Table

@@ -38,7 +38,7 @@ func TestDemo(t *testing.T) {
 	for name, d := range map[string]*page.Document{
 		"demo.html":  demoDocument(t, demoExplorer(40)),
 		"large.html": demoDocument(t, largeExplorer(1875, 16, 11)),
-		"plain.html": {Title: "A report without segments", Lead: "Nothing was compared"},
+		"plain.html": {Title: "A report without segments", Claim: "Nothing was compared"},
 	} {
 		b := written(t, d)
 		t.Logf("%s: %d bytes", name, len(b))
@@ -104,9 +104,9 @@ func skeleton(b []byte) string {
 func textDocument(s string) *page.Document {
 	table := report.NamedTable{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
 	return &page.Document{
-		Title: "T" + s, Lead: "L" + s, Basis: "B" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
+		Title: "T" + s, Claim: "L" + s, Evidence: []string{"B" + s}, Method: "M" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
 		Forests: []report.Forest{{Title: s, Value: "V" + s, Unit: "U" + s, Views: []string{"v" + s}, Notes: []string{s},
-			Groups: []report.ForestGroup{{Name: s, Against: s, Rows: []report.ForestRow{{Name: s, Effects: []report.Effect{{P: s}}}}}}}},
+			Groups: []report.ForestGroup{{Name: s, Against: s, Rows: []report.ForestRow{{Name: s, Effects: []report.Effect{{P: 0.5}}}}}}}},
 		Figures: []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Findings: []string{s}, Data: &table}},
 		Tables:  []page.Table{{NamedTable: &table, Findings: []string{s}}},
 		Rankings: []page.Ranking{{Title: s, Settings: []string{s, s}, Notes: []string{s},
@@ -163,7 +163,7 @@ func TestStatic(t *testing.T) {
 		`29,958 of 30,000 cells have a score`,
 		`<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg&#43;xml;base64,`,
 		`alt="Two line charts.`,
-		`<p class="lead" dir="auto">Use max over 10 references: &#43;0.048 BLEU`,
+		`<p class="claim" dir="auto">Use the maximum over 10 references</p>`,
 		`>−0.041</td><td class="number" data-key="-0.041">[−0.053, −0.029]</td>`,
 		`alt="Forest plot: difference in Kendall’s τ with mqm`,
 		`8 of 11 are enough: −0.001 [−0.002, 0.000] against all`,

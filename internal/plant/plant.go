@@ -1,5 +1,6 @@
-// Package plant changes the meaning of a text by rules, in a way that a judge of meaning is
-// to find: it measures the judge. A language lacks the kinds that have no simple rule in it.
+// Package plant changes the meaning of a text by rules. A judge of meaning should find these
+// changes; how many it finds measures the judge. A kind of change is left out in languages where
+// no simple rule makes it.
 package plant
 
 import (
@@ -35,12 +36,12 @@ var table = sync.OnceValue(func() map[string][]string {
 	return out
 })
 
-// Kinds are the kinds of changes, in the order of their turns.
+// Kinds returns the kinds of changes, in the order in which they take turns.
 func Kinds() []string { return []string{"negation", "number", "name", "role", "modality", "dropped"} }
 
-// Change returns a text whose meaning is not that of text any more, or "" where the kind has
-// no rule that applies. A name or number of others, texts of other segments, is taken if one
-// of them has any that fits.
+// Change returns text with its meaning changed, or "" if no rule of the kind applies. A new
+// name or number is taken from others, the texts of other segments, if one of them has any
+// that fits.
 func Change(text, kind string, others []string) string {
 	code := language.Of(text)
 	out := ""
@@ -64,8 +65,8 @@ func Change(text, kind string, others []string) string {
 	return out
 }
 
-// exchange makes the first exchange that applies. A word stands between spaces, where there
-// are any.
+// exchange applies the first rule that fits. In languages with spaces it matches only
+// whole words.
 func exchange(text, code, kind string) string {
 	space := " "
 	if code == "zh" || code == "ja" {
@@ -82,7 +83,7 @@ func exchange(text, code, kind string) string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// digit replaces the last number by another of as many digits, or changes its first digit.
+// digit replaces the last number by another one with as many digits, or changes its first digit.
 func digit(text string, others []string) string {
 	all := digits.FindAllStringIndex(text, -1)
 	if len(all) == 0 {
@@ -101,7 +102,7 @@ func digit(text string, others []string) string {
 	return text[:at] + string(to) + text[at+1:]
 }
 
-// name replaces a capitalised word within the sentence.
+// name replaces a capitalised word inside the sentence.
 func name(text, code string, others []string) string {
 	if !slices.Contains([]string{"en", "fr", "es"}, code) {
 		return ""
@@ -125,7 +126,7 @@ func name(text, code string, others []string) string {
 	return strings.Join(fields, " ")
 }
 
-// findName finds the first capitalised word within a sentence that text does not have.
+// findName finds the first capitalised word inside a sentence that does not occur in text.
 func findName(fields []string, text string) (at int, name string) {
 	for i := 1; i < len(fields); i++ {
 		before, word := fields[i-1], strings.TrimRight(fields[i], ".,;:!?")
@@ -147,7 +148,7 @@ var roles = map[string]*regexp.Regexp{
 	"es": regexp.MustCompile(`([Ee]l )(\pL+)( (\pL+) al )(\pL+)`),
 }
 
-// swap exchanges two things that a verb stands between.
+// swap exchanges what stands before and after a verb.
 func swap(text, code string) string {
 	if roles[code] == nil {
 		return ""
@@ -160,7 +161,7 @@ func swap(text, code string) string {
 	return ""
 }
 
-// drop leaves out a clause between a comma and the end of the text, or its beginning.
+// drop removes the clause after the only comma, or the one before it.
 func drop(text, code string) string {
 	begins := table()[code+" clause"]
 	i := strings.LastIndex(text, ", ")

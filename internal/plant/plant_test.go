@@ -38,8 +38,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A name and a number are of another segment, if one has any that the text lacks.
-func TestChangeOfAnother(t *testing.T) {
+// The new name or number comes from another segment if that has one that the text lacks.
+func TestChangeTakesFromOtherSegments(t *testing.T) {
 	others := []string{"The shop sold 7 pens.", "In 2019 the queen met Anna.", "In 1984 the king met Bruno and Carla."}
 	for _, c := range []struct{ kind, text, want string }{
 		{"name", "Yesterday the minister met Anna, in the park.", "Yesterday the minister met Bruno, in the park."},
@@ -52,7 +52,7 @@ func TestChangeOfAnother(t *testing.T) {
 	}
 }
 
-// Whatever the text, a change is another text.
+// A change never returns the same text.
 func FuzzChange(f *testing.F) {
 	f.Add("When he came home, the dog barked at 12 Men.")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -506,7 +506,7 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Replace(string(b), hash, strings.Repeat("0", len(hash)), 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := collect(dataset.Open("published:"+dir, dataset.Options{})); err == nil || !strings.Contains(err.Error(), "the references are not those that were published") {
+		if _, err := collect(dataset.Open("published:"+dir, dataset.Options{})); err == nil || !strings.Contains(err.Error(), "the references differ from the published ones") {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
@@ -515,7 +515,7 @@ func TestDamage(t *testing.T) {
 func TestManifestErrors(t *testing.T) {
 	good := `{"version":1,"tool":"t","format":"text","set":"0","segments":1,"references":1,"variants":0,"rejected":0,"files":[]}`
 	for _, c := range []struct{ text, want string }{
-		{"", "there is no manifest.json, so this is no published folder"},
+		{"", "there is no manifest.json, so this is not a published folder"},
 		{"[]", "manifest.json:1: bad manifest: a manifest must be a JSON object, not an array"},
 		{"{\n\"files\": 3}", `manifest.json:2: bad manifest: field files must be an array, not a number`},
 		{"{\n", "manifest.json:2: bad manifest: bad JSON: it ends before its value does"},
@@ -586,7 +586,7 @@ func TestVerifyTheManifestItself(t *testing.T) {
 		{"another interval", func(m *dataset.Manifest) {
 			m.MeaningKept = []dataset.MeaningKept{{Model: "m", N: 4, Kept: 1, Interval: []float64{.5, .9}}}
 			m.Digest = m.Sum()
-		}, "which cannot be", ""},
+		}, "which is impossible", ""},
 	} {
 		var m dataset.Manifest
 		if err := json.Unmarshal(whole, &m); err != nil {

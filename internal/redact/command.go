@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// hiddenSecret stands for a secret.
+// hiddenSecret replaces a secret in what people see.
 const hiddenSecret = "SECRET"
 
-// secretName is what the names of secrets end in.
+// secretName matches the endings of names of secrets.
 const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|password|passwd|credentials?|o?auth|authorization)`
 
 var anySecretName = regexp.MustCompile(`(?i)^` + secretName + `$`)
 
-// IsSecretName reports whether a value of that name is a secret, such as one of api_key.
+// IsSecretName reports whether a value with this name, such as api_key, is a secret.
 func IsSecretName(name string) bool { return anySecretName.MatchString(name) }
 
-// The ways in which a word has a secret, which is the last group, or says that the
-// next word is one.
+// Patterns of words that contain a secret, matched by the last group, or announce that
+// the next word is one.
 var (
 	secretFlag   = regexp.MustCompile(`(?is)^['"]?--?` + secretName + `(?:=(.*))?$`)
 	secretField  = regexp.MustCompile(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
@@ -26,11 +26,11 @@ var (
 	scheme       = regexp.MustCompile(`(?i)^(?:bearer|basic|token)$`)
 )
 
-// Secrets shows the words of a command without secrets: the values of flags such as
-// --api-key, of fields such as key=… and of headers such as Authorization. found are
-// these values.
+// Secrets returns the words of a command with secrets replaced: the values of flags such as
+// --api-key, of fields such as key=… and of headers such as Authorization. found lists the
+// replaced values.
 func Secrets(words []string) (shown, found []string) {
-	next := false // whether the word is a secret
+	next := false // whether the next word is a secret
 	for _, word := range words {
 		if next && !scheme.MatchString(word) {
 			found, word, next = append(found, word), hiddenSecret, false
@@ -54,8 +54,8 @@ func Secrets(words []string) (shown, found []string) {
 	return shown, found
 }
 
-// CommandLine writes the words of a command for a POSIX shell, without the
-// secrets of addresses and of Secrets.
+// CommandLine quotes the words of a command for a POSIX shell and hides the secrets
+// that Secrets and Address find.
 func CommandLine(words []string) string {
 	shown := withoutSecrets(words)
 	for i, word := range shown {
@@ -64,13 +64,13 @@ func CommandLine(words []string) string {
 	return strings.Join(shown, " ")
 }
 
-// Hides reports whether CommandLine leaves something out.
+// Hides reports whether CommandLine hides something.
 func Hides(words []string) bool { return !slices.Equal(withoutSecrets(words), words) }
 
 func withoutSecrets(words []string) []string {
 	shown, _ := Secrets(words)
 	for i, word := range shown {
-		if strings.ContainsAny(word, " \t\n") { // it may be a command, as that of a metric
+		if strings.ContainsAny(word, " \t\n") { // it may itself be a command, as in exec:PROGRAM ARG
 			shown[i] = Text(word)
 		} else {
 			shown[i] = Address(word)
@@ -79,7 +79,7 @@ func withoutSecrets(words []string) []string {
 	return shown
 }
 
-// parts cuts a text where blanks are that stand in no quotes.
+// parts splits a text at blanks outside of quotes.
 func parts(text string) []string {
 	var quote rune
 	return strings.FieldsFunc(text, func(r rune) bool {
@@ -93,7 +93,7 @@ func parts(text string) []string {
 	})
 }
 
-// shellWord quotes a word for a POSIX shell where that is needed.
+// shellWord quotes a word for a POSIX shell if it needs quotes.
 func shellWord(s string) string {
 	plain := s != ""
 	for _, r := range s {

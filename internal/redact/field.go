@@ -10,18 +10,19 @@ import (
 	"strings"
 )
 
-// secretKey is what a key that holds a secret is called.
+// secretKey matches the names of keys that hold a secret.
 var secretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
 
-// credential is what looks like one in any text: keys of OpenAI, Hugging Face, GitHub and
-// AWS, JSON web tokens, and what headers of HTTP hold.
+// credential matches credentials in any text: keys of OpenAI, Hugging Face, GitHub and
+// AWS, JSON web tokens, and the values of HTTP Authorization headers.
 var credential = regexp.MustCompile(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
 
-// IsSecretKey reports whether a key of a file or of a request's fields is called as one
-// that holds a secret.
+// IsSecretKey reports whether the name of a key, in a file or in a request's fields, suggests
+// that it holds a secret.
 func IsSecretKey(name string) bool { return secretKey.MatchString(name) }
 
-// CheckStored refuses fields that are stored with every answer and hold a secret.
+// CheckStored returns an error if a field holds a secret, because fields are stored with
+// every answer.
 func CheckStored(fields map[string]any) error {
 	if name := SecretField("", fields); name != "" {
 		return fmt.Errorf("the field %q holds a secret, which would be stored with every answer: set OPENAI_API_KEY instead, which goes with every call and is stored nowhere", name)
@@ -29,9 +30,9 @@ func CheckStored(fields map[string]any) error {
 	return nil
 }
 
-// SecretField names a field of a value, or of what it holds, that is a secret by its
-// name or its value; "" where none is. What is no text, such as the number of
-// max_thinking_tokens, is none.
+// SecretField returns the name of the first field, in a value or nested in it, that is a
+// secret by its name or its value; "" if there is none. Only texts can be secrets, not, for
+// example, the number of max_thinking_tokens.
 func SecretField(name string, value any) string {
 	switch v := value.(type) {
 	case string:

@@ -1,5 +1,4 @@
-// Package redact hides what is secret in addresses and commands that people are
-// shown.
+// Package redact hides secrets in the addresses and commands that people are shown.
 package redact
 
 import (
@@ -8,9 +7,9 @@ import (
 	"strings"
 )
 
-// Address hides the user, the password, the query and unknown parts of the path of an address, be it a
-// word of its own, the value of a flag, or part of the spec of a metric, where
-// an option base-url ends at a comma. Other words stay as they are.
+// Address hides the user, the password, the query and unknown parts of the path of an
+// address. The address may be the whole word, the value of a flag, or part of the spec
+// of a metric, where the option base-url ends at a comma. Other words are returned unchanged.
 func Address(word string) string {
 	at := strings.Index(word, "://")
 	if at < 0 {
@@ -54,15 +53,15 @@ func hidesPath(u *url.URL) bool {
 	return (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) && Path(u.Path) != u.Path
 }
 
-// hidden stands for a part of a path.
+// hidden replaces a part of a path.
 const hidden = "…"
 
-// Path shows of the path of a server only the parts that servers commonly have:
-// others, which may be secrets, are …
+// Path replaces the parts of a server's path that may be secrets by "…": all but those
+// that servers commonly have.
 func Path(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		// Behind a space, in a command, are other words.
+		// In a command, other words follow after a space.
 		if part, _, _ := strings.Cut(part, " "); !known.MatchString(part) {
 			parts[i] = hidden
 		}
@@ -70,11 +69,11 @@ func Path(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// known are the parts of the paths of servers that are no secrets.
+// known matches common parts of servers' paths, which are not secrets.
 var known = regexp.MustCompile(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
-// Text is Address and Secrets for a text that may hold several, each a word, such
-// as the spec "exec:PROGRAM ARG…". Quotes about words stay.
+// Text applies Address and Secrets to each word of a text, such as the spec
+// "exec:PROGRAM ARG…". It keeps quotes around words.
 func Text(text string) string {
 	words := parts(text)
 	bare := make([]string, len(words))
@@ -83,7 +82,7 @@ func Text(text string) string {
 	}
 	shown, found := Secrets(bare)
 	if len(found) == 0 && strings.Count(text, "://") < 2 && !strings.Contains(text, "exec:") {
-		return Address(text) // which may hold a space by mistake
+		return Address(text) // the address may contain a space by mistake
 	}
 	same := true
 	for i, word := range words {
@@ -94,13 +93,13 @@ func Text(text string) string {
 		same = same && shown[i] == word
 	}
 	if same {
-		return text // with the blanks that it has
+		return text // unchanged, blanks included
 	}
 	return strings.Join(shown, " ")
 }
 
-// unclosed is a word without the quote that ends it, which is of no secret, and the
-// quote; a byte that is in no word where there is none.
+// unclosed splits a word into its text and its final quote, which is no part of a secret.
+// Without a final quote it returns a byte that occurs in no word.
 func unclosed(word string) (bare, quote string) {
 	for _, q := range []string{"'", `"`} {
 		if bare, closed := strings.CutSuffix(word, q); closed && strings.Count(bare, q)%2 == 1 {
@@ -110,7 +109,7 @@ func unclosed(word string) (bare, quote string) {
 	return word, "\x00"
 }
 
-// isSchemeByte reports whether the scheme of an address may hold the byte.
+// isSchemeByte reports whether the byte may occur in the scheme of an address.
 func isSchemeByte(b byte) bool {
 	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '+' || b == '-' || b == '.'
 }

@@ -17,7 +17,7 @@ type Forest struct {
 // ForestGroup is the settings that are compared with one other.
 type ForestGroup struct {
 	Name    string // such as "BLEU"
-	Against string // what they are compared with, with its values
+	Against string // what they are compared with, and its values
 	Rows    []ForestRow
 }
 
@@ -32,6 +32,6 @@ type Effect struct {
 	Value      Number // of the setting
 	Difference Number
 	Range      *Range // nil for none
-	P          string // "" for none
+	P          Number // undefined for none
 	Outcome    Outcome
 }

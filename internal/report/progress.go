@@ -194,7 +194,7 @@ func (p *Progress) draw(now time.Time) {
 	}
 	line := p.line(p.fresh-p.ratedFresh, now.Sub(p.rated), p.total-p.done)
 	if f, ok := p.w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			line = text.Snip(line, max(1, width-1), "…")
 		}
 	}

@@ -48,6 +48,9 @@ func (s *sheet) drawn() string {
 	style.Format.Header = text.FormatDefault // as given, not upper-cased
 	style.Options.DrawBorder = false
 	style.Options.SeparateColumns = false
+	if s.terminal {
+		style.Color.Header = text.Colors{text.Bold}
+	}
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
 	configs := make([]table.ColumnConfig, len(s.headers))

@@ -33,6 +33,9 @@ type Column struct {
 	// Minor lets the column be left out of a table that is too wide for a
 	// terminal.
 	Minor bool
+	// Best is which values are best, and painted on a terminal: 1 the highest, -1 the
+	// lowest, 0 none.
+	Best int
 	// Secondary has the column stand behind the others on a page, shown on demand.
 	Secondary bool
 }

@@ -12,26 +12,25 @@ import (
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
-// conn is a connection: its requests, and the way of their answers.
+// conn is a connection with its open requests and its output.
 type conn struct {
 	*Server
-	ctx   context.Context // of all requests; it ends with the connection
+	ctx   context.Context // the parent of all requests' contexts; ends with the connection
 	end   context.CancelCauseFunc
-	slots chan struct{}  // an element for each request that is unanswered
-	work  sync.WaitGroup // for methods
-	wait  sync.WaitGroup // for answers
+	slots chan struct{}  // holds one element per unanswered request
+	work  sync.WaitGroup // waits for running methods
+	wait  sync.WaitGroup // waits for answers to be written
 
 	mu      sync.Mutex
 	pending map[string]context.CancelFunc // by id
 
-	writing chan struct{} // has an element while an answer is written
+	writing chan struct{} // holds an element while an answer is written
 	out     io.Writer
 }
 
-// Serve answers the requests of a connection until its input ends; those that are
-// unanswered then are answered first. The end of the context cancels them, and then a
-// client that does not read is left soon. The error is that of reading or writing, or
-// of the context.
+// Serve answers the requests of a connection until its input ends and all are answered.
+// When the context ends, Serve cancels open requests, and soon gives up on a client that
+// does not read. The error comes from reading, from writing or from the context.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello []byte) error {
 	c := &conn{Server: s, out: out, slots: make(chan struct{}, MaxPending), writing: make(chan struct{}, 1), pending: map[string]context.CancelFunc{}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
@@ -44,10 +43,10 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 	var err error
 	select {
 	case err = <-read:
-	case <-c.ctx.Done(): // the reader may wait for input for ever, and begins nothing more
+	case <-c.ctx.Done(): // the reader may block on input for ever; it starts no more requests
 	}
 	c.mu.Lock()
-	c.pending = nil // no further request begins
+	c.pending = nil // from now on no request starts
 	c.mu.Unlock()
 	c.work.Wait()
 	told := make(chan struct{})
@@ -67,12 +66,12 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, hello [
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = context.Cause(c.ctx) // of an answer that nobody took
+		err = context.Cause(c.ctx) // nobody read an answer
 	}
 	return err
 }
 
-// read takes requests until the input ends.
+// read starts requests until the input ends.
 func (c *conn) read(in *lines) error {
 	for {
 		select {
@@ -101,7 +100,7 @@ func (c *conn) read(in *lines) error {
 	}
 }
 
-// begin answers a request: at once where it is at fault or cancels another one.
+// begin starts a request. It answers at once if the request is invalid or cancels another.
 func (c *conn) begin(r request, size int64, err error) {
 	c.mu.Lock()
 	if c.pending == nil {
@@ -148,7 +147,7 @@ func (c *conn) begin(r request, size int64, err error) {
 	}()
 }
 
-// cancel ends the request that the parameters name. It holds the lock.
+// cancel cancels the request that the parameters name, under the lock.
 func (c *conn) cancel(params []byte) ([]byte, error) {
 	id, err := cancelled(params)
 	if err != nil {
@@ -161,8 +160,8 @@ func (c *conn) cancel(params []byte) ([]byte, error) {
 	return fmt.Appendf(nil, `{"cancelled":%t}`, cancel != nil), nil
 }
 
-// answer writes what became of a request. One that was cancelled has no result, also
-// where it came at the same time.
+// answer writes the result or error of a request. A cancelled request never gets a
+// result, even if it was finished at the same moment.
 func (c *conn) answer(ctx context.Context, r *request, cancel context.CancelFunc, result []byte, err error) {
 	if cancel != nil {
 		c.mu.Lock()
@@ -185,6 +184,6 @@ func (c *conn) answer(ctx context.Context, r *request, cancel context.CancelFunc
 	c.writing <- struct{}{}
 	defer func() { <-c.writing }()
 	if _, err := c.out.Write(b); err != nil {
-		c.end(fmt.Errorf("write an answer: %w", err)) // nobody is there to read any more
+		c.end(fmt.Errorf("write an answer: %w", err)) // the client does not read any more
 	}
 }

@@ -7,19 +7,18 @@ import (
 	"sync"
 )
 
-// The connections that HTTP has at a time, in all and of one client. One more closes the
-// oldest of them that is not being answered.
+// Most HTTP connections at a time, in total and from one client. A further one closes the
+// oldest connection that is not being answered.
 const (
 	maxWebConns    = 1024
 	maxClientConns = 512
 )
 
-// crowd bounds the connections of an HTTP server. It closes old ones that wait for a
-// request and does not keep new ones waiting: many half-open connections then delay
-// nobody.
+// crowd bounds the connections of an HTTP server. It closes old idle connections instead
+// of making new ones wait, so that many half-open connections delay nobody.
 type crowd struct {
 	mu       sync.Mutex
-	waiting  list.List // of net.Conn, the oldest first: those without a request
+	waiting  list.List // net.Conns without a request, the oldest first
 	elements map[net.Conn]*list.Element
 	clients  map[string]int
 	all      int
@@ -29,7 +28,7 @@ func newCrowd() *crowd {
 	return &crowd{elements: map[net.Conn]*list.Element{}, clients: map[string]int{}}
 }
 
-// watch is the ConnState of a server.
+// watch is the ConnState callback of a server.
 func (c *crowd) watch(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +59,7 @@ func (c *crowd) watch(conn net.Conn, state http.ConnState) {
 
 func (c *crowd) wait(conn net.Conn) { c.elements[conn] = c.waiting.PushBack(conn) }
 
-// closeOldest closes a connection of a client, or of any for "".
+// closeOldest closes the oldest idle connection of a client, or of any client for "".
 func (c *crowd) closeOldest(of string) {
 	for e := c.waiting.Front(); e != nil; e = e.Next() {
 		conn := e.Value.(net.Conn)
@@ -69,12 +68,12 @@ func (c *crowd) closeOldest(of string) {
 		}
 		c.waiting.Remove(e)
 		delete(c.elements, conn)
-		conn.Close() // which the server tells as StateClosed
+		conn.Close() // the server then calls watch with StateClosed
 		return
 	}
 }
 
-// client is the address of a connection's other side.
+// client returns the address of a connection's client.
 func client(conn net.Conn) string {
 	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {

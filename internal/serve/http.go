@@ -19,28 +19,28 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
-// Web says how a server answers over HTTP.
+// Web holds the settings of a server over HTTP.
 type Web struct {
-	Token string // that requests bear
+	Token string // must be in every request
 	Hosts func(name string) bool
 }
 
-// The time that a client has, and what the server has to answer once it ends.
+// Time limits for clients, and for answering once the server is ending.
 const (
 	headerTime = 10 * time.Second
-	bodyTime   = time.Minute      // and for the answer
+	bodyTime   = time.Minute      // for sending the body, and again for reading the answer
 	idleTime   = 10 * time.Second // of a connection between requests
 	lastWord   = 2 * time.Second
 )
 
-// A body comes at a pace of leastPace bytes a second at least, after some time to begin.
+// A body must arrive at leastPace bytes a second at least, after some time to start.
 const (
 	beginTime = 10 * time.Second
 	leastPace = 4 << 10
 )
 
-// ServeHTTP answers requests that come over HTTP until the context ends, which is the
-// error then. Requests that are unanswered are cancelled.
+// ServeHTTP answers requests over HTTP until the context ends; then it cancels unanswered
+// requests and returns the context's error.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 	srv := &http.Server{
 		Handler:           s.handler(w),
@@ -51,8 +51,8 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, w Web) error {
 	return Until(ctx, srv, l, lastWord)
 }
 
-// Until serves until the context ends, which is the error then. What is being
-// answered has some time to end, and is cut off after it.
+// Until serves until the context ends and returns the context's error. Answers in progress
+// have the time last to finish and are cut off after it.
 func Until(ctx context.Context, srv *http.Server, l net.Listener, last time.Duration) error {
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
@@ -114,17 +114,17 @@ func (s *Server) handler(w Web) http.Handler {
 	})
 }
 
-// plain reports whether bodies of some encodings are as they are.
+// plain reports whether these encodings leave a body uncompressed.
 func plain(encodings []string) bool {
 	return !slices.ContainsFunc(encodings, func(e string) bool { return e != "" && !strings.EqualFold(e, "identity") })
 }
 
-// wrong is the body that tells of an error.
+// wrong returns the body of an error.
 func wrong(code, message string) []byte {
 	return append(appendError([]byte(`{"error":`), code, message), '}')
 }
 
-// call has a method carry out a request whose body is its parameters, and replies.
+// call runs a method with the request's body as parameters, and writes the reply.
 func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) {
 	ctx := r.Context()
 	body, release, err := s.receive(rw, r)
@@ -150,7 +150,7 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) {
 		switch {
 		case errors.Is(err, error(errLong)):
 			status = http.StatusRequestEntityTooLarge
-		case errors.Is(err, os.ErrDeadlineExceeded): // by which the context has ended too
+		case errors.Is(err, os.ErrDeadlineExceeded): // checked first, because it also ends the context
 			status, code, message = http.StatusRequestTimeout, codeUsage, fmt.Sprintf("the request came slower than %d bytes a second, or took more than %v", leastPace, bodyTime)
 		}
 		result = wrong(code, message)
@@ -158,8 +158,8 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) {
 	reply(rw, status, result)
 }
 
-// receive reads the body of a request. The bytes that have arrived count, not those that
-// the client announces; release gives them back.
+// receive reads the body of a request. Only bytes that have arrived count against the
+// bound, not those that the client announces; release gives them back.
 func (s *Server) receive(rw http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
 	b := &charged{ctx: r.Context(), server: s, body: http.MaxBytesReader(rw, r.Body, MaxLine), wait: http.NewResponseController(rw), begun: time.Now()}
 	if r.ContentLength > MaxLine {
@@ -177,9 +177,9 @@ func (s *Server) receive(rw http.ResponseWriter, r *http.Request) (body []byte, 
 	return body, b.release, err
 }
 
-// charged is a body whose bytes are taken from those that requests may have together.
-// Where none are left, one body at a time may end all the same: else bodies that are
-// there in part could wait for each other.
+// charged is a body whose bytes count against the bound for all requests together. If the
+// bound is reached, one body at a time may still be read to its end; otherwise bodies that
+// have arrived in part could wait for each other for ever.
 type charged struct {
 	ctx    context.Context
 	server *Server
@@ -188,7 +188,7 @@ type charged struct {
 	begun  time.Time
 	read   int64
 	taken  int64
-	last   bool // it is the one that needs no room
+	last   bool // this body is the one that may exceed the bound
 }
 
 // Read implements io.Reader.
@@ -208,7 +208,7 @@ func (c *charged) Read(p []byte) (int, error) {
 		case <-c.ctx.Done():
 			return 0, c.ctx.Err()
 		}
-		c.begun = time.Now() // the client has its time all the same
+		c.begun = time.Now() // the wait does not count against the client's time
 	}
 	return n, err
 }
@@ -225,5 +225,5 @@ func reply(rw http.ResponseWriter, status int, body []byte) {
 	rw.Header().Set("X-Content-Type-Options", "nosniff")
 	http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(bodyTime))
 	rw.WriteHeader(status)
-	rw.Write(body) // a client that is gone reads no error either
+	rw.Write(body) // if this fails, the client is gone and cannot be told
 }

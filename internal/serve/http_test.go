@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// overHTTP starts a server, whose token is "sesame" and whose Host a loopback address.
+// overHTTP starts a server with the token "sesame" and a loopback address as Host.
 func overHTTP(ctx context.Context, s *Server, l net.Listener) chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -47,8 +47,8 @@ func (p pipes) Close() error {
 // Addr implements net.Listener.
 func (pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// Thousands of connections that ask for nothing keep nobody waiting: the oldest of them
-// make room, and those that are left end soon.
+// Thousands of idle connections keep nobody waiting: the oldest are closed for new ones, and
+// the rest end soon.
 func TestManyConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -103,8 +103,8 @@ func TestManyConnections(t *testing.T) {
 	})
 }
 
-// A client that stalls is left, and keeps nothing from others. One that has waited for
-// room has its time all the same.
+// A client that stalls is cut off and blocks no other client. Waiting for room does not use up
+// a client's time.
 func TestStalling(t *testing.T) {
 	const head = "POST /v1/%s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: 20000\r\n\r\n"
 	read := func(conn net.Conn) (status int, body string) {
@@ -145,7 +145,7 @@ func TestStalling(t *testing.T) {
 				t.Error(status, body, time.Since(begun))
 			}
 			conn.Close()
-			time.Sleep(time.Second) // in which it has written its last
+			time.Sleep(time.Second) // time for its last write
 		},
 		"a body that is too long": func(t *testing.T, _ *Server, conn net.Conn) {
 			io.WriteString(conn, strings.Replace(fmt.Sprintf(head, "echo"), "20000", fmt.Sprint(MaxLine+1), 1))
@@ -197,8 +197,8 @@ func TestStalling(t *testing.T) {
 	}
 }
 
-// A body takes the room of the bytes that are there, and not of those that its client
-// announces: clients that send one byte of 64 MiB keep nobody else waiting.
+// Only arrived bytes count against the bound, not announced ones: clients that announce 64 MiB
+// and send one byte keep nobody waiting.
 func TestAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -219,13 +219,13 @@ func TestAnnounced(t *testing.T) {
 			t.Error(resp, err, time.Since(begun))
 		}
 		ours.Close()
-		time.Sleep(2 * bodyTime) // when the stalled ones are left
+		time.Sleep(2 * bodyTime) // until the stalled clients are cut off
 		stop()
 		<-done
 	})
 }
 
-// Bodies that have no room left between them come to their end one after the other.
+// Bodies that together exceed the bound are finished one after the other.
 func TestPartlyThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// errLong says that a request was longer than requests may be, and left out.
-var errLong = &Usage{fmt.Errorf("the request has more than %d MiB; part it", MaxLine>>20)}
+// errLong is the error of a request that was skipped because it is too long.
+var errLong = &Usage{fmt.Errorf("the request has more than %d MiB; split it", MaxLine>>20)}
 
 // lines reads lines of bounded length.
 type lines struct {
@@ -17,8 +17,9 @@ type lines struct {
 	most int
 }
 
-// next returns a line of its own, without its end. The error is errLong, after which
-// the next one follows, or that of the input; a last line without an end is one.
+// next returns the next line as a new slice, without its line end, which the last line
+// may lack. After errLong the next call returns the line that follows; other errors come
+// from the input.
 func (l *lines) next() ([]byte, error) {
 	var parts []byte
 	long := false

@@ -13,21 +13,20 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// request is a line that was read. The id is as it is echoed, and "null" where the
-// line has none that can be.
+// request is a parsed line. Its id is the JSON that the answer repeats, "null" if the
+// line has no valid id.
 type request struct {
 	id     string
 	method string
-	params []byte // an object; nil where there are none
+	params []byte // an object; nil if there are none
 }
 
 const (
-	maxID     = 80 // bytes of an id that is a text
-	maxDigits = 19 // of one that is an integer
+	maxID     = 80 // bytes of a text id
+	maxDigits = 19 // digits of an integer id
 )
 
-// parse reads a request. One that is at fault has its id all the same, where the line
-// is JSON.
+// parse reads a request. An invalid request still gets its id, if the line is JSON.
 func parse(line []byte) (request, error) {
 	var in struct {
 		ID     requestID      `json:"id"`
@@ -56,7 +55,7 @@ func parse(line []byte) (request, error) {
 	return out, nil
 }
 
-// requestID is an id as it is echoed.
+// requestID is an id as the JSON that the answer repeats.
 type requestID string
 
 // UnmarshalJSONFrom reads an integer or a text.
@@ -81,7 +80,7 @@ func isInteger(b []byte) bool {
 	return len(b) <= maxDigits && !bytes.ContainsFunc(b, func(c rune) bool { return c < '0' || c > '9' })
 }
 
-// cancelled reads the parameters of cancel.
+// cancelled returns the id in the parameters of cancel.
 func cancelled(params []byte) (id string, err error) {
 	var in struct {
 		ID requestID `json:"id"`

@@ -1,13 +1,13 @@
 // Package serve answers requests: a line of JSON in, a line of JSON out.
 //
-//  1. [Server.Serve] reads lines of a connection, as long as fewer requests are
-//     unanswered than it takes at a time.
-//  2. Each request goes to its [Method], with its parameters as they are written,
-//     and a context that ends when it is cancelled.
-//  3. The answer is written as soon as there is one, whatever the order.
+//  1. [Server.Serve] reads lines of a connection while fewer than [MaxPending]
+//     requests are unanswered.
+//  2. Each request goes to its [Method], with its parameters as raw JSON and a
+//     context that ends when the request is cancelled.
+//  3. Each answer is written as soon as it is ready, in any order.
 //
-// Nothing that a line holds ends a connection. HTTP is another way to the same methods.
-// What methods do, and which there are, is not known here.
+// No line, however malformed, ends a connection. The same methods can be called over
+// HTTP. The package does not know which methods there are.
 package serve
 
 import (
@@ -27,29 +27,29 @@ const Protocol = 1
 // The bounds of a connection.
 const (
 	MaxLine    = 64 << 20           // bytes of a line
-	MaxPending = 256                // requests that are unanswered at a time
-	maxBytes   = 4 * MaxLine        // of requests together, and of answers
-	maxShared  = maxBytes - MaxLine // of requests, but for the one that is being read, or that ends first
+	MaxPending = 256                // unanswered requests at a time
+	maxBytes   = 4 * MaxLine        // bytes of all requests together, and of all answers
+	maxShared  = maxBytes - MaxLine // the same for requests, without the one being read
 )
 
-// Method carries out requests of a kind. Params are an object, which belongs to the
-// method; the result is JSON on one line. It is called from many goroutines, and
-// returns soon after the context ends.
+// Method carries out requests of one kind. params is a JSON object that the method may
+// keep; the result is JSON on one line. A method must be safe for concurrent use and
+// return soon after the context ends.
 type Method func(ctx context.Context, params []byte) (result []byte, err error)
 
 // Server answers requests on any number of connections.
 type Server struct {
 	Version string   // of the program
-	Names   []string // of the methods, in the order of the hello
+	Names   []string // of the methods, in the order in which Hello lists them
 	Methods map[string]Method
-	// Explain tells whether the request is at fault, and what people are told of
-	// an error.
+	// Explain tells whether an error is the request's fault, and returns the message
+	// for people.
 	Explain func(error) (usage bool, message string)
 
-	bytes   *semaphore.Weighted // of requests that are unanswered
-	last    chan struct{}       // has an element while a body takes none of these bytes
-	answers *semaphore.Weighted // bytes that are expected of answers
-	web     chan struct{}       // an element for each request that came whole over HTTP
+	bytes   *semaphore.Weighted // bytes of unanswered requests
+	last    chan struct{}       // holds an element while one body may exceed these bytes
+	answers *semaphore.Weighted // bytes of expected answers
+	web     chan struct{}       // holds one element per complete HTTP request
 }
 
 // New returns a server without methods.
@@ -64,13 +64,13 @@ func (s *Server) Handle(name string, m Method) {
 	s.Methods[name] = m
 }
 
-// cancelMethod is the one that each connection answers by itself.
+// cancelMethod is the method that the connection itself answers.
 const cancelMethod = "cancel"
 
-// Hello is the first line: who the server is, and over HTTP where, and the token that
-// requests bear unless the client knows it.
+// Hello returns the first line of output, which describes the server. Over HTTP it includes
+// the address, and the token unless the client knows it already.
 func (s *Server) Hello(url, token string) []byte {
-	b, _ := json.Marshal(struct { // which cannot fail
+	b, _ := json.Marshal(struct { // cannot fail
 		Refract int      `json:"refract"`
 		Version string   `json:"version"`
 		Methods []string `json:"methods"`
@@ -82,10 +82,10 @@ func (s *Server) Hello(url, token string) []byte {
 	return append(b, '\n')
 }
 
-// Usage is an error in a request.
+// Usage is an error that is the request's fault.
 type Usage struct{ Err error }
 
-// Error is that of the cause.
+// Error returns the message of the cause.
 func (u *Usage) Error() string { return u.Err.Error() }
 
 // Unwrap returns the cause.
@@ -98,7 +98,7 @@ const (
 	codeCancelled = "cancelled"
 )
 
-// fault is the code and the message of an error, of a request that a context belongs to.
+// fault returns the code and the message for the error of a request with this context.
 func (s *Server) fault(ctx context.Context, err error) (code, message string) {
 	if ctx.Err() != nil {
 		return codeCancelled, "the request was cancelled"
@@ -114,13 +114,13 @@ func (s *Server) fault(ctx context.Context, err error) (code, message string) {
 	return codeFailed, message
 }
 
-// maxMessage bounds what is said of an error: it may quote a request.
+// maxMessage bounds a message in bytes, because an error may quote a whole request.
 const maxMessage = 4096
 
-// appendError appends the object of an error.
+// appendError appends an error as a JSON object.
 func appendError(b []byte, code, message string) []byte {
 	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage], "") + "…" // not within a character
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "…" // drops a character that was cut
 	}
 	b = append(b, `{"code":"`...)
 	b = append(b, code...)

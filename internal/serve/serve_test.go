@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// echo is a server whose method echo gives back its parameters, fail fails, and wait
-// lasts until it is cancelled.
+// echo returns a server with three methods: echo returns its parameters, fail fails, and
+// wait runs until it is cancelled.
 func echo() *Server {
 	s := New("1.2", func(err error) (bool, string) { return false, err.Error() })
 	s.Handle("echo", func(_ context.Context, params []byte) ([]byte, error) { return params, nil })
@@ -30,7 +30,7 @@ func echo() *Server {
 	return s
 }
 
-// answers are the lines that a server writes after its hello.
+// answers returns the lines that a server writes after its hello.
 func answers(t testing.TB, input string) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -69,7 +69,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// dial returns both ends of a connection to a server, and what the server returns.
+// dial connects to a server. It returns the connection, a scanner of its answers and a channel
+// with the error of Serve.
 func dial(ctx context.Context, s *Server) (net.Conn, *bufio.Scanner, chan error) {
 	ours, theirs := net.Pipe()
 	done := make(chan error, 1)
@@ -94,21 +95,21 @@ func TestCancel(t *testing.T) {
 	io.WriteString(conn, `{"id":7,"method":"wait"}`+"\n"+`{"id":7,"method":"echo"}`+"\n")
 	expect(`{"id":null,"error":{"code":"usage","message":"the id 7 is that of a request that is not answered yet"}}`)
 	io.WriteString(conn, `{"id":"7","method":"cancel","params":{"id":"7"}}`+"\n")
-	expect(`{"id":"7","result":{"cancelled":false}}`) // a text is no integer
+	expect(`{"id":"7","result":{"cancelled":false}}`) // the text "7" is not the integer 7
 	io.WriteString(conn, `{"id":8,"method":"cancel","params":{"id":7}}`+"\n")
 	expect(`{"id":8,"result":{"cancelled":true}}`, `{"id":7,"error":{"code":"cancelled","message":"the request was cancelled"}}`)
 	io.WriteString(conn, `{"id":7,"method":"echo"}`+"\n")
 	expect(`{"id":7,"result":{}}`)
 }
 
-// At the end of the context requests are answered, though the input goes on.
+// When the context ends, open requests are answered, although the input has not ended.
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	conn, lines, done := dial(ctx, echo())
 	defer conn.Close()
 	io.WriteString(conn, `{"id":7,"method":"wait"}`+"\n")
 	io.WriteString(conn, `{"id":8,"method":"echo"}`+"\n")
-	lines.Scan() // so that both are there
+	lines.Scan() // both requests have arrived
 	stop()
 	if lines.Scan(); lines.Text() != `{"id":7,"error":{"code":"cancelled","message":"the request was cancelled"}}` {
 		t.Error(lines.Text())
@@ -144,8 +145,8 @@ func TestBackPressure(t *testing.T) {
 	})
 }
 
-// Nor is one read while they have too many bytes together, whether the client reads
-// answers or not. One that does not is left once the context ends.
+// Nor is one read while unanswered requests have too many bytes together, whether or not the
+// client reads answers. A client that does not read is cut off once the context ends.
 func TestBackPressureOfBytes(t *testing.T) {
 	for name, method := range map[string]string{"requests that last": "wait", "answers that are not read": "echo"} {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +167,7 @@ func TestBackPressureOfBytes(t *testing.T) {
 				if s.bytes.TryAcquire(1000) {
 					t.Error("there is room, and it does not read")
 				}
-				// The reader's buffer has what nobody reads.
+				// Unread requests fit into the reader's buffer.
 				if most := 10 + (1<<16)/1000; sent < 9 || sent > most {
 					t.Errorf("%d requests were taken, and not from 9 to %d", sent, most)
 				}
@@ -182,8 +183,8 @@ func TestBackPressureOfBytes(t *testing.T) {
 	}
 }
 
-// Answers that are expected to have too many bytes together wait, and one that has them
-// by itself is refused.
+// Requests wait while the expected answers together exceed the bound. A request whose answer
+// exceeds it without others is refused.
 func TestExpect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := echo()
@@ -213,7 +214,7 @@ func TestExpect(t *testing.T) {
 			lines.Scan()
 		}
 		fmt.Fprintf(conn, `{"id":4,"method":"%d"}`+"\n", maxBytes+1)
-		if lines.Scan(); lines.Text() != `{"id":4,"error":{"code":"usage","message":"the request takes about 256 MiB for scores and its answer, and at most 256 are taken: part it"}}` {
+		if lines.Scan(); lines.Text() != `{"id":4,"error":{"code":"usage","message":"the request takes about 256 MiB for scores and its answer, and at most 256 are allowed: split it"}}` {
 			t.Error(lines.Text())
 		}
 		conn.Close()
@@ -224,7 +225,7 @@ func TestExpect(t *testing.T) {
 	})
 }
 
-// A line that is too long is left out, and holds no memory.
+// A line that is too long is skipped without being held in memory.
 func TestLongLine(t *testing.T) {
 	long := io.LimitReader(zeros{}, MaxLine+1)
 	in := io.MultiReader(long, strings.NewReader("\n"+`{"id":1,"method":"echo"}`))
@@ -233,7 +234,7 @@ func TestLongLine(t *testing.T) {
 	if err := s.Serve(t.Context(), in, &out, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"id":null,"error":{"code":"usage","message":"the request has more than 64 MiB; part it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
+	want := `{"id":null,"error":{"code":"usage","message":"the request has more than 64 MiB; split it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
 	if out.String() != want || !s.bytes.TryAcquire(maxShared) {
 		t.Error(out.String())
 	}
@@ -249,8 +250,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FuzzLines holds a server to its promise: every line gets one answer, and the server
-// goes on.
+// FuzzLines tests that every line gets exactly one answer and the server keeps running.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"method":"echo","params":{"a":1}}`, "\n\n", `{"id":"a","method":"fail"}` + "\n" + `{"id":"a","method":"cancel","params":{"id":1}}`,
@@ -260,7 +260,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		if strings.Contains(input, "wait") {
-			return // which nobody cancels
+			return // nobody would cancel it
 		}
 		lines := strings.Split(input, "\n")
 		if lines[len(lines)-1] == "" {

@@ -1,13 +1,12 @@
-// Package shard stores the part of a run that one of several processes did, and
-// merges the parts of all.
+// Package shard stores the parts of a run that several processes did, and merges them.
 //
-// A file begins with chunks and ends with the Manifest as a line of JSON. A chunk
-// is a byte for its kind, the length of what follows in four bytes, the lowest
-// first, and as many bytes packed with S2, which takes a third of Zstandard's time. Index chunks have the ids of
-// the segments, and what is hashed of their references; body chunks have what the
-// command wrote, others what stands beside it and what was counted. The last member of the manifest is the SHA-256 of all that
-// stands before its digits. So a file is damaged or whole, and equal work makes
-// equal files.
+// A file consists of chunks, followed by the Manifest as a line of JSON. A chunk is a
+// byte for its kind, a length in four bytes (little-endian), and that many bytes
+// compressed with S2, which takes a third of Zstandard's time. Index chunks hold the ids
+// of the segments and the hashed form of their references, body chunks the output of
+// the command, totals chunks its counts. The last member of the manifest is the SHA-256
+// of everything before its digits, so that any damage is detected. Equal work makes equal
+// files.
 package shard
 
 import (
@@ -22,10 +21,10 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// format is the form of the files. It changes when the form does.
+// format names the file format and its version.
 const format = "refract shard 2"
 
-// Manifest says what is in a file.
+// Manifest describes the contents of a file.
 type Manifest struct {
 	Format   string              `json:"format"`
 	Version  string              `json:"version"` // of the program
@@ -33,22 +32,22 @@ type Manifest struct {
 	Index    int                 `json:"index"` // from 1
 	Of       int                 `json:"of"`
 	Input    dataset.Input       `json:"input"`
-	Settings map[string][]string `json:"settings"` // all that changes results, by flag
+	Settings map[string][]string `json:"settings"` // everything that changes results, by flag
 	Segments int                 `json:"segments"`
 	Details  json.RawMessage     `json:"details"` // of the command; the same in all shards
-	Status   string              `json:"status"`  // complete
+	Status   string              `json:"status"`  // always "complete"
 	SHA256   string              `json:"sha256"`
 }
 
 const complete = "complete"
 
-// Name is the file of a shard of an output.
+// Name returns the name of the file for a shard of an output.
 func Name(output string, index, of int) string {
 	return fmt.Sprintf("%s.%d-of-%d.shard", output, index, of)
 }
 
-// Differences says what tells the work of two manifests apart, but for their
-// place among the shards; nothing where it is of one run.
+// Differences lists how two manifests differ, apart from their place among the shards;
+// nil if both belong to one run.
 func (m *Manifest) Differences(o *Manifest) []string {
 	var out []string
 	differ := func(what, mine, other string) {
@@ -73,8 +72,7 @@ func (m *Manifest) Differences(o *Manifest) []string {
 	return out
 }
 
-// Same says what tells the work of a shard from that of another one in the same
-// place.
+// Same lists how two shards for the same place differ; nil if they did the same work.
 func (m *Manifest) Same(o *Manifest) []string {
 	out := m.Differences(o)
 	if len(out) == 0 && (m.Index != o.Index || m.Input != o.Input) {

@@ -28,11 +28,11 @@ type Error struct {
 func (e *Error) Error() string { return text.Path(e.File) + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrDamaged says that a file is no whole shard.
+// ErrDamaged says that a file is not a complete shard.
 var ErrDamaged = errors.New("the shard is cut off or damaged, or is none: run its command again")
 
-// Verify reads a file through, and returns its manifest if the file is whole. It
-// calls each, if that is not nil, with the segments of the index.
+// Verify reads a whole file and returns its manifest, or ErrDamaged. Unless each is
+// nil, Verify calls it with every segment of the index.
 func Verify(ctx context.Context, path string, each func(id string, references []byte) error) (*Manifest, error) {
 	m, err := verify(ctx, path, each)
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
@@ -98,8 +98,8 @@ func cutBytes(b []byte) (part, rest []byte, err error) {
 // mostManifest bounds a manifest, in bytes.
 const mostManifest = 16 << 20
 
-// manifest reads the last line of a file, and returns how many bytes stand
-// before the digits of the digest.
+// manifest reads the last line of a file. It also returns the number of bytes before the
+// digits of the digest.
 func manifest(f *os.File) (*Manifest, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -133,7 +133,7 @@ func manifest(f *os.File) (*Manifest, int64, error) {
 	}
 }
 
-// chunks reads the chunks of a file, up to the line of the manifest.
+// chunks reads the chunks of a file, up to the manifest.
 type chunks struct {
 	ctx context.Context
 	r   *bufio.Reader
@@ -145,8 +145,8 @@ func newChunks(ctx context.Context, r io.Reader) *chunks {
 	return &chunks{ctx: ctx, r: bufio.NewReaderSize(r, 256<<10)}
 }
 
-// next returns the next chunk, unpacked if it is of a kind that is wanted, and
-// io.EOF before the manifest. The bytes are valid until the following call.
+// next returns the next chunk, unpacked if its kind is wanted, and io.EOF at the
+// manifest. The bytes are valid until the next call.
 func (c *chunks) next(wanted func(kind byte) bool) (kind byte, chunk []byte, err error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, nil, err
@@ -167,7 +167,7 @@ func (c *chunks) next(wanted func(kind byte) bool) (kind byte, chunk []byte, err
 		}
 		return kind, nil, nil
 	}
-	buf := bytes.NewBuffer(c.in[:0]) // which grows with what is there
+	buf := bytes.NewBuffer(c.in[:0]) // grows with the data, not with the length that damage may claim
 	if _, err := io.CopyN(buf, c.r, n); err != nil {
 		return 0, nil, ErrDamaged
 	}
@@ -181,7 +181,7 @@ func (c *chunks) next(wanted func(kind byte) bool) (kind byte, chunk []byte, err
 	return kind, c.out, nil
 }
 
-// body reads the chunks of a kind.
+// body reads the chunks of one kind as a stream.
 type body struct {
 	*chunks
 	kind byte

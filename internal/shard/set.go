@@ -17,16 +17,16 @@ import (
 // Set is all shards of a run.
 type Set struct {
 	Manifest Manifest          // of the first shard
-	Identity *refract.Identity // of all references; nil where the shards have none
+	Identity *refract.Identity // of all references; nil if the shards have none
 	Segments int
 
 	files     []string
 	manifests []*Manifest // of the files
 }
 
-// Open verifies the shards of a run, in any order. The errors name the shards
-// that are missing, there twice, damaged, or of another run, and ids that
-// several shards have.
+// Open verifies the shards of a run, given in any order. Its errors name shards that
+// are missing, repeated, damaged or from another run, and ids that are in several
+// shards.
 func Open(ctx context.Context, paths []string) (*Set, error) {
 	s := &Set{}
 	if err := s.place(ctx, paths); err != nil {
@@ -60,8 +60,8 @@ func Open(ctx context.Context, paths []string) (*Set, error) {
 	return s, nil
 }
 
-// follows checks that shard i is of the run of the first one, and its input what
-// follows that of the shard before.
+// follows checks that shard i belongs to the same run as the first shard, and that its
+// input continues that of the shard before.
 func (s *Set) follows(ctx context.Context, i int, path string) error {
 	m, end := s.manifests[i], int64(0) // of the input of the shard before
 	if i == 0 {
@@ -76,14 +76,14 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 	if len(diff) == 0 {
 		return nil
 	}
-	if _, err := Verify(ctx, path, nil); err != nil { // which may be why
+	if _, err := Verify(ctx, path, nil); err != nil { // damage may be the reason
 		return err
 	}
 	return &Error{path, fmt.Errorf("of another run than %s: %s", text.Path(s.files[0]), strings.Join(diff, "; "))}
 }
 
-// place puts the files into the order of the shards by their manifests, which are
-// verified later.
+// place sorts the files by the shard numbers in their manifests, which are verified
+// later.
 func (s *Set) place(ctx context.Context, paths []string) error {
 	of, first := 0, ""
 	for _, path := range paths {
@@ -130,7 +130,7 @@ const Most = 1 << 20
 
 const mostNamed = 20 // of missing shards
 
-// peek reads the manifest of a file that is not verified.
+// peek reads the manifest of a file without verifying the file.
 func peek(path string) (*Manifest, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Set) Each(ctx context.Context, read func(body io.Reader) error) error {
 	return s.each(ctx, bodyChunk, read)
 }
 
-// EachTotals calls read with what the command has counted in each shard.
+// EachTotals calls read with the command's counts of each shard, in order.
 func (s *Set) EachTotals(ctx context.Context, read func(io.Reader) error) error {
 	return s.each(ctx, totalsChunk, read)
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/refract-eval/refract/internal/shard"
 )
 
-// part is what one shard has.
+// part is the content of one shard.
 type part struct {
 	ids    []string
 	bodies []string
 }
 
-// write writes shards, and returns their files and what is in all of them.
+// write writes shards, and returns their files and the expected merged content.
 func write(t rapid.TB, dir string, parts []part) (files []string, ids, body string, id *refract.Identity) {
 	t.Helper()
 	id = refract.NewIdentity()
@@ -76,7 +76,7 @@ func drawParts(t *rapid.T) []part {
 	return parts
 }
 
-// What shards have comes back in order, in whatever order they are named.
+// Shards are merged in their own order, whatever the order of the arguments.
 func TestMerge(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	rapid.Check(t, func(t *rapid.T) {
@@ -105,7 +105,7 @@ func TestMerge(t *testing.T) {
 	})
 }
 
-// A shard that is cut off, or of which one byte is another, is none.
+// A shard that is cut off, or has one changed byte, is refused.
 func TestDamage(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,18 +17,18 @@ import (
 const (
 	indexChunk  = 'i'
 	bodyChunk   = 'b'
-	besideChunk = 'r' // of earlier versions
+	besideChunk = 'r' // written by earlier versions
 	totalsChunk = 't'
 )
 
-// chunkBytes is from where on what is gathered becomes a chunk, and mostChunk
-// what a chunk holds at most.
+// Data is written as a chunk once there are chunkBytes of it; mostChunk is the largest
+// chunk.
 const (
 	chunkBytes = 1 << 20
 	mostChunk  = 1 << 30
 )
 
-// Writer writes a shard. What it writes counts once Close has ended it.
+// Writer writes a shard. The file is valid only after Close.
 type Writer struct {
 	w           io.Writer
 	m           Manifest
@@ -37,15 +37,15 @@ type Writer struct {
 	packed      []byte
 }
 
-// NewWriter returns a Writer of a shard, of which the manifest says all but what
-// is known at its end.
+// NewWriter returns a Writer of a shard. Close fills in the fields of the manifest
+// that are known only at the end.
 func NewWriter(w io.Writer, m Manifest) *Writer {
 	m.Format, m.Status, m.Segments = format, complete, 0
 	return &Writer{w: w, m: m, sum: sha256.New()}
 }
 
-// Segment adds a segment to the index: its id, and what refract.AppendReferences
-// gave of it, nil where the merged output names no set of references.
+// Segment adds a segment to the index: its id, and the output of
+// refract.AppendReferences, nil if the merged output names no set of references.
 func (w *Writer) Segment(id string, references []byte) error {
 	w.m.Segments++
 	w.index = appendBytes(w.index, []byte(id))
@@ -57,7 +57,7 @@ func appendBytes(b, part []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(part))), part...)
 }
 
-// Write adds to the body.
+// Write appends to the body.
 func (w *Writer) Write(p []byte) (int, error) {
 	if len(p) >= mostChunk-chunkBytes {
 		return 0, errors.New("a part of a shard is larger than 1 GiB")
@@ -66,7 +66,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), w.full(bodyChunk, &w.body)
 }
 
-// Totals writes what the command has counted, once.
+// Totals writes the command's counts. It is called once.
 func (w *Writer) Totals(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *Writer) Totals(v any) error {
 	return w.chunk(totalsChunk, &b)
 }
 
-// full writes a chunk once there is enough of it.
+// full writes a chunk once there is enough data for one.
 func (w *Writer) full(kind byte, chunk *[]byte) error {
 	if len(*chunk) < chunkBytes {
 		return nil
@@ -103,7 +103,7 @@ func (w *Writer) put(b []byte) error {
 	return err
 }
 
-// Close ends the shard with its manifest. details are those of the command.
+// Close ends the shard with its manifest. details come from the command.
 func (w *Writer) Close(details any) error {
 	if err := errors.Join(w.chunk(indexChunk, &w.index), w.chunk(bodyChunk, &w.body)); err != nil {
 		return err
@@ -125,5 +125,5 @@ func (w *Writer) Close(details any) error {
 	return err
 }
 
-// lineEnd is what stands behind the digits of the digest.
+// lineEnd follows the digits of the digest.
 const lineEnd = "\"}\n"

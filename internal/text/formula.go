@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// StartsFormula reports whether a spreadsheet may take s for a formula, or s
-// reads like a string that was guarded against that: tables for spreadsheets have
-// an apostrophe before it.
+// StartsFormula reports whether tables for spreadsheets must put an apostrophe before
+// s: because a spreadsheet may take s for a formula, or because s looks as if it had
+// such an apostrophe already.
 func StartsFormula(s string) bool {
 	for s != "" && s[0] == '\'' {
 		s = s[1:]
@@ -29,7 +29,7 @@ func StartsFormula(s string) bool {
 	return false
 }
 
-// Unguarded removes the apostrophe that tables have before what StartsFormula.
+// Unguarded removes the apostrophe that StartsFormula asks for.
 func Unguarded(s string) string {
 	if strings.HasPrefix(s, "'") && StartsFormula(s) {
 		return s[1:]

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Lower maps s to lower case as str.lower does: by the full mappings of
-// Unicode that depend on no language. "İ" becomes two code points, and a
-// capital sigma becomes "ς" at the end of a word. Invalid UTF-8 becomes
-// U+FFFD, a byte each. The caser of golang.org/x/text differs for a sigma
-// behind a modifier letter and before more than thirty marks.
+// Lower maps s to lower case as Python's str.lower does: by Unicode's full,
+// language-independent mappings. "İ" becomes two code points, and a capital sigma
+// at the end of a word becomes "ς". Each byte of invalid UTF-8 becomes U+FFFD. The
+// caser of golang.org/x/text treats a sigma after a modifier letter, or before
+// more than thirty marks, differently.
 func Lower(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -45,9 +45,9 @@ func AppendLower(dst []byte, s string) []byte {
 	return dst
 }
 
-// endsWord is the condition Final_Sigma of the Unicode standard (table 3-17)
-// for a sigma between two texts: a cased letter before it and none after it,
-// case-ignorable characters aside.
+// endsWord reports whether a sigma between two texts meets the condition Final_Sigma
+// of the Unicode standard (table 3-17): a cased letter before it and none after it,
+// ignoring case-ignorable characters.
 func endsWord(before, after string) bool {
 	for {
 		r, n := utf8.DecodeLastRuneInString(before)
@@ -70,13 +70,13 @@ func endsWord(before, after string) bool {
 	return true
 }
 
-// cased is the property Cased of a character that is not case-ignorable.
+// cased reports whether a character that is not case-ignorable has the property Cased.
 func cased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// caseIgnorable is the property Case_Ignorable: marks, format characters,
-// modifiers, and what may stand inside a word.
+// caseIgnorable reports whether a character has the property Case_Ignorable: marks,
+// format characters, modifiers, and punctuation that may be part of a word.
 func caseIgnorable(r rune) bool {
 	switch r {
 	case '\'', '.', ':', '·', '\u0387', '\u055f', '\u05f4', '\u2018', '\u2019', '\u2024', '\u2027',

@@ -1,8 +1,8 @@
-// Package text holds rules on characters: which are hidden where they are
-// printed, and the few on white space and case that Python's str
-// type defines and that the field's reference implementations are written
-// in. Go's own differ in details that change scores. The tables are those of
-// the Unicode version that Go has, 15.0, as in Python 3.12.
+// Package text holds rules on characters and words: which characters are invisible
+// when printed, and how white space and case work in Python's str type. The
+// field's reference implementations rely on Python's rules, and Go's differ in
+// details that change scores. The tables are of Unicode 15.0, Go's version and that
+// of Python 3.12.
 package text
 
 import (
@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character controls something, or is not seen,
-// where it is printed. The joiners U+200C and U+200D are not hidden: scripts
-// and emoji need them.
+// Hidden reports whether a character is a control character or invisible when
+// printed. The joiners U+200C and U+200D do not count as hidden, because scripts and
+// emoji need them.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -22,17 +22,17 @@ func Hidden(r rune) bool {
 	case r < 0xa0:
 		return true // DEL and the C1 controls
 	case r < 0x600 && r != 0xad, r > 0x3000 && r < 0xd800:
-		return false // none there: this spares the tables
+		return false // there are none in this range; skips the tables
 	case r == 0x200c || r == 0x200d:
 		return false
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-		return false // format characters in name, but drawn
+		return false // format characters by category, but drawn
 	}
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// IsSpace reports whether Python's str.isspace is true for r. It differs
-// from unicode.IsSpace by the four separators U+001C to U+001F.
+// IsSpace reports whether Python's str.isspace is true for r. Unlike
+// unicode.IsSpace it includes the four separators U+001C to U+001F.
 func IsSpace(r rune) bool {
 	switch {
 	case r <= ' ':
@@ -77,7 +77,7 @@ func TrimRight[T string | []byte](s T) T {
 	return s
 }
 
-// Brief cuts untrusted text, so that a message stays readable.
+// Brief shortens untrusted text, so that a message stays readable.
 func Brief(s string) string {
 	if b := head(s); b != s {
 		return b + "…"
@@ -85,7 +85,7 @@ func Brief(s string) string {
 	return s
 }
 
-// Quote writes untrusted text for a message: escaped, and cut when long.
+// Quote quotes untrusted text for a message: escaped, and shortened if long.
 func Quote(s string) string {
 	if b := head(s); b != s {
 		return strconv.Quote(b) + "…"
@@ -93,8 +93,8 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Path writes the name of a file for a message: as it is, or quoted where it has
-// characters that do not show.
+// Path formats the name of a file for a message: unchanged, or quoted if it has
+// invisible characters.
 func Path(s string) string {
 	if strings.ContainsFunc(s, Hidden) || !utf8.ValidString(s) {
 		return strconv.Quote(s)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestIsSpace(t *testing.T) {
-	// What Python's str.isspace is true for, in full.
+	// All characters for which Python's str.isspace is true.
 	want := map[rune]bool{0x1680: true, 0x2028: true, 0x2029: true, 0x202f: true, 0x205f: true, 0x3000: true, ' ': true, 0x85: true, 0xa0: true}
 	for r := rune('\t'); r <= '\r'; r++ {
 		want[r] = true
@@ -33,10 +33,10 @@ func TestTrim(t *testing.T) {
 		" \t\u00a0\u3000":        "",
 		"a":                      "a",
 		"\x1c a b\u2003\x1f\r\n": "a b",
-		"\u200ba\u200b":          "\u200ba\u200b", // a zero-width space is no white space
+		"\u200ba\u200b":          "\u200ba\u200b", // a zero-width space is not white space
 		"\ufeffa \xff":           "\ufeffa \xff",
 		"\u0085é\u0085":          "é",
-		"\xa0a\x85":              "\xa0a\x85", // bytes that are no characters
+		"\xa0a\x85":              "\xa0a\x85", // invalid UTF-8
 		"\u3000\xe3\x80":         "\xe3\x80",
 	} {
 		if got := Trim(in); got != want {

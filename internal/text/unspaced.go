@@ -2,7 +2,7 @@ package text
 
 import "unicode"
 
-// unspaced are the languages whose scripts have no spaces between words.
+// unspaced lists the languages whose scripts have no spaces between words.
 var unspaced = []struct {
 	code   string
 	tables []*unicode.RangeTable
@@ -15,8 +15,8 @@ var unspaced = []struct {
 	{"my", []*unicode.RangeTable{unicode.Myanmar}},
 }
 
-// Unspaced counts the letters of scripts without spaces between words, and names the
-// language that is written so. It is "" where most letters are of other scripts.
+// Unspaced counts the letters of scripts without spaces between words, and returns the
+// language written in that script; "" if most letters belong to other scripts.
 func Unspaced(s string) (language string, letters int) {
 	counts, all, most := make([]int, len(unspaced)), 0, 0
 	for _, r := range s {

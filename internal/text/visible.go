@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s in a form that is safe to print on one line of a
-// terminal: control characters (ANSI escapes begin with one), bidirectional
-// controls and other characters without a shape of their own are shown as
-// \n, \x1b, \u202e and the like, and bytes that are not UTF-8 as U+FFFD. The
-// joiners U+200C and U+200D are kept, as scripts and emoji need them. A
-// backslash in s is kept too: the form is for reading, not for decoding.
+// Visible returns s in a form that is safe to print on one line of a terminal.
+// Control characters (ANSI escapes begin with one), bidirectional controls and
+// other invisible characters are written as \n, \x1b, \u202e and the like, and
+// bytes that are not UTF-8 as U+FFFD. The joiners U+200C and U+200D are kept,
+// because scripts and emoji need them. Backslashes are kept, too: the result is for
+// reading, not for decoding.
 func Visible(s string) string {
 	if plain(s) {
 		return s
@@ -26,7 +26,7 @@ func Visible(s string) string {
 		case r == '\r':
 			b.WriteString(`\r`)
 		case !Hidden(r):
-			b.WriteRune(r) // U+FFFD where s is not UTF-8
+			b.WriteRune(r) // U+FFFD if the byte is not UTF-8
 		case r < utf8.RuneSelf:
 			fmt.Fprintf(&b, `\x%02x`, r)
 		case r <= 0xffff:
@@ -38,7 +38,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// VisibleLines is Visible for each line of s.
+// VisibleLines applies Visible to each line of s.
 func VisibleLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {

@@ -8,9 +8,9 @@ import (
 )
 
 // AppendWords appends the words of s to dst, in lower case: the segments between
-// the word boundaries of Unicode (UAX #29) that hold a letter, a digit or a
-// symbol. White space and punctuation are left out. Scripts without spaces, as
-// Chinese, have one word a character.
+// Unicode's word boundaries (UAX #29) that contain a letter, a digit or a symbol.
+// White space and punctuation are dropped. In scripts without spaces, such as
+// Chinese, each character is a word.
 func AppendWords(dst []string, s string) []string {
 	s = Lower(s)
 	state := -1
@@ -27,7 +27,7 @@ func AppendWords(dst []string, s string) []string {
 	return dst
 }
 
-// LetterRuns returns the runs of letters of s as they are, with apostrophes inside them.
+// LetterRuns returns the runs of letters in s, case unchanged, including apostrophes inside them.
 func LetterRuns(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'

@@ -27,7 +27,7 @@ func TestAppendWords(t *testing.T) {
 	}
 }
 
-// Words stand in the text, in order and apart.
+// The words occur in the text, in order and without overlap.
 func TestWordsStandInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")

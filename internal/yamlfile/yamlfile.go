@@ -1,5 +1,5 @@
-// Package yamlfile reads files that people write in YAML: strictly, and with
-// errors that say the file and the line.
+// Package yamlfile reads YAML files that people write. It is strict, and its errors name
+// the file and the line.
 package yamlfile
 
 import (
@@ -23,29 +23,29 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// The bounds of a file. The parser takes memory by the square of the depth, and
-// aliases of aliases multiply what they stand for.
+// Bounds of a file. The parser's memory grows with the square of the depth, and
+// aliases of aliases multiply their contents.
 const (
 	MaxSize  = 1 << 20 // bytes
-	MaxDepth = 64      // lists and mappings inside each other
-	maxNodes = 200_000 // keys and values, with those that aliases repeat
+	MaxDepth = 64      // levels of nested lists and mappings
+	maxNodes = 200_000 // keys and values, including those that aliases repeat
 )
 
-// File is a file that was read whole.
+// File is a file in memory.
 type File struct {
 	name string // for errors
 	text []byte // without a byte order mark
 	docs []ast.Node
 }
 
-// Read reads a file of valid UTF-8, packed or not, within the bounds above. name is the file's
+// Read reads a UTF-8 file, compressed or not, and checks the bounds above. name names the file
 // in errors.
 func Read(name string, r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(files.NewReader(io.NopCloser(r)), MaxSize+1))
 	switch {
 	case err != nil:
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err // the name stands there already
+			err = path.Err // the message has the name already
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(text) > MaxSize:
@@ -69,17 +69,17 @@ func Read(name string, r io.Reader) (*File, error) {
 			continue
 		}
 		f.docs = append(f.docs, doc.Body)
-		if nodes += sizes.of(doc.Body); nodes > maxNodes {
+		if nodes += sizes.count(doc.Body); nodes > maxNodes {
 			return nil, fmt.Errorf("%s: the file has more than %d keys and values, those that its aliases repeat included", name, maxNodes)
 		}
 	}
 	return f, nil
 }
 
-// tooDeep returns the line at which collections are too deep inside each other,
-// or 0. It takes what is indented for what stands in the collection above.
+// tooDeep returns the line at which collections are nested too deep, or 0. It takes
+// deeper indentation as a nested collection.
 func tooDeep(tokens token.Tokens) int {
-	var columns []int // of the collections that are open, outside of brackets
+	var columns []int // of the open collections outside of brackets
 	brackets := 0
 	for _, t := range tokens {
 		column := t.Position.Column
@@ -106,30 +106,30 @@ func tooDeep(tokens token.Tokens) int {
 	return 0
 }
 
-// sizes are the numbers of nodes that anchors stand for.
+// sizes maps anchors to their numbers of nodes.
 type sizes map[string]int
 
-// of is the number of nodes below one and itself, with what aliases repeat. It
-// may stop above maxNodes.
-func (s sizes) of(node ast.Node) int {
+// count returns the number of nodes in a tree, including those that aliases repeat. It
+// may stop early above maxNodes.
+func (s sizes) count(node ast.Node) int {
 	n := 1
 	switch node := node.(type) {
 	case *ast.MappingNode:
 		for _, v := range node.Values {
-			n = min(n+s.of(v), maxNodes+1)
+			n = min(n+s.count(v), maxNodes+1)
 		}
 	case *ast.MappingValueNode:
-		n += s.of(node.Key) + s.of(node.Value)
+		n += s.count(node.Key) + s.count(node.Value)
 	case *ast.MappingKeyNode:
-		n += s.of(node.Value)
+		n += s.count(node.Value)
 	case *ast.SequenceNode:
 		for _, v := range node.Values {
-			n = min(n+s.of(v), maxNodes+1)
+			n = min(n+s.count(v), maxNodes+1)
 		}
 	case *ast.TagNode:
-		n += s.of(node.Value)
+		n += s.count(node.Value)
 	case *ast.AnchorNode:
-		n = s.of(node.Value)
+		n = s.count(node.Value)
 		s[node.Name.String()] = n
 	case *ast.AliasNode:
 		n = max(1, s[node.Value.String()])
@@ -137,11 +137,11 @@ func (s sizes) of(node ast.Node) int {
 	return n
 }
 
-// Text is what the file holds.
+// Text returns the contents of the file.
 func (f *File) Text() string { return string(f.text) }
 
 // Decode fills v from the only document of the file. Unknown fields are
-// errors. purpose says what the file should do, such as "define a judge".
+// errors. purpose tells readers of errors what the file should do, such as "define a judge".
 func (f *File) Decode(v any, purpose string) error {
 	switch len(f.docs) {
 	case 0:
@@ -162,7 +162,7 @@ func (f *File) Decode(v any, purpose string) error {
 	return nil
 }
 
-// fieldsOf adds the names that fields have in a file, of a type and of all below it.
+// fieldsOf appends the names of the fields of a type and of all types nested in it.
 func fieldsOf(t reflect.Type, names []string) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -176,8 +176,8 @@ func fieldsOf(t reflect.Type, names []string) []string {
 	return names
 }
 
-// guarded makes an error of a panic of the library, as that of a tag without a
-// value.
+// guarded turns a panic of the library into an error. A tag without a value causes
+// one, for example.
 func guarded(step func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -187,7 +187,7 @@ func guarded(step func() error) (err error) {
 	return step()
 }
 
-// syntax puts the library's complaint on one line.
+// syntax rewords an error of the library on one line.
 func (f *File) syntax(err error) error {
 	var y yaml.Error
 	if errors.As(err, &y) && y.GetToken() != nil {
@@ -200,7 +200,7 @@ func (f *File) syntax(err error) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
-// FieldError is what is wrong with a field of a file.
+// FieldError is an error in a field of a file.
 type FieldError struct {
 	Field string // as in "turns[0].prompt"; "" for the whole file
 	Err   error
@@ -217,13 +217,13 @@ func (e *FieldError) Error() string {
 // Unwrap returns the cause.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Wrong is a FieldError.
+// Wrong returns a FieldError.
 func Wrong(field, format string, args ...any) error {
 	return &FieldError{field, fmt.Errorf(format, args...)}
 }
 
-// At adds to an error the name of the file, and for a FieldError the line of
-// the field, or of what the field is missing from.
+// At adds the name of the file to an error, and for a FieldError the line of the field,
+// or of the mapping that lacks the field.
 func (f *File) At(err error) error {
 	var field *FieldError
 	if len(f.docs) > 0 && errors.As(err, &field) {

@@ -54,8 +54,8 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// What costs the parser memory by the square of the file, or more, is refused
-// before it does.
+// Files for which the parser would need memory quadratic in their size, or more, are refused
+// before parsing.
 func TestBounds(t *testing.T) {
 	var aliases strings.Builder
 	for i := range 9 {
@@ -105,7 +105,7 @@ func indented(depth int) string {
 	return b.String()
 }
 
-// What the library cannot read is an error, not a panic.
+// A panic of the library becomes an error.
 func TestPanicsAreErrors(t *testing.T) {
 	for _, text := range []string{"datasets:\n !x ", "a: !x\n"} {
 		f, err := Read("f.yaml", strings.NewReader(text))

@@ -11,17 +11,17 @@ import (
 	"unicode"
 )
 
-// codes are those of Check, in the order of its problems, with the failure modes of
-// InstructScore's paper (table 2) that they are about.
+// codes are the codes of Check, in the order of its problems, with the failure modes in
+// table 2 of InstructScore's paper that they match.
 var codes = []string{
-	codeCount,       // the stated number of errors is not that of the items
+	codeCount,       // the stated number of errors differs from the number of items
 	codeTotal,       // the stated total is not the sum of the penalties
 	codeLocation,    // M3: the location occurs nowhere in the output
-	codeExplanation, // M4: the explanation quotes as the output's what the output does not have
+	codeExplanation, // M4: the explanation quotes words as the output's that the output does not have
 	codeRepeated,    // G2: the same error as an earlier one
-	codeCorrection,  // G1: the suggested correction already stands in the output
-	codePenalty,     // the penalty is out of the range that the judge was given
-	codeSeverity,    // the penalty is at odds with the severity
+	codeCorrection,  // G1: the output already has the suggested correction
+	codePenalty,     // the penalty is out of the range given to the judge
+	codeSeverity,    // the penalty contradicts the severity
 }
 
 const (
@@ -29,26 +29,26 @@ const (
 	codeRepeated, codeCorrection, codePenalty, codeSeverity = "repeated", "correction", "penalty", "severity"
 )
 
-// Rules is what a judge was told of the penalties. The zero value has no rule.
+// Rules is what a judge was told about penalties. The zero value has no rule.
 type Rules struct {
-	// LowestPenalty and HighestPenalty are the range of a penalty. There is
-	// no range where both are 0.
+	// LowestPenalty and HighestPenalty are the range of a penalty. If both are 0, there is no
+	// range.
 	LowestPenalty, HighestPenalty float64
 	// Weights are the penalties that go with the severities.
 	Weights map[Severity]float64
-	// Except are penalties of some aspects in place of the Weights.
+	// Except overrides Weights for some aspects.
 	Except []Exception
 }
 
-// Exception is the weight of the errors of a severity whose aspect holds a text,
-// whatever its case.
+// Exception is the weight of errors of a severity whose aspect contains a text, ignoring
+// case.
 type Exception struct {
 	Severity Severity `yaml:"severity"`
 	Aspect   string   `yaml:"aspect"`
 	Weight   float64  `yaml:"weight"`
 }
 
-// Weight is the penalty that goes with an error, if there is one.
+// Weight returns the penalty for an error, if the rules have one.
 func (r Rules) Weight(e *Error) (float64, bool) {
 	for _, x := range r.Except {
 		if x.Severity == e.Severity && strings.Contains(strings.ToLower(e.Aspect), strings.ToLower(x.Aspect)) {
@@ -59,13 +59,12 @@ func (r Rules) Weight(e *Error) (float64, bool) {
 	return w, ok
 }
 
-// tolerance is how far sums of decimal fractions may be from each other.
+// tolerance allows for rounding in sums of decimal fractions.
 const tolerance = 1e-6
 
-// Check sets the Problems of a report that Locate has gone through: where it
-// contradicts itself, the rules or the texts. It asks no model, so it finds
-// what can be found by looking, and it leaves a doubtful case alone. Of errors
-// that are Unlocated, only the numbers are checked. A report without a score
+// Check sets the Problems of a report after Locate: where it contradicts itself, the rules
+// or the texts. It asks no model, so it finds only what the texts show, and does not report
+// doubtful cases. For Unlocated errors it checks only the numbers. A report without a score
 // has no problems.
 func (r *Report) Check(t Texts, rules Rules) {
 	r.Problems = nil
@@ -92,7 +91,7 @@ func (r *Report) Check(t Texts, rules Rules) {
 	r.sortProblems()
 }
 
-// problem adds one of error i, or of the whole report where i is -1.
+// problem adds a problem of error i, or of the whole report if i is -1.
 func (r *Report) problem(code string, i int, format string, args ...any) {
 	p := Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
 	if i >= 0 {
@@ -101,8 +100,8 @@ func (r *Report) problem(code string, i int, format string, args ...any) {
 	r.Problems = append(r.Problems, p)
 }
 
-// sortProblems puts the problems in the order of the errors, those of the
-// whole report first, and of the codes within an error.
+// sortProblems sorts the problems by error, those of the whole report first, and within an
+// error by code.
 func (r *Report) sortProblems() {
 	whole := new(-1)
 	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
@@ -110,8 +109,8 @@ func (r *Report) sortProblems() {
 	})
 }
 
-// checkRepeated finds errors that were reported before: the same location with
-// the same type or the same explanation. Two errors at one place may be two errors.
+// checkRepeated finds errors reported before: the same location with the same type or the
+// same explanation. The same place may have two different errors.
 func (r *Report) checkRepeated() {
 	type key struct{ what, location, with string }
 	first := map[key]int{}
@@ -136,8 +135,8 @@ func (r *Report) checkRepeated() {
 	}
 }
 
-// checkPenalties compares penalties with the rules, with the severities, and
-// with each other: no minor error costs more than a major one of the report.
+// checkPenalties compares penalties with the rules, with the severities, and with each
+// other: no minor error may cost more than a major one of the same report.
 func (r *Report) checkPenalties(rules Rules) {
 	ranged := rules.LowestPenalty != 0 || rules.HighestPenalty != 0
 	least := map[Severity]float64{} // smallest penalty by severity

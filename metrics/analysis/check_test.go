@@ -71,19 +71,19 @@ func TestCheckTexts(t *testing.T) {
 		{"the young bridge", "", "location@0"},
 		{"Brücke", "", ""},
 		{"N/A", "", ""},
-		// M4: what is said to be the output's.
+		// M4: quotations that are said to be the output's.
 		{"old bridge", `The incorrect translation uses "old bridge" instead of "ancient bridge".`, ""},
 		{"old bridge", `The incorrect translation uses "antique bridge" instead of "ancient bridge".`, "explanation@0"},
 		{"old bridge", `The phrase "shut for seven days" is awkward.`, "explanation@0"},
 		{"old bridge", `The use of "Old Bridge" is informal.`, ""},
 		{"old bridge", `The output adds the word "red" before the bridge.`, "explanation@0"},
-		// What is not.
+		// Quotations that are not.
 		{"old bridge", `The correct translation uses "antique bridge".`, ""},
 		{"old bridge", `The phrase "antique bridge" is missing.`, ""},
 		{"old bridge", `The phrase should be "antique bridge".`, ""},
 		{"old bridge", `The translation adds the idea of "age" to it.`, ""},
 		{"old bridge", `The translation of "alte Brücke" as "antique bridge" is wrong.`, ""},
-		// G1: corrections that stand there already.
+		// G1: corrections that the output already has.
 		{"old bridge", `The incorrect translation uses "old bridge" instead of "old bridge".`, "correction@0"},
 		{"old bridge", `The correct phrase should be "old bridge".`, "correction@0"},
 		{"took the long", `It should be "took the long road" instead.`, "correction@0"},
@@ -91,7 +91,7 @@ func TestCheckTexts(t *testing.T) {
 		{"bus", `The translation omits "for a week".`, "correction@0"},
 		{"bus", `The word "the" is missing before "bus".`, "correction@0"},
 		{"bus", `The incorrect translation omits the word "long" before "road".`, "correction@0"},
-		// Corrections that are ones.
+		// Real corrections.
 		{"old bridge", `The incorrect translation uses "old bridge" instead of "Old bridge".`, ""},
 		{"the old bridge", `The phrase "The old bridge" should be "old bridge".`, ""},
 		{"the bus", `It should be "the road".`, ""},
@@ -126,7 +126,7 @@ func TestCheckRepeated(t *testing.T) {
 	}
 }
 
-// Without a hypothesis only the numbers are checked.
+// Without a hypothesis, only the numbers are checked.
 func TestCheckUnlocated(t *testing.T) {
 	r := analysis.Report{Outcome: analysis.Scored, StatedErrors: ptr(2), Errors: []analysis.Error{
 		{Location: "nowhere", Explanation: `The output uses "nothing".`},

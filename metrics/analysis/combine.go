@@ -11,26 +11,26 @@ import (
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// Combination is a rule that makes one score of several of the same text. The zero
-// Combination is Mean.
+// Combination is a rule that combines several scores of the same text. The zero Combination
+// is Mean.
 type Combination string
 
 // The combinations.
 const (
 	Mean   Combination = "mean"
 	median Combination = "median"
-	// gembaV2 leaves out the scores that are more than two standard deviations
-	// (of the population) from the mean, once, and takes the mean of the others
-	// with the weights 1, 1/2, 1/3, … from the best to the worst. Samples, outliers
-	// and reciprocal ranks are those of GEMBA-MQM V2 (Junczys-Dowmunt 2025); its
-	// abstract does not say which rank is first, nor which deviation it takes.
+	// gembaV2 drops the scores that are more than two (population) standard deviations from
+	// the mean, once, and averages the others with the weights 1, 1/2, 1/3, … from the best to
+	// the worst. Samples, outliers and reciprocal ranks are those of GEMBA-MQM V2
+	// (Junczys-Dowmunt 2025); its abstract does not say which rank is first, or which
+	// deviation it uses.
 	gembaV2 Combination = "gemba-v2"
 )
 
-// Combinations lists their names.
+// Combinations lists the names of the combinations.
 func Combinations() []string { return []string{string(Mean), string(median), string(gembaV2)} }
 
-// combine combines at least one score. sign is positive where higher scores are better.
+// combine combines at least one score. sign is positive if higher scores are better.
 func (c Combination) combine(scores []float64, sign float64) float64 {
 	scores = slices.Clone(scores)
 	switch c {
@@ -41,7 +41,7 @@ func (c Combination) combine(scores []float64, sign float64) float64 {
 	}
 	mean, deviation := aggregate.Mean(scores), spread(scores)
 	if inner := slices.DeleteFunc(slices.Clone(scores), func(v float64) bool { return math.Abs(v-mean) > 2*deviation }); len(inner) > 0 {
-		scores = inner // else their squares are too small for a number
+		scores = inner // else the squares underflow
 	}
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(sign*b, sign*a) })
 	var sum, weights exact.Sum
@@ -52,7 +52,7 @@ func (c Combination) combine(scores []float64, sign float64) float64 {
 	return min(max(sum.Value()/weights.Value(), slices.Min(scores)), slices.Max(scores))
 }
 
-// spread is the standard deviation of a population.
+// spread returns the population standard deviation.
 func spread(scores []float64) float64 {
 	mean := aggregate.Mean(scores)
 	var squares exact.Sum
@@ -62,10 +62,9 @@ func spread(scores []float64) float64 {
 	return math.Sqrt(squares.Mean(len(scores)))
 }
 
-// Combine makes one report of several of the same text, its Parts. There is a
-// score where at least the least of them have one, and one does. Errors and answer
-// are those of the part whose score is the nearest. sign is positive where higher
-// scores are better.
+// Combine makes one report of several reports of the same text, its Parts. It has a score
+// if at least one part has, and at least as many as least says. Errors and answer are taken
+// from the part whose score is closest. sign is positive if higher scores are better.
 func Combine(c Combination, parts []*Report, least int, sign float64) *Report {
 	var scores []float64
 	outcomes := map[Outcome]int{}

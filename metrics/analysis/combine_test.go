@@ -31,7 +31,7 @@ func TestCombinations(t *testing.T) {
 	}
 }
 
-// combined is the score of a report that is combined of reports with scores.
+// combined returns the score of a report combined from reports with these scores.
 func combined(rule analysis.Combination, scores []float64, sign float64) float64 {
 	var parts []*analysis.Report
 	for _, s := range scores {

@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// role is what an explanation makes of a phrase that it quotes.
+// role is how an explanation refers to a phrase that it quotes.
 type role uint8
 
 const (
 	unclear role = iota
 	shown        // the output's own words
-	wanted       // what should stand instead of something
-	lacked       // what the output is said to leave out
+	wanted       // what should be there instead
+	lacked       // what the output is said to omit
 )
 
 // claim is one quoted phrase of an explanation.
 type claim struct {
 	text string
 	role role
-	side string // of the next quoted phrase on which a lacked one is said to be: "before" or "after"
+	side string // "before" or "after": the side of the next quoted phrase on which a lacked one is missing
 }
 
-// What the words before a quotation, and after it, make of it. These are the
-// patterns of judges that write English; a phrase in any other context is unclear,
-// and nothing is concluded from it.
+// Patterns for the words before and after a quotation, which decide its role. They cover
+// judges that write English; in any other context a phrase is unclear, and nothing is
+// concluded from it.
 //
 // ofKind is nounAtEnd without nouns for the sense of a phrase, such as "information".
 const ofKind = `(?: (?:the|an?))?(?: (?:words?|phrases?|terms?|verb|noun|adjective|expression|pronoun|article|name))?[ (:,]*$`
@@ -43,11 +43,11 @@ var (
 	subject = regexp.MustCompile(`^the (?:informal )?(?:phrase|word|term|expression|phrasing|wording|pronoun|contraction|verb|noun|adjective|sentence)$`)
 	said    = regexp.MustCompile(`^(?:is|does|sounds|changes|adds|introduces|makes|should be|can be|was|implies|has|could be|may)\b`)
 	unsaid  = regexp.MustCompile(`^is (?:missing|omitted|absent|left out|better|more|not (?:mentioned|included|used|translated|present in)|present in the correct)\b|^should be (?:added|included)\b`)
-	// another says that the sentence speaks of a text that is not the output.
+	// another matches sentences that speak of a text other than the output.
 	another = regexp.MustCompile(`\b(?:correct|original|reference|source|should|could|would|better|intended|input|instruction|context)\b`)
 )
 
-// claims reads an explanation for what it says of the phrases that it quotes.
+// claims reads what an explanation says about the phrases that it quotes.
 func claims(explanation string) []claim {
 	quoted := quotations(explanation)
 	out := make([]claim, len(quoted))
@@ -82,15 +82,14 @@ func claims(explanation string) []claim {
 	return out
 }
 
-// checkTexts compares what the errors say with the texts: whether the output has
-// what an explanation quotes as the output's, and whether it has the correction
-// already where the error is.
+// checkTexts compares the errors with the texts: whether the output has what an explanation
+// quotes from it, and whether it already has the correction where the error is.
 func (r *Report) checkTexts(t Texts) {
 	l := newLocator(t)
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		if e.Place == Unlocated {
-			continue // nobody has looked, so that the hypothesis may be unknown
+			continue // not yet located, so the hypothesis may be unknown
 		}
 		if e.Place == Absent {
 			r.problem(codeLocation, i, "the location %s does not stand in the output%s", shorten(e.Location), l.elsewhere(e.Location))
@@ -140,22 +139,22 @@ func (l *locator) stands(old, correction string) bool {
 		return false
 	}
 	if string(foldPhrase(old)) == string(foldPhrase(correction)) {
-		return old == correction // a change of case or of marks is one
+		return old == correction // a change of case or punctuation is a correction
 	}
 	at, m := l.hypothesis.find(old)
 	if m == nowhere {
 		return isDistinctive(correction)
 	}
-	// The output reads as the correction around what it is to replace.
+	// The output already reads like the correction around the words to be replaced.
 	return span.Start <= at.Start && at.End <= span.End && span.End-span.Start > at.End-at.Start
 }
 
-// isDistinctive reports whether a phrase does not stand in a text by chance.
+// isDistinctive reports whether a phrase is unlikely to occur in a text by chance.
 func isDistinctive(phrase string) bool {
 	return len(strings.Fields(phrase)) > 1 && utf8.RuneCountInString(phrase) >= 8
 }
 
-// elsewhere says where a phrase stands that the hypothesis lacks.
+// elsewhere says which other text contains a phrase that the hypothesis lacks.
 func (l *locator) elsewhere(phrase string) string {
 	switch {
 	case l.reference.has(phrase):

@@ -7,32 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// match says how a phrase stands in a text.
+// match says how well a phrase was found in a text.
 type match uint8
 
 const (
 	nowhere     match = iota
-	resembling        // but for what fold takes away, or what stands at its ends
-	insideWords       // word for word, but beginning or ending within a word
+	resembling        // the same after fold, or without punctuation at its ends
+	insideWords       // verbatim, but beginning or ending within a word
 	wordForWord
 )
 
-// haystack is a text that phrases are looked for in.
+// haystack is a text to search for phrases.
 type haystack struct {
 	text   string
 	folded *folded // made when it is needed
 }
 
 const (
-	// maxTries bounds the occurrences of a phrase that are tried for one that
-	// begins and ends with a word.
+	// maxTries bounds the occurrences tried in search of one that begins and ends at word
+	// boundaries.
 	maxTries = 32
 	// maxParts bounds the parts of a phrase with elisions.
 	maxParts = 8
 )
 
-// find looks for a phrase, and returns the best match with the first span of
-// it.
+// find searches for a phrase and returns its first span with the best match.
 func (h *haystack) find(phrase string) (Span, match) {
 	s, m := h.exact(phrase)
 	if m == nowhere {
@@ -41,15 +40,14 @@ func (h *haystack) find(phrase string) (Span, match) {
 	return s, m
 }
 
-// has reports whether a phrase stands in the text, but for what fold takes
-// away, as whole words.
+// has reports whether the folded text contains a phrase as whole words.
 func (h *haystack) has(phrase string) bool {
 	_, m := h.find(phrase)
 	return m == wordForWord || m == resembling
 }
 
-// exact looks for a phrase word for word. An occurrence that begins and ends
-// with a word goes before one that does not.
+// exact searches for a phrase verbatim. It prefers an occurrence that begins and ends at
+// word boundaries.
 func (h *haystack) exact(phrase string) (found Span, m match) {
 	if phrase == "" {
 		return Span{}, nowhere
@@ -72,7 +70,7 @@ func (h *haystack) exact(phrase string) (found Span, m match) {
 	return found, m
 }
 
-// onRune reports whether a rune begins, or the text ends, at byte i.
+// onRune reports whether byte i begins a rune or ends the text.
 func (h *haystack) onRune(i int) bool { return i == len(h.text) || utf8.RuneStart(h.text[i]) }
 
 func (h *haystack) wholeWords(from, to int) bool {
@@ -83,15 +81,14 @@ func (h *haystack) wholeWords(from, to int) bool {
 	return (from == 0 || !glued(before, first)) && (to == len(h.text) || !glued(last, after))
 }
 
-// span turns a range of bytes into one of runes.
+// span converts a range of bytes to one of runes.
 func (h *haystack) span(from, to int) Span {
 	start := utf8.RuneCountInString(h.text[:from])
 	return Span{start, start + utf8.RuneCountInString(h.text[from:to])}
 }
 
-// similar looks for what resembles a phrase: the same but for what fold takes
-// away, then without the punctuation at its ends and with an ellipsis standing for
-// anything. Only whole words count.
+// similar searches for a phrase after fold, then also without the punctuation at its ends
+// and with an ellipsis standing for anything. Only whole words count.
 func (h *haystack) similar(phrase string) (Span, match) {
 	if h.folded == nil {
 		h.folded = fold(h.text)
@@ -109,8 +106,8 @@ func (h *haystack) similar(phrase string) (Span, match) {
 	return Span{}, nowhere
 }
 
-// sequence looks for folded parts, one after the other, and returns the span
-// from the first to the last.
+// sequence searches for folded parts, one after another, and returns the span from the
+// first to the last.
 func (h *haystack) sequence(parts [][]byte) (Span, bool) {
 	first, next := -1, 0
 	for _, part := range parts {
@@ -131,8 +128,8 @@ func (h *haystack) sequence(parts [][]byte) (Span, bool) {
 	return h.span(int(h.folded.from[first]), int(h.folded.to[next-1])), true
 }
 
-// words looks for a folded part that begins and ends with a word of the original, and
-// returns its offset in the folded text.
+// words searches for a folded part that begins and ends at word boundaries of the original,
+// and returns its offset in the folded text.
 func (h *haystack) words(part []byte, at int) (int, bool) {
 	f := h.folded
 	for range maxTries {
@@ -141,7 +138,7 @@ func (h *haystack) words(part []byte, at int) (int, bool) {
 			break
 		}
 		from, to := at+i, at+i+len(part)
-		// A range within one character of the original is no match.
+		// A range within one character of the original does not match.
 		if (from == 0 || f.from[from-1] != f.from[from]) && (to == len(f.text) || f.from[to-1] != f.from[to]) &&
 			h.wholeWords(int(f.from[from]), int(f.to[to-1])) {
 			return from, true

@@ -8,21 +8,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text without what a quotation of it may change: case, white
-// space, quotation marks, the kind of a dash, and compatibility forms such as
-// full-width letters.
+// folded is a text without differences that quoting may introduce: case, white space,
+// quotation marks, kinds of dashes, and compatibility forms such as full-width letters.
 type folded struct {
 	text []byte
-	// from and to are the range of bytes of the original that each byte of
-	// text comes from.
+	// The bytes from[i] to to[i] of the original became byte i of text.
 	from, to []int32
 }
 
-// fold makes the folded form of s.
+// fold returns the folded form of s.
 func fold(s string) *folded {
 	f := &folded{text: make([]byte, 0, len(s)), from: make([]int32, 0, len(s)), to: make([]int32, 0, len(s))}
 	for at := 0; at < len(s); {
-		n := 1 // most bytes are characters of ASCII that nothing combines with
+		n := 1 // most bytes are ASCII characters that nothing combines with
 		segment := []byte(s[at : at+1])
 		if s[at] >= utf8.RuneSelf || at+1 < len(s) && s[at+1] >= utf8.RuneSelf {
 			n = norm.NFKC.NextBoundaryInString(s[at:], true)
@@ -37,18 +35,18 @@ func fold(s string) *folded {
 	return f
 }
 
-// foldPhrase is the folded form of what is looked for, which needs no offsets.
+// foldPhrase folds a phrase to search for, which needs no offsets.
 func foldPhrase(s string) []byte {
 	return appendFolded(make([]byte, 0, len(s)), norm.NFKC.Bytes([]byte(s)))
 }
 
-// appendFolded appends what fold keeps of s, which is in NFKC.
+// appendFolded appends the folded form of s, which is in NFKC.
 func appendFolded(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRune(s[i:])
 		i += n
 		switch {
-		case 'a' <= r && r <= 'z': // most are
+		case 'a' <= r && r <= 'z': // the common case
 			dst = append(dst, byte(r))
 		case isQuote(r), unicode.IsSpace(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Cc, r):
 		case unicode.Is(unicode.Pd, r), r == '\u2212':
@@ -65,16 +63,16 @@ func isQuote(r rune) bool {
 	return isDoubleQuote(r) || isSingleQuote(r) || closing(r) != 0 || r == '»' || r == '」' || r == '』'
 }
 
-// isDoubleQuote holds for the marks that models mix with each other.
+// isDoubleQuote reports whether r is one of the marks that models confuse.
 func isDoubleQuote(r rune) bool { return strings.ContainsRune("\"“”„‟″＂", r) }
 
 func isSingleQuote(r rune) bool { return strings.ContainsRune("'‘’‚‛`´′＇", r) }
 
-// closing is the closing mark of an opening one that has a mirror image, or 0.
+// closing returns the closing mark for an opening one that has a mirror image, or 0.
 func closing(r rune) rune { return map[rune]rune{'«': '»', '「': '」', '『': '』'}[r] }
 
-// glued reports whether a and b, side by side, may be letters of one word. In
-// scripts that put no spaces between words, none are.
+// glued reports whether a and b, next to each other, may be letters of one word. In scripts
+// without spaces between words, none are.
 func glued(a, b rune) bool { return inWord(a) && inWord(b) }
 
 func inWord(r rune) bool {

@@ -8,12 +8,10 @@ import (
 	"slices"
 )
 
-// Record is a Report without its methods, to be embedded in what is written as
-// JSON.
+// Record is a Report without its methods, for embedding in other JSON records.
 type Record Report
 
-// Record returns the form of the report that is written. It shares memory with
-// the report.
+// Record returns the report as it is written. It shares memory with the report.
 func (r *Report) Record() Record {
 	out := Record(*r)
 	if out.Errors == nil {
@@ -22,8 +20,8 @@ func (r *Report) Record() Record {
 	return out
 }
 
-// MarshalJSON writes the Record. A number that is not finite is an error, and
-// bytes that are not UTF-8 become U+FFFD.
+// MarshalJSON writes the Record. A number that is not finite is an error; invalid UTF-8
+// becomes U+FFFD.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -34,11 +32,9 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Members that it does not know
-// are ignored, so that a record may have others beside. A report that
-// contradicts itself is an error: a score without an outcome that has one or
-// the other way round, a span that is none, a problem of an error that is not
-// there.
+// UnmarshalJSON reads what MarshalJSON writes. It ignores unknown fields, so a record may
+// have others. A report that contradicts itself is an error: a score without an outcome
+// that has one or vice versa, an invalid span, a problem of an error that does not exist.
 func (r *Report) UnmarshalJSON(data []byte) error {
 	var in Record
 	if err := json.Unmarshal(data, &in); err != nil {

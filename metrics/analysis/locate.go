@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// Texts is what a judge saw. What it did not see is "".
+// Texts is what a judge saw; "" for what it did not see.
 type Texts struct{ Hypothesis, Source, Reference string }
 
-// Locate sets the Place and the Span of every error. It looks for the stated
-// location as a whole and then, as judges write `"X" instead of "Y"` or
-// `missing "a" before "order"`, for the phrases that it quotes: first those
-// that the text is said to have, then those that it is said to lack.
+// Locate sets the Place and the Span of every error. It searches for the stated location as
+// a whole. Then it searches for the phrases that the location quotes, because judges write
+// `"X" instead of "Y"` or `missing "a" before "order"`: first for those that the text is
+// said to have, then for those that it is said to lack.
 //
-//   - InHypothesis: the location, or the phrase, stands there word for word.
-//   - Approximate: it does but for case, white space, quotation marks, the kind
-//     of a dash, compatibility forms, punctuation at its ends, or with an
-//     ellipsis in place of some words, or what is not quoted is a part of it.
+//   - InHypothesis: the location, or a quoted phrase, is in the hypothesis verbatim.
+//   - Approximate: it is there except for case, white space, quotation marks, kinds of
+//     dashes, compatibility forms, punctuation at its ends, or an ellipsis instead of some
+//     words; or only part of an unquoted location is there.
 //   - InSource: the hypothesis has none of it, but the source has.
-//   - Absent: a phrase that stands in neither of them.
+//   - Absent: a phrase that is in neither of them.
 //   - NotStated: no location, "N/A", the description of a place ("the whole
 //     sentence"), or only words that are said to be missing.
 //
-// A span is the first such occurrence, where possible one of whole words; the
-// text at the span of an error InHypothesis is the location or a phrase that it
-// quotes. Time is linear in the texts for each error, and bounded: of a report
-// that is out of all proportion, the last errors stay Unlocated.
+// A span is the first such occurrence, if possible one of whole words; the text at the span
+// of an error InHypothesis is the location or a phrase that it quotes. For each error, time
+// is linear in the texts. Total work is bounded: in an excessively long report, the last
+// errors stay Unlocated.
 func (r *Report) Locate(t Texts) {
 	l := newLocator(t)
 	for i := range r.Errors {
@@ -36,14 +36,14 @@ func (r *Report) Locate(t Texts) {
 	}
 }
 
-// maxWork bounds the bytes that are looked at for one report: some ten thousand
-// phrases in a long document.
+// maxWork bounds the bytes searched for one report: about ten thousand phrases in a long
+// document.
 const maxWork = 1 << 27
 
-// locator looks for locations in the texts of one report.
+// locator searches for the locations of one report.
 type locator struct {
 	hypothesis, source, reference haystack
-	work, each                    int // bytes that may still be looked at, and those that a phrase takes
+	work, each                    int // bytes that may still be searched, and the cost of one phrase
 }
 
 func newLocator(t Texts) *locator {
@@ -53,8 +53,8 @@ func newLocator(t Texts) *locator {
 	}
 }
 
-// spend takes what a text with phrases costs from the work that is left, and reports
-// whether there was any.
+// spend subtracts the cost of a text with phrases from the remaining work, and reports
+// whether any was left.
 func (l *locator) spend(text string, phrases int) bool {
 	enough := l.work > 0
 	l.work -= len(text) + phrases*l.each
@@ -93,8 +93,8 @@ func (l *locator) locate(location string) (Place, Span) {
 	return Absent, Span{}
 }
 
-// first takes the first phrase that stands in the hypothesis word for word, or
-// else the first that resembles something in it.
+// first finds the first phrase that is in the hypothesis verbatim, or else the first that
+// resembles something in it.
 func (l *locator) first(phrases []string) (place Place, at Span) {
 	for _, p := range phrases {
 		span, m := l.hypothesis.find(p)
@@ -111,8 +111,8 @@ func (l *locator) first(phrases []string) (place Place, at Span) {
 	return place, at
 }
 
-// phrases returns the phrases that a location consists of, in order: those
-// that the text has by what is said of them, and those that it lacks.
+// phrases returns the phrases quoted in a location, in order: those that the text is said
+// to have, and those that it is said to lack.
 func phrases(location string) (said, lacking []string) {
 	quoted := quotations(location)
 	if len(quoted) == 0 {
@@ -138,8 +138,8 @@ func phrases(location string) (said, lacking []string) {
 	return said, lacking
 }
 
-// joins reports whether a quotation behind these words has the part of the one
-// before it.
+// joins reports whether these words give the quotation after them the same role as the one
+// before.
 func joins(between string) bool {
 	return slices.Contains([]string{"", "and", "or", "and/or", "&"}, strings.Trim(strings.ToLower(between), " ,;/"))
 }
@@ -148,18 +148,17 @@ func joins(between string) bool {
 // lacks it.
 func lacksNext(before string) bool { return lacksForm.MatchString(strings.ToLower(tail(before, 64))) }
 
-// lacksForm is a verb at the end of a text, with an article and a noun after it or not.
+// lacksForm is a verb at the end of a text, possibly followed by an article and a noun.
 var lacksForm = regexp.MustCompile(`(?:(?:^|[^\pL\pN_])(?:instead of|rather than|should (?:be|have been|read|say)|missing|lacks|lacking|omits|omitted|omitting|omission of|` +
 	`absence of|without|no|(?:replaced|changed|corrected) (?:with|by|to)|vs\.?|not|add|adding|needs)|->|→|=>)` +
 	nounAtEnd)
 
-// nounAtEnd is an article and a noun, or none, at the end of a text.
+// nounAtEnd is an optional article and noun at the end of a text.
 const nounAtEnd = `(?: (?:the|an?))?(?: (?:words?|phrases?|terms?|(?:definite |indefinite )?article|preposition|pronoun|verb|noun|adjective|adverb|conjunction|expression|name|` +
 	`punctuation|comma|title|number|part|information|content|mention|mention of|information about|use of))?[ (:,]*$`
 
-// lacksPrevious reports whether the words behind a quotation say that the text
-// lacks it, as in `"a" is missing before "order"`. In `"order" is missing "a"`
-// they do not.
+// lacksPrevious reports whether the words after a quotation say that the text lacks it, as
+// in `"a" is missing before "order"`. In `"order" is missing "a"` they do not.
 func lacksPrevious(after string, quotationFollows bool) bool {
 	if quotationFollows && lacksNext(after) {
 		return false
@@ -169,17 +168,17 @@ func lacksPrevious(after string, quotationFollows bool) bool {
 
 var missingForm = regexp.MustCompile(`^(?:(?:is|are|was|were|has been|should be) )?(?:missing|omitted|left out|not mentioned|not included|not present|absent)|^should be added`)
 
-// distinctive keeps the phrases that do not stand in a text by chance: a
-// missing "the" is not every other one.
+// distinctive keeps the phrases that are unlikely to occur by chance: a missing "the" is
+// not just any other "the".
 func distinctive(phrases []string) []string {
 	return slices.DeleteFunc(slices.Clone(phrases), func(p string) bool { return utf8.RuneCountInString(head(p, 64)) < 8 && len(strings.Fields(p)) < 2 })
 }
 
-// remark begins what is said of an unquoted location.
+// remark begins a comment on an unquoted location.
 var remark = regexp.MustCompile(` (?:rather than |\(|-> |=> |→ |vs\.? |instead of|should be)`)
 
-// beforeRemark returns the part of an unquoted location that a remark follows,
-// as in `X instead of Y` and `X (should be Y)`.
+// beforeRemark returns the part of an unquoted location before a remark, as in `X instead
+// of Y` and `X (should be Y)`.
 func beforeRemark(location string) string {
 	if at := remark.FindStringIndex(location); at != nil {
 		return strings.TrimSpace(location[:at[0]])
@@ -187,16 +186,15 @@ func beforeRemark(location string) string {
 	return ""
 }
 
-// noneForm is a location that states that there is none, without the marks
-// around it.
+// noneForm is a location that states that there is none, without surrounding punctuation.
 var noneForm = regexp.MustCompile(`(?i)^(?:n/a|na|n\.a|none|null|nil|not applicable|not available|not specified|unknown|no location)?$`)
 
 func isNone(s string) bool {
 	return noneForm.MatchString(head(strings.Trim(s, " \t\r\n.[](){}<>-–—_\"'“”‘’"), 24))
 }
 
-// placeForm is an unquoted location that tells of a place, such as "The whole
-// sentence" or "Missing comma at the end", and quotes nothing.
+// placeForm is an unquoted location that describes a place without quoting, such as "The
+// whole sentence" or "Missing comma at the end".
 var placeForm = regexp.MustCompile(`^(?:the )?(?:omission|omitted|lack|absence|throughout|` + units + `)\b|\bmissing\b|` +
 	`\b(?:entire|whole|full|complete|overall|end|beginning|start|middle) (?:\w+ ){0,3}` + units + `\b`)
 
@@ -207,6 +205,6 @@ func describes(s string) bool {
 	return placeForm.MatchString(strings.Join(words, " "))
 }
 
-// head and tail are the first and the last n bytes of s, or a few less.
+// head and tail return the first and the last n bytes of s, or slightly fewer.
 func head(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
 func tail(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }

@@ -34,14 +34,14 @@ func TestLocate(t *testing.T) {
 		{`"behind the gate"`, exact, `behind the gate`},
 		{`"Old Tom"`, exact, `Old Tom`},
 		{`«Old Tom»`, exact, `Old Tom`},
-		{`the`, exact, `the`},     // the word, and not a part of "gathered"
+		{`the`, exact, `the`},     // the word, not part of "gathered"
 		{`plant`, exact, `plant`}, // there is no such word
-		// But for small things.
+		// With small differences.
 		{`Behind The Gate`, approx, `behind the gate`},
 		{`three old roses`, approx, `three  old roses`},
 		{`watered by "old tom" himself`, approx, `watered by “Old Tom” himself`},
 		{`ｇａｒｄｅｎｅｒ`, approx, `gardener`},
-		{`Plant`, absent, ``}, // resembling counts for whole words only
+		{`Plant`, absent, ``}, // similar matches must be whole words
 		// Elisions.
 		{`The gardener ... behind the gate`, approx, `The gardener planted three  old roses behind the gate`},
 		{`roses [...] roses were`, approx, `roses behind the gate, and the roses were`},
@@ -55,15 +55,15 @@ func TestLocate(t *testing.T) {
 		{`"gardener" is missing "young"`, exact, `gardener`},
 		{`Missing comma after "three"`, exact, `three`},
 		{`The word 'roses' is repeated`, exact, `roses`},
-		{`old roses" instead of "young roses`, exact, `old roses`}, // someone took the outer marks for a pair
+		{`old roses" instead of "young roses`, exact, `old roses`}, // the outer marks were removed as if they were a pair
 		{`behind the gate (should be "in front of")`, exact, `behind the gate`},
 		{`behind the gate instead of in front of it`, exact, `behind the gate`},
 		{`three -> four`, exact, `three`},
 		{`Missing "water can" at the end`, notSaid, ``},
-		{`Missing "behind the gate"`, exact, `behind the gate`}, // it does stand there
-		{`Missing "the"`, notSaid, ``},                          // any "the" would do
+		{`Missing "behind the gate"`, exact, `behind the gate`}, // it is in fact there
+		{`Missing "the"`, notSaid, ``},                          // would match any "the"
 		{`"the pond" is missing in the translation`, notSaid, ``},
-		// In the source, or nowhere.
+		// Only in the source, or nowhere.
 		{`Gärtner`, source, ``},
 		{`"drei alte rosen"`, source, ``},
 		{`Missing "hinter dem Tor"`, source, ``},
@@ -102,15 +102,14 @@ func TestLocateScripts(t *testing.T) {
 	}
 }
 
-// Texts that are not there have nothing.
+// In absent texts nothing is found.
 func TestLocateMissingTexts(t *testing.T) {
 	if place, _ := locate(analysis.Texts{}, "Haus"); place != analysis.Absent {
 		t.Error(place)
 	}
 }
 
-// A report out of all proportion ends, and what was not looked at is not
-// called absent.
+// An excessively long report ends, and errors not searched for are not called absent.
 func TestLocateBounded(t *testing.T) {
 	hypothesis := strings.Repeat("ab", 1<<19) + "!"
 	r := analysis.Report{Outcome: analysis.Scored}

@@ -57,7 +57,7 @@ func anyReport() *rapid.Generator[*analysis.Report] {
 
 func anyTexts(t *rapid.T, r *analysis.Report) analysis.Texts {
 	hypothesis := anyText().Draw(t, "hypothesis")
-	for _, e := range r.Errors { // locations that stand there are to be likely
+	for _, e := range r.Errors { // make locations in the hypothesis likely
 		if rapid.Bool().Draw(t, "stands") {
 			hypothesis += " " + e.Location
 		}
@@ -67,7 +67,7 @@ func anyTexts(t *rapid.T, r *analysis.Report) analysis.Texts {
 	}
 }
 
-// checkLocated fails where a located report breaks what Locate promises.
+// checkLocated fails if a located report breaks a promise of Locate.
 func checkLocated(t interface{ Fatalf(string, ...any) }, r *analysis.Report, texts analysis.Texts) {
 	runes := []rune(texts.Hypothesis)
 	for _, e := range r.Errors {

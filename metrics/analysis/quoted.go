@@ -9,18 +9,18 @@ import (
 // quotation is a phrase in quotation marks within a longer text.
 type quotation struct {
 	text   string // without the marks
-	before string // what stands between the quotation before it, or the start, and this one
-	after  string // what stands between this one and the next, or the end
+	before string // text between the previous quotation, or the start, and this one
+	after  string // text between this one and the next, or the end
 }
 
-// maxQuotations bounds the quotations that are looked at in one text.
+// maxQuotations bounds the quotations searched for in one text.
 const maxQuotations = 32
 
-// quotations returns the phrases of s that stand in quotation marks, the first
-// maxQuotations of them. An apostrophe opens and closes nothing within a word.
+// quotations returns the quoted phrases of s, at most maxQuotations. An apostrophe within a
+// word is not a quotation mark.
 func quotations(s string) []quotation {
 	var out []quotation
-	var none [len(markKinds)]bool // by kind of mark: no closing mark follows, so that nobody looks again
+	var none [len(markKinds)]bool // by kind of mark: no closing mark follows, so there is no need to search again
 	last := 0                     // where the text before the next quotation begins
 	previous := ' '
 	for i := 0; i < len(s) && len(out) < maxQuotations; {
@@ -55,7 +55,7 @@ func quotations(s string) []quotation {
 	return out
 }
 
-// markKinds has a mark of each kind that closes alike.
+// markKinds has one mark for each closing mark.
 var markKinds = [...]rune{'"', '\'', '«', '「', '『'}
 
 func markKind(r rune) int {
@@ -67,8 +67,8 @@ func markKind(r rune) int {
 	return -1
 }
 
-// closingMark returns the offset in s of the mark that closes a quotation that
-// r opened, and its width, or -1. s begins behind r.
+// closingMark returns the offset in s of the mark that closes a quotation opened by r, and
+// its width, or -1. s begins after r.
 func closingMark(s string, r rune) (at, width int) {
 	if c := closing(r); c != 0 {
 		return strings.IndexRune(s, c), utf8.RuneLen(c)
@@ -90,9 +90,9 @@ func closingMark(s string, r rune) (at, width int) {
 	return -1, 0
 }
 
-// Unquote removes white space and a pair of quotation marks around all of s,
-// also where s quotes something itself: `"the "big" one"`. What only begins and
-// ends with quotations, as `"X" instead of "Y"`, stays as it is.
+// Unquote removes white space and a pair of quotation marks around all of s, even if s
+// contains quotations: `"the "big" one"`. A text that only begins and ends with quotations,
+// such as `"X" instead of "Y"`, stays as it is.
 func Unquote(s string) string {
 	s = strings.TrimSpace(s)
 	first, n := utf8.DecodeRuneInString(s)
@@ -111,8 +111,8 @@ func Unquote(s string) string {
 	return s
 }
 
-// endsFirst reports whether the first mark of a kind in s closes a quotation,
-// and does not open one.
+// endsFirst reports whether the first mark of a kind in s closes a quotation instead of
+// opening one.
 func endsFirst(s string, kind int) bool {
 	previous := ' '
 	for i, r := range s {
@@ -126,8 +126,8 @@ func endsFirst(s string, kind int) bool {
 	return false
 }
 
-// requote gives a location of which someone took the outer marks for a pair,
-// as in `X" instead of "Y`, these marks back.
+// requote restores the outer marks of a location such as `X" instead of "Y`, which were
+// removed as if they were a pair.
 func requote(s string) string {
 	if endsFirst(s, 0) {
 		return `"` + s + `"`

@@ -1,13 +1,11 @@
-// Package analysis holds what an explainable metric says of a text: a score
-// with the errors that it found, where they stand, and how far the report can
-// be trusted.
+// Package analysis holds what an explainable metric says about a text: a score with the
+// errors found, their positions, and how far the report can be trusted.
 //
 //  1. A parser (package internal/answer) makes a Report of a model's answer.
 //  2. Locate finds the errors' spans in the hypothesis.
 //  3. Check compares the report with itself and with the texts, without a model.
 //
-// Offsets count runes. All texts of a report come from a model and are
-// untrusted.
+// Offsets count runes. All texts of a report come from a model and are untrusted.
 package analysis
 
 // Outcome says what became of one answer of a judge.
@@ -18,49 +16,48 @@ const (
 	Scored      Outcome = "scored"
 	NoError     Outcome = "no-error" // the judge states that there is no error
 	Unparseable Outcome = "unparseable"
-	Blocked     Outcome = "blocked" // by a content filter
-	Cut         Outcome = "cut"     // by the limit on the answer's length
+	Blocked     Outcome = "blocked" // withheld by a content filter
+	Cut         Outcome = "cut"     // truncated at the token limit
 	Missing     Outcome = "missing" // there is no answer
 )
 
 // HasScore reports whether the outcome comes with a number.
 func (o Outcome) HasScore() bool { return o == Scored || o == NoError }
 
-// Report is what a judge says of one hypothesis. Its JSON is
+// Report is a judge's report on one hypothesis. Its JSON is
 //
 //	{"status": "scored", "score": -5, "errors": [{"location": "punish", "place": "hypothesis", "span": [22, 28],
 //	 "aspect": "…", "severity": "major", "explanation": "…", "penalty": 5}], "stated_errors": 1, "raw": "…"}
 //
-// "score", "span" and "penalty" are null where there is none, and "errors" is
-// always a list. Members of which there are none otherwise are left out.
+// "score", "span" and "penalty" are null if absent, and "errors" is always a list. Other
+// empty fields are omitted.
 type Report struct {
 	Outcome Outcome  `json:"status"`
 	Score   *float64 `json:"score"`  // in the metric's units; nil unless Outcome.HasScore
 	Errors  []Error  `json:"errors"` // in the order of the answer
-	// StatedErrors and StatedTotal are what the answer states of itself: the
-	// number of errors, and the sum of the penalties, at least 0. They are nil
-	// where it states nothing.
+	// StatedErrors and StatedTotal are the number of errors, and the sum of the penalties (at
+	// least 0), as the answer states them; nil if it does not.
 	StatedErrors *int      `json:"stated_errors,omitempty"`
 	StatedTotal  *float64  `json:"stated_total,omitempty"`
 	Problems     []Problem `json:"problems,omitempty"` // found by Check
-	Flags        []string  `json:"flags,omitempty"`    // what is suspicious in the texts that were judged, such as "closing-quote"
-	// Detail says for people why there is no score, or what had to be mended
-	// to read the answer; it may be "".
+	Flags        []string  `json:"flags,omitempty"`    // suspicious features of the judged texts, such as "closing-quote"
+	// Detail explains to people why there is no score, or what was repaired to read the
+	// answer; it may be "".
 	Detail string  `json:"detail,omitempty"`
-	Raw    *string `json:"raw,omitempty"` // the answer as it came; nil where there was none
-	// Parts are the reports that Combine made this one of: the samples of a judge,
-	// or what the members of a panel say, and By is which member does. Spread is the
-	// standard deviation of their scores.
+	Raw    *string `json:"raw,omitempty"` // the answer as received; nil if there was none
+	// Parts are the reports that Combine merged into this one: the samples of a judge or the
+	// reports of a panel's members, which By names. Spread is the standard deviation of their
+	// scores.
 	Parts  []*Report `json:"parts,omitempty"`
 	By     string    `json:"by,omitempty"`
 	Spread *float64  `json:"spread,omitempty"`
 }
 
-// SetScore sets the outcome, one that has a score, and the score. −0, the
-// negative of no penalties, becomes 0.
+// SetScore sets an outcome that has a score, and the score. −0, the negated sum of no
+// penalties, becomes 0.
 func (r *Report) SetScore(o Outcome, score float64) { r.Outcome, r.Score = o, new(score+0) }
 
-// Severity is how bad an error is, in the words of MQM.
+// Severity is how bad an error is, in MQM's terms.
 type Severity string
 
 // The severities. An answer may state none.
@@ -72,14 +69,14 @@ const (
 
 // Error is one error that a judge reports.
 type Error struct {
-	Location    string   `json:"location"` // as stated, without the quotes around all of it; "" where none is
+	Location    string   `json:"location"` // as stated, without surrounding quotes; "" if none is
 	Place       Place    `json:"place"`
-	Span        Span     `json:"span"`                // in the hypothesis; zero unless the place has one
+	Span        Span     `json:"span"`                // in the hypothesis; zero if the place has none
 	Aspect      string   `json:"aspect"`              // the aspect or type of the error
-	Dimension   string   `json:"dimension,omitempty"` // the group of types, which some judges state
-	Severity    Severity `json:"severity"`            // "" where the answer states none
+	Dimension   string   `json:"dimension,omitempty"` // the group of types, if the judge states it
+	Severity    Severity `json:"severity"`            // "" if the answer states none
 	Explanation string   `json:"explanation"`
-	Penalty     *float64 `json:"penalty"` // what the error takes from the score, at least 0; nil where it is not known
+	Penalty     *float64 `json:"penalty"` // what the error subtracts from the score, at least 0; nil if unknown
 }
 
 // Place says where the stated location of an error was found.
@@ -88,9 +85,9 @@ type Place string
 // The places.
 const (
 	Unlocated    Place = ""            // Locate has not run
-	InHypothesis Place = "hypothesis"  // word for word
-	Approximate  Place = "approximate" // but for case, spaces, quotes, or a part of it
-	InSource     Place = "source"      // not in the hypothesis but in the source
+	InHypothesis Place = "hypothesis"  // verbatim
+	Approximate  Place = "approximate" // verbatim except for case, spaces or quotes; or only a part
+	InSource     Place = "source"      // not in the hypothesis, but in the source
 	Absent       Place = "absent"      // nowhere
 	NotStated    Place = "none"        // the error has no location, or one that quotes nothing
 )
@@ -98,7 +95,7 @@ const (
 // HasSpan reports whether an error at the place has a span.
 func (p Place) HasSpan() bool { return p == InHypothesis || p == Approximate }
 
-// Span is a half-open range of runes. The zero Span is none.
+// Span is a half-open range of runes. The zero Span means none.
 type Span struct{ Start, End int }
 
 // Problem is a contradiction that Check found in a report.
@@ -108,8 +105,8 @@ type Problem struct {
 	Detail string `json:"detail"`          // for people
 }
 
-// Reported is the report of the errors that a model or a program states beside a
-// score. Where there is none, outcome says why.
+// Reported makes the report of errors that a model or a program states in addition to a
+// score. If score is nil, outcome says why.
 func Reported(errors []Error, score *float64, outcome Outcome, texts Texts) *Report {
 	out := &Report{Errors: errors, Outcome: outcome}
 	switch {

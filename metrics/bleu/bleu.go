@@ -1,11 +1,10 @@
-// Package bleu computes BLEU (Papineni et al., 2002) of sentences and of
-// corpora, with the numbers of sacreBLEU 2.6.0.
+// Package bleu computes BLEU (Papineni et al., 2002) of sentences and corpora, with the
+// numbers of sacreBLEU 2.6.0.
 //
-// A sentence is scored with the effective order: orders for which the
-// hypothesis has no n-grams are left out of the geometric mean. A corpus is
-// scored without it. Against several references an n-gram counts up to its
-// largest count in any of them, and the brevity penalty uses the length of
-// the closest reference, the shorter of two equally close ones.
+// Sentences use the effective order: orders for which the hypothesis has no n-grams are
+// left out of the geometric mean. Corpora do not. With several references, an n-gram counts
+// up to its largest count in any of them, and the brevity penalty uses the length of the
+// closest reference, the shorter of two equally close ones.
 package bleu
 
 import (
@@ -26,24 +25,24 @@ import (
 // Cherry, 2014).
 const (
 	none  = "none"
-	floor = "floor" // a small count in place of 0; method 1
+	floor = "floor" // a small count instead of 0; method 1
 	addK  = "add-k" // k added to counts and totals beyond unigrams; method 2
-	exp   = "exp"   // 1/2, 1/4, … of a count in place of 0; method 3
+	exp   = "exp"   // 1/2, 1/4, … of a count instead of 0; method 3
 )
 
-// usual are the values of the methods that take one.
+// usual are the default values of the methods that take one.
 var usual = map[string]float64{floor: 0.1, addK: 1}
 
 // Options of the metric. The zero value of a field stands for its default.
 type Options struct {
 	Tokenize    string   // none, 13a (default), intl, zh, char, or one of those by SentencePiece models: flores101, flores200, spBLEU-1K, spm
-	ModelFile   string   // of the latter; "" for where sacreBLEU keeps its own
+	ModelFile   string   // path of the SentencePiece model; "" for where sacreBLEU keeps it
 	Smooth      string   // none, floor, add-k or exp (default)
 	SmoothValue *float64 // of floor (default 0.1) and add-k (default 1)
 	Lowercase   bool     // ignore case
 	MaxOrder    int      // longest n-gram, default 4, at most 64
-	// Effective says whether orders that are longer than the hypothesis are left out: yes,
-	// or no, so that a short text scores 0. "" is yes for sentences and no for corpora.
+	// Effective says whether orders longer than the hypothesis are left out: "yes", or "no",
+	// which gives a short text 0. The default "" is yes for sentences and no for corpora.
 	Effective string
 }
 
@@ -53,11 +52,11 @@ type Metric struct {
 	smooth float64 // the value of floor and add-k
 	info   metrics.Info
 
-	chosen   bool   // the tokenizer was; else a language may choose it
-	language string // that chose it
+	chosen   bool   // whether an option set the tokenizer; otherwise a language may
+	language string // language that set it
 
-	pieces *spModel // nil where texts are split by rules
-	model  string   // the beginning of its SHA-256
+	pieces *spModel // nil if texts are split by rules
+	model  string   // start of its SHA-256
 }
 
 var (
@@ -109,10 +108,9 @@ func New(o Options) (*Metric, error) {
 		return nil, fmt.Errorf("bleu: order %d is not between 1 and %d", o.MaxOrder, ngram.MaxOrder)
 	}
 	if o.Effective != "" && o.Effective != "yes" && o.Effective != "no" {
-		return nil, fmt.Errorf("bleu: the effective order is %q, and neither yes nor no", o.Effective)
+		return nil, fmt.Errorf("bleu: effective order %q: want yes or no", o.Effective)
 	}
-	// A large value of floor makes an order without matches count for more
-	// than a perfect one.
+	// A large smoothing value makes an order without matches score more than a perfect one.
 	upper := 100.0
 	if o.Smooth == floor {
 		upper *= max(1, m.smooth)
@@ -124,6 +122,7 @@ func New(o Options) (*Metric, error) {
 		Direction:       metrics.HigherIsBetter,
 		Lower:           0,
 		Upper:           upper,
+		Keep:            metrics.KeepUnneeded,
 	}
 	return m, nil
 }
@@ -146,7 +145,7 @@ func Factory() metrics.Factory {
 		},
 		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 			tokenizer := v.String("tokenize", "")
-			if !slices.Contains(byMeCab, tokenizer) { // which have an error of their own
+			if !slices.Contains(byMeCab, tokenizer) { // MeCab's tokenizers have their own error
 				tokenizer = v.Enum("tokenize", "", append(token.Names(), byPiecesNames()...)...)
 			}
 			o := Options{
@@ -194,12 +193,12 @@ func (m *Metric) name() string {
 	return metrics.Canonical("bleu", kv...)
 }
 
-// Info describes the metric: needs references, higher is better, 0 to 100 (or
-// more where the value of floor is above 1).
+// Info describes the metric: needs references, higher is better, 0 to 100 (or more if
+// floor's value is above 1).
 func (m *Metric) Info() metrics.Info { return m.info }
 
-// Signature has sacreBLEU's settings, the longest n-gram where it is not the
-// usual 4, and the beginning of the SHA-256 of a SentencePiece model.
+// Signature has sacreBLEU's settings, the longest n-gram if it is not 4, and the start of
+// the SHA-256 of a SentencePiece model.
 func (m *Metric) Signature(l metrics.Level) metrics.Signature {
 	o := m.opt
 	caseOf := "mixed"
@@ -238,16 +237,16 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return metrics.ScoreBlocks(ctx, m, blocks)
 }
 
-// CorpusScore is corpus BLEU of summed statistics: hypothesis length,
-// reference length, then matches and totals of each order.
+// CorpusScore returns corpus BLEU of summed statistics: hypothesis length, reference
+// length, then matches and totals of each order.
 func (m *Metric) CorpusScore(sum []float64) float64 {
 	n := m.opt.MaxOrder
 	return m.compute(sum[2:2+n], sum[2+n:2+2*n], sum[0], sum[1], m.effective(metrics.Corpus))
 }
 
-// compute is the formula. Matches and totals have one entry per order. The
-// logarithms are summed in the order of sacreBLEU: which scores are tied, and
-// so rank correlations, depends on the last bit.
+// compute is the formula of BLEU. Matches and totals have one entry per order. The
+// logarithms are summed in sacreBLEU's order, because ties between scores, and so rank
+// correlations, depend on the last bit.
 func (m *Metric) compute(matches, totals []float64, hypLen, refLen float64, effective bool) float64 {
 	if !anyMatch(matches) || hypLen == 0 {
 		return 0
@@ -275,8 +274,8 @@ func anyMatch(matches []float64) bool {
 	return slices.ContainsFunc(matches, func(n float64) bool { return n != 0 })
 }
 
-// precision is the smoothed precision of n-grams of order i+1, in percent. ok
-// is false where there are none. halves is 1 before the first order.
+// precision is the smoothed precision of n-grams of order i+1, in percent. ok is false if
+// the hypothesis has none. halves must be 1 before the first order.
 func (m *Metric) precision(i int, match, total float64, halves *float64) (p float64, ok bool) {
 	if m.opt.Smooth == addK && i > 0 {
 		match += m.smooth
@@ -307,8 +306,8 @@ func brevity(hypLen, refLen float64) float64 {
 	return math.Exp(1 - refLen/hypLen)
 }
 
-// CorpusDetail has the precisions, the brevity penalty and the lengths of
-// summed statistics, as sacreBLEU's verbose score has them.
+// CorpusDetail returns the precisions, the brevity penalty and the lengths, like
+// sacreBLEU's verbose score.
 func (m *Metric) CorpusDetail(sum []float64) string {
 	n := m.opt.MaxOrder
 	hypLen, refLen, matches, totals := sum[0], sum[1], sum[2:2+n], sum[2+n:2+2*n]

@@ -36,7 +36,7 @@ func TestKnownScores(t *testing.T) {
 		{"none", Options{Smooth: none}, "a b x c", "a b c d", 0},
 		{"exp", Options{}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*1/4*1/4, 0.25)},
 		{"floor", Options{Smooth: floor}, "a b x c", "a b c d", 100 * math.Pow(3./4*1/3*.1/2*.1, 0.25)},
-		{"floor of nothing", Options{Smooth: floor, SmoothValue: new(0.0)}, "a b x c", "a b c d", 0}, // as sacreBLEU
+		{"floor of nothing", Options{Smooth: floor, SmoothValue: new(0.0)}, "a b x c", "a b c d", 0}, // as in sacreBLEU
 		{"add-k of nothing", Options{Smooth: addK, SmoothValue: new(0.0)}, "a b c d", "a b c d", 100},
 		{"add-k", Options{Smooth: addK}, "a b x c", "a b c d", 100 * math.Pow(3./4*2/4*1/3*1/2, 0.25)},
 		{"case", Options{}, "A b", "a B", 0},
@@ -62,7 +62,7 @@ func TestEqualsPlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := options().Draw(t, "options")
 		m := mustNew(o)
-		shared := m.NewWorkspace().(*workspace) // loaded again and again
+		shared := m.NewWorkspace().(*workspace) // reused for every block
 		sentence, corpus := o.Effective != "no", o.Effective == "yes"
 		sumFirst, sumAll := make([]float64, 2+2*o.MaxOrder), make([]float64, 2+2*o.MaxOrder)
 		for range rapid.IntRange(1, 2).Draw(t, "segments") {
@@ -105,8 +105,7 @@ func TestEqualsPlainWay(t *testing.T) {
 	})
 }
 
-// TestLengths goes through all lengths up to where tables and machine words
-// end.
+// TestLengths covers all lengths up to the limits of tables and machine words.
 func TestLengths(t *testing.T) {
 	o := mustNew(Options{}).opt
 	shared := mustNew(o).NewWorkspace().(*workspace)
@@ -152,7 +151,7 @@ func TestOptionErrors(t *testing.T) {
 		{Options{Smooth: floor, SmoothValue: new(float64(math.MaxFloat64))}, "is not between 0 and 1e306"},
 		{Options{MaxOrder: -1}, "order -1"},
 		{Options{MaxOrder: 65}, "order 65"},
-		{Options{Effective: "maybe"}, "neither yes nor no"},
+		{Options{Effective: "maybe"}, "want yes or no"},
 	} {
 		if _, err := New(c.o); err == nil || !strings.HasPrefix(err.Error(), "bleu: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("New(%+v): %v, want an error with %q", c.o, err, c.want)
@@ -204,7 +203,7 @@ func TestNamesComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.chosen = back.(*Metric).chosen // a name leaves 13a out, also where an option chose it
+		m.chosen = back.(*Metric).chosen // a name omits 13a even if an option set it
 		if got := back.(*Metric); !reflect.DeepEqual(got, m) {
 			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
 		}
@@ -232,8 +231,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// A signature holds all that changes the numbers: where two metrics have the
-// same one, they have the same scores.
+// A signature holds all that changes the numbers: two metrics with the same signature have
+// the same scores.
 func TestSignaturesTellMetricsApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := options().Draw(t, "a"), options().Draw(t, "b")

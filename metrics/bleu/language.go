@@ -7,11 +7,11 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// default13a is the tokenizer where neither an option nor a language says another one.
+// default13a is the tokenizer if neither an option nor a language sets one.
 const default13a = "13a"
 
-// ofLanguage are the tokenizers that sacreBLEU takes by the language of the references.
-// Those by MeCab are not part of this program, and single characters stand for them.
+// ofLanguage maps a language to the tokenizer that sacreBLEU uses for its references, and
+// to ours. MeCab is not part of this program, so single characters are used instead.
 var ofLanguage = map[string]struct{ sacreBLEU, here string }{
 	"zh": {"zh", "zh"},
 	"ja": {byMeCab[0], "char"},
@@ -32,7 +32,7 @@ func (m *Metric) InLanguage(code string) metrics.Metric {
 // Remark implements metrics.Remarker.
 func (m *Metric) Remark(texts []string) string {
 	if own := ofLanguage[m.language]; own.sacreBLEU != own.here {
-		return fmt.Sprintf("sacreBLEU splits texts in %s by %s, which needs a dictionary that Refract does not have: here each character is a word (tok:%s); for sacreBLEU's own scores take 'exec:python3 sacrebleu_metric.py %s' (docs/reference/lexical.md)",
+		return fmt.Sprintf("sacreBLEU splits texts in %s by %s, which needs a dictionary that Refract does not have: here each character is a word (tok:%s); for sacreBLEU's own scores use 'exec:python3 sacrebleu_metric.py %s' (docs/reference/lexical.md)",
 			m.language, own.sacreBLEU, own.here, own.sacreBLEU)
 	}
 	return token.Remark(texts, m.tokenizer().Split, func(code string) bool {

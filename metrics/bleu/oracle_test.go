@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// The plain way to BLEU: a map of n-gram counts per text and order, and the
-// formula of the paper with products and roots in place of logarithms.
+// The plain way to compute BLEU: a map of n-gram counts per text and order, and the paper's
+// formula with products and roots instead of logarithms.
 
 func tokensOf(o Options, s string) []string {
 	if o.Lowercase {
@@ -31,8 +31,8 @@ func count(tokens []string, n int) map[string]int {
 	return m
 }
 
-// plainStatistics are those of one hypothesis against references: lengths,
-// matches of each order, totals of each order.
+// plainStatistics returns lengths, matches of each order and totals of each order for one
+// hypothesis.
 func plainStatistics(o Options, hyp string, refs ...string) []float64 {
 	h := tokensOf(o, hyp)
 	closest := -1
@@ -108,7 +108,7 @@ func sum(s []float64) float64 {
 // smoothValues are pointers, so that equal Options hold the same one.
 var smoothValues = []*float64{new(0.0), new(0.1), new(0.125), new(1.0), new(2.5), new(1e-9), new(0.1 + 1e-17), new(0.30000000000000004), new(1e20)}
 
-// options generates all that New takes, spelled out: no zero values.
+// options generates every combination that New takes, without zero values.
 func options() *rapid.Generator[Options] {
 	return rapid.Custom(func(t *rapid.T) Options {
 		o := Options{
@@ -140,5 +140,5 @@ func loaded(m *Metric, b metrics.Block) *workspace {
 	return w
 }
 
-// near allows for the order of operations.
+// near allows for a different order of operations.
 func near(got, want float64) bool { return math.Abs(got-want) <= 1e-9*max(1, math.Abs(want)) }

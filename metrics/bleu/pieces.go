@@ -16,21 +16,21 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// released are the SentencePiece models of sacreBLEU's tokenizers: where it gets
-// each, which has no published checksum.
+// released lists where sacreBLEU downloads its SentencePiece models. None has a published
+// checksum.
 var released = []struct{ tokenizer, url string }{
 	{"flores101", "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model"},
 	{"flores200", "https://tinyurl.com/flores200sacrebleuspm"},
 	{"spBLEU-1K", "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model"},
 }
 
-// ownModel is the tokenizer by a model of one's own.
+// ownModel is the tokenizer that uses the user's model.
 const ownModel = "spm"
 
-// byMeCab are sacreBLEU's tokenizers by MeCab.
+// byMeCab are sacreBLEU's tokenizers that need MeCab.
 var byMeCab = []string{"ja-mecab", "ko-mecab"}
 
-// byPiecesNames lists the tokenizers that split by a SentencePiece model.
+// byPiecesNames lists the tokenizers that use a SentencePiece model.
 func byPiecesNames() (names []string) {
 	for _, r := range released {
 		names = append(names, r.tokenizer)
@@ -40,8 +40,7 @@ func byPiecesNames() (names []string) {
 
 func byPieces(tokenizer string) bool { return slices.Contains(byPiecesNames(), tokenizer) }
 
-// splitter calls yield with each token of a text, whose bytes are valid during the call
-// only.
+// splitter calls yield with each token of a text. The bytes are valid only during the call.
 type splitter interface {
 	Split(s string, yield func(token []byte))
 }
@@ -53,8 +52,8 @@ func (m *Metric) tokenizer() splitter {
 	return token.New(m.opt.Tokenize)
 }
 
-// pieceSplitter splits by a model. sacreBLEU joins the pieces by spaces and splits at
-// white space, which an unknown piece can have.
+// pieceSplitter splits by a model. sacreBLEU joins the pieces by spaces and splits at white
+// space, which an unknown piece may contain.
 type pieceSplitter struct {
 	encoder *spEncoder
 	joined  []byte
@@ -94,8 +93,8 @@ func (m *Metric) readModel(o Options) error {
 	return nil
 }
 
-// missingModel says that a model is not where sacreBLEU keeps it. The cause names the
-// file, so that who must not know where files are can leave that out.
+// missingModel says that a model is not where sacreBLEU keeps it. The cause names the file;
+// it is separate so that callers can hide paths.
 type missingModel struct {
 	file, url string
 	err       error
@@ -107,8 +106,8 @@ func (e *missingModel) Error() string {
 
 func (e *missingModel) Unwrap() error { return e.err }
 
-// keptModel is where sacreBLEU keeps the model of one of its tokenizers, and where
-// it gets it.
+// keptModel returns where sacreBLEU stores the model of one of its tokenizers, and where it
+// downloads it.
 func keptModel(tokenizer string) (file, url string, err error) {
 	for _, r := range released {
 		if r.tokenizer == tokenizer {

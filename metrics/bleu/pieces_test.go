@@ -75,7 +75,7 @@ func TestPiecesErrors(t *testing.T) {
 	for spec, says := range map[string]string{
 		"bleu:tokenize=flores101":                       "curl --create-dirs -Lo " + filepath.Join(os.Getenv("SACREBLEU"), "models", "sacrebleu_tokenizer_spm.model") + " https://",
 		"bleu:tokenize=spm":                             "sp-model=FILE (what sacreBLEU calls spm is flores101)",
-		"bleu:tokenize=spm,sp-model=" + broken:          broken + ": no SentencePiece model",
+		"bleu:tokenize=spm,sp-model=" + broken:          broken + ": not a SentencePiece model",
 		"bleu:tokenize=spm,sp-model=" + broken + ".not": "no such file",
 		"bleu:sp-model=" + broken:                       "tokenizer 13a takes no model; flores101, flores200, spBLEU-1K, spm do",
 		"bleu:tokenize=flores":                          `unknown value for tokenize "flores"`,

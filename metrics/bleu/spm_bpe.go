@@ -2,21 +2,21 @@ package bleu
 
 import "container/heap"
 
-// symbol is a part of a text that merges have made so far.
+// symbol is a part of a text that merges have produced so far.
 type symbol struct {
-	start, end int // empty once it is part of the symbol before it
+	start, end int // empty once merged into the symbol before it
 	prev, next int // -1 at the ends
 	fixed      bool
 }
 
-// merge makes one symbol of two that are next to each other.
+// merge joins two adjacent symbols.
 type merge struct {
 	score       float32
 	left, right int
-	size        int // of both, which tells a merge that came too late
+	size        int // of both when queued; a merge with another size is outdated
 }
 
-// queue is a heap of merges, the best one first.
+// queue is a heap of merges, best first.
 type queue []merge
 
 func (q queue) Len() int      { return len(q) }
@@ -75,7 +75,7 @@ func (e *spEncoder) mergePairs() {
 	}
 }
 
-// consider queues the merge of two symbols if it makes a piece.
+// consider queues the merge of two symbols if it is a piece.
 func (e *spEncoder) consider(left, right int) {
 	if left < 0 || right < 0 || e.chars[left].fixed || e.chars[right].fixed {
 		return
@@ -95,7 +95,7 @@ func (e *spEncoder) consider(left, right int) {
 	}
 }
 
-// settle adds a symbol to the result, or the parts of one that is not to be used.
+// settle adds a symbol to the result, or its parts if the piece is marked unused.
 func (e *spEncoder) settle(start, end int) {
 	id, ok := e.ids[string(e.text[start:end])]
 	if !ok {

@@ -10,10 +10,10 @@ type spEncoder struct {
 	*spModel
 	text  []byte // normalized
 	spans []span
-	best  []route  // of a unigram model, by where they end
+	best  []route  // of a unigram model, by the position where the route ends
 	chars []symbol // of a BPE model
 	queue queue
-	parts map[string]int // how long the left part is of pieces that are split again
+	parts map[string]int // length of the left part of unused pieces, which are split again
 }
 
 // span is a piece of the normalized text.
@@ -25,9 +25,9 @@ type span struct {
 // newEncoder returns memory for one goroutine.
 func (m *spModel) newEncoder() *spEncoder { return &spEncoder{spModel: m} }
 
-// encode calls yield with each piece of a text. The bytes are valid during the
-// call only. Characters in a row that are unknown are one piece, or else their
-// bytes are pieces such as "<0xE2>".
+// encode calls yield with each piece of a text. The bytes are valid only during the call.
+// Adjacent unknown characters form one piece, unless the model has byte pieces such as
+// "<0xE2>".
 func (e *spEncoder) encode(text string, yield func(piece []byte)) {
 	e.text = e.norm.normalize(e.text, text)
 	e.spans = e.spans[:0]
@@ -56,8 +56,8 @@ func (e *spEncoder) encode(text string, yield func(piece []byte)) {
 	}
 }
 
-// charLength is the length of the character that a text begins with, by its
-// first byte.
+// charLength is the length of the character at the start of a text, judged by its first
+// byte.
 func charLength(text []byte) int {
 	n := 1
 	switch b := text[0]; {
@@ -71,15 +71,15 @@ func charLength(text []byte) int {
 	return min(n, len(text))
 }
 
-// route is the best way to a place of the text.
+// route is the best way to a position of the text.
 type route struct {
 	score float32
-	start int // of its last piece; -1 where there is no way
+	start int // of its last piece; -1 if there is no way
 	id    int32
 }
 
-// bestPath is the Viterbi algorithm, over sums of float32 as in the original: the
-// order of near-equal paths depends on them.
+// bestPath is the Viterbi algorithm over sums of float32, as in the original: the order of
+// nearly equal paths depends on them.
 func (e *spEncoder) bestPath() {
 	e.best = e.best[:0]
 	for range len(e.text) + 1 {
@@ -88,7 +88,7 @@ func (e *spEncoder) bestPath() {
 	for start := 0; start < len(e.text); {
 		till := e.best[start].score
 		char := charLength(e.text[start:])
-		whole := false // whether a piece is the next character alone
+		whole := false // whether some piece is exactly the next character
 		for i := start; i < len(e.text); i++ {
 			id, ok := e.ids[string(e.text[start:i+1])]
 			if !ok {

@@ -9,18 +9,18 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A text is split into the pieces of a SentencePiece model (Kudo and Richardson, 2018)
-// as release 0.2.1 of that program does: by unigram and BPE models, with their own
-// normalization, user-defined pieces and bytes in place of unknown characters.
+// Texts are split into the pieces of a SentencePiece model (Kudo and Richardson, 2018) as
+// release 0.2.1 of SentencePiece does it: unigram and BPE models, with their normalization,
+// user-defined pieces and byte fallback.
 
-// mostModel is the largest model that parseModel takes, in bytes. Models of 256,000 pieces
-// have some five million.
+// mostModel is the size of the largest model that parseModel reads, in bytes. Models with
+// 256,000 pieces have about five million.
 const mostModel = 32 << 20
 
-// spModel is a file that was read. It is safe for concurrent use.
+// spModel is a parsed model file. It is safe for concurrent use.
 type spModel struct {
 	pieces       []piece
-	ids          map[string]int32 // of the pieces that texts are made of; of a unigram model, prefix for what they begin with
+	ids          map[string]int32 // of the pieces; in a unigram model also of their beginnings, with the value prefix
 	unknown      int32
 	bpe          bool
 	byteFallback bool
@@ -29,7 +29,7 @@ type spModel struct {
 	norm         normalizer
 }
 
-// prefix stands for the number of a piece where a text only begins pieces.
+// prefix stands for the number of a text that is only the beginning of pieces.
 const prefix = -1
 
 // piece is an entry of the vocabulary.
@@ -47,7 +47,7 @@ const (
 	normal  kind = 1
 	unknown kind = 2
 	control kind = 3
-	user    kind = 4 // always a piece of its own
+	user    kind = 4 // always kept whole
 	unused  kind = 5 // split up again
 	single  kind = 6 // a byte of an unknown character
 )
@@ -60,8 +60,8 @@ const (
 	byBPE     = 2
 )
 
-// The fields of a file that count, as protocol buffers tag them: the number of
-// the field, and the type of its value.
+// The protocol buffer tags of the fields we read: the number of the field and the type of
+// its value.
 const (
 	bytesField  = uint64(protowire.BytesType)
 	numberField = uint64(protowire.VarintType)
@@ -85,7 +85,7 @@ const (
 	normalizerEscape      = 5<<3 | numberField
 )
 
-// fields calls each with the fields of a message: with its bytes, or its number.
+// fields calls each with every field of a message: with its bytes, or its number.
 func fields(b []byte, each func(tag uint64, v []byte, n uint64) error) error {
 	for len(b) > 0 {
 		number, typ, size := protowire.ConsumeTag(b)
@@ -121,7 +121,7 @@ func fields(b []byte, each func(tag uint64, v []byte, n uint64) error) error {
 // parseModel reads a .model file. The error says what is wrong with it.
 func parseModel(file []byte) (*spModel, error) {
 	if len(file) > mostModel {
-		return nil, fmt.Errorf("a SentencePiece model of %d bytes; at most %d are read", len(file), mostModel)
+		return nil, fmt.Errorf("the SentencePiece model has %d bytes; at most %d can be read", len(file), mostModel)
 	}
 	m := &spModel{unknown: -1, ids: map[string]int32{}}
 	m.norm.dummyPrefix, m.norm.removeExtra, m.norm.escape = true, true, true
@@ -140,7 +140,7 @@ func parseModel(file []byte) (*spModel, error) {
 		err = m.finish()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no SentencePiece model: %w", err)
+		return nil, fmt.Errorf("not a SentencePiece model: %w", err)
 	}
 	return m, nil
 }
@@ -155,7 +155,7 @@ func (m *spModel) addPiece(b []byte) error {
 			p.score = math.Float32frombits(uint32(n))
 		case pieceKind:
 			if n < uint64(normal) || n > uint64(single) {
-				return fmt.Errorf("a piece of the unknown type %d", n)
+				return fmt.Errorf("a piece has the unknown type %d", n)
 			}
 			p.kind = kind(n)
 		}
@@ -171,9 +171,9 @@ func (m *spModel) addPiece(b []byte) error {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		return fmt.Errorf("the score of piece %q is %v", p.text, f)
 	case p.kind == unknown && m.unknown >= 0:
-		return errors.New("two pieces stand for what is unknown")
+		return errors.New("two pieces are marked unknown; want one")
 	case p.kind.inTexts() && twice:
-		return fmt.Errorf("piece %q is there twice", p.text)
+		return fmt.Errorf("piece %q occurs twice", p.text)
 	case p.kind == unknown:
 		m.unknown = id
 	case p.kind.inTexts():
@@ -188,7 +188,7 @@ func (m *spModel) readTrainer(b []byte) error {
 		switch tag {
 		case trainerAlgorithm:
 			if n != byUnigram && n != byBPE {
-				return fmt.Errorf("its algorithm has the number %d; unigram (%d) and BPE (%d) can be read", n, byUnigram, byBPE)
+				return fmt.Errorf("its algorithm is number %d; only unigram (%d) and BPE (%d) are supported", n, byUnigram, byBPE)
 			}
 			m.bpe = n == byBPE
 		case trainerSuffix:
@@ -200,16 +200,16 @@ func (m *spModel) readTrainer(b []byte) error {
 	})
 }
 
-// finish checks the whole, and makes what encoding needs.
+// finish checks the model as a whole and prepares encoding.
 func (m *spModel) finish() error {
 	if m.unknown < 0 {
-		return errors.New("no piece stands for what is unknown")
+		return errors.New("no piece is marked unknown; want one")
 	}
 	if len(m.ids) == 0 {
-		return errors.New("there is no piece for texts")
+		return errors.New("no piece matches any text")
 	}
 	lowest := float32(math.MaxFloat32)
-	m.highest = 0x1p-126 // the smallest of C++'s normal numbers, as in the original
+	m.highest = 0x1p-126 // the smallest normal float32, as in the original
 	for id, p := range m.pieces {
 		if p.kind == normal {
 			lowest, m.highest = min(lowest, p.score), max(m.highest, p.score)

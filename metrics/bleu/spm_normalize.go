@@ -10,20 +10,19 @@ import (
 
 // normalizer rewrites texts by a model's own rules.
 type normalizer struct {
-	// units are a double array (Darts) over the texts that are rewritten. The
-	// value of each is the place of what stands for it in replacements, up to a
-	// byte of 0.
+	// units is a double array (Darts) of the texts that are rewritten. The value of a text is
+	// the position of its replacement in replacements, which ends with a zero byte.
 	units        []uint32
 	replacements string
-	users        []string // which nothing rewrites, the longest first
+	users        []string // never rewritten; longest first
 
 	dummyPrefix bool // a space before each text
-	suffix      bool // or behind it
-	removeExtra bool // no space at the ends, and one where there are several
-	escape      bool // spaces as U+2581
+	suffix      bool // or after it
+	removeExtra bool // no spaces at the ends, and only one in a row
+	escape      bool // write spaces as U+2581
 }
 
-// escaped stands for a space within pieces.
+// escaped represents a space within pieces.
 const escaped = "\u2581"
 
 func (n *normalizer) read(b []byte) error {
@@ -42,10 +41,10 @@ func (n *normalizer) read(b []byte) error {
 	})
 }
 
-var errCharsMap = errors.New("its rules of normalization are damaged")
+var errCharsMap = errors.New("its normalization rules are damaged")
 
-// readCharsMap reads the size of a double array, the array, and the texts that
-// its values lead to. It checks that no unit leads out of the array or the texts.
+// readCharsMap reads the size of a double array, the array, and the replacements. It checks
+// that no unit points outside of them.
 func (n *normalizer) readCharsMap(b []byte) error {
 	n.units, n.replacements = nil, ""
 	if len(b) == 0 {
@@ -78,16 +77,16 @@ func (n *normalizer) readCharsMap(b []byte) error {
 	return nil
 }
 
-// A unit has a label in its lowest byte, whether it has a value in the next bit,
-// whether its offset is counted in 256 in the next, the offset, and whether it is
-// itself a value in the highest.
+// A unit has a label in its lowest byte; then a bit that says whether it has a value, a bit
+// that says whether its offset counts in 256s, and the offset. The highest bit marks a unit
+// that is itself a value.
 func isValue(unit uint32) bool  { return unit>>31 != 0 }
 func hasValue(unit uint32) bool { return unit>>8&1 != 0 }
 func value(unit uint32) uint32  { return unit &^ (1 << 31) }
 func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
 func label(unit uint32) uint32  { return unit & (1<<31 | 0xff) }
 
-// user is the length of the user-defined piece that a text begins with, or 0.
+// user returns the length of the user-defined piece at the start of a text, or 0.
 func (n *normalizer) user(s string) int {
 	for _, u := range n.users {
 		if strings.HasPrefix(s, u) {
@@ -97,8 +96,8 @@ func (n *normalizer) user(s string) int {
 	return 0
 }
 
-// first is what stands for the beginning of a text that is not empty, and how
-// many bytes that beginning has.
+// first returns the replacement of the beginning of a non-empty text, and the length of
+// that beginning in bytes.
 func (n *normalizer) first(s string) (to string, size int) {
 	if size = n.user(s); size > 0 {
 		return s[:size], size
@@ -127,7 +126,7 @@ func (n *normalizer) first(s string) (to string, size int) {
 	return "\ufffd", 1
 }
 
-// normalize writes what stands for a text over dst.
+// normalize writes the normalized text over dst.
 func (n *normalizer) normalize(dst []byte, s string) []byte {
 	dst = dst[:0]
 	for n.removeExtra && s != "" {
@@ -147,7 +146,7 @@ func (n *normalizer) normalize(dst []byte, s string) []byte {
 	if n.dummyPrefix && !n.suffix {
 		dst = append(dst, space...)
 	}
-	drops := n.removeExtra // spaces, behind a space
+	drops := n.removeExtra // drop spaces that follow a space
 	for s != "" {
 		to, size := n.first(s)
 		s = s[size:]

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// vectorsEnv names the folder that benchmarks/peers/sentencepiece_vectors.py has
-// filled.
+// vectorsEnv names the folder that benchmarks/peers/sentencepiece_vectors.py fills.
 const vectorsEnv = "REFRACT_SENTENCEPIECE_VECTORS"
 
 // Every text is split as SentencePiece itself splits it.

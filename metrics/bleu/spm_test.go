@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spec is a model that tests make.
+// spec describes a model made by a test.
 type spec struct {
 	bpe, byteFallback, suffix         bool
 	noPrefix, keepSpaces, plainSpaces bool
@@ -56,7 +56,7 @@ func (s spec) encoder(t rapid.TB) *spEncoder {
 // charsMap is a double array with keys of one byte each.
 func charsMap(rules map[byte]string) []byte {
 	units := make([]uint32, 768)
-	units[0] = 256 << 10 // its children stand in the second block, their values in the third
+	units[0] = 256 << 10 // its children are in the second block, their values in the third
 	var texts []byte
 	for c := range 256 {
 		to, ok := rules[byte(c)]
@@ -118,7 +118,7 @@ func TestPieceEncoding(t *testing.T) {
 		"a piece that ends in no place": {spec{pieces: with(words, piece{"\xc3", 5, normal})}, "aß", "▁ a ß"},
 	} {
 		e := c.encoder(t)
-		for range 2 { // with memory that was used
+		for range 2 { // the second time with used memory
 			if got := strings.Join(encoded(e, c.in), " "); got != c.want {
 				t.Errorf("%s: %q is split into %q, want %q", name, c.in, got, c.want)
 			}
@@ -159,7 +159,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// drawSpec draws a model over few letters, and a text that it splits.
+// drawSpec draws a model over few letters, and a text for it.
 func drawSpec(t *rapid.T, bpe bool) (spec, string) {
 	texts := rapid.SliceOfNDistinct(rapid.StringMatching("[abß▁]{1,3}"), 1, 12, rapid.ID[string]).Draw(t, "pieces")
 	s := spec{bpe: bpe}
@@ -173,7 +173,7 @@ func drawSpec(t *rapid.T, bpe bool) (spec, string) {
 	return s, rapid.StringMatching("[abß ]{0,9}").Draw(t, "text")
 }
 
-// Against all ways to split a text.
+// The best path is compared with all ways to split a text.
 func TestBestPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, text := drawSpec(t, false)
@@ -213,7 +213,7 @@ func TestBestPath(t *testing.T) {
 	})
 }
 
-// Against merging the best pair of all until there is none.
+// The merges are compared with merging the best of all pairs again and again.
 func TestMergePairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, text := drawSpec(t, true)
@@ -253,8 +253,7 @@ func TestMergePairs(t *testing.T) {
 	})
 }
 
-// A file is refused, or splits every text into pieces that make up the normalized
-// one.
+// A file is rejected, or its pieces of any text add up to the normalized text.
 func FuzzModel(f *testing.F) {
 	words := normals("▁", -4.0, "a", -3.0, "ab", -4.0, "bc", -1.0)
 	rules := charsMap(map[byte]string{'A': "a", '\t': " ", '!': ""})

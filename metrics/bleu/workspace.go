@@ -18,7 +18,7 @@ type workspace struct {
 	matches []int32
 }
 
-// texts are one side of a block, with the lengths of the distinct ones in words.
+// texts are one side of a block, with the number of words of each distinct text.
 type texts struct {
 	ngram.Texts
 	lengths []int
@@ -82,7 +82,7 @@ func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
 	return w.statistics(dst, w.hyps.length(h), w.refs.length(r))
 }
 
-// NativeStatistics appends them for one hypothesis against all references.
+// NativeStatistics appends the statistics of one hypothesis against all references.
 func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
 	w.index.UnionMatches(w.matches, w.hyps.Slot[h])
 	return w.statistics(dst, w.hyps.length(h), w.closest(h))
@@ -99,8 +99,8 @@ func (w *workspace) statistics(dst []float64, hypLen, refLen int) []float64 {
 	return dst
 }
 
-// closest is the length of the reference nearest in length to hypothesis h,
-// the shorter of two equally near.
+// closest is the length of the reference closest in length to hypothesis h, the shorter of
+// two equally close ones.
 func (w *workspace) closest(h int) int {
 	n := w.hyps.length(h)
 	best := -1

@@ -1,9 +1,9 @@
-// Package chrf computes chrF (Popović, 2015) and chrF++ (Popović, 2017) of
-// sentences and of corpora, with the numbers of sacreBLEU 2.6.0.
+// Package chrf computes chrF (Popović, 2015) and chrF++ (Popović, 2017) of sentences and
+// corpora, with the numbers of sacreBLEU 2.6.0.
 //
-// Precision and recall are averaged over the orders that both texts have,
-// then combined into F-beta. Against several references the one with the
-// best F counts; a corpus pools the statistics of that one.
+// Precision and recall are averaged over the orders that both texts have, then combined
+// into F-beta. With several references, the one with the best F counts, and a corpus pools
+// its statistics.
 package chrf
 
 import (
@@ -23,8 +23,8 @@ type Options struct {
 	Beta       float64 // weight of recall over precision
 	Whitespace bool    // keep white space in character n-grams
 	Lowercase  bool    // ignore case
-	// Epsilon averages F over all orders, with a tiny value in place of 0, as
-	// chrF++.py, NLTK and Moses do, in place of the effective order.
+	// Epsilon averages F over all orders, with a tiny value instead of 0, as chrF++.py, NLTK
+	// and Moses do. Otherwise the effective order is used.
 	Epsilon bool
 }
 
@@ -63,6 +63,7 @@ func New(o Options) (*Metric, error) {
 		Direction:       metrics.HigherIsBetter,
 		Lower:           0,
 		Upper:           100,
+		Keep:            metrics.KeepUnneeded,
 	}
 	return m, nil
 }
@@ -89,7 +90,7 @@ func factory(name, summary, source string, wordOrder int) metrics.Factory {
 			{Key: "beta", Default: "2", Values: "number", Doc: "weight of recall over precision"},
 			{Key: "whitespace", Default: "no", Values: "yes|no", Signed: []string{"space", "s"}, Doc: "keep white space in character n-grams"},
 			{Key: "lowercase", Default: "no", Values: "yes|no", Signed: []string{"case", "c"}, Words: map[string]string{"lc": "yes", "mixed": "no"}, Doc: "ignore case"},
-			{Key: "eps", Default: "no", Values: "yes|no", Signed: []string{"eff", "e"}, Words: map[string]string{"yes": "no", "no": "yes"}, Doc: "epsilon smoothing in place of the effective order"},
+			{Key: "eps", Default: "no", Values: "yes|no", Signed: []string{"eff", "e"}, Words: map[string]string{"yes": "no", "no": "yes"}, Doc: "epsilon smoothing instead of the effective order"},
 		},
 		New: func(_ context.Context, v *metrics.Values) (metrics.Metric, error) {
 			return New(Options{
@@ -137,8 +138,8 @@ func formatBeta(b float64) string { return strconv.FormatFloat(b, 'g', -1, 64) }
 // Info describes the metric: needs references, higher is better, 0 to 100.
 func (m *Metric) Info() metrics.Info { return m.info }
 
-// Signature has sacreBLEU's settings, and beta where it is not the usual 2:
-// sacreBLEU has it in the name of the metric.
+// Signature has sacreBLEU's settings, and beta if it is not 2: sacreBLEU writes it in the
+// name of the metric.
 func (m *Metric) Signature(metrics.Level) metrics.Signature {
 	o := m.opt
 	caseOf := "mixed"
@@ -163,11 +164,11 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return metrics.ScoreBlocks(ctx, m, blocks)
 }
 
-// CorpusScore is corpus chrF of summed statistics: for each order the
-// n-grams of the hypothesis, of the reference, and those matched.
+// CorpusScore returns corpus chrF of summed statistics: for each order the n-grams of the
+// hypothesis, of the reference, and those matched.
 func (m *Metric) CorpusScore(sum []float64) float64 { return m.fScore(sum) }
 
-// fScore is F-beta of triples (hypothesis, reference, matched), in percent.
+// fScore returns F-beta of triples (hypothesis, reference, matched), in percent.
 func (m *Metric) fScore(stats []float64) float64 {
 	const eps = 1e-16
 	factor := m.opt.Beta * m.opt.Beta

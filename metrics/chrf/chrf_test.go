@@ -48,7 +48,7 @@ func TestKnownScores(t *testing.T) {
 	}
 }
 
-// TestWords checks the marks that are set apart, one of each word.
+// TestWords checks that each word gives up one punctuation mark.
 func TestWords(t *testing.T) {
 	for in, want := range map[string]string{
 		"Hello, (world)!":   "Hello , (world) !",
@@ -73,7 +73,7 @@ func TestEqualsPlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := options().Draw(t, "options")
 		m := mustNew(o)
-		shared := m.NewWorkspace().(*workspace) // loaded again and again
+		shared := m.NewWorkspace().(*workspace) // reused for every block
 		sumFirst, sumAll := make([]float64, 3*(o.CharOrder+o.WordOrder)), make([]float64, 3*(o.CharOrder+o.WordOrder))
 		for range rapid.IntRange(1, 2).Draw(t, "segments") {
 			b := metricstest.Block().Draw(t, "block")
@@ -119,8 +119,7 @@ func TestEqualsPlainWay(t *testing.T) {
 	})
 }
 
-// TestLengths goes through all lengths up to where tables and machine words
-// end.
+// TestLengths covers all lengths up to the limits of tables and machine words.
 func TestLengths(t *testing.T) {
 	o := Options{CharOrder: 6, WordOrder: 2, Beta: 2}
 	shared := mustNew(o).NewWorkspace().(*workspace)
@@ -232,8 +231,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// A signature holds all that changes the numbers; here it even holds every
-// option.
+// A signature holds all that changes the numbers; here it even holds every option.
 func TestSignaturesTellMetricsApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := options().Draw(t, "a"), options().Draw(t, "b")

@@ -7,8 +7,8 @@ import (
 	"github.com/refract-eval/refract/metrics/chrf"
 )
 
-// A workspace reads each text once, and then answers for every pair and for
-// all references together.
+// A workspace reads each text once and then answers for every pair, and for all references
+// together.
 func Example() {
 	m, err := chrf.New(chrf.Defaults())
 	if err != nil {

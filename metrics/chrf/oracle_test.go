@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// The plain way to chrF: a map of n-gram counts per text and order, and
-// precision, recall and F as the papers define them.
+// The plain way to compute chrF: a map of n-gram counts per text and order, and precision,
+// recall and F as the papers define them.
 
 func charactersOf(o Options, s string) []string {
 	var out []string
@@ -59,8 +59,8 @@ func total(m map[string]int) int {
 	return n
 }
 
-// plainStatistics has three numbers for each order: the n-grams of the
-// hypothesis, of the reference, and those matched.
+// plainStatistics returns three numbers for each order: the n-grams of the hypothesis, of
+// the reference, and those matched.
 func plainStatistics(o Options, hyp, ref string) []float64 {
 	if o.Lowercase {
 		hyp, ref = text.Lower(hyp), text.Lower(ref)
@@ -162,5 +162,5 @@ func loaded(m *Metric, b metrics.Block) *workspace {
 	return w
 }
 
-// near allows for the order of operations.
+// near allows for a different order of operations.
 func near(got, want float64) bool { return math.Abs(got-want) <= 1e-9 }

@@ -93,9 +93,9 @@ func (w *workspace) readChars(s string) {
 	}
 }
 
-// readWords splits at white space and sets one punctuation mark apart from a
-// word: the last character, or else the first (so "(hi)" becomes "(hi" and
-// ")", as in the original program).
+// readWords splits at white space and separates one punctuation mark from each word: the
+// last character, or else the first (so "(hi)" becomes "(hi" and ")", as in the original
+// program).
 func (w *workspace) readWords(s string) {
 	w.tokens = w.tokens[:0]
 	token.Fields([]byte(s), func(f []byte) {
@@ -150,15 +150,15 @@ func appendTriples(dst []float64, matches []int32, hypLen, refLen int) []float64
 	for i, c := range matches {
 		hyp, ref := ngram.Total(hypLen, i+1), ngram.Total(refLen, i+1)
 		if ref == 0 {
-			hyp = 0 // n-grams are no misses where the reference has none
+			hyp = 0 // an order that the reference lacks does not count
 		}
 		dst = append(dst, float64(hyp), float64(ref), float64(c))
 	}
 	return dst
 }
 
-// NativeStatistics appends those of the best reference, the first of equally
-// good ones.
+// NativeStatistics appends the statistics of the best reference, the first of equally good
+// ones.
 func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
 	best, at := -1.0, 0
 	for r, rf := range w.refs.First {

@@ -1,12 +1,11 @@
-// Package cider computes CIDEr and CIDEr-D (Vedantam et al., 2015), from 0 to
-// 10: the cosine of texts as vectors of n-grams, which weigh the more the fewer
-// segments have them. The numbers of CIDEr-D are those of pycocoevalcap 1.2,
-// which calls it Cider.
+// Package cider computes CIDEr and CIDEr-D (Vedantam et al., 2015), from 0 to 10: the
+// cosine of texts as vectors of n-grams, where an n-gram weighs more the fewer segments
+// contain it. CIDEr-D has the numbers of pycocoevalcap 1.2, which calls it Cider.
 //
-// The cosines of n-grams of 1 to 4 words are averaged, and times 10. CIDEr-D
-// counts an n-gram at most as often as the reference has it, and multiplies by
-// a Gaussian of the difference in length. Against several references the mean
-// over them counts. The score of a system is the mean of its segments.
+// The score is 10 times the mean cosine over n-grams of 1 to 4 words. CIDEr-D counts an
+// n-gram at most as often as the reference does, and multiplies by a Gaussian of the
+// difference in length. With several references, the mean over them counts. The score of a
+// system is the mean of its segments.
 package cider
 
 import (
@@ -27,19 +26,19 @@ const penn = "ptb"
 
 // options of the metric. The zero options are those of CIDEr-D.
 type options struct {
-	Plain bool   // CIDEr as it first was: no clipping, no penalty for length
-	Split string // tokenizer: Penn (default) or one of BLEU's, which gets the text in lower case
-	// Frequencies weigh the n-grams; nil where the metric is to be fitted.
+	Plain bool   // CIDEr as first published: no clipping, no penalty for length
+	Split string // tokenizer: penn (default) or one of BLEU's, which gets the text in lower case
+	// Frequencies weigh the n-grams; nil if the metric is still to be fitted.
 	Frequencies *frequencies
-	// Save, if not nil, is given what the metric was fitted to.
+	// Save, if not nil, is called with the frequencies of a fit.
 	Save func(*frequencies) error
 }
 
-// metric is CIDEr with its options fixed. It is safe for concurrent use. It
-// scores once it has frequencies: those of its options, or by Fit.
+// metric is CIDEr with its options fixed. It is safe for concurrent use. It can score once
+// it has frequencies, from its options or from Fit.
 type metric struct {
 	opt    options
-	chosen bool   // the tokenizer was; else a language may choose it
+	chosen bool   // whether an option set the tokenizer; otherwise a language may
 	from   string // file of the frequencies, as a spec names it
 }
 
@@ -59,7 +58,7 @@ func newMetric(o options) (*metric, error) {
 		return nil, fmt.Errorf("cider: unknown tokenizer %q", o.Split)
 	}
 	if f := o.Frequencies; f != nil && f.split != o.Split {
-		return nil, fmt.Errorf("cider: the frequencies are of words by tokenizer %s, and not %s", f.split, o.Split)
+		return nil, fmt.Errorf("cider: the frequencies were counted with tokenizer %s, not %s", f.split, o.Split)
 	}
 	return &metric{opt: o, chosen: chosen}, nil
 }
@@ -88,7 +87,7 @@ func Factories() []metrics.Factory {
 				}
 				switch {
 				case from != "" && o.Save != nil:
-					return nil, errors.New("df reads what save would write: leave one of them out")
+					return nil, errors.New("df reads the file that save writes: give only one of them")
 				case from != "":
 					var err error
 					if o.Frequencies, err = readFile(from); err != nil {
@@ -126,8 +125,8 @@ func (m *metric) Info() metrics.Info {
 	return metrics.Info{Name: metrics.Canonical(name, kv...), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 10}
 }
 
-// Signature has the tokenizer, and the number of segments and the hash of the
-// texts that the weights are from; it is the same at both levels.
+// Signature has the tokenizer, and the number of segments and the hash of the texts that
+// gave the weights. It is the same at both levels.
 func (m *metric) Signature(metrics.Level) metrics.Signature {
 	kind, documents, df := "cider-d", "0", "none"
 	if m.opt.Plain {
@@ -148,8 +147,8 @@ func (m *metric) Signature(metrics.Level) metrics.Signature {
 // Fitted reports whether the metric has frequencies.
 func (m *metric) Fitted() bool { return m.opt.Frequencies != nil }
 
-// Fit counts in how many segments each n-gram is. Segments without references
-// do not count.
+// Fit counts the segments that contain each n-gram. Segments without references do not
+// count.
 func (m *metric) Fit(ctx context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
 	f, err := count(ctx, m.opt.Split, references)
 	if err != nil {
@@ -165,8 +164,8 @@ func (m *metric) Fit(ctx context.Context, references iter.Seq2[[]string, error])
 	return &fitted, nil
 }
 
-// Score returns CIDEr of every pair of every block, or an error where the metric
-// is not fitted.
+// Score returns CIDEr of every pair of every block, or an error if the metric is not
+// fitted.
 func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	if !m.Fitted() {
 		return nil, fmt.Errorf("%s is not fitted to the references of a dataset: fit it, or give it df=FILE", m.Info().Name)
@@ -179,7 +178,7 @@ type splitter interface {
 	Split(s string, yield func(word []byte))
 }
 
-// newSplitter returns the tokenizer of a name; BLEU's get lower case.
+// newSplitter returns the tokenizer with a name. BLEU's get lower-cased text.
 func newSplitter(name string) splitter {
 	if name == penn {
 		return newPenn()

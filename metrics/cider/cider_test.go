@@ -59,7 +59,7 @@ func TestEqualsPlainWay(t *testing.T) {
 	})
 }
 
-// A file has all that the frequencies are, and its own hash.
+// A file keeps all frequencies, and its hash.
 func TestFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions().Draw(t, "options")
@@ -94,9 +94,9 @@ func TestFiles(t *testing.T) {
 		{"a\t1\n", "line 1 is not"},
 		{header + "\t0\tptb\n", "line 1 is not"},
 		{header + "\t2\twhite\n", "line 1 is not"},
-		{header + "\t2\tptb\na\t3\n", "line 2 is no n-gram"},
-		{header + "\t2\tptb\na\t0\n", "line 2 is no n-gram"},
-		{header + "\t2\tptb\na\n", "line 2 is no n-gram"},
+		{header + "\t2\tptb\na\t3\n", "line 2: want an n-gram, a tab"},
+		{header + "\t2\tptb\na\t0\n", "line 2: want an n-gram, a tab"},
+		{header + "\t2\tptb\na\n", "line 2: want an n-gram, a tab"},
 		{header + "\t2\tptb\na\t1\na\t1\n", "line 3: want an n-gram that is on no other line"},
 		{header + "\t2\tptb\na  b\t1\n", "single spaces"},
 		{header + "\t2\tptb\na b c d e\t1\n", "1 to 4 words"},
@@ -146,8 +146,8 @@ func TestFit(t *testing.T) {
 	if one.opt.Frequencies.name == two.opt.Frequencies.name {
 		t.Errorf("other references have the same hash")
 	}
-	// Two of a segment's references are one document: all n-grams are of one
-	// segment in two, and weigh log 2.
+	// Two references of a segment are one document, so every n-gram is in one of two segments
+	// and weighs log 2.
 	if got := loaded(one, b).Cells(nil)[0]; !near(got, 5) { // there are no trigrams
 		t.Errorf("equal texts of two words score %v, want 5", got)
 	}
@@ -178,8 +178,8 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("%v, %v", m, err)
 	}
 	for spec, want := range map[string]string{
-		"cider-d:df=" + path + ",save=x":      "leave one of them out",
-		"cider-d:df=" + path + ",tokenize=zh": "by tokenizer ptb, and not zh",
+		"cider-d:df=" + path + ",save=x":      "give only one of them",
+		"cider-d:df=" + path + ",tokenize=zh": "with tokenizer ptb, not zh",
 		"cider-d:df=" + path + "x":            "no such file",
 		"cider:tokenize=porter":               "unknown value for tokenize",
 		"ciderd":                              `did you mean "cider`,
@@ -190,7 +190,7 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// TestFigures compares with what pycocoevalcap computed.
+// TestFigures compares with scores that pycocoevalcap computed.
 func TestFigures(t *testing.T) {
 	data := os.Getenv("REFRACT_DATA")
 	if data == "" {

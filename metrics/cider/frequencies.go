@@ -23,37 +23,36 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// longest is how many words an n-gram has at most.
+// longest is the largest number of words in an n-gram.
 const longest = 4
 
-// lowering is a tokenizer of texts in lower case.
+// lowering is a tokenizer that gets texts in lower case.
 type lowering struct{ *token.Tokenizer }
 
 func (l *lowering) Split(s string, yield func(word []byte)) { l.Tokenizer.Split(text.Lower(s), yield) }
 
-// frequencies say in how many segments each n-gram is. They do not change once
-// they are made.
+// frequencies say how many segments contain each n-gram. They are immutable.
 type frequencies struct {
 	split     string // tokenizer
-	name      string // hash of what they are from
+	name      string // hash of the texts counted
 	documents int    // segments
 	words     map[string]uint32
 	grams     tree
 	in        []int32 // of each n-gram: segments
 }
 
-// tree gives n-grams numbers from 1, by the number of the n-gram without its
-// last word, which is 0 for none, and that word.
+// tree numbers n-grams from 1. A key combines the number of the n-gram without its last
+// word, 0 for none, with that word.
 type tree map[uint64]uint32
 
 func step(gram, word uint32) uint64 { return uint64(gram)<<32 | uint64(word) }
 
-// count makes the frequencies of the references of segments.
+// count counts the references of segments.
 func count(ctx context.Context, split string, references iter.Seq2[[]string, error]) (*frequencies, error) {
 	f := &frequencies{split: split, words: map[string]uint32{}, grams: tree{}, in: make([]int32, 1)}
 	s, h := newSplitter(split), sha256.New()
 	var words []uint32
-	last := make([]int32, 1) // of each n-gram: the segment that was counted last
+	last := make([]int32, 1) // of each n-gram: the segment that counted it last
 	for texts, err := range references {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
@@ -82,19 +81,19 @@ func count(ctx context.Context, split string, references iter.Seq2[[]string, err
 		}
 	}
 	if f.documents == 0 {
-		return nil, errors.New("cider: there is no reference to count n-grams of")
+		return nil, errors.New("cider: there is no reference to count n-grams in")
 	}
 	f.name = short(h)
 	return f, nil
 }
 
-// add hashes a text with its place among the references of a segment.
+// add hashes a text with its position among the references of a segment.
 func add(h hash.Hash, place int, text string) {
 	fmt.Fprintf(h, "%d %d ", place, len(text))
 	io.WriteString(h, text)
 }
 
-// short is a hash as signatures have it.
+// short returns a hash as signatures show it.
 func short(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:6]) }
 
 func (f *frequencies) word(w []byte) uint32 {
@@ -117,16 +116,16 @@ func (f *frequencies) gram(gram, word uint32) uint32 {
 	return n
 }
 
-// weight is that of an n-gram in so many segments.
+// weight returns the weight of an n-gram that is in so many segments.
 func (f *frequencies) weight(segments int32) float64 {
 	return math.Log(float64(f.documents)) - math.Log(float64(max(1, segments)))
 }
 
 const header = "# n-grams of references"
 
-// WriteTo writes the frequencies as ReadFrequencies reads them: a line with the
-// number of segments and the tokenizer, then each n-gram in the order of its
-// bytes, with its words behind the number of segments that have it.
+// WriteTo writes the frequencies for readFrequencies: a line with the number of segments
+// and the tokenizer, then each n-gram in byte order, after the number of segments that
+// contain it.
 func (f *frequencies) WriteTo(w io.Writer) (int64, error) {
 	words := make([]string, len(f.words))
 	for s, n := range f.words {
@@ -138,7 +137,7 @@ func (f *frequencies) WriteTo(w io.Writer) (int64, error) {
 		parents[n] = key
 	}
 	lines := make([]string, 0, len(f.in))
-	for n := 1; n < len(f.in); n++ { // an n-gram has a greater number than what it begins with
+	for n := 1; n < len(f.in); n++ { // an n-gram has a greater number than its beginning
 		texts[n] = words[uint32(parents[n])]
 		if before := parents[n] >> 32; before > 0 {
 			texts[n] = texts[before] + " " + texts[n]
@@ -175,7 +174,7 @@ func readFrequencies(r io.Reader) (*frequencies, error) {
 			}
 			continue
 		case !ok || err != nil || n < 1 || n > f.documents:
-			return nil, fmt.Errorf("line %d is no n-gram, a tab and a number of segments from 1 to %d", line, f.documents)
+			return nil, fmt.Errorf("line %d: want an n-gram, a tab and a number of segments from 1 to %d", line, f.documents)
 		}
 		words := strings.Split(gram, " ")
 		at := uint32(0)
@@ -183,7 +182,7 @@ func readFrequencies(r io.Reader) (*frequencies, error) {
 			at = f.gram(at, f.word([]byte(w)))
 		}
 		if len(words) > longest || slices.Contains(words, "") || f.in[at] != 0 {
-			return nil, fmt.Errorf("line %d: want an n-gram that is on no other line, of 1 to %d words between single spaces", line, longest)
+			return nil, fmt.Errorf("line %d: want an n-gram that is on no other line, with 1 to %d words separated by single spaces", line, longest)
 		}
 		f.in[at] = int32(n)
 	}
@@ -210,7 +209,7 @@ func readFile(path string) (*frequencies, error) {
 	return f, nil
 }
 
-// saveFile writes a new file. One with the same content may be there.
+// saveFile writes a new file. A file with the same content may exist.
 func saveFile(path string, f *frequencies) error {
 	var content bytes.Buffer
 	if _, err := f.WriteTo(&content); err != nil {

@@ -5,8 +5,7 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// InLanguage implements metrics.Localized. Words that were counted before stay as they
-// were.
+// InLanguage implements metrics.Localized. Frequencies counted before keep their tokenizer.
 func (m *metric) InLanguage(code string) metrics.Metric {
 	if m.chosen || m.Fitted() {
 		return m

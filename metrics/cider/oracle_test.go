@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// The plain way to CIDEr: maps of n-grams as strings, and the formulas of the
+// The plain way to compute CIDEr: maps of n-grams as strings, and the formulas of the
 // paper.
 
 func wordsOf(split, s string) (out []string) {
@@ -30,7 +30,7 @@ func gramsOf(split, s string) [longest]map[string]float64 {
 	return out
 }
 
-// plainFrequencies are in how many segments n-grams are.
+// plainFrequencies counts the segments that contain each n-gram.
 func plainFrequencies(split string, segments [][]string) map[string]float64 {
 	df := map[string]float64{}
 	for _, refs := range segments {

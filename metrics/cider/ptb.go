@@ -8,15 +8,15 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// A pennTokenizer splits English text into words as the Penn Treebank does, by the
-// rules of Stanford's PTBTokenizer 3.4.1 with which pycocoevalcap 1.2 computes
-// CIDEr and METEOR: in lower case, without punctuation.
+// A pennTokenizer splits English text as the Penn Treebank does, by the rules of Stanford's
+// PTBTokenizer 3.4.1, with which pycocoevalcap 1.2 computes CIDEr and METEOR: in lower
+// case, without punctuation.
 //
-// The rules are regular expressions, some followed by a context. The longest match
-// counts, as in the lexer generator that Stanford used.
+// The rules are regular expressions, some followed by a context. The longest match counts,
+// as in Stanford's lexer generator.
 
-// punctuation are the tokens that are no words. Brackets are words: those of
-// the list are in upper case, and the tokens in lower case.
+// punctuation lists the tokens to drop. Brackets stay: the list has them in upper case,
+// while tokens are in lower case.
 var punctuation = map[string]bool{
 	"''": true, "'": true, "``": true, "`": true, ".": true, "?": true, "!": true, ",": true, ":": true, "-": true,
 	"--": true, "...": true, ";": true,
@@ -26,26 +26,26 @@ var punctuation = map[string]bool{
 // use.
 type pennTokenizer struct {
 	line, out []byte
-	words     map[string]match // of plain words, which come again and again
+	words     map[string]match // of plain words, which recur
 }
 
-// match is the rule of a token, nil where none matches, and the token's length.
+// match is the rule of a token, nil if none matches, and the token's length.
 type match struct {
 	rule   *matcher
 	length int
 }
 
-// maxWords bounds the words that a tokenizer remembers.
+// maxWords bounds the number of words that a tokenizer remembers.
 const maxWords = 1 << 16
 
 func newPenn() *pennTokenizer { return &pennTokenizer{words: map[string]match{}} }
 
-// Split calls yield with each word of a text, which is taken as a line. The
-// bytes are valid during the call only.
+// Split calls yield with each word of a text, which is taken as a line. The bytes are valid
+// only during the call.
 //
-// Stanford's program reads all texts as one, so that the line behind a text can
-// change its last words: a letter and a period, such as "vitamin C.". Here an
-// empty line follows every text.
+// Stanford's program reads all texts as one, so the next line can change the last words of
+// a text: a letter and a period, such as "vitamin C.". Here an empty line follows every
+// text.
 func (t *pennTokenizer) Split(s string, yield func(word []byte)) {
 	t.line = append(append(t.line[:0], s...), '\n')
 	for i, c := range t.line[:len(s)] {
@@ -58,7 +58,7 @@ func (t *pennTokenizer) Split(s string, yield func(word []byte)) {
 		r, n := t.longest(rest)
 		if r == nil {
 			_, n = utf8.DecodeRuneInString(rest)
-			rest = rest[n:] // what no rule knows is left out
+			rest = rest[n:] // text that no rule matches is dropped
 			continue
 		}
 		n -= r.back
@@ -79,7 +79,7 @@ func (t *pennTokenizer) Split(s string, yield func(word []byte)) {
 	}
 }
 
-// longest is longestMatch, from memory where it can.
+// longest is longestMatch with a cache.
 func (t *pennTokenizer) longest(rest string) (*matcher, int) {
 	n := plainWord(rest)
 	if n == 0 {

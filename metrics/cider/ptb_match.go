@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// window is how many bytes of the rest of a text the rules look at, so that a
-// rule that looks ahead in vain, such as that of addresses, keeps the time linear.
-// A longer token is split there, which Stanford's lexer would not do.
+// window is the number of bytes that the rules look at. It keeps the time linear when a
+// rule looks ahead in vain, such as the rule for addresses. A longer token is split there,
+// unlike in Stanford's lexer.
 const window = 1024
 
 // matcher is a rule as a regular expression.
 type matcher struct {
 	rule
 	whole *regexp.Regexp // of the token and its context
-	token *regexp.Regexp // whose first group is the token; nil where there is no context
+	token *regexp.Regexp // whose first group is the token; nil if there is no context
 }
 
-// compiled returns the rules by the first byte of a text that they can match, in
-// order. Bytes of characters beyond ASCII share the last list.
+// compiled returns the rules by the first byte of a text that they can match, in order. All
+// bytes beyond ASCII share the last list.
 var compiled = sync.OnceValue(func() *[utf8.RuneSelf + 1][]*matcher {
 	var byFirst [utf8.RuneSelf + 1][]*matcher
 	for _, r := range rules() {
@@ -40,7 +40,8 @@ var compiled = sync.OnceValue(func() *[utf8.RuneSelf + 1][]*matcher {
 	return &byFirst
 })
 
-// firstRunes reports for a character whether a match of the pattern can begin with it.
+// firstRunes returns a function that reports whether a match of the pattern can begin with
+// a character.
 func firstRunes(pattern string) func(rune) bool {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -79,9 +80,9 @@ func firstRunes(pattern string) func(rune) bool {
 	}
 }
 
-// plainWord is the length of a word of ASCII letters with the mark and the white space
-// that follow it; 0 where rest begins otherwise. No rule looks further than that: what
-// may go on after a space is a period, which is left to the end of a text.
+// plainWord returns the length of a word of ASCII letters together with the mark and the
+// white space after it; 0 if rest begins otherwise. No rule looks further: only a period
+// could continue after a space, and a period is left to the end of a text.
 func plainWord(rest string) int {
 	n := 0
 	for n < min(len(rest)-2, 32) && 'a' <= rest[n]|0x20 && rest[n]|0x20 <= 'z' {
@@ -105,8 +106,8 @@ func plainWord(rest string) int {
 	return 0
 }
 
-// longestMatch returns the rule with the longest match at the beginning of rest, its
-// context included, and how many bytes its token takes; nil where none matches.
+// longestMatch returns the rule with the longest match at the beginning of rest, including
+// its context, and the length of its token in bytes; nil if none matches.
 func longestMatch(rest string) (best *matcher, token int) {
 	rest = rest[:min(len(rest), window)]
 	length := 0

@@ -7,16 +7,17 @@ import (
 	"unicode"
 )
 
-// rule makes a token of the longest text that matches what is before what; of
-// rules whose matches are equally long, context included, the first one counts.
+// rule makes a token of the longest text that matches what and is followed by a match of
+// before. Of rules whose matches are equally long, including the context, the first one
+// counts.
 type rule struct {
 	what, before string
 	back         int                   // characters to leave for the next token
-	as           func(s string) string // the token, where it is not the text; "" for none
+	as           func(s string) string // rewrites the token; "" drops it
 }
 
-// caseless makes an expression for literal texts, separated by "|", in any case.
-// What stands in brackets is left as it is.
+// caseless makes an expression for literal texts, separated by "|", in any case. Text in
+// brackets stays as it is.
 func caseless(s string) string {
 	var b strings.Builder
 	b.WriteString("(?:")
@@ -37,8 +38,8 @@ func caseless(s string) string {
 	return b.String() + ")"
 }
 
-// class lists the characters of a table below U+10000: the lexer reads UTF-16,
-// and knows no letter beyond.
+// class lists the characters of a table below U+10000: the lexer reads UTF-16 and knows no
+// letter beyond.
 func class(t *unicode.RangeTable) string {
 	var b strings.Builder
 	for _, r := range t.R16 {
@@ -53,7 +54,7 @@ func class(t *unicode.RangeTable) string {
 	return b.String()
 }
 
-// rules are those of Stanford's lexer for English, version 3.4.1, in its order.
+// rules are the rules of Stanford's lexer for English, version 3.4.1, in its order.
 func rules() []rule {
 	any := func(of ...string) string { return "(?:" + strings.Join(of, "|") + ")" }
 	c := caseless
@@ -100,8 +101,7 @@ func rules() []rule {
 		c("cont'd.?|'twas|nor'easter|c'mon|e'er|s'mores|ev'ry|li'l|nat'l"), c("o")+aposEtc+c("o"))
 	const within, last = `[^ \t\n\f\r"<>|(){}]`, `[^ \t\n\f\r"<>|.!?(){},\-]`
 	fullURL := c("http") + `[sS]?://` + within + `+` + last
-	// The class of the second kind of host has a range from "," to "_", as the
-	// lexer's has.
+	// The class of the second kind of host has a range from "," to "_", as in the lexer.
 	likelyURL := any(c("www")+`\.(?:[^ \t\n\f\r"<>|.!?(){},]+\.)+[a-zA-Z]{2,4}`,
 		"(?:[^ \\t\\n\\f\\r\"`'<>|.!?(){},-_$]+\\.)+"+c("com|net|org|edu")) + `(?:/[^ \t\n\f\r"<>|()]+` + last + `)?`
 	email := any(c("&lt;"), "<") + `?[a-zA-Z0-9][^ \t\n\f\r"<>|()\x{a0}{}]*@(?:[^ \t\n\f\r"<>|(){}.\x{a0}]+\.)*[^ \t\n\f\r"<>|(){}.\x{a0}]+` + any(c("&gt;"), ">") + `?`

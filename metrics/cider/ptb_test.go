@@ -13,8 +13,8 @@ func pennWords(t *pennTokenizer, s string) string {
 	return strings.Join(words, " ")
 }
 
-// TestWordsPeer compares with the words of a file, a text and its words a line, that
-// benchmarks/peers/cider_vectors.py writes.
+// TestWordsPeer compares with the file that benchmarks/peers/cider_vectors.py writes: a
+// text and its words a line.
 func TestWordsPeer(t *testing.T) {
 	path := os.Getenv("REFRACT_PTB")
 	if path == "" {
@@ -68,8 +68,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Rules that look ahead in vain, for an address or the end of a tag, take a time
-// linear in the text: else this test takes minutes.
+// Rules that look ahead in vain, for an address or the end of a tag, take linear time;
+// otherwise this test takes minutes.
 func TestLongTexts(t *testing.T) {
 	for piece, want := range map[string]int{"a,": 1, "a+.": 2, "<!a ": 2, "a@(": 3, "&amp;x ": 2, "中，": 2} {
 		n, times := 0, 2_000
@@ -80,7 +80,7 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// What a tokenizer remembers of plain words is what the rules say.
+// The cache of plain words gives what the rules give.
 func TestPlainWord(t *testing.T) {
 	words := []string{"co", "Mr", "mr", "a", "I", "US", "cannot", "gonna", "Jan", "etc", "x", "http", "the", "pp"}
 	ends := []string{" ", ", ", "; ", ": ", "? ", "! ", ",\n", "?\n", ".\n", "\n"}

@@ -7,22 +7,22 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/ngram"
 )
 
-// sigma is that of the Gaussian, in words.
+// sigma is the standard deviation of the Gaussian, in words.
 const sigma = 6
 
-// workspace holds one segment: its texts as vectors of n-grams, and all scores.
-// Words and n-grams have numbers of the segment, so that n-grams that the
-// frequencies lack can be told apart.
+// workspace holds one segment: its texts as vectors of n-grams, and all scores. Words and
+// n-grams are numbered within the segment, so that n-grams missing from the frequencies
+// stay distinct.
 type workspace struct {
 	m       *metric
 	split   splitter
 	intern  *ngram.Interner
-	known   []uint32 // of each word: its number in the frequencies, plus one; 0 where they lack it
+	known   []uint32 // of each word: its number in the frequencies, plus one; 0 if missing
 	grams   tree
-	global  []uint32  // of each n-gram: its number in the frequencies; 0 where they lack it
+	global  []uint32  // of each n-gram: its number in the frequencies; 0 if missing
 	weights []float64 // of each n-gram
-	place   []int32   // of each n-gram: where the text that is read has it, plus one; 0 between texts
-	values  []float64 // of each n-gram: in the reference at hand; 0 between references
+	place   []int32   // of each n-gram: its position in the text being read, plus one; 0 between texts
+	values  []float64 // of each n-gram: its value in the current reference; 0 between references
 	words   []uint32
 	states  []uint32 // of each word: the n-gram that begins there
 	refs    texts
@@ -36,18 +36,17 @@ type texts struct {
 	all []vector
 }
 
-// vector is a text: its n-grams order by order, each once, with their weights
-// times their number.
+// vector is a text as n-grams, order by order, each once, with its weight times its count.
 type vector struct {
 	grams []uint32
 	value []float64
-	ends  [longest]int // in grams, of each order
+	ends  [longest]int // end of each order in grams
 	norm  [longest]float64
-	pairs int // of neighbouring words
+	pairs int // number of pairs of adjacent words
 }
 
-// NewWorkspace returns memory for one goroutine. It loads a block once the
-// metric is fitted.
+// NewWorkspace returns memory for one goroutine. The metric must be fitted before a block
+// is loaded.
 func (m *metric) NewWorkspace() metrics.Workspace {
 	return &workspace{m: m, intern: ngram.NewInterner(), grams: tree{}}
 }
@@ -59,7 +58,7 @@ func (w *workspace) Load(b metrics.Block) {
 	}
 	w.intern.Reset()
 	if clear(w.grams); len(w.weights) > 1<<16 {
-		w.grams = tree{} // clearing a large one takes long, however little is in it
+		w.grams = tree{} // clearing a large tree takes long, even if it holds little
 	}
 	w.known = w.known[:0]
 	w.global, w.weights, w.place, w.values = append(w.global[:0], 0), append(w.weights[:0], 0), append(w.place[:0], 0), append(w.values[:0], 0)
@@ -93,7 +92,7 @@ func (w *workspace) load(t *texts, in []string) {
 	})
 }
 
-// read makes a vector of a text, in place of what it held.
+// read makes a vector of a text and replaces what v held.
 func (w *workspace) read(v *vector, s string) {
 	w.words = w.words[:0]
 	w.split.Split(s, func(word []byte) {
@@ -131,7 +130,7 @@ func (w *workspace) read(v *vector, s string) {
 	}
 }
 
-// gram is the number of an n-gram of the segment.
+// gram returns the segment's number of an n-gram.
 func (w *workspace) gram(before, word uint32) uint32 {
 	key := step(before, word)
 	n, ok := w.grams[key]
@@ -150,8 +149,7 @@ func (w *workspace) gram(before, word uint32) uint32 {
 	return n
 }
 
-// similarity is CIDEr of a hypothesis and the reference whose values are laid
-// out.
+// similarity returns CIDEr of a hypothesis and the reference that is in values.
 func (w *workspace) similarity(hyp, ref *vector) float64 {
 	sum, from := 0.0, 0
 	for k, to := range hyp.ends {
@@ -183,8 +181,8 @@ func (w *workspace) Cells(dst []float64) []float64 {
 	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, w.score)
 }
 
-// Native appends the mean of each hypothesis over all references; one that is
-// there twice counts twice.
+// Native appends the mean of each hypothesis over all references; a repeated reference
+// counts each time.
 func (w *workspace) Native(dst []float64) []float64 {
 	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
 		sum := 0.0

@@ -14,8 +14,7 @@ import (
 //go:embed builtin/*.yaml
 var builtinFiles embed.FS
 
-// Names lists the built-in judges, in the order of listings. It reads none of
-// them.
+// Names lists the built-in judges, in the order of listings, without reading any.
 func Names() []string {
 	return []string{
 		"tigerscore", "instructscore",
@@ -24,7 +23,7 @@ func Names() []string {
 	}
 }
 
-// Builtin returns the built-in judges, each read anew from its file.
+// Builtin returns the built-in judges, newly read from their files.
 func Builtin() []*Definition {
 	var all []*Definition
 	for _, name := range Names() {
@@ -33,7 +32,7 @@ func Builtin() []*Definition {
 	return all
 }
 
-// Find returns the built-in judge of a name; the error names those there are.
+// Find returns the built-in judge with a name; the error lists the names.
 func Find(name string) (*Definition, error) {
 	if slices.Contains(Names(), name) {
 		return mustRead(name), nil
@@ -41,8 +40,7 @@ func Find(name string) (*Definition, error) {
 	return nil, errors.New(english.Unknown("judge", name, Names()))
 }
 
-// mustRead reads a file that was there when the program was built, and that
-// the tests read.
+// mustRead reads an embedded file; tests have read all of them.
 func mustRead(name string) *Definition {
 	path := "builtin/" + name + ".yaml"
 	content, err := builtinFiles.ReadFile(path)

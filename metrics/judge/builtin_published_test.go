@@ -1,7 +1,7 @@
 package judge
 
-// published are prompts as their authors published them, each written out in
-// full and not made by a template, for the texts S, R and O.
+// published are prompts as their authors published them for the texts S, R and O, written
+// out in full instead of by a template.
 var published = []struct {
 	judge   string
 	options map[string]string
@@ -52,7 +52,7 @@ var published = []struct {
 		"Score the following news summarization given the corresponding news and the human reference with respect to fluency with one to five stars, where one star means \"disfluency\" and five stars means \"perfect fluency\". Note that fluency measures the quality of individual sentences, are they well-written and grammatically correct. Consider the quality of individual sentences.\n\nNews: S\nHuman reference: R\nSummary: O\nStars:"},
 	{"zero-shot", map[string]string{"task": "summarization", "aspects": "no"}, "",
 		"Write a summary of the text below.\nS\n\nModel-generated Output:\nO\n\n\nYou should rate Model-generated Output on a scale from 0.5 (worst) to 10 (best).Rating:"},
-	// Tables 9 to 14 of TIGERScore's paper, the lines broken as in its code.
+	// Tables 9 to 14 of TIGERScore's paper, with the line breaks of its code.
 	{"xgptscore", map[string]string{"task": "summarization"}, "",
 		"Source: S\nReference: R\nOutput: O\nBased on the given Source and Reference, please evaluate the quality of summary(Output) written for the input text. Please score the summarization with 0.5 to 5 for aspects below. Then, identify the major and minor errors in this output for the summarization task. There may be multiple errors or no error in the output. Here are the aspects you need to focus on:\n- Relevance: The degree to which the summarized output accurately reflects the key points of the input text.\n- Fact Consistency: If the facts in the summary are consistent with the facts in the original text.\n- Coherence: Pertains to the logical and meaningful arrangement of ideas in the summary.\n- Fluency: Reviews the model-generated output’s use of language, including grammar, punctuation, and vocabulary that affect the quality of the sentences."},
 	{"xgptscore", map[string]string{"task": "translation", "instruction": "Do what is asked."}, "",

@@ -19,17 +19,17 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// judgeName is what a metric may be called: nothing that a spec, a signature
-// or a table gives a meaning.
+// judgeName matches valid names of metrics: no characters with a meaning in specs,
+// signatures or tables.
 var judgeName = regexp.MustCompile(`^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$`)
 
-// maxSamples bounds the answers that a score is combined of.
+// maxSamples bounds the answers that are combined into a score.
 const maxSamples = 100
 
 func (d *Definition) check() error {
 	switch {
 	case !judgeName.MatchString(d.Name):
-		return yamlfile.Wrong("name", "%q is no name for a metric: lower-case letters, digits, and \"-\", \"_\" or \".\" between them", d.Name)
+		return yamlfile.Wrong("name", "%q is not a valid name: want lower-case letters and digits, with \"-\", \"_\" or \".\" between them", d.Name)
 	case strings.HasSuffix(d.Name, HardenedSuffix):
 		return yamlfile.Wrong("name", "%q ends in %q, which the hardened form of a judge adds", d.Name, HardenedSuffix)
 	case strings.ContainsAny(d.Summary, "\r\n"):
@@ -49,7 +49,7 @@ func (d *Definition) checkOptions() error {
 	for i, o := range d.Options {
 		field, seen := fmt.Sprintf("options[%d]", i), map[string]bool{}
 		if isCommonOption(o.Name) {
-			return yamlfile.Wrong(field+".name", "every judge has an option %q of its own", o.Name)
+			return yamlfile.Wrong(field+".name", "every judge already has an option %q", o.Name)
 		}
 		if o.Doc == "" {
 			return yamlfile.Wrong(field+".doc", "is missing: say what option %q does", o.Name)
@@ -57,7 +57,7 @@ func (d *Definition) checkOptions() error {
 		for j, c := range o.Choices {
 			at := fmt.Sprintf("%s.choices[%d]", field, j)
 			if seen[c.Value] {
-				return yamlfile.Wrong(at, "the value %q is there twice", c.Value)
+				return yamlfile.Wrong(at, "the value %q occurs twice", c.Value)
 			}
 			seen[c.Value] = true
 			if err := cmp.Or(checkEndpoint(at+".endpoint", c.Endpoint), checkExtra(at+".extra", c.Extra)); err != nil {
@@ -90,7 +90,7 @@ func (d *Definition) checkNames() error {
 		for j, c := range o.Choices {
 			for name := range c.Set {
 				if !nameForm.MatchString(name) || isField(name) || slices.Contains(names, name) {
-					return yamlfile.Wrong(fmt.Sprintf("options[%d].choices[%d].set.%s", i, j, name), "%q is no name for a variable, or set by something else", name)
+					return yamlfile.Wrong(fmt.Sprintf("options[%d].choices[%d].set.%s", i, j, name), "%q is not a valid name for a variable, or is set elsewhere too", name)
 				}
 			}
 		}
@@ -224,9 +224,9 @@ func (d *Definition) checkAnswers() error {
 	return nil
 }
 
-// checkTemplates checks that every choice of an option gives prompts: that all
-// variables are known, that none comes back to itself, and that the judge sees
-// the hypothesis. It checks each choice, not all combinations of choices.
+// checkTemplates checks that every choice of an option gives prompts: all variables are
+// known, none contains itself, and the judge sees the hypothesis. It checks each choice,
+// but not all combinations.
 func (d *Definition) checkTemplates() error {
 	_, err := d.Sample(nil)
 	for i, o := range d.Options {

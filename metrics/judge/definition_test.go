@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// small is a definition with as little as can be, and lines to change.
+// small is a minimal definition, with lines that tests change.
 const small = `name: adequacy
 summary: adequacy from 1 to 10
 options:
@@ -64,7 +64,7 @@ func TestParseDefinition(t *testing.T) {
 	}
 }
 
-// TestParseDefinitionErrors wants the line and the field of what is wrong.
+// Errors name the line and the field.
 func TestParseDefinitionErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{small, "", "judge.yaml: the file is empty"},
@@ -87,16 +87,16 @@ func TestParseDefinitionErrors(t *testing.T) {
 		{"=> {out}", "=> {uot}", `judge.yaml:19: turns[0].prompt: unknown variable "uot"; did you mean "out"? (known: tone, topic, voice, src, ref, out, answer)`},
 		{"=> {out}", "=> {", "judge.yaml:19: turns[0].prompt: a \"{\" that opens no variable"},
 		{"=> {out}", "=> x", "judge.yaml:18: turns: no prompt has {out}"},
-		{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:18: turns[0].system: {voice} comes back to itself"},
+		{"voice: 'Judge {topic}.'", "voice: '{voice}'", "judge.yaml:18: turns[0].system: {voice} contains itself"},
 		{"voice: 'Judge {topic}.'", "other: ''", `turns[0].system: unknown variable "voice"`},
 		{"turns:", "texts: {src: x}\nturns:", `"src" cannot be the name of a text or an option`},
 		{"turns:", "texts: {topic: x}\nturns:", `"topic" cannot be the name of a text or an option`},
-		{"name: tone", "name: model", `judge.yaml:7: options[1].name: every judge has an option "model"`},
+		{"name: tone", "name: model", `judge.yaml:7: options[1].name: every judge already has an option "model"`},
 		{"name: tone", "name: Tone", `"Tone" cannot be the name of a text or an option`},
 		{"default: news", "required: true\n    default: news", "options[0].default: a required option has no default"},
 		{"doc: what the texts are about", "doc: ''", "judge.yaml:5: options[0].doc: is missing"},
 		{"default: news", "choices: [{value: a}]", "options[0].default: \"\" is none of the values"},
-		{"default: news", "default: a\n    choices: [{value: a}, {value: a}]", `options[0].choices[1]: the value "a" is there twice`},
+		{"default: news", "default: a\n    choices: [{value: a}, {value: a}]", `options[0].choices[1]: the value "a" occurs twice`},
 		{"answer: {kind: number, lower: 1, upper: 10}", "answer: {kind: nmuber}", "judge.yaml:20: answer: kind \"nmuber\""},
 		{"answer:", "structured: true\nanswer:", "judge.yaml:20: structured: the kind \"number\" has no JSON schema"},
 		{"turns:", "endpoint: completions\nturns:", "turns: the judge may use completions, which have one turn, no system message and no examples"},
@@ -123,7 +123,7 @@ func TestParseDefinitionErrors(t *testing.T) {
 	}
 }
 
-// TestChatAndCompletions wants what only one of the endpoints has there alone.
+// Features of one endpoint are accepted only for that endpoint.
 func TestChatAndCompletions(t *testing.T) {
 	const likelihood = `name: fluency
 endpoint: completions
@@ -184,8 +184,8 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// TestHash wants that what changes what is sent or read changes the hash, and
-// that nothing else does.
+// The hash changes with everything that changes what is sent or read, and with nothing
+// else.
 func TestHash(t *testing.T) {
 	hash := func(text string, options map[string]string) string {
 		t.Helper()

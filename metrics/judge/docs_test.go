@@ -19,14 +19,14 @@ func readDocs(t *testing.T) string {
 	return string(text)
 }
 
-// block returns what the first fenced block of a language holds.
+// block returns the content of the first fenced block of a language.
 func block(t *testing.T, text, language string) string {
 	t.Helper()
 	inner, _ := cutBlock(t, text, language)
 	return inner
 }
 
-// cutBlock returns also what follows the block.
+// cutBlock also returns the text after the block.
 func cutBlock(t *testing.T, text, language string) (inner, rest string) {
 	t.Helper()
 	_, after, ok := strings.Cut(text, "\n```"+language+"\n")
@@ -37,8 +37,7 @@ func cutBlock(t *testing.T, text, language string) (inner, rest string) {
 	return inner, rest
 }
 
-// TestDocumentedSpans wants that the second judge of the documents reads lists of
-// spans.
+// The second judge of the documents reads lists of spans.
 func TestDocumentedSpans(t *testing.T) {
 	_, rest := cutBlock(t, readDocs(t), "yaml")
 	d, err := parse(block(t, rest, "yaml"))
@@ -62,7 +61,7 @@ func TestDocumentedSpans(t *testing.T) {
 	}
 }
 
-// TestDocumentedJudge wants that the documents' own judge works.
+// The documents' example judge works.
 func TestDocumentedJudge(t *testing.T) {
 	d, err := parse(block(t, readDocs(t), "yaml"))
 	if err != nil {
@@ -85,8 +84,8 @@ func TestDocumentedJudge(t *testing.T) {
 	}
 }
 
-// TestDocumentedFields wants that the documents name every field of a
-// definition, every kind of answer, every judge and every checkpoint.
+// The documents name every field of a definition, every kind of answer, every judge and
+// every checkpoint.
 func TestDocumentedFields(t *testing.T) {
 	text := readDocs(t)
 	_, form, ok := strings.Cut(text, "## A judge of your own")

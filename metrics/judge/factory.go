@@ -16,27 +16,26 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Environment gives the judges of a program their models.
+// Environment gives judges their models.
 type Environment struct {
-	Asker *ask.Asker // nil makes judges that can tell of themselves, and not score
-	// Model is asked by judges that are tuned to no checkpoint, where their
-	// spec names none.
+	Asker *ask.Asker // if nil, judges can only be described; they cannot score
+	// Model is used by judges that are tuned to no checkpoint, if their spec names none.
 	Model    string
-	Policy   Policy // where the spec states none
-	Hardened bool   // where the spec does not say
-	// Client returns who is asked by a judge, at the server that its spec names
-	// ("" for the default ones). Nil means the Asker's client.
+	Policy   Policy // if the spec sets none
+	Hardened bool   // if the spec does not say
+	// Client returns the client for a judge and the server that its spec names ("" for the
+	// default ones). Nil means the Asker's client.
 	Client func(r *Resolved, baseURL string) (ask.Completer, error)
-	// Observe, if not nil, is told of every answer, from any number of goroutines.
+	// Observe, if not nil, is called with every answer, from any number of goroutines.
 	Observe func(ask.Result)
 }
 
 // FileMetric is the name of the metric "judge-file:FILE[,OPTION=VALUE…]".
 const FileMetric = "judge-file"
 
-// Registry lists judges as metrics: the built-in ones, their hardened forms,
-// and FileMetric, whose definitions may not take a reserved name. open is
-// called for each judge that is made, and gives it its model.
+// Registry lists judges as metrics: the built-in ones, their hardened forms, and
+// FileMetric, whose definitions must not use a reserved name. open is called for each new
+// judge and returns its environment.
 func Registry(open func(context.Context) (Environment, error), reserved ...string) metrics.Registry {
 	const options = "OPTION=VALUE,…"
 	make := func(ctx context.Context, d *Definition, hardened bool, spec string) (metrics.Metric, error) {
@@ -54,7 +53,7 @@ func Registry(open func(context.Context) (Environment, error), reserved ...strin
 				return make(ctx, mustRead(name), hardened, name+":"+v.Tail())
 			}}
 			if hardened {
-				f.Name += HardenedSuffix // the name of a hardened metric is a spec of it
+				f.Name += HardenedSuffix // a hardened metric's name is also a spec of it
 			}
 			all = append(all, f)
 		}
@@ -76,8 +75,8 @@ func Registry(open func(context.Context) (Environment, error), reserved ...strin
 	})
 }
 
-// ReadDefinition reads a definition from a file. It may not take the name of a
-// built-in judge or a reserved one.
+// ReadDefinition reads a definition from a file. Its name must not be a built-in judge's or
+// a reserved one.
 func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 	if path == "" {
 		return nil, errors.New("no file is named: write " + FileMetric + ":my-judge.yaml")
@@ -91,13 +90,13 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 		return nil, err
 	}
 	if slices.Contains(append(Names(), reserved...), d.Name) {
-		return nil, fmt.Errorf("%s: the name %q is that of a built-in metric; give the judge another one", path, d.Name)
+		return nil, fmt.Errorf("%s: %q is the name of a built-in metric; give the judge another one", path, d.Name)
 	}
 	return d, nil
 }
 
-// FindSpec finds the definition that a spec names, "NAME" or FileMetric and a
-// file, and the options behind it.
+// FindSpec finds the definition that a spec names, by "NAME" or FileMetric and a file, and
+// the options after it.
 func FindSpec(spec string, reserved ...string) (*Definition, map[string]string, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	path, options, _ := strings.Cut(rest, ",")
@@ -121,7 +120,7 @@ func FindSpec(spec string, reserved ...string) (*Definition, map[string]string, 
 	return d, set, err
 }
 
-// OptionServer is the option of a metric that asks a model which names its server.
+// OptionServer is the option that names the server of a metric that asks a model.
 const OptionServer = "base-url"
 
 // The options that every judge has.
@@ -156,8 +155,7 @@ func isCommonOption(name string) bool {
 	return slices.ContainsFunc(commonOptions(&Definition{}), func(o metrics.Option) bool { return o.Key == name })
 }
 
-// Factory makes metrics of a definition from specs such as
-// "gemba-da:sl=Chinese,tl=English,model=NAME".
+// Factory makes metrics from specs such as "gemba-da:sl=Chinese,tl=English,model=NAME".
 func (d *Definition) Factory(env Environment) metrics.Factory {
 	f := metrics.Factory{Name: d.Name, Summary: d.Summary, Runs: "LLM server", Source: d.Source}
 	for _, o := range d.Options {

@@ -10,15 +10,15 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// config says of what a Judge is made.
+// config says what a Judge is made of.
 type config struct {
-	judge    *Resolved // what is asked, and how answers are read
+	judge    *Resolved // the definition: requests, and how answers are read
 	model    string
 	revision string // of the model's weights; may be ""
 	asker    *ask.Asker
-	client   ask.Completer // answers what the asker's store lacks; nil for the asker's own
+	client   ask.Completer // answers what is not stored; nil for the asker's client
 	policy   Policy        // for answers without a score
-	samples  int           // answers that a score is combined of
+	samples  int           // answers combined into a score
 	combine  analysis.Combination
 	observe  func(ask.Result)
 }
@@ -28,7 +28,7 @@ type config struct {
 type Judge struct {
 	cfg    config
 	parser answer.Parser   // nil for a likelihood
-	errors []answer.Parser // of the answers to the turns before the last; nil where a turn states none
+	errors []answer.Parser // for the answers to the turns before the last; nil for a turn without errors
 	rules  analysis.Rules
 	info   metrics.Info
 }
@@ -59,7 +59,7 @@ func newJudge(cfg config) (*Judge, error) {
 	if cfg.asker != nil {
 		calls = cfg.asker.Concurrency()
 	}
-	// The calls of one segment stand next to each other, and there are enough at a time.
+	// The calls of one segment are adjacent, and there are enough of them at a time.
 	j.info.Pace = metrics.Pace{Batch: min(max(16, calls), 256), Calls: 2}
 	if value, is := j.cfg.policy.Counts(analysis.Unparseable); is {
 		j.info.Lower, j.info.Upper = min(j.info.Lower, value), max(j.info.Upper, value)
@@ -67,7 +67,7 @@ func newJudge(cfg config) (*Judge, error) {
 	return j, nil
 }
 
-// name is the definition's spec with what else tells two metrics apart.
+// name is the definition's spec, plus settings that distinguish metrics.
 func (j *Judge) name() string {
 	var more []string
 	add := func(differs bool, option, value string) {
@@ -95,8 +95,7 @@ func (j *Judge) name() string {
 // Info implements metrics.Metric.
 func (j *Judge) Info() metrics.Info { return j.info }
 
-// Signature implements metrics.Metric. "prompt" is the beginning of
-// Resolved.Hash.
+// Signature implements metrics.Metric. "prompt" is the start of Resolved.Hash.
 func (j *Judge) Signature(metrics.Level) metrics.Signature {
 	sig := metrics.Signature{{Key: "model", Value: j.cfg.model}}
 	if j.cfg.revision != "" {
@@ -116,5 +115,5 @@ func (j *Judge) Signature(metrics.Level) metrics.Signature {
 // Resolved returns the definition of the judge.
 func (j *Judge) Resolved() *Resolved { return j.cfg.judge }
 
-// Model returns the name of the model that is asked.
+// Model returns the name of the judge's model.
 func (j *Judge) Model() string { return j.cfg.model }

@@ -7,7 +7,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// tok is a token; a p above 0 stands for none.
+// tok returns a token; p above 0 means no log-probability.
 func tok(from, to int, p float64) llm.TokenLogprob {
 	t := llm.TokenLogprob{Text: "x", Offset: from, End: to}
 	if p <= 0 {
@@ -22,7 +22,7 @@ func TestMeanLogprob(t *testing.T) {
 		tokens []llm.TokenLogprob
 		prefix int
 		mean   float64
-		n      int // 0 where there is no score
+		n      int // 0 if there is no score
 	}{
 		{"parted", []llm.TokenLogprob{tok(0, 1, 1), tok(1, 3, -8), tok(3, 5, -1), tok(5, 7, -2)}, 3, -1.5, 2},
 		{"straddling", []llm.TokenLogprob{tok(0, 1, 1), tok(1, 3, -8), tok(3, 5, -1), tok(5, 7, -2)}, 4, -1.5, 2},

@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// forecast finds out what a Judge would ask for to score every cell, and scores
-// none. What new samples and cut answers change is not part of it.
+// forecast finds out what a Judge would ask for to score every cell. It does not predict
+// new samples and repeats of truncated answers.
 type forecast struct {
 	*Judge
 	planner *ask.Planner
@@ -44,7 +44,7 @@ func (p *forecast) Score(ctx context.Context, blocks []metrics.Block) ([]metrics
 	})
 }
 
-// conversation is the [ask.Job] of one cell: its turns, and no more.
+// conversation is the [ask.Job] of one cell: its turns.
 type conversation struct {
 	*scoring
 	task *task

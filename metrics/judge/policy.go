@@ -9,31 +9,32 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Policy says what an answer without a score counts as. The zero Policy leaves
-// it out. The report of the cell tells in any case what the answer was.
+// Policy says what an answer without a score counts as. The zero Policy leaves it out.
+// Either way the cell's report says what the answer was.
 //
-// A blocked or missing answer is left out under every policy but fail: nothing
+// A blocked or missing answer is left out under every policy except fail, because nothing
 // was judged.
 type Policy struct {
-	value *float64 // in place of the score
-	retry int      // new samples, or more room where the answer was cut
+	value *float64 // instead of the score
+	retry int      // number of new samples, or of doublings of the token limit for truncated answers
 	fail  bool
 }
 
 const (
 	defaultRetries = 2 // new samples that "retry" asks for
 	maxRetries     = 20
-	// retryTemperature is the least temperature at which a new sample is asked
-	// for: greedy decoding would give the same answer again.
+	// retryTemperature is the minimum temperature for a new sample: greedy decoding would give
+	// the same answer again.
 	retryTemperature = 0.7
 )
 
-// PolicyNames lists what ParsePolicy reads, but for numbers.
+// PolicyNames lists the words that ParsePolicy reads.
 func PolicyNames() []string { return []string{"exclude", "zero", "retry", "fail"} }
 
-// ParsePolicy reads a policy: exclude, zero (as papers count it), a number to count
-// in place of the score, retry or retry:N (up to N new samples, and twice the room
-// for an answer that was cut; then excluded), or fail.
+// ParsePolicy reads a policy: exclude, zero (as papers count it), a number to count instead
+// of the score, retry or retry:N, or fail. retry:N asks for up to N new samples, and
+// doubles the token limit for a truncated answer; an answer still without a score is
+// excluded.
 func ParsePolicy(s string) (Policy, error) {
 	switch parameter, retry := strings.CutPrefix(s, "retry"); {
 	case s == "exclude":
@@ -57,7 +58,7 @@ func ParsePolicy(s string) (Policy, error) {
 	return Policy{}, errors.New(english.Unknown("policy for unparseable answers", s, PolicyNames()) + "; or a number to count in their place")
 }
 
-// String returns the policy in the words that ParsePolicy reads.
+// String returns the policy as ParsePolicy reads it.
 func (p Policy) String() string {
 	switch {
 	case p.retry > 0:

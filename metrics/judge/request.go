@@ -15,9 +15,9 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Render returns what turn (from 0) says about the texts. answers are those to
-// the turns before. In the hardened form texts are fenced, and guard.Notice comes
-// first: in the system message of chat, else before the prompt.
+// Render returns the messages of turn (from 0) for the texts. answers are the answers to
+// earlier turns. In the hardened form texts are fenced, and guard.Notice comes first: in
+// chat as part of the system message, else before the prompt.
 func (r *Resolved) Render(turn int, f Fields, answers ...string) (system, prompt string) {
 	answer := ""
 	if turn > 0 && turn <= len(answers) {
@@ -43,15 +43,14 @@ func (r *Resolved) render(t resolvedTurn, first bool, f Fields, answer string) (
 	return system, prompt
 }
 
-// RenderLikelihood returns the prompt of a Likelihood and the continuation
-// whose tokens are scored.
+// RenderLikelihood returns a likelihood's prompt, and the continuation to score.
 func (r *Resolved) RenderLikelihood(f Fields) (prompt, continuation string) {
 	return r.likelihood.Prompt.render(f, "", false), r.likelihood.Continuation.render(f, "", false)
 }
 
-// Request returns what turn (from 0) sends, for the model that is named. answers
-// are those to the turns before. The one request of a Likelihood asks for the
-// log-probabilities of its prompt.
+// Request returns the request of turn (from 0) for a model. answers are the answers to
+// earlier turns. A likelihood has one request, which asks for the log-probabilities of its
+// prompt.
 func (r *Resolved) Request(model string, turn int, f Fields, answers []string) llm.Request {
 	s := r.definition.Sampling
 	if r.likelihood != nil {
@@ -93,7 +92,7 @@ func (r *Resolved) Request(model string, turn int, f Fields, answers []string) l
 	return req
 }
 
-// requestExtra are the further fields of a turn's request.
+// requestExtra returns the extra fields of a turn's request.
 func (r *Resolved) requestExtra(turn int) map[string]any {
 	extra := maps.Clone(r.extra)
 	if schema := r.schema(); schema != nil && turn == len(r.turns)-1 {
@@ -108,7 +107,7 @@ func (r *Resolved) requestExtra(turn int) map[string]any {
 	return extra
 }
 
-// schema is what the answer to the last turn is asked to keep to, if any.
+// schema returns the JSON schema for the answer to the last turn, if any.
 func (r *Resolved) schema() json.RawMessage {
 	if r.likelihood != nil || !r.hardened && !r.definition.Structured {
 		return nil
@@ -116,9 +115,9 @@ func (r *Resolved) schema() json.RawMessage {
 	return r.answer.Schema()
 }
 
-// Hash returns a SHA-256 in hex of all that changes what is sent or how answers
-// are read, but for the model and the texts: prompts, examples, sampling,
-// endpoint, answer and whether the judge is hardened.
+// Hash returns a SHA-256 in hex of all that changes what is sent or how answers are read:
+// prompts, examples, sampling, endpoint, answer and whether the judge is hardened. The
+// model and the texts are not part of it.
 func (r *Resolved) Hash() string {
 	d := r.definition
 	var fence []string
@@ -142,7 +141,7 @@ func (r *Resolved) Hash() string {
 		r.Name(), r.endpoint, d.Sampling, r.extra, r.turns, r.examples, d.Trim, r.schema(),
 		r.answer, r.likelihood, r.Info().Direction, fence,
 	})
-	if err != nil { // Extra comes from YAML, and the parser refuses what JSON cannot say
+	if err != nil { // impossible: Extra comes from YAML, and the parser refuses what JSON cannot represent
 		panic(fmt.Sprintf("judge: definition %s: %v", d.Name, err))
 	}
 	sum := sha256.Sum256(content)

@@ -43,8 +43,8 @@ func TestTwoTurns(t *testing.T) {
 	}
 }
 
-// A fresh turn begins a conversation of its own, and its answer is a text like
-// others: fenced in the hardened form.
+// A fresh turn begins a new conversation, and its answer is a text like others: fenced in
+// the hardened form.
 func TestFreshTurn(t *testing.T) {
 	r, err := find(t, "gemba-esa", map[string]string{"sl": "Chinese", "tl": "English"}).Hardened()
 	if err != nil {
@@ -72,7 +72,7 @@ func TestStructuredOutput(t *testing.T) {
 	}
 }
 
-// A later turn repeats the answer to the one before without what the model thought.
+// A later turn repeats the previous answer without the model's thoughts.
 func TestAnswersAreRepeatedWithoutThoughts(t *testing.T) {
 	r := find(t, "xgptscore", map[string]string{"task": "translation"})
 	for _, said := range []string{"Major: none", "<think>Minor?</think>\n\nMajor: none\n", "Minor?</think>Major: none"} {
@@ -83,7 +83,7 @@ func TestAnswersAreRepeatedWithoutThoughts(t *testing.T) {
 	}
 }
 
-// TestFewShot wants the examples as turns, in the words of the prompt.
+// Examples become turns, with the wording of the prompt.
 func TestFewShot(t *testing.T) {
 	d, err := parse(strings.Replace(small, "turns:", "examples: [{source: 'Hallo {out}', hypothesis: Helo, answer: '3', set: {topic: sport}}]\nturns:", 1))
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Resolved is a Definition whose options are filled in: only the texts of a
-// segment are open. It does not change and is safe for concurrent use.
+// Resolved is a Definition with its options filled in, so that only the texts of a segment
+// are open. It is immutable and safe for concurrent use.
 type Resolved struct {
 	definition *Definition
-	options    map[string]string // every option's value
+	options    map[string]string // all options with their values
 	endpoint   llm.Endpoint
 	model      string
 	extra      map[string]any
@@ -43,8 +43,7 @@ type resolvedLikelihood struct {
 	Continuation template `json:"continuation"`
 }
 
-// Resolve fills in the options of a spec. An error names the option and what
-// it may be.
+// Resolve fills in the options of a spec. An error names the option and the allowed values.
 func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 	names := make([]string, len(d.Options))
 	for i, o := range d.Options {
@@ -104,8 +103,7 @@ func (d *Definition) Resolve(options map[string]string) (*Resolved, error) {
 	return r, nil
 }
 
-// Sample is Resolve with some value for each option that is needed and not
-// given.
+// Sample is Resolve with some value for each required option that is not given.
 func (d *Definition) Sample(given map[string]string) (*Resolved, error) {
 	set := map[string]string{}
 	maps.Copy(set, given)
@@ -117,8 +115,8 @@ func (d *Definition) Sample(given map[string]string) (*Resolved, error) {
 	return d.Resolve(set)
 }
 
-// ResolveReading is Resolve for a judge whose answers are only read: an option
-// that is needed for asking alone may be left out.
+// ResolveReading is Resolve for a judge whose answers are only read: options needed only
+// for asking may be left out.
 func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error) {
 	if d.Likelihood != nil {
 		return nil, errors.New("it has no answers to read: its score is the likelihood of a text")
@@ -132,7 +130,7 @@ func (d *Definition) ResolveReading(options map[string]string) (*Resolved, error
 	return d.Sample(options)
 }
 
-// wants says what an option may be.
+// wants describes the allowed values of an option.
 func (o option) wants() string {
 	if len(o.Choices) > 0 {
 		return "one of " + strings.Join(o.values(), ", ")
@@ -140,8 +138,8 @@ func (o option) wants() string {
 	return o.Doc
 }
 
-// values lists what the option may be, in the order of the file, with "*" for any
-// other text; nil means any text.
+// values lists the allowed values, in the order of the file, with "*" for any other text;
+// nil means any text.
 func (o option) values() (values []string) {
 	for _, c := range o.Choices {
 		values = append(values, c.Value)
@@ -149,8 +147,8 @@ func (o option) values() (values []string) {
 	return values
 }
 
-// valuesHelp writes what the option may be for people: "yes|no", "chat|TEXT",
-// and "TEXT" for any text.
+// valuesHelp writes the allowed values for people: "yes|no", "chat|TEXT", and "TEXT" for
+// any text.
 func (o option) valuesHelp() string {
 	words := slices.DeleteFunc(o.values(), func(v string) bool { return v == "" })
 	if i := slices.Index(words, anyValue); i >= 0 {
@@ -210,7 +208,7 @@ func (r *Resolved) compile(variables map[string]variable) error {
 	return nil
 }
 
-// Name returns the definition's name, with "-hardened" where it is hardened.
+// Name returns the definition's name, followed by "-hardened" if it is hardened.
 func (r *Resolved) Name() string {
 	if r.hardened {
 		return r.definition.Name + HardenedSuffix
@@ -218,8 +216,8 @@ func (r *Resolved) Name() string {
 	return r.definition.Name
 }
 
-// Spec returns Name with the options that differ from their defaults, in the order
-// of the definition: the metric's canonical spec.
+// Spec returns Name with the options that differ from their defaults, in the order of the
+// definition. It is the metric's canonical spec.
 func (r *Resolved) Spec() string {
 	var pairs []string
 	for _, o := range r.definition.Options {
@@ -230,27 +228,27 @@ func (r *Resolved) Spec() string {
 	return metrics.Canonical(r.Name(), pairs...)
 }
 
-// Option returns the value of an option, given or by default.
+// Option returns the value of an option, given or default.
 func (r *Resolved) Option(name string) string { return r.options[name] }
 
-// Model returns the checkpoint that was tuned for this judge, "" where any will do.
+// Model returns the checkpoint that was tuned for this judge, "" if any model will do.
 func (r *Resolved) Model() string { return r.model }
 
 // Endpoint returns the endpoint of all requests.
 func (r *Resolved) Endpoint() llm.Endpoint { return r.endpoint }
 
-// Turns returns the number of requests that a judgement takes; 0 for a likelihood.
+// Turns returns the number of requests for a judgement; 0 for a likelihood.
 func (r *Resolved) Turns() int { return len(r.turns) }
 
-// IsLikelihood reports whether the judge is a Likelihood: then
-// RenderLikelihood takes the place of Render and Parser.
+// IsLikelihood reports whether the judge is a likelihood, for which RenderLikelihood
+// replaces Render and Parser.
 func (r *Resolved) IsLikelihood() bool { return r.likelihood != nil }
 
-// NeedsSource reports whether a prompt holds the source.
+// NeedsSource reports whether a prompt contains the source.
 func (r *Resolved) NeedsSource() bool { return r.names(sourceVar) }
 
-// NeedsReference reports whether a prompt holds the reference. A judge that
-// needs none is asked once for each hypothesis.
+// NeedsReference reports whether a prompt contains the reference. Otherwise the judge is
+// asked once for each hypothesis.
 func (r *Resolved) NeedsReference() bool { return r.names(referenceVar) }
 
 func (r *Resolved) names(field string) bool {
@@ -258,15 +256,15 @@ func (r *Resolved) names(field string) bool {
 		slices.ContainsFunc(r.turns, func(t resolvedTurn) bool { return t.System.names(field) || t.Prompt.names(field) })
 }
 
-// Answer says how the answer to the last turn is read.
+// Answer says how to read the answer to the last turn.
 func (r *Resolved) Answer() answer.Spec { return r.answer }
 
 // Parser returns the parser of answers to the last turn.
 func (r *Resolved) Parser() (answer.Parser, error) { return answer.New(r.answer) }
 
-// Hardened returns the hardened form: another metric, with another name and
-// Hash, whose texts are fenced. It is an error for a Likelihood,
-// which reads no answer that a text could forge.
+// Hardened returns the hardened form, in which texts are fenced: another metric with its
+// own name and Hash. A likelihood has none, because it reads no answer that a text could
+// forge.
 func (r *Resolved) Hardened() (*Resolved, error) {
 	if r.likelihood != nil {
 		return nil, fmt.Errorf("%s has no hardened form: it reads no answer", r.Name())

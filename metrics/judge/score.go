@@ -12,22 +12,22 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Score implements metrics.Metric. Calls go out by segment, then by
-// reference, then by system: prompts that begin alike stand next to each other,
-// for servers that keep what they have computed for a prefix.
+// Score implements metrics.Metric. Calls are ordered by segment, then reference, then
+// system, so that prompts with the same beginning are adjacent, for servers that cache
+// prefixes.
 func (j *Judge) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	s := newScoring(j, blocks)
 	return s.scores, j.cfg.asker.Do(ctx, s)
 }
 
-// scoring is one call of Score, and the [ask.Job] of it.
+// scoring is one call of Score, as an [ask.Job].
 type scoring struct {
 	j      *Judge
 	blocks []metrics.Block
 	flags  [][][]string // of each hypothesis
 	scores []metrics.Scores
 	round  []*task
-	begun  bool // the cells were asked for
+	begun  bool // whether the cells were asked for
 }
 
 func newScoring(j *Judge, blocks []metrics.Block) *scoring {
@@ -47,8 +47,8 @@ func newScoring(j *Judge, blocks []metrics.Block) *scoring {
 	return s
 }
 
-// Next implements ask.Job: it puts reports into their cells, and returns what
-// follows from the answers, or else the cells that come next.
+// Next implements ask.Job: it puts reports into their cells and returns the follow-up
+// questions, or else the next cells.
 func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 	var next []*task
 	for i, t := range s.round {
@@ -74,7 +74,7 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 	return questions, nil
 }
 
-// all are the cells in the order of calls.
+// all returns the tasks of all cells in the order of calls.
 func (s *scoring) all() (all []*task) {
 	for b := range s.blocks {
 		columns := s.blocks[b].Columns()
@@ -97,7 +97,7 @@ func (s *scoring) Answered(_ int, r ask.Result) {
 // At implements ask.Job.
 func (s *scoring) At(i int, err error) error { return s.at(s.round[i], err) }
 
-// take checks a report. The last one of its cell has all of them combined.
+// take checks a report. With the last report of a cell, it combines all of them.
 func (s *scoring) take(t *task, r *analysis.Report) error {
 	texts := analysis.Texts{Hypothesis: t.fields.Hypothesis}
 	if s.j.info.NeedsSource {
@@ -138,17 +138,17 @@ func (s *scoring) place(t *task, r *analysis.Report) error {
 	}
 	out.Status[i] = statuses[r.Outcome]
 	if s.j.cfg.policy.Fails() {
-		return fmt.Errorf("the answer of %s has no score (%s: %s), and none is to be left out", s.j.cfg.model, r.Outcome, r.Detail)
+		return fmt.Errorf("the answer of %s has no score (%s: %s), and unparseable=fail makes that an error", s.j.cfg.model, r.Outcome, r.Detail)
 	}
 	return nil
 }
 
-// statuses are those of cells whose reports have no score.
+// statuses maps the outcomes of reports without a score to the status of their cell.
 var statuses = map[analysis.Outcome]metrics.Status{
 	analysis.Unparseable: metrics.Unparseable, analysis.Blocked: metrics.Blocked, analysis.Cut: metrics.Cut, analysis.Missing: metrics.Failed,
 }
 
-// at says at which cell an error occurred.
+// at adds the cell to an error.
 func (s *scoring) at(t *task, err error) error {
 	if errors.As(err, new(*metrics.CellError)) {
 		return err

@@ -20,7 +20,7 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// model answers by a function, and remembers what it was asked, in order.
+// model answers with a function and records what it was asked, in order.
 type model struct {
 	answer func(r llm.Request) (llm.Response, error)
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ func (m *model) Complete(_ context.Context, r llm.Request) (llm.Response, error)
 	return m.answer(r)
 }
 
-// says is a model whose answer is a text made of the prompt.
+// says is a model that answers with a function of the prompt.
 func says(f func(prompt string) string) *model {
 	return &model{answer: func(r llm.Request) (llm.Response, error) {
 		return llm.Response{Text: f(prompt(r)), HasText: true, FinishReason: "stop"}, nil
@@ -66,7 +66,7 @@ func newJudge(t testing.TB, m ask.Completer, spec string, store cache.Store) met
 	return metric
 }
 
-// errorsFor is an InstructScore answer with n minor errors.
+// errorsFor returns an InstructScore answer with n minor errors.
 func errorsFor(n int) string {
 	if n == 0 {
 		return "Your Translation contains no error."
@@ -81,8 +81,8 @@ func errorsFor(n int) string {
 
 const zhen = "instructscore:task=mt_zh-en"
 
-// Calls go out by segment, by reference and then by system, so that prompts
-// with a common beginning stand next to each other.
+// Calls are ordered by segment, reference and system, so that prompts with the same
+// beginning are adjacent.
 func TestCallsThatShareAPrefixAreNeighbours(t *testing.T) {
 	m := says(func(string) string { return errorsFor(1) })
 	blocks := []metrics.Block{
@@ -106,7 +106,7 @@ func TestCallsThatShareAPrefixAreNeighbours(t *testing.T) {
 	}
 }
 
-// A second run over the same store makes no call, and gives the same.
+// A second run over the same store makes no call and gives the same scores.
 func TestAnswersAreStored(t *testing.T) {
 	store := cache.NewMemory()
 	m := says(func(p string) string { return errorsFor(strings.Count(p, "x")) })
@@ -125,8 +125,8 @@ func TestAnswersAreStored(t *testing.T) {
 	}
 }
 
-// A score of several samples is combined of answers of their own, of which the
-// first is the one that the judge without samples has.
+// Each of several samples has its own answer; the first is the answer of the judge without
+// samples.
 func TestSamples(t *testing.T) {
 	answers := map[any]string{nil: "90", 1: "70", 2: "what?", 3: "80"} // by seed
 	m := &model{answer: func(r llm.Request) (llm.Response, error) {
@@ -161,7 +161,7 @@ func TestSamples(t *testing.T) {
 	if median := newJudge(t, m, spec+",samples=4,combine=median", store); !strings.HasSuffix(median.Info().Name, ",samples=4,combine=median") {
 		t.Error(median.Info().Name)
 	}
-	// Fewer than half of the answers are too few, and a new sample is another one.
+	// Fewer than half of the answers are too few, so a new sample is drawn.
 	answers[1] = "none"
 	again := newJudge(t, m, spec+",samples=3,unparseable=retry:1", nil)
 	m.asked = nil
@@ -178,7 +178,7 @@ func TestSamples(t *testing.T) {
 	if d := cmp.Diff(map[any]int{nil: 2, 1: 2, 2: 2, 4: 2, 5: 2}, seeds); d != "" {
 		t.Error(d)
 	}
-	// What it takes is foreseen.
+	// The forecast predicts these calls.
 	f := again.(metrics.Foreseeing).Foresee()
 	if _, err := f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}}); err != nil {
 		t.Fatal(err)
@@ -261,8 +261,8 @@ func TestOutcomes(t *testing.T) {
 	if n := len(s.Reports[0].Errors); n != 2 {
 		t.Errorf("%d errors, want 2", n)
 	}
-	// A number in place of what cannot be read: what was blocked or never
-	// came stays missing, and the report tells what the answer was.
+	// The number counts for an answer that cannot be read. A blocked or absent answer stays
+	// missing, and the report says what the answer was.
 	s = score(zhen + ",unparseable=-25")
 	for i, want := range []metrics.Status{0, 0, 0, 0, 0, metrics.Blocked, metrics.Failed, 0} {
 		if s.Status[i] != want {
@@ -289,7 +289,7 @@ func TestRetry(t *testing.T) {
 	m := &model{}
 	m.answer = func(r llm.Request) (llm.Response, error) {
 		switch {
-		case r.MaxTokens > 512: // the cut one gets more room
+		case r.MaxTokens > 512: // the truncated one gets a higher limit
 			return llm.Response{Text: errorsFor(3), HasText: true, FinishReason: "stop"}, nil
 		case strings.Contains(r.Prompt, `"cut"`):
 			return llm.Response{Text: "Your Tr", HasText: true, FinishReason: "length"}, nil
@@ -312,7 +312,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// The second turn follows the answer to the first in one conversation.
+// The second turn follows the answer to the first in the same conversation.
 func TestTwoTurns(t *testing.T) {
 	m := &model{}
 	m.answer = func(r llm.Request) (llm.Response, error) {
@@ -338,8 +338,8 @@ func TestTwoTurns(t *testing.T) {
 	}
 }
 
-// The second turn of GEMBA-ESA sees the errors of the first and nothing else of
-// it; the report has the errors and the score.
+// Of the first turn, GEMBA-ESA's second turn sees only the errors. The report has the
+// errors and the score.
 func TestErrorsThenScore(t *testing.T) {
 	m := &model{answer: func(r llm.Request) (llm.Response, error) {
 		text := "Major:\naccuracy/mistranslation - \"style\"\nMinor:\nno-error\n"
@@ -363,8 +363,7 @@ func TestErrorsThenScore(t *testing.T) {
 	}
 }
 
-// A number is whole although the limit has cut what follows it; the beginning
-// of a number is not.
+// A number counts if only the text after it was truncated; a truncated number does not.
 func TestCutNumber(t *testing.T) {
 	for text, want := range map[string]metrics.Status{
 		"85\nThe translation is": metrics.Scored,
@@ -386,8 +385,8 @@ func TestCutNumber(t *testing.T) {
 	}
 }
 
-// A number that answers without a score count as may lie beyond the scores
-// that there are: stopping at the best of those would miss it.
+// The number that an answer without a score counts as may lie outside the range of scores;
+// a search that stops at the best score would miss it.
 func TestBoundsHoldWhatPoliciesCount(t *testing.T) {
 	for _, test := range []struct {
 		policy string

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Info declares of the judge what every metric does. Likelihoods are below 0.
+// Info describes the judge as a metric. Likelihoods are at most 0.
 func (r *Resolved) Info() metrics.Info {
 	info := metrics.Info{
 		Name: r.Name(), NeedsSource: r.NeedsSource(), NeedsReferences: r.NeedsReference(),
@@ -29,11 +29,11 @@ func (r *Resolved) Info() metrics.Info {
 	return info
 }
 
-// PlaceModel is a name for Environment.Model where none is known.
+// PlaceModel is a name for Environment.Model if none is known.
 const PlaceModel = "MODEL"
 
-// Show writes the facts of a judge and then what would be sent, with words in
-// place of the texts of a segment.
+// Show writes the facts of a judge and what it would send, with placeholders for the texts
+// of a segment.
 func (j *Judge) Show(w io.Writer) error {
 	r := j.Resolved()
 	fields := Fields{"SOURCE TEXT", "REFERENCE TEXT", "OUTPUT TEXT"}
@@ -78,7 +78,7 @@ func (j *Judge) Show(w io.Writer) error {
 	return nil
 }
 
-// requestFields are the parameters of a request, sorted but for the first.
+// requestFields lists the parameters of a request, sorted except for the first.
 func requestFields(req llm.Request) string {
 	fields := fmt.Sprintf("temperature=%v top_p=%v max_tokens=%d", req.Temperature, req.TopP, req.MaxTokens)
 	if len(req.Stop) > 0 {
@@ -101,5 +101,5 @@ func showBound(b float64) string {
 	return strings.NewReplacer("-Inf", "no bound", "+Inf", "no bound").Replace(fmt.Sprint(b))
 }
 
-// Samples is how many answers a score is made of.
+// Samples returns the number of answers combined into a score.
 func (j *Judge) Samples() int { return j.cfg.samples }

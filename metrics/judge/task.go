@@ -14,44 +14,44 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Kinds of requests in the store, beside those of package cache.
+// Kinds of requests in the store, besides those of package cache.
 const (
 	kindConversation = "chat-messages"             // the prompt is the messages as JSON
 	kindLikelihood   = "completions-with-logprobs" // the answer is the prompt's tokens
 )
 
-// flagPromptCut marks a report for which the server counted far fewer tokens
-// than the prompt must have: it may have cut the prompt without a word.
+// flagPromptCut marks a report for which the server counted far fewer tokens than the
+// prompt must have: it may have truncated the prompt silently.
 const flagPromptCut = "prompt-cut"
 
-// task is a cell on its way to its report: the request of one turn.
+// task is one turn of a cell's conversation with the judge.
 type task struct {
 	block, hypothesis, column int
 	fields                    Fields
-	answers                   []string // to the turns before
+	answers                   []string // to earlier turns
 	cell                      *cell
-	draw                      int // which of the cell's answers
-	tries                     int // samples of it before this one
-	room                      int // how often the room of the answer was doubled
+	draw                      int // which of the cell's samples this is
+	tries                     int // number of samples tried before this one
+	room                      int // how often the answer's token limit was doubled
 
 	question ask.Question
 	prefix   int // of a likelihood: bytes of the prompt before the continuation
 
 	answer cache.Answer
-	err    error // in place of an answer
+	err    error // set instead of answer
 }
 
-// cell gathers the reports of all answers that its score is combined of.
+// cell collects the reports of all answers that are combined into its score.
 type cell struct {
-	reports []*analysis.Report // by draw
+	reports []*analysis.Report // in the order of samples
 	left    int
 }
 
-// sample is the sample index of a task's whole conversation. New samples of an
-// answer follow after all that the cell began with.
+// sample is the sample index of a task's whole conversation. Repeated samples are numbered
+// after the initial ones.
 func (j *Judge) sample(t *task) int { return t.draw + t.tries*j.cfg.samples }
 
-// tasks are those of a cell.
+// tasks returns a task for each sample of a cell.
 func (s *scoring) tasks(block, hypothesis, column int) []*task {
 	b, n := &s.blocks[block], s.j.cfg.samples
 	fields := Fields{Source: b.Source, Hypothesis: b.Hypotheses[hypothesis]}
@@ -65,7 +65,7 @@ func (s *scoring) tasks(block, hypothesis, column int) []*task {
 	return all
 }
 
-// prepare writes down the request of a task.
+// prepare builds the request of a task.
 func (j *Judge) prepare(t *task) error {
 	wire, prefix := j.request(t)
 	stored, err := StoredRequest(wire, j.cfg.judge.Endpoint(), j.cfg.revision, j.sample(t))
@@ -79,7 +79,7 @@ func (j *Judge) prepare(t *task) error {
 	return nil
 }
 
-// request is what the model is sent. prefix is of a likelihood.
+// request returns what is sent to the model, and the prefix length of a likelihood.
 func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	r := j.cfg.judge
 	wire = r.Request(j.cfg.model, len(t.answers), t.fields, t.answers)
@@ -90,7 +90,7 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	wire.MaxTokens <<= t.room
 	if sample := j.sample(t); sample > 0 {
 		wire.Temperature = max(wire.Temperature, retryTemperature)
-		if j.cfg.samples > 1 { // so that no server between answers with the same
+		if j.cfg.samples > 1 { // so that a server's cache does not return the same answer
 			extra := map[string]any{}
 			maps.Copy(extra, wire.Extra)
 			extra["seed"] = sample
@@ -103,8 +103,8 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	return wire, 0
 }
 
-// StoredRequest is a request as the store knows it. revision is that of the
-// model's weights, and sample tells the answers to equal requests apart.
+// StoredRequest returns the key of a request in the store. revision is the revision of the
+// model's weights; sample distinguishes answers to equal requests.
 func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sample int) (cache.Request, error) {
 	r := cache.Request{Kind: cache.KindChat, Model: wire.Model, Revision: revision, Prompt: wire.Prompt, Sample: sample}
 	values, err := plain(wire.Extra)
@@ -131,10 +131,10 @@ func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sam
 	return r, err
 }
 
-// plain are further fields of a request as decoded JSON, a new map.
+// plain returns a copy of a request's extra fields as decoded JSON.
 func plain(extra map[string]any) (map[string]any, error) {
 	values := map[string]any{}
-	maps.Copy(values, extra) // never nil, which is no object
+	maps.Copy(values, extra) // not nil, which would encode as null
 	text, err := json.Marshal(values)
 	if err != nil {
 		return nil, fmt.Errorf("the further fields cannot be written as JSON: %w", err)
@@ -145,7 +145,7 @@ func plain(extra map[string]any) (map[string]any, error) {
 	return values, d.Decode(&values)
 }
 
-// settle makes a report of the answer to a task, or says what is asked next.
+// settle makes a report of the answer to a task, or returns the next task.
 func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	a := &t.answer
 	retries := j.cfg.policy.retry > 0
@@ -174,13 +174,13 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 			return nil, t.again(func(n *task) { n.room++ })
 		}
 		r.Outcome, r.Score = analysis.Cut, nil
-		r.Detail = "the limit of tokens has cut the answer"
+		r.Detail = "the token limit cut the answer off"
 		return r, nil
 	}
 	return j.retried(t, r)
 }
 
-// addErrors gives a report the errors that earlier turns state.
+// addErrors adds the errors stated in earlier turns to a report.
 func (j *Judge) addErrors(t *task, r *analysis.Report) {
 	for i, p := range j.errors {
 		if p == nil || i >= len(t.answers) {
@@ -197,8 +197,8 @@ func (j *Judge) addErrors(t *task, r *analysis.Report) {
 	}
 }
 
-// retried is another sample in place of a report without a score, where the
-// policy asks for one.
+// retried returns another sample to replace a report without a score, if the policy asks
+// for one.
 func (j *Judge) retried(t *task, r *analysis.Report) (*analysis.Report, *task) {
 	if p := j.cfg.policy; r.Outcome == analysis.Unparseable && t.tries < p.retry {
 		return nil, t.again(func(n *task) { n.tries, n.answers = n.tries+1, nil })
@@ -206,12 +206,12 @@ func (j *Judge) retried(t *task, r *analysis.Report) (*analysis.Report, *task) {
 	return r, nil
 }
 
-// next is the task of the turn that follows an answer.
+// next returns the task of the turn after an answer.
 func (t *task) next(answer string) *task {
 	return t.again(func(n *task) { n.answers = append(n.answers[:len(n.answers):len(n.answers)], answer) })
 }
 
-// again is another task for the same cell.
+// again returns another task for the same cell.
 func (t *task) again(change func(*task)) *task {
 	n := *t
 	n.answer, n.err, n.question = cache.Answer{}, nil, ask.Question{}
@@ -219,9 +219,8 @@ func (t *task) again(change func(*task)) *task {
 	return &n
 }
 
-// whole reports whether an answer that was cut states its score all the same:
-// a number, and not the beginning of one, before it explains itself. A list of
-// errors is whole only at its end.
+// whole reports whether a truncated answer states its score nevertheless: a complete
+// number, before any explanation. A list of errors is complete only at its end.
 func (j *Judge) whole(text string, r *analysis.Report) bool {
 	switch j.cfg.judge.answer.Kind {
 	case answer.Number, answer.Stars, answer.Classes:
@@ -236,7 +235,7 @@ func (j *Judge) whole(text string, r *analysis.Report) bool {
 	return before.Outcome.HasScore() && *before.Score == *r.Score
 }
 
-// readLikelihood makes a report of the tokens of a prompt.
+// readLikelihood makes a report from the tokens of a prompt.
 func readLikelihood(text string, prefix int) *analysis.Report {
 	mean, n := 0.0, 0
 	tokens, err := llm.ParseTokens(text)
@@ -249,8 +248,8 @@ func readLikelihood(text string, prefix int) *analysis.Report {
 	return &analysis.Report{Outcome: analysis.Scored, Score: &mean, Detail: fmt.Sprintf("mean of %d tokens", n), Raw: &text}
 }
 
-// promptCut compares the server's count with the least that the prompt can
-// have: hardly any text has a token for sixteen bytes.
+// promptCut compares the server's count with the fewest tokens that the prompt can have:
+// hardly any text has under one token per sixteen bytes.
 func (t *task) promptCut() bool {
 	counted := t.answer.PromptTokens
 	if counted == 0 {

@@ -12,8 +12,7 @@ import (
 	"github.com/refract-eval/refract/internal/guard"
 )
 
-// The variables that stand for texts of a segment, and for the answer to the
-// turn before.
+// The variables for the texts of a segment, and for the answer to the previous turn.
 const (
 	sourceVar    = "src"
 	referenceVar = "ref"
@@ -25,24 +24,24 @@ func isField(name string) bool {
 	return name == sourceVar || name == referenceVar || name == outputVar || name == answerVar
 }
 
-// template is a text with all variables filled in but for those of the
-// segment. It is rendered in one pass: nothing in a text is ever expanded.
+// template is a text in which all variables except those of the segment are filled in. It
+// is rendered in one pass, so nothing in a text is ever expanded.
 type template []piece
 
-// piece is literal text, or a text of the segment where Field is set.
+// piece is literal text, or a text of the segment if Field is set.
 type piece struct {
 	Text  string `json:"text,omitempty"`
 	Field string `json:"field,omitempty"` // src, ref, out or answer
 }
 
-// The name of a variable, and what has braces in a template.
+// The form of variable names, and the parts of a template with braces.
 var (
 	nameForm  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	braceForm = regexp.MustCompile(`\{\{|\}\}|\{([a-z][a-z0-9_]*)\}|[{}]`)
 )
 
-// scan splits a template's text at its variables; a piece's Field is the name
-// of any variable.
+// scan splits a template's text at its variables; a piece's Field is the name of any
+// variable.
 func scan(text string) (template, error) {
 	var t template
 	literal := func(s string) {
@@ -69,18 +68,16 @@ func scan(text string) (template, error) {
 	return t, nil
 }
 
-// variable is what a template may name: a template of its own, or literal
-// text.
+// variable is what a template may name: another template, or literal text.
 type variable struct {
 	text    string
 	literal bool
 }
 
-// maxTemplate bounds a template with its variables filled in, in bytes and variables
-// together.
+// maxTemplate bounds a template after filling in its variables: bytes plus variables.
 const maxTemplate = 1 << 20
 
-// compile fills in all variables but those of the segment.
+// compile fills in all variables except those of the segment.
 func compile(text string, variables map[string]variable) (template, error) {
 	c := compiler{variables: variables, room: maxTemplate}
 	if err := c.add(text); err != nil {
@@ -95,11 +92,11 @@ type compiler struct {
 	done      template
 	pending   strings.Builder // literal text after done
 	room      int
-	path      []string // the variables that are being filled in, each named by the one before
+	path      []string // the variables being filled in, each named by the one before
 }
 
-// flush makes one piece of all literal text between two fields, so that
-// templates of the same content are equal.
+// flush merges all literal text between two fields into one piece, so that templates with
+// the same content are equal.
 func (c *compiler) flush() {
 	if c.pending.Len() > 0 {
 		c.done = append(c.done, piece{Text: c.pending.String()})
@@ -127,7 +124,7 @@ func (c *compiler) add(text string) error {
 			c.room -= len(v.text)
 			c.pending.WriteString(v.text)
 		case slices.Contains(c.path, p.Field):
-			return fmt.Errorf("{%s} comes back to itself through what it names", p.Field)
+			return fmt.Errorf("{%s} contains itself", p.Field)
 		default:
 			c.path = append(c.path, p.Field)
 			if err := c.add(v.text); err != nil {
@@ -147,8 +144,8 @@ func (t template) names(field string) bool {
 	return slices.ContainsFunc(t, func(p piece) bool { return p.Field == field })
 }
 
-// render fills the template, with fences around the texts or without. answer is
-// that to the turn before.
+// render fills the template, with or without fences around the texts. answer is the answer
+// to the previous turn.
 func (t template) render(f Fields, answer string, fenced bool) string {
 	texts := map[string][2]string{
 		sourceVar: {guard.Source, f.Source}, referenceVar: {guard.Reference, f.Reference},

@@ -44,7 +44,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// joined has one piece in place of several of literal text.
+// joined merges adjacent pieces of literal text.
 func joined(t template) template {
 	var out template
 	for _, p := range t {
@@ -67,8 +67,8 @@ var anyText = rapid.Custom(func(t *rapid.T) string {
 	return strings.Join(parts, "")
 })
 
-// TestRenderIsOnePass wants that a prompt is the template's own text with the
-// texts in their places, whatever these hold.
+// A rendered prompt is the template's text with the given texts inserted unchanged,
+// whatever they contain.
 func TestRenderIsOnePass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := Fields{anyText.Draw(t, "source"), anyText.Draw(t, "reference"), anyText.Draw(t, "hypothesis")}
@@ -102,7 +102,7 @@ func TestRenderIsOnePass(t *testing.T) {
 
 func TestCompileLimits(t *testing.T) {
 	circle := map[string]variable{"a": {text: "{b}"}, "b": {text: "{a}"}}
-	if _, err := compile("{a}", circle); err == nil || !strings.Contains(err.Error(), "{a} comes back to itself") {
+	if _, err := compile("{a}", circle); err == nil || !strings.Contains(err.Error(), "{a} contains itself") {
 		t.Errorf("circle: %v", err)
 	}
 	doubling := map[string]variable{}

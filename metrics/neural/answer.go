@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// result is what an answer says of the rows of its request.
+// result holds an answer's values for the rows of its request.
 type result struct {
 	version string
 	scores  []float64
@@ -18,12 +18,11 @@ type result struct {
 	facts   *facts             // or nil
 }
 
-// check reads the answer to a request. An error says what the server did
-// wrong.
+// check reads the answer to a request. An error says what the server did wrong.
 func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 	n := len(all)
 	if a.ID != "" && a.ID != id {
-		return nil, fmt.Errorf("gave an answer to another request: its id is %.60q in place of %q", a.ID, id)
+		return nil, fmt.Errorf("gave an answer to another request: its id is %.60q instead of %q", a.ID, id)
 	}
 	scores, err := values[float64](a, output, fp32Type, n)
 	if err != nil {
@@ -34,7 +33,7 @@ func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 		if math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 {
 			return nil, fmt.Errorf("gave %v as score %d of %d", v, i+1, n)
 		}
-		scores[i] = float64(float32(v)) // as binary data have it
+		scores[i] = float64(float32(v)) // as in binary data
 	}
 	if f.spans {
 		spans, err := values[string](a, outSpans, bytesType, n)
@@ -60,7 +59,7 @@ func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 	return out, nil
 }
 
-// values are those of an output, which has n of them.
+// values returns the n values of an output.
 func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, error) {
 	found := -1
 	for i := range a.Outputs {
@@ -77,15 +76,15 @@ func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, e
 	t := &a.Outputs[found]
 	switch {
 	case !sameType(t.Datatype, datatype):
-		return nil, fmt.Errorf("gave %q as %.20q in place of %s", name, t.Datatype, datatype)
+		return nil, fmt.Errorf("gave %q as %.20q instead of %s", name, t.Datatype, datatype)
 	case len(t.Data) == 0:
 		return nil, fmt.Errorf("gave no values of %q as JSON; binary tensors are not read", name)
 	case !slices.Equal(t.Shape, []int{n}) && !slices.Equal(t.Shape, []int{n, 1}) && (n != 1 || len(t.Shape) > 0): // MLServer writes columns, squeeze a number
 		return nil, fmt.Errorf("gave %q of the shape %.60s for %s", name, fmt.Sprint(t.Shape), english.Count(n, "row"))
 	}
-	var given []*T // null is no value
+	var given []*T // null is an error
 	err := json.Unmarshal(t.Data, &given)
-	var rows [][]*T // the protocol's natural form of [n 1]
+	var rows [][]*T // the protocol's natural form for shape [n 1]
 	if err != nil && len(t.Shape) == 2 && json.Unmarshal(t.Data, &rows) == nil &&
 		!slices.ContainsFunc(rows, func(row []*T) bool { return len(row) != 1 }) {
 		given, err = slices.Concat(rows...), nil
@@ -103,7 +102,7 @@ func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, e
 	return out, nil
 }
 
-// errorSpan is an error as a model states it. Offsets count code points.
+// errorSpan is an error as stated by a model. Offsets count code points.
 type errorSpan struct {
 	Text       string   `json:"text"`
 	Severity   string   `json:"severity"`
@@ -112,12 +111,11 @@ type errorSpan struct {
 	Confidence *float64 `json:"confidence"`
 }
 
-// explain makes a report of a row's error spans. An error says what the server did
-// wrong.
+// explain makes a report of a row's error spans. An error says what the server did wrong.
 func explain(spans string, score float64, hypothesis string) (*analysis.Report, error) {
 	var stated []errorSpan
 	if err := json.Unmarshal([]byte(spans), &stated); err != nil {
-		return nil, fmt.Errorf("gave error spans that are no list of {text, severity, start, end}")
+		return nil, fmt.Errorf("gave error spans that are not a list of {text, severity, start, end}")
 	}
 	var errors []analysis.Error
 	for _, s := range stated {
@@ -125,7 +123,7 @@ func explain(spans string, score float64, hypothesis string) (*analysis.Report, 
 		switch e.Severity {
 		case analysis.Critical, analysis.Major, analysis.Minor:
 		default:
-			return nil, fmt.Errorf("gave an error span of the severity %.60q in place of minor, major or critical", s.Severity)
+			return nil, fmt.Errorf("gave an error span of the severity %.60q instead of minor, major or critical", s.Severity)
 		}
 		if s.Confidence != nil {
 			e.Explanation = fmt.Sprintf("confidence %.2f", *s.Confidence)
@@ -136,7 +134,7 @@ func explain(spans string, score float64, hypothesis string) (*analysis.Report, 
 	out.Raw = &spans
 	characters := []rune(hypothesis)
 	for i, s := range stated {
-		// Where the text occurs twice, the offsets say which of them it is.
+		// If the text occurs twice, the offsets say which occurrence is meant.
 		if s.Start != nil && s.End != nil && 0 <= *s.Start && *s.Start < *s.End && *s.End <= len(characters) && string(characters[*s.Start:*s.End]) == s.Text {
 			out.Errors[i].Place, out.Errors[i].Span = analysis.InHypothesis, analysis.Span{Start: *s.Start, End: *s.End}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// facts are what a model says of itself, in its output "facts".
+// facts are what a model says about itself, in its output "facts".
 type facts struct {
 	Name      string                     `json:"name"`
 	Version   string                     `json:"version"`
@@ -23,13 +23,13 @@ type facts struct {
 	Upper     *float64                   `json:"upper"`
 
 	info metrics.Info // direction and bounds
-	text string       // compact JSON, to compare
+	text string       // compact JSON, for comparison
 }
 
 func parseFacts(text string) (*facts, error) {
 	var f facts
 	if err := json.Unmarshal([]byte(text), &f); err != nil {
-		return nil, errors.New("gave facts that are no JSON, or of another form")
+		return nil, errors.New("gave facts that are not JSON of the documented form")
 	}
 	if f.Name == "" || f.Version == "" {
 		return nil, errors.New("gave facts without a name and a version")
@@ -54,14 +54,14 @@ func parseFacts(text string) (*facts, error) {
 // plain are keys of a signature.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// ownKeys are those of sign.
+// ownKeys are the keys that sign sets.
 var ownKeys = []string{"model", "model-version", "platform", "datatype", "metric", "metric-version", "output"}
 
-// sign appends what the facts state.
+// sign appends the facts to a signature.
 func (f *facts) sign(s metrics.Signature) metrics.Signature {
 	s = s.With("metric", f.Name).With("metric-version", f.Version)
 	for _, key := range slices.Sorted(maps.Keys(f.Signature)) {
-		var text string // or another value, as it is written
+		var text string // any value other than a string keeps its JSON form
 		if json.Unmarshal(f.Signature[key], &text) != nil {
 			text = string(f.Signature[key])
 		}

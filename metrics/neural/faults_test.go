@@ -28,13 +28,13 @@ func body(status int, kind, text string) func(w http.ResponseWriter, r *llmtest.
 	}
 }
 
-// output makes an answer of one output.
+// output makes an answer with one output.
 func output(text string) func(w http.ResponseWriter, r *llmtest.OIPRequest) {
 	return body(http.StatusOK, "application/json", `{"id":"ID","model_name":"fake","model_version":"1","outputs":[`+text+`]}`)
 }
 
-// TestFaults has servers answer the first request after the probe, of one block,
-// in every wrong way. The probe is right.
+// In TestFaults servers answer the probe correctly, and the first request after it, of one
+// block, in every wrong way.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault func(w http.ResponseWriter, r *llmtest.OIPRequest)
@@ -46,7 +46,7 @@ func TestFaults(t *testing.T) {
 		"control characters":          {body(400, "text/plain", "{\"error\":\"\\u001b[2Jgone\"}\r\n"), `(400): \x1b[2Jgone`},
 		"an endless error":            {body(400, "text/plain", `{"error":"`+strings.Repeat("no ", 5000)+`"}`), "(400): no no"},
 		"no JSON":                     {body(200, "application/json", `certainly!`), "gave an answer that is not JSON (200)"},
-		"a web page":                  {body(200, "text/html", `<html>login</html>`), "gave a web page in place of an answer"},
+		"a web page":                  {body(200, "text/html", `<html>login</html>`), "gave a web page instead of an answer"},
 		"an error in a 200":           {body(200, "application/json", `{"error":"cannot"}`), `failed (500) after 4 attempts: "cannot"`},
 		"invalid UTF-8":               {body(200, "application/json", "{\"id\":\"\xff\"}"), "gave an answer that is not valid UTF-8"},
 		"NaN":                         {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,NaN,0,0,0,0]}`), "gave an answer that is not JSON (200)"},
@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 		"texts":                       {output(`{"name":"score","shape":[9],"datatype":"FP32","data":["0.5"]}`), "that are not all FP32"},
 		"object":                      {output(`{"name":"score","shape":[9],"datatype":"FP32","data":{"a":1}}`), "that are not all FP32"},
 		"no output":                   {output(``), `gave no output "score"`},
-		"another type":                {output(`{"name":"score","shape":[9],"datatype":"BYTES","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" as "BYTES" in place of FP32`},
+		"another type":                {output(`{"name":"score","shape":[9],"datatype":"BYTES","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" as "BYTES" instead of FP32`},
 		"binary":                      {output(`{"name":"score","shape":[9],"datatype":"FP32","parameters":{"binary_data_size":36}}`), `gave no values of "score" as JSON`},
 		"rows of two":                 {output(`{"name":"score","shape":[9,1],"datatype":"FP32","data":[[0,0],[0],[0],[0],[0],[0],[0],[0],[]]}`), "that are not all FP32"},
 		"another shape":               {output(`{"name":"score","shape":[3,3],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" of the shape [3 3] for 9 rows`},
@@ -67,7 +67,7 @@ func TestFaults(t *testing.T) {
 		"no facts":          {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]}`), `gave no output "facts"`},
 		"facts that are none": {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]},{"name":"facts","shape":[1],"datatype":"BYTES","data":["{}"]}`),
 			"gave facts without a name and a version"},
-		"another model": {body(200, "application/json", `{"id":"ID","model_name":"other","outputs":[]}`), `gave an answer of the model "other" in place of "fake"`},
+		"another model": {body(200, "application/json", `{"id":"ID","model_name":"other","outputs":[]}`), `gave an answer of the model "other" instead of "fake"`},
 		"too long":      {body(200, "application/json", strings.Repeat(" ", 1<<20)), "gave an answer of more than"},
 		"beyond its bounds": {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,1.5,0]},{"name":"facts","shape":[1],"datatype":"BYTES","data":[FACTS]}`),
 			"gave 1.5 as score 8 of 9, where its bounds are 0 and 1"},
@@ -91,19 +91,19 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestChanges has one answer after the probe differ.
+// In TestChanges an answer after the probe differs.
 func TestChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(a *llmtest.OIPAnswer)
 		want   string
 	}{
 		"version": {func(a *llmtest.OIPAnswer) { a.Version = "2" }, `gave an answer of version "2" of the model, and of version "1" at first`},
-		"model":   {func(a *llmtest.OIPAnswer) { a.Model = "other" }, `gave an answer of the model "other" in place of "fake"`},
+		"model":   {func(a *llmtest.OIPAnswer) { a.Model = "other" }, `gave an answer of the model "other" instead of "fake"`},
 		"facts": {func(a *llmtest.OIPAnswer) {
 			a.Outputs[2].Data = []string{`{"name":"other","version":"1","direction":"lower"}`}
 		}, `gave other facts than at first:`},
-		"spans":    {func(a *llmtest.OIPAnswer) { a.Outputs[1].Data.([]string)[2] = "none" }, "gave error spans that are no list"},
-		"severity": {func(a *llmtest.OIPAnswer) { a.Outputs[1].Data.([]string)[2] = `[{"text":"a","severity":"bad"}]` }, `the severity "bad" in place of`},
+		"spans":    {func(a *llmtest.OIPAnswer) { a.Outputs[1].Data.([]string)[2] = "none" }, "gave error spans that are not a list"},
+		"severity": {func(a *llmtest.OIPAnswer) { a.Outputs[1].Data.([]string)[2] = `[{"text":"a","severity":"bad"}]` }, `the severity "bad" instead of`},
 		"short":    {func(a *llmtest.OIPAnswer) { a.Outputs[0].Data = a.Outputs[0].Data.([]float32)[1:] }, `gave 8 values of "score" for 9 rows`},
 		"type":     {func(a *llmtest.OIPAnswer) { a.Outputs[0].Datatype = "INT8" }, `"INT8"`},
 	} {
@@ -122,7 +122,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestStart has models that are no metric.
+// In TestStart the models are not metrics.
 func TestStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		server  *llmtest.OIP
@@ -133,9 +133,9 @@ func TestStart(t *testing.T) {
 		"version":        {&llmtest.OIP{}, ",version=7", `unknown model`},
 		"output":         {&llmtest.OIP{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
 		"its own facts":  {&llmtest.OIP{}, ",direction=lower", `leave out direction`},
-		"texts":          {&llmtest.OIP{Datatype: "BYTES"}, "", `tensor "score" is "BYTES" in place of FP32`},
+		"texts":          {&llmtest.OIP{Datatype: "BYTES"}, "", `tensor "score" is "BYTES" instead of FP32`},
 		"a key":          {&llmtest.OIP{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY"},
-		"no JSON facts":  {&llmtest.OIP{Facts: "none"}, "", "gave facts that are no JSON"},
+		"no JSON facts":  {&llmtest.OIP{Facts: "none"}, "", "gave facts that are not JSON"},
 		"strange bounds": {&llmtest.OIP{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
 		"needs a source": {&llmtest.OIP{NoSource: true}, "", `facts say that it needs ["source" "reference"], and its inputs are "hypothesis", "reference"`},
 		"needs none":     {&llmtest.OIP{Facts: `{"name":"a","version":"1","direction":"higher","needs":["reference"]}`}, "", `facts say that it needs ["reference"], and its inputs are "hypothesis", "source"`},
@@ -149,7 +149,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// many are blocks with one hypothesis and one reference each.
+// many returns blocks with one hypothesis and one reference each.
 func many(n int) []metrics.Block {
 	blocks := make([]metrics.Block, n)
 	for i := range blocks {
@@ -159,7 +159,7 @@ func many(n int) []metrics.Block {
 	return blocks
 }
 
-// scores are the values of the first cells.
+// scores returns the values of the first cells.
 func scores(t *testing.T, m metrics.Metric, blocks []metrics.Block) (out []float64) {
 	t.Helper()
 	all, err := m.Score(t.Context(), blocks)
@@ -225,12 +225,12 @@ func TestTwoServers(t *testing.T) {
 	}
 }
 
-// TestKeepsWhatCame has the blocks that were answered before a fault keep their scores.
+// The blocks that were answered before a fault keep their scores.
 func TestKeepsWhatCame(t *testing.T) {
 	one := quick
 	one.Client.MaxInFlight = 1
 	m, err := open(t, ",batch=1", &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, _ *llmtest.OIPRequest) bool {
-		if n >= 5 { // behind the probe and 3 blocks: a call may begin before the fault of another ends all
+		if n >= 5 { // after the probe and 3 blocks: a call may begin before the fault of another ends all
 			llmtest.OIPFail(w, http.StatusBadRequest, "no")
 		}
 		return n >= 5
@@ -310,7 +310,7 @@ func TestManyRows(t *testing.T) {
 	if s.Rows() != len(blocks)+1 || s.Calls() > 100 {
 		t.Errorf("%d rows in %d requests", s.Rows(), s.Calls())
 	}
-	// Equal rows are asked for once, and each text is sent once.
+	// Equal rows are requested once, and each text is sent once.
 	before, texts := s.Rows(), s.Texts()
 	scores(t, m, slices.Repeat(blocks[:10], 20))
 	if s.Rows()-before != 10 || s.Texts()-texts != 12 {
@@ -318,7 +318,7 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// anyVersion serves a model that a request names with any version.
+// anyVersion serves the same model under any version.
 type anyVersion struct{ *llmtest.OIP }
 
 func (s anyVersion) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -326,7 +326,7 @@ func (s anyVersion) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.OIP.ServeHTTP(w, r)
 }
 
-// TestVersion has a server that heeds no version be told from the one that is asked for.
+// A server that ignores the requested version is found out.
 func TestVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		server  *llmtest.OIP
@@ -335,7 +335,7 @@ func TestVersion(t *testing.T) {
 	}{
 		"right":             {&llmtest.OIP{}, "1", ""},
 		"not on the server": {&llmtest.OIP{}, "9", `the model has no version "9": the server has 1`},
-		"another answers":   {&llmtest.OIP{Change: func(_ int, a *llmtest.OIPAnswer) { a.Version = "2" }}, "1", `gave an answer of version "2" of the model in place of "1"`},
+		"another answers":   {&llmtest.OIP{Change: func(_ int, a *llmtest.OIPAnswer) { a.Version = "2" }}, "1", `gave an answer of version "2" of the model instead of "1"`},
 	} {
 		_, err := open(t, ",version="+c.version, anyVersion{c.server}, quick)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -344,7 +344,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestBudget has requests after the probe count.
+// Requests after the probe count against the budget.
 func TestBudget(t *testing.T) {
 	for name, limits := range map[string]ask.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
 		b := ask.NewBudget(limits, nil)

@@ -27,7 +27,7 @@ func sameType(given, due string) bool {
 	return given == due || due == fp32Type && (given == "FP64" || given == "FP16")
 }
 
-// description is a server's metadata of a model. A dimension of -1 is of any length.
+// description is a server's metadata of a model. A dimension of -1 may have any length.
 type description struct {
 	Name     string   `json:"name"`
 	Versions []string `json:"versions"`
@@ -36,14 +36,14 @@ type description struct {
 	Outputs  []tensor `json:"outputs"`
 }
 
-// form says what a model is asked for, and with what.
+// form says which inputs and outputs a model has.
 type form struct {
 	reads        [3]bool // by column
-	flat         bool    // each row has its own texts, and not each text once
-	spans, facts bool    // what it gives besides scores
+	flat         bool    // each row has its own texts; otherwise each text is sent once
+	spans, facts bool    // whether it also gives these outputs
 }
 
-// formOf finds the form of a model that is to give an output.
+// formOf finds the form of a model that should have an output.
 func formOf(d *description, output string) (*form, error) {
 	var wrong error
 	has := func(all []tensor, name, datatype string, shapes ...[]int) bool {
@@ -54,9 +54,9 @@ func formOf(d *description, output string) (*form, error) {
 		t := all[i]
 		switch {
 		case !sameType(t.Datatype, datatype):
-			wrong = fmt.Errorf("the model's tensor %q is %.20q in place of %s", name, t.Datatype, datatype)
+			wrong = fmt.Errorf("the model's tensor %q is %.20q instead of %s", name, t.Datatype, datatype)
 		case len(t.Shape) > 0 && !slices.ContainsFunc(shapes, func(s []int) bool { return slices.Equal(s, t.Shape) }):
-			wrong = fmt.Errorf("the model's tensor %q has the shape %.60s in place of %v; a model of Triton has max_batch_size 0", name, fmt.Sprint(t.Shape), shapes[0])
+			wrong = fmt.Errorf("the model's tensor %q has the shape %.60s instead of %v; a model of Triton has max_batch_size 0", name, fmt.Sprint(t.Shape), shapes[0])
 		}
 		return true
 	}

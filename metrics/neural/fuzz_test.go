@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzAnswer reads what any server may send. An answer is whole and
-// finite, or an error.
+// FuzzAnswer reads arbitrary answers. An answer is complete and finite, or an error.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"1","model_version":"1","outputs":[{"name":"score","shape":[2],"datatype":"FP32","data":[0.5,[1]]}]}`,

@@ -8,9 +8,9 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Unserved makes a metric of each name that users know and for which there is a server
-// in metrics/neural/server: it says how to get one. A model that is served states its own
-// needs and bounds, which are the ones that count.
+// Unserved makes a metric for each name for which there is a server in
+// metrics/neural/server. It says how to start one. A served model states its own needs and
+// bounds, which take precedence.
 func Unserved() (out []metrics.Factory) {
 	const higher, lower = metrics.HigherIsBetter, metrics.LowerIsBetter
 	inf := math.Inf(1)
@@ -24,8 +24,8 @@ func Unserved() (out []metrics.Factory) {
 			},
 		})
 	}
-	// As published, with the usual checkpoint; the licence is that of code and checkpoint,
-	// "" where the authors state none.
+	// As published, with the usual checkpoint. The licence is that of code and checkpoint, ""
+	// if the authors state none.
 	known("bertscore", false, true, higher, -1, 1, "similarity of tokens in context, greedily matched", "https://arxiv.org/abs/1904.09675", "MIT")
 	known("moverscore", false, true, higher, -inf, 1, "cost of moving the tokens of one text to those of another", "https://arxiv.org/abs/1909.02622", "MIT")
 	known("bartscore", false, true, higher, -inf, 0, "likelihood of a text given another", "https://arxiv.org/abs/2106.11520", "Apache-2.0")

@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract/metrics/neural"
 )
 
-// TestKnown wants every metric that metrics/neural/server serves in the table.
+// The table has every metric that metrics/neural/server serves.
 func TestKnown(t *testing.T) {
 	var names []string
 	for _, k := range neural.Unserved() {

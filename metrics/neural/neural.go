@@ -18,26 +18,26 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Name is that of the metric in a spec.
+// Name is the name of the metric in a spec.
 const Name = "oip"
 
 // KeyVariable is the environment variable that holds the bearer token.
 const KeyVariable = "OIP_API_KEY"
 
-// Environment gives metrics the ways of a program.
+// Environment configures metrics.
 type Environment struct {
-	// Client has limits, times and retries; its servers are those of the spec.
+	// Client has limits, timeouts and retries; the servers come from the spec.
 	Client llm.Config
 	Key    string        // bearer token; "" for none
-	Wait   time.Duration // for a server that is not ready at first
-	// Budget bounds the calls that score, without a cost; nil for no bound.
+	Wait   time.Duration // how long to wait for a server that is not ready
+	// Budget bounds the number of scoring calls, not their cost; nil means no bound.
 	Budget *ask.Budget
-	// Warn, if not nil, is told of each server of several that does not answer at first.
+	// Warn, if not nil, is called for each of several servers that does not answer at first.
 	Warn func(error)
 }
 
-// Factory makes metrics "oip:URL/MODEL[,OPTION=VALUE…]". open is called for each
-// metric that is made.
+// Factory makes metrics "oip:URL/MODEL[,OPTION=VALUE…]". open is called for each new
+// metric.
 func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 	return metrics.Factory{
 		Name: Name, Runs: "OIP server", Summary: "a neural metric on a server of the Open Inference Protocol: COMET, BERTScore, …", Tail: "URL/MODEL[,OPTION=VALUE…]", Options: options,
@@ -59,7 +59,7 @@ func Factory(open func(context.Context) (Environment, error)) metrics.Factory {
 type metric struct {
 	spec   spec
 	client *llm.Client
-	budget *ask.Budget // of the calls that score
+	budget *ask.Budget // of the scoring calls
 	form   *form
 	info   metrics.Info
 	sig    metrics.Signature
@@ -69,11 +69,11 @@ type metric struct {
 	ids   atomic.Int64
 }
 
-// inFlight is how many requests a server has at a time: enough to keep it busy
-// while others are on their way.
+// inFlight is the number of concurrent requests per server: enough to keep it busy while
+// others are on their way.
 const inFlight = 4
 
-// newMetric asks the servers what the model is, and returns it as a metric, or a
+// newMetric asks the servers about the model and returns it as a metric, or a
 // *metrics.StartError.
 func newMetric(ctx context.Context, s spec, env Environment) (metrics.Metric, error) {
 	m := &metric{spec: s, budget: env.Budget}
@@ -95,12 +95,12 @@ func newMetric(ctx context.Context, s spec, env Environment) (metrics.Metric, er
 		}
 		return nil, &metrics.StartError{Name: s.name(), Err: err}
 	}
-	m.info.Pace = metrics.Pace{Batch: 256, Calls: most} // a call has room for some requests of many texts
+	m.info.Pace = metrics.Pace{Batch: 256, Calls: most} // a call has room for a few requests with many texts
 	return m, nil
 }
 
-// begin asks the servers what the model is, and has it score one pair, which shows what
-// the model says of itself.
+// begin asks the servers about the model and has it score one pair, which shows the model's
+// facts.
 func (m *metric) begin(ctx context.Context, env Environment) error {
 	d, err := m.describe(ctx, env)
 	if err != nil {
@@ -126,7 +126,7 @@ func (m *metric) begin(ctx context.Context, env Environment) error {
 	}
 	m.first, m.info.Explains, m.info.Keep = first, m.form.spans, metrics.KeepAlways
 	if facts == nil {
-		m.info.Keep = metrics.KeepNever // a model without facts does not say when its numbers change
+		m.info.Keep = metrics.KeepNever // without facts, we cannot know when a model's numbers change
 	}
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.reads[source], m.form.reads[reference]
 	m.sig = metrics.Signature{{Key: "model", Value: m.spec.model}}
@@ -144,8 +144,8 @@ func (m *metric) begin(ctx context.Context, env Environment) error {
 	return nil
 }
 
-// describe is what all servers say of the model, but for those that say nothing: they
-// may be well later, and are held to the first answer then.
+// describe returns what all servers say about the model. Servers that do not answer are
+// skipped: if they recover, their answers must agree with the first one.
 func (m *metric) describe(ctx context.Context, env Environment) (*description, error) {
 	faults := m.client.Await(ctx, "", env.Wait)
 	found := make([]description, len(faults))

@@ -17,7 +17,7 @@ import (
 
 var quick = neural.Environment{Client: llm.Config{MaxRetryWait: 20 * time.Millisecond, MaxRetries: 3}}
 
-// open makes the metric of a server, or of several.
+// open makes the metric of one server, or of several.
 func open(t *testing.T, options string, s http.Handler, env neural.Environment, also ...http.Handler) (metrics.Metric, error) {
 	t.Helper()
 	h := httptest.NewServer(s)

@@ -8,7 +8,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// row is what has one score: texts by column. What the metric does not need is "".
+// row is what gets one score: texts by column. A text that the metric does not need is "".
 type row [3]string
 
 // The columns of rows, and of pairs.
@@ -18,10 +18,10 @@ const (
 	reference
 )
 
-// rows are the cells of a call of Score, equal ones once.
+// rows are the distinct cells of a call of Score.
 type rows struct {
 	all []row
-	at  [][]int // of each block: the row of each cell
+	at  [][]int // the row of each cell, by block
 }
 
 // rowsOf makes rows of blocks, by segment, then system, then reference.
@@ -62,11 +62,11 @@ func (r *rows) place(values []float64, reports []*analysis.Report, explains bool
 	return out
 }
 
-// rowBytes is what a row counts beside its texts.
+// rowBytes is what a row counts besides its texts.
 const rowBytes = 12
 
-// parts cuts rows into requests of up to a number of bytes of text, each text counted
-// once unless they are flat. A request has at least one row.
+// parts cuts rows into requests of up to a number of bytes of text. Each text counts once,
+// unless rows are flat. A request has at least one row.
 func parts(all []row, most int, flat bool) (out [][]row) {
 	start, size := 0, 0
 	seen := map[string]bool{}
@@ -94,7 +94,7 @@ func parts(all []row, most int, flat bool) (out [][]row) {
 	return out
 }
 
-// tensor is one of a request or an answer.
+// tensor is an input or output in a message.
 type tensor struct {
 	Name     string `json:"name"`
 	Datatype string `json:"datatype,omitempty"`
@@ -102,10 +102,10 @@ type tensor struct {
 	Data     any    `json:"data,omitempty"`
 }
 
-// inputs are the tensors of a request. By segment it has each text once, and pairs with the indices of a
-// row's source, hypothesis and reference, -1 where the metric needs none; flat, each row
-// has its own texts. A text that is
-// not UTF-8 is an error, as servers refuse or change it.
+// inputs returns the tensors of a request. By segment, it has each text once, and pairs
+// with the indices of a row's source, hypothesis and reference, -1 for a text not needed.
+// Flat, each row has its own texts. A text that is not valid UTF-8 is an error, because
+// servers refuse or change it.
 func (f *form) inputs(all []row) ([]tensor, error) {
 	var out []tensor
 	pairs := make([]int32, 3*len(all))
@@ -137,7 +137,7 @@ func (f *form) inputs(all []row) ([]tensor, error) {
 	return append(out, tensor{inPairs, int32Type, []int{len(all), 3}, pairs}), nil
 }
 
-// outputs are the tensors of an answer.
+// outputs returns the tensors to ask for.
 func (f *form) outputs(score string) []tensor {
 	out := []tensor{{Name: score}}
 	if f.spans {

@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// path is that of the model, or of what is below it.
+// path is the URL path of the model, or of something below it.
 func (s *spec) path(below string) string {
 	path := "/v2/models/" + url.PathEscape(s.model)
 	if s.version != "" {
@@ -20,7 +20,7 @@ func (s *spec) path(below string) string {
 	return path + below
 }
 
-// metadata asks for the description of the model.
+// metadata is the call for the description of the model.
 func (s *spec) metadata(into *description) llm.Call {
 	return llm.Call{Method: http.MethodGet, Path: s.path(""), Model: s.model, Most: 1 << 20, Read: func(_ string, _ *http.Response, body []byte) error {
 		return unmarshal(body, into)
@@ -37,7 +37,7 @@ func unmarshal(body []byte, into any) error {
 	return err
 }
 
-// answer is an inference response. Members are "" where they are not said.
+// answer is an inference response. Fields are "" if absent.
 type answer struct {
 	ID      string          `json:"id"`
 	Model   string          `json:"model_name"`
@@ -51,8 +51,8 @@ type answer struct {
 	} `json:"outputs"`
 }
 
-// infer makes a call for the scores of rows; read takes the answer, and says what is
-// wrong with it.
+// infer makes a call for the scores of rows. read gets the answer, and says what is wrong
+// with it.
 func (m *metric) infer(id string, all []row, read func(server string, a *answer) error) (llm.Call, error) {
 	inputs, err := m.form.inputs(all)
 	if err != nil {
@@ -60,7 +60,7 @@ func (m *metric) infer(id string, all []row, read func(server string, a *answer)
 	}
 	most := 64<<10 + 64*len(all)
 	if m.form.spans {
-		for _, r := range all { // each word may be an error, in some words of JSON
+		for _, r := range all { // each word may come back in an error, possibly as JSON
 			most += 1<<10 + 512*len(r[hypothesis])
 		}
 	}
@@ -84,7 +84,7 @@ func (m *metric) infer(id string, all []row, read func(server string, a *answer)
 	}, err
 }
 
-// readAnswer reads an answer. An error says what the server did wrong.
+// readAnswer parses an answer. An error says what the server did wrong.
 func readAnswer(body []byte) (*answer, error) {
 	if !utf8.Valid(body) {
 		return nil, errors.New("gave an answer that is not valid UTF-8")

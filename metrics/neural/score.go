@@ -49,8 +49,7 @@ func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return nil, &metrics.BlocksError{Scores: out, Err: err}
 }
 
-// part scores the rows of a request, or of several where the server has no room for
-// one.
+// part scores the rows of a request, and splits it if it is too large for the server.
 func (m *metric) part(ctx context.Context, all []row, values []float64, reports []*analysis.Report) error {
 	if err := m.calls.Acquire(ctx, 1); err != nil {
 		return err
@@ -75,15 +74,15 @@ func (m *metric) part(ctx context.Context, all []row, values []float64, reports 
 	return nil
 }
 
-// ask carries out a request.
+// ask sends a request.
 func (m *metric) ask(ctx context.Context, all []row) (out *result, err error) {
 	id := strconv.FormatInt(m.ids.Add(1), 10)
 	call, err := m.infer(id, all, func(server string, a *answer) (err error) {
 		if a.Model != "" && a.Model != m.spec.model {
-			return fmt.Errorf("gave an answer of the model %.60q in place of %q", a.Model, m.spec.model)
+			return fmt.Errorf("gave an answer of the model %.60q instead of %q", a.Model, m.spec.model)
 		}
 		if v := m.spec.version; v != "" && a.Version != "" && a.Version != v {
-			return fmt.Errorf("gave an answer of version %.40q of the model in place of %q", a.Version, v)
+			return fmt.Errorf("gave an answer of version %.40q of the model instead of %q", a.Version, v)
 		}
 		if out, err = a.check(m.form, m.spec.output, id, all); err != nil || m.first == nil {
 			return err
@@ -96,9 +95,9 @@ func (m *metric) ask(ctx context.Context, all []row) (out *result, err error) {
 	return out, err
 }
 
-// agrees compares an answer with the first one, as all scores of a metric are of one
-// model, and with the bounds that are stated. A score that passes a bound by the
-// rounding of FP32 is the bound.
+// agrees compares an answer with the first one, because all scores of a metric must come
+// from one model, and with the stated bounds. A score that exceeds a bound only by FP32
+// rounding becomes the bound.
 func (m *metric) agrees(r *result) error {
 	switch first := m.first; {
 	case r.version != first.version:

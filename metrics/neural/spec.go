@@ -11,14 +11,14 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// spec says which model is asked, and what a server cannot say of it.
+// spec says which model to ask, and what a server cannot tell about it.
 type spec struct {
 	urls      []string // of the servers, without the model
 	model     string
-	version   string // of the model; "" leaves the choice to the server
-	output    string // the tensor that has the scores
-	direction string // "" where nothing is stated
-	bytes     int    // of text in a request
+	version   string // of the model; "" lets the server choose
+	output    string // the tensor with the scores
+	direction string // "" if not stated
+	bytes     int    // maximum bytes of text in a request
 }
 
 const (
@@ -27,7 +27,7 @@ const (
 	example       = "oip:http://127.0.0.1:8000/comet"
 )
 
-// options are those of a spec.
+// options are the options of a spec.
 var options = []metrics.Option{
 	{Key: "also", Values: "URL/MODEL", Doc: "another server of the same model (repeatable)"},
 	{Key: "version", Values: "VERSION", Doc: "version of the model", Default: "the server's choice"},
@@ -36,8 +36,8 @@ var options = []metrics.Option{
 	{Key: "batch", Values: "BYTES", Doc: "bytes of text in a request", Default: "32768"},
 }
 
-// parseSpec reads what stands behind the colon: URL/MODEL[,OPTION=VALUE…]. Its
-// errors quote no address, which may hold a secret.
+// parseSpec reads the text after the colon: URL/MODEL[,OPTION=VALUE…]. Its errors do not
+// quote addresses, which may contain secrets.
 func parseSpec(text string) (spec, error) {
 	s := spec{output: defaultOutput, bytes: defaultBytes}
 	if text == "" {
@@ -50,11 +50,11 @@ func parseSpec(text string) (spec, error) {
 	return s, metrics.EachOption(rest, s.set, "also")
 }
 
-// address takes in URL/MODEL.
+// address reads URL/MODEL.
 func (s *spec) address(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
-		return fmt.Errorf("this is no address of a server; it should look like %s", example)
+		return fmt.Errorf("this is not the address of a server; it should look like %s", example)
 	}
 	path := strings.TrimRight(u.Path, "/")
 	at := strings.LastIndexByte(path, '/')
@@ -64,7 +64,7 @@ func (s *spec) address(text string) error {
 	case at < 0 || model == "":
 		return fmt.Errorf("the address names no model; it should look like %s", example)
 	case s.model != "" && model != s.model:
-		return fmt.Errorf("the servers of a metric have one model; %q and %q are two", s.model, model)
+		return fmt.Errorf("the servers of a metric must have the same model, not %q and %q", s.model, model)
 	case slices.Contains(s.urls, u.String()):
 		return fmt.Errorf("a server of %q is named twice", model)
 	}
@@ -98,7 +98,7 @@ func (s *spec) set(key, value string, _ bool) (err error) {
 	return nil
 }
 
-// name is the metric's: where the servers are does not change what they say.
+// name is the metric's name. It omits the servers, because they do not change the scores.
 func (s *spec) name() string {
 	name := Name + ":" + s.model
 	if s.version != "" {
@@ -110,7 +110,7 @@ func (s *spec) name() string {
 	return name
 }
 
-// info has direction and bounds, by the facts and else by the spec.
+// info returns direction and bounds, from the facts or else from the spec.
 func (s *spec) info(f *facts) (metrics.Info, error) {
 	switch {
 	case f == nil:

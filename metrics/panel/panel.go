@@ -1,8 +1,8 @@
-// Package panel makes one metric of several: the mean or median of what its
-// members say of a text.
+// Package panel combines several metrics into one: the mean or median of its members'
+// scores.
 //
-// Every member is asked for every cell, as if it were alone: what it stores is
-// stored as its own. A cell has a score where all of them give one, for a mean
+// Every member is asked for every cell, as if it were the only metric, and its scores are
+// stored under its own name. A cell has a score only if all members give one, since a mean
 // without a member is on another scale.
 package panel
 
@@ -22,17 +22,16 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// config says of what a panel is made.
+// config says what a panel is made of.
 type config struct {
 	Members []metrics.Metric     // at least two
 	Combine analysis.Combination // "" means the mean
-	Bounds  bool                 // scores are from 0, the lower bound of a member, to 1, the upper one
-	// Keep gives the way in which a member is asked, such as refract.Keep; nil
-	// stands for its Score.
+	Bounds  bool                 // whether scores are rescaled so that a member's lower bound is 0 and its upper one 1
+	// Keep returns how a member is asked, such as refract.Keep; nil means its Score.
 	Keep func(metrics.Metric) Score
 }
 
-// Score is what metrics.Metric has by that name.
+// Score is the type of metrics.Metric's method Score.
 type Score = func(context.Context, []metrics.Block) ([]metrics.Scores, error)
 
 // panelMetric is a metric of metrics. It is safe for concurrent use.
@@ -47,7 +46,7 @@ var (
 	_ metrics.Localized = (*panelMetric)(nil)
 )
 
-// Factory makes panels of specs, whose members parse makes.
+// Factory makes panels from specs; parse makes the members.
 func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error), keep func(metrics.Metric) Score) metrics.Factory {
 	return metrics.Factory{
 		Name: metricName, Tail: specTail, Summary: "mean or median of other metrics and judges, with their agreement",
@@ -79,7 +78,7 @@ func Factory(parse func(ctx context.Context, spec string) (metrics.Metric, error
 	}
 }
 
-// set takes in an option such as "combine=median"; "" is none.
+// set sets an option such as "combine=median"; "" sets none.
 func (c *config) set(key, value string, _ bool) error {
 	switch key {
 	case "":
@@ -93,20 +92,20 @@ func (c *config) set(key, value string, _ bool) error {
 			return fmt.Errorf("option scale=%q: want bounds", value)
 		}
 	default:
-		return fmt.Errorf("%s; a member with options stands in brackets, as in [gemba-da:sl=German,tl=English]+mqm",
+		return fmt.Errorf("%s; put a member with options into brackets, as in [gemba-da:sl=German,tl=English]+mqm",
 			english.Unknown("option of a panel", key, []string{"combine", "scale"}))
 	}
 	return nil
 }
 
-// newPanel returns a panel, or why its members do not go together.
+// newPanel returns a panel, or an error that says why its members do not fit together.
 func newPanel(cfg config) (*panelMetric, error) {
 	if len(cfg.Members) < 2 {
-		return nil, errors.New("a panel has at least two members")
+		return nil, errors.New("a panel needs at least two members")
 	}
 	cfg.Combine = cmp.Or(cfg.Combine, analysis.Mean)
 	p := &panelMetric{cfg: cfg, info: cfg.Members[0].Info()}
-	p.info.Keep = metrics.KeepOnRequest // the members' own scores are kept
+	p.info.Keep = metrics.KeepOnRequest // the members' own scores are stored
 	var names []string
 	for _, m := range cfg.Members {
 		info := m.Info()
@@ -114,9 +113,9 @@ func newPanel(cfg config) (*panelMetric, error) {
 		case slices.Contains(names, info.Name):
 			return nil, fmt.Errorf("%s is a member twice", info.Name)
 		case info.Direction != p.info.Direction:
-			return nil, fmt.Errorf("of %s lower scores are better, and of %s higher ones: a panel's members agree", lowerFirst(info, cfg.Members[0].Info())...)
+			return nil, fmt.Errorf("for %s lower scores are better, and for %s higher ones: the members of a panel must agree", lowerFirst(info, cfg.Members[0].Info())...)
 		case cfg.Bounds && math.IsInf(info.Upper-info.Lower, 0):
-			return nil, fmt.Errorf("%s has no bounds on both sides, so that scale=bounds has nothing to go by", info.Name)
+			return nil, fmt.Errorf("scale=bounds needs bounds on both sides, which %s lacks", info.Name)
 		case !cfg.Bounds && (info.Lower != p.info.Lower || info.Upper != p.info.Upper):
 			return nil, fmt.Errorf("%s is from %g to %g, and %s from %g to %g: add scale=bounds for scores from 0 to 1",
 				names[0], p.info.Lower, p.info.Upper, info.Name, info.Lower, info.Upper)
@@ -146,7 +145,8 @@ func newPanel(cfg config) (*panelMetric, error) {
 	return p, nil
 }
 
-// lowerFirst names two metrics, that first whose lower scores are better.
+// lowerFirst returns the names of two metrics, starting with the one for which lower is
+// better.
 func lowerFirst(a, b metrics.Info) []any {
 	if b.Direction == metrics.LowerIsBetter {
 		a, b = b, a
@@ -157,7 +157,7 @@ func lowerFirst(a, b metrics.Info) []any {
 // Info implements metrics.Metric.
 func (p *panelMetric) Info() metrics.Info { return p.info }
 
-// Signature implements metrics.Metric. It has that of each member.
+// Signature implements metrics.Metric. It contains each member's.
 func (p *panelMetric) Signature(metrics.Level) metrics.Signature {
 	var sig metrics.Signature
 	for i, m := range p.cfg.Members {
@@ -170,7 +170,7 @@ func (p *panelMetric) Signature(metrics.Level) metrics.Signature {
 	return sig.With("combine", string(p.cfg.Combine)).With("scale", scale)
 }
 
-// InLanguage implements metrics.Localized, by that of each member.
+// InLanguage implements metrics.Localized for all members.
 func (p *panelMetric) InLanguage(code string) metrics.Metric {
 	cfg := p.cfg
 	cfg.Members = nil
@@ -179,7 +179,7 @@ func (p *panelMetric) InLanguage(code string) metrics.Metric {
 	}
 	out, err := newPanel(cfg)
 	if err != nil {
-		panic(err) // a member in a language has the Info that it had
+		panic(err) // impossible: a member has the same Info in every language
 	}
 	return out
 }
@@ -195,7 +195,7 @@ func unfitted(m metrics.Metric) bool {
 // Close closes the members.
 func (p *panelMetric) Close() error { return metrics.Close(p.cfg.Members...) }
 
-// Score implements metrics.Metric. All members are asked at a time.
+// Score implements metrics.Metric. It asks all members concurrently.
 func (p *panelMetric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 	said := make([][]metrics.Scores, len(p.score))
 	g, ctx := errgroup.WithContext(ctx)
@@ -223,7 +223,7 @@ func (p *panelMetric) Score(ctx context.Context, blocks []metrics.Block) ([]metr
 	return out, nil
 }
 
-// named says of which member an error is, and keeps its place.
+// named adds a member's name to an error, and keeps its cell.
 func named(name string, err error) error {
 	if err == nil {
 		return nil
@@ -232,12 +232,12 @@ func named(name string, err error) error {
 		return &metrics.CellError{Block: at.Block, Hypothesis: at.Hypothesis, Column: at.Column, Err: fmt.Errorf("%s: %w", name, at.Err)}
 	}
 	if part := (*metrics.BlocksError)(nil); errors.As(err, &part) {
-		err = part.Err // what a member has of other blocks is no score of the panel
+		err = part.Err // a member's scores of other blocks are not scores of the panel
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// given leaves out what a member does not ask for.
+// given drops the texts that a member does not need.
 func given(info metrics.Info, blocks []metrics.Block) []metrics.Block {
 	blocks = slices.Clone(blocks)
 	for i := range blocks {
@@ -251,8 +251,8 @@ func given(info metrics.Info, blocks []metrics.Block) []metrics.Block {
 	return blocks
 }
 
-// place makes a cell of those of the members. It has a status other than scored
-// where one of them has.
+// place combines the members' cells into one. If one of them is not scored, the result has
+// its status.
 func (p *panelMetric) place(out *metrics.Scores, cell, block, columns int, said [][]metrics.Scores) {
 	parts := make([]*analysis.Report, len(said))
 	for k, m := range p.cfg.Members {

@@ -19,8 +19,8 @@ import (
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
-// length scores by the bytes of a hypothesis, over those of the reference if it
-// needs one.
+// length scores the length of a hypothesis in bytes, divided by the reference's if it needs
+// one.
 func length(name string, lower, upper float64, references bool) metrics.Metric {
 	info := metrics.Info{Name: name, Direction: metrics.HigherIsBetter, Lower: lower, Upper: upper, NeedsReferences: references}
 	return metrics.Func(info, func(hyp, ref string) float64 { return float64(len(hyp) - len(ref)) })
@@ -42,15 +42,15 @@ func TestSpecs(t *testing.T) {
 		"panel:[panel:bleu+chrf]+[chrf++]":   "panel:[panel:bleu+chrf]+[chrf++]",
 		"panel":                              "member 1 is empty",
 		"panel:bleu":                         "at least two members",
-		"panel:chrf+++bleu":                  "member 2 is empty; one that has \"+\" or \",\" goes into brackets, as in [chrf++]+bleu",
+		"panel:chrf+++bleu":                  "member 2 is empty; put a member that contains \"+\" or \",\" into brackets, as in [chrf++]+bleu",
 		"panel:[bleu+chrf":                   "a \"[\" that is not closed",
-		"panel:[bleu]x+chrf":                 "\"x+chrf\" behind the brackets of member 1",
+		"panel:[bleu]x+chrf":                 "\"x+chrf\" after the brackets of member 1",
 		"panel:bleu+blue":                    "did you mean \"bleu\"?",
 		"panel:bleu+bleu:tokenize=13a":       "bleu is a member twice",
-		"panel:bleu+ter":                     "of ter lower scores are better, and of bleu higher ones",
+		"panel:bleu+ter":                     "for ter lower scores are better, and for bleu higher ones",
 		"panel:[bleu:smooth=floor,lowercase]+long,scale=bounds": "panel:[bleu:smooth=floor,lowercase=yes]+long,scale=bounds",
 		"panel:bleu+chrf,scale=none":                            "want bounds",
-		"panel:bleu:smooth=floor,lowercase+chrf":                "stands in brackets",
+		"panel:bleu:smooth=floor,lowercase+chrf":                "into brackets",
 		"panel:bleu+chrf,combine=maen":                          "did you mean \"mean\"?",
 	} {
 		m, err := registry().Parse(t.Context(), spec)
@@ -98,7 +98,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// A panel's score is that of its members' own, cell by cell.
+// A panel's score combines its members' scores, cell by cell.
 func TestScores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		block := metricstest.Block().Draw(t, "block")
@@ -129,7 +129,7 @@ func TestScores(t *testing.T) {
 	})
 }
 
-// fixed gives a matrix, or an error.
+// fixed gives a fixed matrix, or an error.
 type fixed struct {
 	info   metrics.Info
 	scores metrics.Scores
@@ -146,8 +146,7 @@ func (f *fixed) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scor
 }
 func (f *fixed) Close() error { f.closed = true; return nil }
 
-// A cell lacks a score where a member does, and what a policy counts in place of
-// one counts.
+// A cell lacks a score if a member does; a score that a policy counts instead is used.
 func TestMissing(t *testing.T) {
 	judge := func(name string, upper float64, scores metrics.Scores) *fixed {
 		return &fixed{info: metrics.Info{Name: name, Direction: metrics.HigherIsBetter, Upper: upper, Pace: metrics.Pace{Batch: len(name)}}, scores: scores}

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// metricName is that of the metric.
+// metricName is the name of the metric in a spec.
 const metricName = "panel"
 
-// specTail is the form of what follows the name in a spec.
+// specTail is the form of a spec after the name.
 const specTail = "MEMBER+MEMBER[+MEMBER…][,combine=mean|median|gemba-v2][,scale=bounds]"
 
-// split reads what follows the name in a spec: members that "+" joins, and options
-// behind a comma. A member that has one of these two stands in square brackets, as
-// in "[chrf++]+bleu,scale=bounds".
+// split reads a spec after the name: members joined by "+", and options after a comma. A
+// member that contains one of these two is in square brackets, as in
+// "[chrf++]+bleu,scale=bounds".
 func split(tail string) (members []string, options string, err error) {
 	for rest := tail; ; {
 		var member string
@@ -22,20 +22,20 @@ func split(tail string) (members []string, options string, err error) {
 			return nil, "", err
 		}
 		if member == "" {
-			return nil, "", fmt.Errorf("member %d is empty; one that has %q or %q goes into brackets, as in [chrf++]+bleu", len(members)+1, "+", ",")
+			return nil, "", fmt.Errorf("member %d is empty; put a member that contains %q or %q into brackets, as in [chrf++]+bleu", len(members)+1, "+", ",")
 		}
 		members = append(members, member)
 		switch {
 		case rest == "" || rest[0] == ',':
 			return members, strings.TrimPrefix(rest, ","), nil
 		case rest[0] != '+':
-			return nil, "", fmt.Errorf("%q behind the brackets of member %d; want %q or %q", rest, len(members), "+", ",")
+			return nil, "", fmt.Errorf("%q after the brackets of member %d; want %q or %q", rest, len(members), "+", ",")
 		}
 		rest = rest[1:]
 	}
 }
 
-// cutMember cuts off the first member, without its brackets.
+// cutMember cuts off the first member and removes its brackets.
 func cutMember(s string) (member, rest string, err error) {
 	if !strings.HasPrefix(s, "[") {
 		end := strings.IndexAny(s, "+,")
@@ -76,8 +76,8 @@ func join(members []string, options ...string) string {
 	return b.String()
 }
 
-// Rewrite changes each metric that a spec names, the members of panels among
-// others. A spec that cannot be read stays as it is.
+// Rewrite changes each metric that a spec names, including the members of panels. A spec
+// that cannot be parsed stays as it is.
 func Rewrite(spec string, change func(spec string) string) string {
 	name, tail, _ := strings.Cut(spec, ":")
 	if name != metricName {

@@ -8,7 +8,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// request is a line that a program reads.
+// request is a line sent to a program.
 type request struct {
 	ID       int       `json:"id"`
 	Segments []segment `json:"segments"`
@@ -21,19 +21,19 @@ type segment struct {
 	References []string `json:"references,omitempty"`
 }
 
-// answer is a line that a program writes. Its lists have an item a segment, and in
-// it one a cell: hypotheses × references, row-major, or a hypothesis each.
+// answer is a line written by a program. Its lists have one item a segment, with one value
+// a cell (hypotheses × references, row-major) or one a hypothesis.
 type answer struct {
 	ID     *int         `json:"id"`
 	Scores [][]*float64 `json:"scores"`
-	Status [][]string   `json:"status"` // of the scores that are null: why
-	Error  string       `json:"error"`  // in place of all of it
+	Status [][]string   `json:"status"` // why scores are null
+	Error  string       `json:"error"`  // instead of everything else
 }
 
-// statuses are those that a program may give.
+// statuses are the ones that a program may give.
 var statuses = []metrics.Status{metrics.Failed, metrics.Unparseable, metrics.Blocked, metrics.Cut}
 
-// saidError is what a program says of itself.
+// saidError is an error reported by the program.
 type saidError struct{ text string }
 
 func (e *saidError) Error() string { return fmt.Sprintf("the program says: %.1000q", e.text) }
@@ -81,7 +81,7 @@ func (m *metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]
 	return out, nil
 }
 
-// cell takes a score, or why there is none.
+// cell stores a score, or the reason why there is none.
 func (m *metric) cell(out *metrics.Scores, c int, v *float64, word string) error {
 	if v != nil {
 		if word != "" && word != metrics.Scored.String() {
@@ -89,11 +89,11 @@ func (m *metric) cell(out *metrics.Scores, c int, v *float64, word string) error
 		}
 		lo, hi := m.info.Lower, m.info.Upper
 		within := min(max(*v, lo), hi)
-		// Sums of floats exceed a bound by their last bits.
+		// Sums of floats may exceed a bound in their last bits.
 		if math.Abs(*v-within) > 1e-9*max(1, math.Abs(within)) {
 			return fmt.Errorf("it is %v, and the hello line bounds it by %v and %v", *v, lo, hi)
 		}
-		if within != 0 { // never -0
+		if within != 0 { // avoid -0
 			out.Values[c] = within
 		}
 		return nil

@@ -16,29 +16,28 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Name is that of the factory, and stands before a colon in the names of its
+// Name is the name of the factory, and the part before the colon in the names of its
 // metrics.
 const Name = "exec"
 
-// The options, which stand before the program.
+// The options, written before the program.
 var options = []metrics.Option{
 	{Key: "processes", Default: "half the cores, 4 at most", Values: "1–256", Doc: "processes at a time"},
 	{Key: "timeout", Default: "10m", Values: "DURATION", Doc: "time for the hello line, and for a batch"},
-	{Key: "name", Default: "that of its hello line", Values: "NAME", Doc: "what the metric is called, behind exec:"},
+	{Key: "name", Default: "the name in its hello line", Values: "NAME", Doc: "the name of the metric, after exec:"},
 	{Key: "pass", Values: "NAME,…", Doc: "variables that it gets though their names sound secret"},
 }
 
-// mostProcesses bounds the option, and defaultProcesses its default: each may
-// hold a model.
+// mostProcesses bounds the option processes; defaultProcesses is its default. Both are
+// small because each process may hold a model.
 const (
 	mostProcesses    = 256
 	defaultProcesses = 4
 )
 
-// Factory makes metrics of specs such as "exec:processes=2 python3 my_metric.py":
-// options as KEY=VALUE, the program and its arguments, parted and quoted as in a
-// shell, of which no other rule holds. A program gets environ without what
-// withhold leaves out; log is that of a config.
+// Factory makes metrics from specs such as "exec:processes=2 python3 my_metric.py": options
+// as KEY=VALUE, then the program and its arguments, split and quoted as in a shell, without
+// its other rules. A program gets environ without what withhold removes; log is config.Log.
 func Factory(environ []string, log func(line string)) metrics.Factory {
 	return metrics.Factory{
 		Name: Name, Tail: "[OPTION=VALUE …] PROGRAM [ARG …]", Options: options,
@@ -53,7 +52,7 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 			cfg.Secrets = append(cfg.Secrets, long(given)...)
 			cfg.Log = log
 			m, err := newMetric(ctx, cfg)
-			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program is not there
+			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program does not exist
 				return nil, v.Wrong(fmt.Errorf("program %q: %w", e.Name, e.Err))
 			}
 			if err != nil {
@@ -66,7 +65,7 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 
 var optionForm = regexp.MustCompile(`^([a-z-]+)=(.*)$`)
 
-// parse reads what stands behind the colon.
+// parse reads the text after the colon.
 func parse(tail string) (cfg config, pass []string, err error) {
 	cfg = config{Processes: min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), Timeout: defaultTimeout}
 	argv, err := words(tail)

@@ -13,31 +13,31 @@ const protocol = 1
 
 // hello is the first line that a program writes.
 type hello struct {
-	Refract   int               `json:"refract"` // protocol
+	Refract   int               `json:"refract"` // version of the protocol
 	Name      string            `json:"name"`
 	Signature map[string]string `json:"signature"` // what changes the numbers
 	Needs     []string          `json:"needs"`     // of "source" and "reference"
-	Direction string            `json:"direction"` // "higher" or "lower" is better; "" is higher
-	Lower     *float64          `json:"lower"`     // no bound where they are null
+	Direction string            `json:"direction"` // which scores are better: "higher" (or "") or "lower"
+	Lower     *float64          `json:"lower"`     // bounds; null means none
 	Upper     *float64          `json:"upper"`
-	Native    bool              `json:"native"` // it has a rule of its own for several references
-	Batch     int               `json:"batch"`  // segments in a request at most; 0 leaves it to refract
+	Native    bool              `json:"native"` // it has its own rule for several references
+	Batch     int               `json:"batch"`  // maximum segments in a request; 0 lets Refract choose
 
-	info metrics.Info // of what it declares
+	info metrics.Info // from the fields above
 }
 
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.,:=+/_-]{0,79}$`)
 	keyForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
-	ownKeys  = []string{"program", "hello"} // of Signature
+	ownKeys  = []string{"program", "hello"} // keys of Signature
 )
 
 const (
-	mostText  = 200  // bytes of a value of a signature
+	mostText  = 200  // bytes of a value in a signature
 	mostBatch = 4096 // segments
 )
 
-// readHello reads and checks the line.
+// readHello parses and checks the line.
 func readHello(line []byte) (*hello, error) {
 	h := &hello{}
 	if err := read(line, h); err != nil {

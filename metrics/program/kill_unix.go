@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// terminate asks the processes of a program's group to end.
+// terminate asks the processes of a program's group to exit.
 func terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-// kill ends them.
+// kill kills the processes of a program's group.
 func kill(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

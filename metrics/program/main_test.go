@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// The test binary is a program too: a metric that counts bytes, with a fault that
-// its argument names.
+// The test binary also serves as a program: a metric that counts bytes, with a fault named
+// by its argument.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv("AS_PROGRAM") != "":
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// once reports whether a file was not there, and makes it.
+// once reports whether a file did not exist, and creates it.
 func once(path string) bool {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {

@@ -15,24 +15,24 @@ import (
 
 const (
 	mostLine   = 64 << 20               // bytes of a line of standard output
-	settling   = 2 * time.Second        // for a program to end after its input has
-	lastWord   = 500 * time.Millisecond // after it is asked to end
-	tellingEnd = time.Second            // for the end of standard error, once all processes have ended
+	settling   = 2 * time.Second        // for a program to exit after its input has ended
+	lastWord   = 500 * time.Millisecond // after it was asked to exit
+	tellingEnd = time.Second            // for standard error to end, once all processes have exited
 )
 
-// process is one running program, which has one request at a time. Nothing of it is
-// left when it is ended, nor, where the system can do that, when this process is killed.
+// process is a running program that handles one request at a time. Nothing of it is left
+// after end. If the system allows it, the same is true when Refract itself is killed.
 type process struct {
 	cmd    *exec.Cmd
 	in     *os.File // its standard input
 	out    *os.File // its standard output
 	lines  *bufio.Scanner
-	exited chan struct{} // closed once it is reaped
-	told   chan struct{} // closed once its standard error has ended
+	exited chan struct{} // closed once the process is reaped
+	told   chan struct{} // closed once standard error has ended
 	err    *os.File
 }
 
-// startProcess starts a program, whose standard error goes to tell.
+// startProcess starts a program. tell reads its standard error.
 func startProcess(argv, environ []string, tell func(io.Reader)) (*process, error) {
 	p := &process{cmd: exec.Command(argv[0], argv[1:]...), exited: make(chan struct{}), told: make(chan struct{})}
 	var theirs []*os.File
@@ -57,13 +57,13 @@ func startProcess(argv, environ []string, tell func(io.Reader)) (*process, error
 	tie(p.cmd)
 	started := make(chan error)
 	go func() {
-		// On Linux a process dies with the thread that has started it.
+		// On Linux a process dies with the thread that started it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			p.cmd.Wait() // how it ended is in cmd.ProcessState
+			p.cmd.Wait() // cmd.ProcessState says how it ended
 			close(p.exited)
 		}
 	}()
@@ -76,13 +76,14 @@ func startProcess(argv, environ []string, tell func(io.Reader)) (*process, error
 	p.lines.Split(wholeLines)
 	go func() {
 		tell(said)
-		io.Copy(io.Discard, said) // so that it never waits for a reader
+		io.Copy(io.Discard, said) // so that it never blocks on a full pipe
 		close(p.told)
 	}()
 	return p, nil
 }
 
-// wholeLines parts lines. What a program that died has begun is none.
+// wholeLines splits off complete lines. The unfinished line of a program that died is
+// dropped.
 func wholeLines(data []byte, _ bool) (int, []byte, error) {
 	if line, _, ok := bytes.Cut(data, []byte{'\n'}); ok {
 		return len(line) + 1, line, nil
@@ -90,23 +91,22 @@ func wholeLines(data []byte, _ bool) (int, []byte, error) {
 	return 0, nil, nil
 }
 
-// errEnded says that a process ended, or closed its standard output, before it
-// answered.
+// errEnded says that a process exited, or closed its standard output, before it answered.
 var errEnded = errors.New("the program ended before it answered")
 
-// ask writes a line, unless it is nil, and reads one; it may be kept until the
-// next call. The error is errEnded, or that of ctx.
+// ask writes a line, unless it is nil, and reads one, which is valid until the next call.
+// The error is errEnded or the context's.
 func (p *process) ask(ctx context.Context, line []byte) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() {
 		past := time.Unix(1, 0)
 		if p.out.SetReadDeadline(past) != nil || p.in.SetWriteDeadline(past) != nil {
-			kill(p.cmd) // where pipes know no deadline
+			kill(p.cmd) // for pipes without deadlines
 		}
 	})
 	if _, err := p.in.Write(line); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// One that does not read may have answered all the same.
+	// A process that does not read its input may still have answered.
 	some := p.lines.Scan()
 	switch in := stop(); {
 	case !in:
@@ -119,9 +119,8 @@ func (p *process) ask(ctx context.Context, line []byte) ([]byte, error) {
 	return nil, errEnded
 }
 
-// end ends the program and all that it has started, and returns once none of its
-// processes is left. A program has some time after the end of its input, if it is
-// patient.
+// end ends the program and everything it started, and returns once none of its processes is
+// left. With patient, the program has some time after the end of its input.
 func (p *process) end(patient bool) {
 	p.in.Close()
 	within := func(d time.Duration) bool {
@@ -137,17 +136,17 @@ func (p *process) end(patient bool) {
 			within(lastWord)
 		}
 	}
-	kill(p.cmd) // with what it has started, which may be there still
+	kill(p.cmd) // also what it started, which may still run
 	<-p.exited
 	p.out.Close()
 	select {
 	case <-p.told:
-	case <-time.After(tellingEnd): // another process, which left the group, has it
+	case <-time.After(tellingEnd): // a process that left the group keeps standard error open
 	}
 	p.err.Close()
 }
 
-// quoted shows a line of a program, which may be long.
+// quoted quotes a line of a program, shortened if it is long.
 func quoted(line []byte) string {
 	const most = 200
 	if len(line) <= most {

@@ -19,30 +19,29 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// config says of what a metric is made.
+// config says what a metric is made of.
 type config struct {
 	Command   []string      // the program and its arguments
-	Name      string        // of the metric, behind "exec:"; default that of its hello line
-	Environ   []string      // that it gets, as NAME=VALUE; see withhold
-	Processes int           // at a time, at most
-	Timeout   time.Duration // of the hello line and of a batch
-	Secrets   []string      // texts that are not shown of what it writes; see withhold
-	// Log, if not nil, is told what the program writes to its standard error, a
-	// line at a time and bounded. It is called from any number of goroutines.
+	Name      string        // of the metric, after "exec:"; by default from the hello line
+	Environ   []string      // environment as NAME=VALUE; see withhold
+	Processes int           // maximum number at a time
+	Timeout   time.Duration // for the hello line and for each batch
+	Secrets   []string      // hidden in everything it writes; see withhold
+	// Log, if not nil, is called with each line of standard error, up to a bound, from any
+	// number of goroutines.
 	Log func(line string)
 }
 
-// defaultTimeout is how long a batch may take.
+// defaultTimeout is the time limit for a batch.
 const defaultTimeout = 10 * time.Minute
 
 const (
-	patience     = 10 * time.Second // with a hello line, before a word on it
+	patience     = 10 * time.Second // for a hello line, before a note says that it is late
 	defaultBatch = 16
-	tries        = 3 // of a batch with which a process ends
+	tries        = 3 // for a batch whose process dies
 )
 
-// metric is one that a program computes. It is safe for concurrent use, and
-// must be closed.
+// metric is computed by a program. It is safe for concurrent use and must be closed.
 type metric struct {
 	cfg   config
 	hello *hello
@@ -52,11 +51,11 @@ type metric struct {
 
 	mu   sync.Mutex
 	idle []*process
-	last int // id of a request
+	last int // id of the last request
 }
 
-// newMetric starts the program, and returns the metric that it says to be, or a
-// *metrics.StartError. The context is that of the start alone.
+// newMetric starts the program and returns the metric that it announces, or a
+// *metrics.StartError. The context is only for the start.
 func newMetric(ctx context.Context, cfg config) (*metric, error) {
 	m := &metric{cfg: cfg, slots: make(chan struct{}, cfg.Processes)}
 	m.said.hide, m.said.log = hides(cfg.Secrets), cfg.Log
@@ -76,7 +75,7 @@ func newMetric(ctx context.Context, cfg config) (*metric, error) {
 	m.info = m.hello.info
 	m.info.Keep = metrics.KeepAlways
 	if len(m.hello.Signature) == 0 {
-		m.info.Keep = metrics.KeepNever // the program does not say when its numbers change
+		m.info.Keep = metrics.KeepNever // without a signature, we cannot know when its numbers change
 	}
 	m.info.Pace = metrics.Pace{Batch: m.batch(), Calls: m.cfg.Processes}
 	if cfg.Name != "" {
@@ -86,11 +85,11 @@ func newMetric(ctx context.Context, cfg config) (*metric, error) {
 	return m, nil
 }
 
-// Info implements metrics.Metric: what the program declares.
+// Info implements metrics.Metric with what the program declares.
 func (m *metric) Info() metrics.Info { return m.info }
 
-// Signature implements metrics.Metric: the program's, by key, and a hash of what
-// else its hello line says of its scores.
+// Signature implements metrics.Metric. It has the program's settings, sorted by key, and a
+// hash of the rest of the hello line that concerns scores.
 func (m *metric) Signature(metrics.Level) metrics.Signature {
 	sig := metrics.Signature{{Key: "program", Value: m.hello.Name}}
 	for _, key := range slices.Sorted(maps.Keys(m.hello.Signature)) {
@@ -136,8 +135,7 @@ func (m *metric) score(ctx context.Context, blocks []metrics.Block, native bool)
 	return out, nil
 }
 
-// request has one process score blocks. Where it ends or hangs with them, another
-// one is started for them.
+// request has a process score blocks. If the process dies or hangs, another one takes over.
 func (m *metric) request(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
 	select {
 	case _, open := <-m.slots:
@@ -174,7 +172,7 @@ func (m *metric) request(ctx context.Context, blocks []metrics.Block, native boo
 	}
 }
 
-// try has a process score blocks, and ends it unless it may go on.
+// try has a process score blocks, and ends the process if it cannot go on.
 func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
 	var p *process
 	m.mu.Lock()
@@ -204,11 +202,11 @@ func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 	return scores, err
 }
 
-// errLate says that a process gave no answer in time.
+// errLate says that a process did not answer in time.
 var errLate = errors.New("the program gave no answer in time")
 
-// answer has a process answer a line. One that does not is ended: with errLate,
-// errEnded, or the error of ctx.
+// answer sends a line to a process and returns the answer. A process that gives none is
+// ended; the error is then errLate, errEnded or the context's.
 func (m *metric) answer(ctx context.Context, p *process, line []byte) ([]byte, error) {
 	within, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
@@ -231,7 +229,7 @@ func (m *metric) answer(ctx context.Context, p *process, line []byte) ([]byte, e
 	return nil, err
 }
 
-// start starts a process, which must say what the first one said.
+// start starts a process, whose hello line must agree with the first process's.
 func (m *metric) start(ctx context.Context) (*process, error) {
 	late := time.AfterFunc(patience, func() {
 		m.said.note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
@@ -261,8 +259,8 @@ func (m *metric) start(ctx context.Context) (*process, error) {
 	return nil, err
 }
 
-// Close ends all processes, and returns once none is left. It waits for requests
-// on their way.
+// Close ends all processes and returns once none is left. It waits for requests in
+// progress.
 func (m *metric) Close() error {
 	for range m.cfg.Processes {
 		if _, open := <-m.slots; !open {

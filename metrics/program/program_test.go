@@ -26,7 +26,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// configOf is that of the test binary as a program.
+// configOf returns the config of the test binary as a program.
 func configOf(t testing.TB, fault string, args ...string) config {
 	t.Helper()
 	exe, err := os.Executable()
@@ -60,7 +60,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// Blocks are parted into batches, and many calls share the processes.
+// Blocks are split into batches, and many calls share the processes.
 func TestBatches(t *testing.T) {
 	cfg := configOf(t, "", "pid", filepath.Join(t.TempDir(), "pids"))
 	cfg.Processes = 2
@@ -85,7 +85,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// What a program does wrong ends in an error that says what.
+// Each mistake of a program gives an error that describes it.
 func TestFaults(t *testing.T) {
 	for _, tc := range []struct {
 		fault string
@@ -131,7 +131,7 @@ func TestFaults(t *testing.T) {
 			m, err := newMetric(t.Context(), cfg)
 			if err == nil {
 				defer m.Close()
-				if tc.fault == "hangs" { // the first hello may take its time
+				if tc.fault == "hangs" { // the first hello may take long
 					m.cfg.Timeout = 300 * time.Millisecond
 				}
 				_, err = m.Score(t.Context(), []metrics.Block{block})
@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A process that dies with a batch is replaced, and a line tells of it.
+// A process that dies with a batch is replaced, and a line says so.
 func TestDiesOnce(t *testing.T) {
 	cfg := configOf(t, "dies-once", filepath.Join(t.TempDir(), "file"))
 	var mu sync.Mutex
@@ -165,7 +165,7 @@ func TestDiesOnce(t *testing.T) {
 	}
 }
 
-// A score that is null is a status, with a reason where there is one.
+// A null score has a status, with a reason if there is one.
 func TestNoScore(t *testing.T) {
 	for fault, want := range map[string]metrics.Status{"none": metrics.Failed, "blocked": metrics.Blocked} {
 		m := opened(t, configOf(t, fault))
@@ -176,8 +176,8 @@ func TestNoScore(t *testing.T) {
 	}
 }
 
-// Standard error is shown in part, without what acts on a terminal, and never
-// fills up.
+// Standard error is shown up to a bound, without terminal control characters, and never
+// blocks the program.
 func TestStandardError(t *testing.T) {
 	var mu sync.Mutex
 	var lines []string
@@ -197,7 +197,7 @@ func TestStandardError(t *testing.T) {
 	}
 }
 
-// pids are the processes that a program has told of in a file.
+// pids returns the processes that a program has written to a file.
 func pids(t testing.TB, path string) (all []int) {
 	t.Helper()
 	for _, file := range []string{path, path + ".child"} {
@@ -213,7 +213,7 @@ func pids(t testing.TB, path string) (all []int) {
 	return all
 }
 
-// gone waits until the processes are.
+// gone waits until the processes have exited.
 func gone(t testing.TB, all []int) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -227,8 +227,8 @@ func gone(t testing.TB, all []int) {
 	}
 }
 
-// running reports whether a process is there and no zombie of another process
-// than this one, whose parent may take its time.
+// running reports whether a process exists. A zombie whose parent is another process does
+// not count, as that parent may take its time.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -241,7 +241,7 @@ func running(pid int) bool {
 	return letter != 'Z' || parent == os.Getpid()
 }
 
-// No process is left when a metric is closed, whatever it does.
+// Closing a metric leaves no process, whatever the program does.
 func TestCloseEndsAll(t *testing.T) {
 	for _, fault := range []string{"", "ignores", "child", "dies", "garbage"} {
 		t.Run(fault, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestCloseEndsAll(t *testing.T) {
 	}
 }
 
-// A context that ends ends a process that hangs, and its batch.
+// When a context ends, a hanging process and its batch end.
 func TestCancelled(t *testing.T) {
 	for _, fault := range []string{"hangs", "ignores"} {
 		t.Run(fault, func(t *testing.T) {
@@ -279,7 +279,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// asRefract scores with a program that hangs, until it is killed.
+// asRefract scores with a hanging program until it is killed.
 func asRefract() {
 	os.Unsetenv("AS_REFRACT")
 	exe, _ := os.Executable()
@@ -294,7 +294,7 @@ func asRefract() {
 	time.Sleep(time.Hour)
 }
 
-// No process is left when this one is killed.
+// Killing Refract leaves no process.
 func TestKilled(t *testing.T) {
 	for _, fault := range []string{"", "hangs", "ignores"} {
 		t.Run(fault, func(t *testing.T) {
@@ -360,7 +360,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// Words that are quoted for a shell are read as they were.
+// Words quoted for a shell are read back unchanged.
 func TestWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOf(rapid.StringOfN(rapid.RuneFrom([]rune(`ab '"\	é$`+"\n")), 0, 6, -1)).Draw(t, "words")
@@ -371,8 +371,8 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// A score that passes a bound by the last bits of a sum is the bound, and one
-// beyond is refused; 0 has no sign.
+// A score that exceeds a bound in its last bits becomes the bound; one further beyond is an
+// error; 0 has no sign.
 func TestBounds(t *testing.T) {
 	m := &metric{info: metrics.Info{Lower: 0, Upper: 1}}
 	for _, tc := range []struct {
@@ -389,7 +389,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What the hello line says of scores is part of what tells stored ones apart.
+// What the hello line says about scores is part of the key of stored scores.
 func TestHelloIsSigned(t *testing.T) {
 	seen := map[string]bool{}
 	for _, more := range []string{``, `,"upper":1`, `,"upper":100`, `,"direction":"lower"`, `,"needs":["source"]`} {

@@ -17,7 +17,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// python opens a metric that is a script beside refract_metric.py.
+// python opens a metric that is a script in the folder of refract_metric.py.
 func python(t *testing.T, script string) *metric {
 	t.Helper()
 	exe, err := exec.LookPath("python3")
@@ -40,7 +40,7 @@ func python(t *testing.T, script string) *metric {
 	return opened(t, config{Command: []string{exe, filepath.Join(dir, "my_metric.py")}, Environ: os.Environ(), Processes: 1, Timeout: time.Minute})
 }
 
-// The metric in the helper's own words works as it stands.
+// The example in the helper's documentation works unchanged.
 func TestPythonExample(t *testing.T) {
 	text, err := os.ReadFile("refract_metric.py")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestPythonExample(t *testing.T) {
 	}
 }
 
-// What a metric prints is no answer, its errors are told, and NaN is no number.
+// What a metric prints is not an answer, its errors are reported, and NaN is not a number.
 func TestPythonFaults(t *testing.T) {
 	m := python(t, `
 import os
@@ -94,7 +94,7 @@ refract_metric.run("m", segments=segments, native=True, needs=["reference", "sou
 	}
 }
 
-// What a metric starts dies with it.
+// Processes started by a metric die with it.
 func TestPythonStart(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("on Linux only")

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// secretName is in the upper-case names of variables that may hold secrets.
+// secretName matches the upper-case names of variables that may hold secrets.
 var secretName = regexp.MustCompile(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|(^|_)(PAT|O?AUTH|AUTHORIZATION)(_|$)`)
 
-// shortestSecret is the least number of bytes of a value that is hidden: shorter
-// ones are in texts by chance.
+// shortestSecret is the minimum length in bytes of a value to hide: shorter ones occur in
+// texts by chance.
 const shortestSecret = 6
 
-// withhold leaves out of an environment what may be a secret: variables with a
-// secretName, and those whose value is an address with a password. Names that are
-// passed stay, as do PWD and OLDPWD. secrets are the values of what is left out.
+// withhold removes possible secrets from an environment: variables that match secretName,
+// and those whose value is an address with a password. Names in pass stay, as do PWD and
+// OLDPWD. secrets are the removed values.
 func withhold(environ []string, pass ...string) (kept, secrets []string) {
 	pass = append(slices.Clone(pass), "PWD", "OLDPWD")
 	for _, v := range environ {
@@ -30,7 +30,7 @@ func withhold(environ []string, pass ...string) (kept, secrets []string) {
 	return kept, long(secrets)
 }
 
-// long are the secrets that can be hidden.
+// long returns the secrets that are long enough to hide.
 func long(secrets []string) []string {
 	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < shortestSecret })
 }
@@ -47,10 +47,10 @@ func hasPassword(value string) bool {
 	return has
 }
 
-// hides returns what replaces secrets in a text.
+// hides returns a function that replaces secrets in a text.
 func hides(secrets []string) func(string) string {
 	secrets = slices.Clone(secrets)
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be in another
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may contain another
 	var pairs []string
 	for _, s := range secrets {
 		pairs = append(pairs, s, "SECRET")

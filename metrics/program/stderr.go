@@ -10,26 +10,26 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Bounds of what is shown of standard error.
+// Bounds on what is shown of standard error.
 const (
-	mostShown = 100  // lines of standard error, of all processes together
+	mostShown = 100  // lines shown, of all processes together
 	mostSaid  = 500  // bytes of a line
 	lastLines = 3    // that an error quotes
 	readAhead = 4096 // bytes
 )
 
-// stderr is what the processes of a program write to their standard error.
+// stderr collects what the processes of a program write to their standard error.
 type stderr struct {
-	log  func(line string)   // is told each line, if not nil, and bounded
-	hide func(string) string // takes secrets out of a line
+	log  func(line string)   // called with each line, up to a bound; may be nil
+	hide func(string) string // removes secrets from a line
 
 	mu    sync.Mutex
-	name  string // of the program, as lines have it
+	name  string // of the program, as a prefix of lines
 	shown int
 	last  []string
 }
 
-// setName names the lines from now on.
+// setName sets the prefix of later lines.
 func (s *stderr) setName(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,10 +47,10 @@ func (s *stderr) listen(r io.Reader) {
 		if err != nil {
 			return
 		}
-		// A bar of progress overwrites its line.
+		// A progress bar overwrites its line.
 		line = bytes.TrimRight(line, "\r")
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
-		shown := s.hide(string(line)) // before it is cut
+		shown := s.hide(string(line)) // before the line is shortened
 		s.add(shown[:min(len(shown), mostSaid)])
 	}
 }
@@ -59,7 +59,7 @@ func (s *stderr) add(line string) {
 	line = text.Visible(line)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.last); n == 0 || s.last[n-1] != line { // a process that is started again says the same
+	if n := len(s.last); n == 0 || s.last[n-1] != line { // a restarted process repeats itself
 		s.last = append(s.last, line)[max(0, n+1-lastLines):]
 	}
 	if s.shown++; s.log == nil || s.shown > mostShown+1 {
@@ -71,7 +71,7 @@ func (s *stderr) add(line string) {
 	s.log(s.name + ": " + line)
 }
 
-// note logs a line of Refract's own.
+// note logs a line from Refract.
 func (s *stderr) note(line string) {
 	if s.log != nil {
 		s.mu.Lock()
@@ -81,7 +81,7 @@ func (s *stderr) note(line string) {
 	}
 }
 
-// lastWords are the last lines.
+// lastWords returns the last lines.
 func (s *stderr) lastWords() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

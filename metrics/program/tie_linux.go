@@ -5,8 +5,9 @@ import (
 	"syscall"
 )
 
-// tie has a program die with this process, however that ends, and gives it a group
-// of its own: an interrupt at the terminal is this process's to deal with.
+// tie makes a program die with this process, even if this process is killed. The program
+// gets its own process group, so that an interrupt at the terminal reaches only this
+// process.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

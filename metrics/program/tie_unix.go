@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// tie gives a program a group of its own: an interrupt at the terminal is this
-// process's to deal with. Where this process is killed, the program's input ends.
+// tie gives a program its own process group, so that an interrupt at the terminal reaches
+// only this process. If this process is killed, the program's input ends.
 func tie(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// words parts a command line as a POSIX shell does, of which it knows the quotes
-// alone: blanks part words, '…' takes all as it is, "…" all but a backslash before
-// one of " and \, and a backslash outside of quotes the next character.
+// words splits a command line as a POSIX shell does, but knows only quoting: blanks
+// separate words, '…' takes everything literally, "…" everything except a backslash before
+// one of " and \, and a backslash outside of quotes takes the next character literally.
 func words(line string) ([]string, error) {
 	var all []string
 	var word strings.Builder

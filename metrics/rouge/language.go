@@ -9,11 +9,11 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// overlooked is the least share of letters that are no a to z, of which a remark is made:
-// German and French have fewer.
+// overlooked is the share of letters other than a to z from which a remark is made. German
+// and French have fewer.
 const overlooked = 0.05
 
-// InLanguage implements metrics.Localized: rouge-score has no words of scripts without
+// InLanguage implements metrics.Localized: rouge-score finds no words in scripts without
 // spaces.
 func (m *metric) InLanguage(code string) metrics.Metric {
 	if m.chosen {
@@ -29,7 +29,7 @@ func (m *metric) Remark(texts []string) string {
 	if m.opt.Split != own {
 		return token.Remark(texts, token.New(m.opt.Split).Split, func(string) bool { return m.chosen })
 	}
-	letters, read, unread := 0, 0, 0 // of all texts, and the texts without any
+	letters, read, unread := 0, 0, 0 // letters of all texts; unread counts texts without any word
 	advice := "take tokenize=intl"
 	for _, s := range texts {
 		all, seen := 0, 0

@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// The plain way to ROUGE: words as strings, maps of counts, and the table of
+// The plain way to compute ROUGE: words as strings, maps of counts, and the table of
 // longest common subsequences.
 
 var others = regexp.MustCompile(`[^a-z0-9]+`)
@@ -33,7 +33,7 @@ func plainWords(o options, s string) []string {
 	return out
 }
 
-// plainScore has precision, recall and F1.
+// plainScore returns precision, recall and F1.
 func plainScore(o options, hyp, ref string) [3]float64 {
 	var hits, inHyp, inRef int
 	switch o.Kind {
@@ -92,7 +92,7 @@ func grams(words []string, n int) map[string]int {
 	return m
 }
 
-// plainSequence has the places in ref of a longest common subsequence.
+// plainSequence returns the positions in ref of a longest common subsequence.
 func plainSequence(ref, hyp []string) (at []int) {
 	t := make([][]int, len(ref)+1)
 	for i := range t {
@@ -119,7 +119,7 @@ func plainSequence(ref, hyp []string) (at []int) {
 	return at
 }
 
-// plainBlock has the cells and the native scores of a block.
+// plainBlock returns the cells and the native scores of a block.
 func plainBlock(o options, b metrics.Block) (cells, native []float64) {
 	part := map[part]int{precision: 0, recall: 1, fMeasure: 2, "": 2}[o.Part]
 	for _, h := range b.Hypotheses {
@@ -162,7 +162,7 @@ func loaded(m *metric, b metrics.Block) *workspace {
 	return w
 }
 
-// check compares a workspace with the plain way, and returns what is wrong.
+// check compares a workspace with the plain way and returns what differs.
 func check(o options, w *workspace, b metrics.Block) string {
 	w.Load(b)
 	cells, native := plainBlock(o, b)

@@ -1,12 +1,11 @@
-// Package rouge computes ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum (Lin, 2004)
-// with the numbers of rouge-score 0.1.2: precision, recall or F1, from 0 to 1.
+// Package rouge computes ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum (Lin, 2004) with the
+// numbers of rouge-score 0.1.2: precision, recall or F1, from 0 to 1.
 //
-// A word is a run of the letters a to z and digits, in lower case. ROUGE-L
-// takes a text as one sequence; ROUGE-Lsum takes each of its lines as one, and
-// unites what the lines of the hypothesis have in common with a line of the
-// reference. Against several references the one with the best F1 counts, the
-// first of equally good ones. The score of a system is the mean of its
-// sentence scores.
+// A word is a run of the letters a to z and digits, in lower case. ROUGE-L treats a text as
+// one sequence. ROUGE-Lsum treats each line as one, and unites what the lines of the
+// hypothesis have in common with a line of the reference. With several references, the one
+// with the best F1 counts, the first of equally good ones. The score of a system is the
+// mean of its sentence scores.
 package rouge
 
 import (
@@ -18,15 +17,15 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// kind says what texts are to have in common.
+// kind says which units are compared.
 type kind string
 
 // The kinds.
 const (
 	rouge1    kind = "rouge1"
-	rouge2    kind = "rouge2"    // of neighbouring words
-	rougeL    kind = "rougeL"    // of words, with gaps
-	rougeLsum kind = "rougeLsum" // sequences of their lines
+	rouge2    kind = "rouge2"    // pairs of adjacent words
+	rougeL    kind = "rougeL"    // longest common subsequence of words
+	rougeLsum kind = "rougeLsum" // subsequences line by line
 )
 
 // part says which number is the score.
@@ -47,13 +46,13 @@ type options struct {
 	Kind    kind   // default Words
 	Stemmer bool   // compare Porter's stems of words longer than three letters
 	Part    part   // default F
-	Split   string // tokenizer: Own (default) or one of BLEU's, which gets the text in lower case
+	Split   string // tokenizer: own (default) or one of BLEU's, which gets the text in lower case
 }
 
 // metric is ROUGE with its options fixed. It is safe for concurrent use.
 type metric struct {
 	opt    options
-	chosen bool // the tokenizer was; else a language may choose it
+	chosen bool // whether an option set the tokenizer; otherwise a language may
 }
 
 var (
@@ -77,8 +76,8 @@ func newMetric(o options) (*metric, error) {
 	return m, nil
 }
 
-// choose sets an option to the first of its values where it is not set, and
-// complains of a value that is none of them.
+// choose sets an option to the first of its values if it is not set, and reports a value
+// that is none of them.
 func choose[T ~string](option *T, err *error, what string, values ...T) {
 	if *option == "" {
 		*option = values[0]
@@ -90,7 +89,7 @@ func choose[T ~string](option *T, err *error, what string, values ...T) {
 
 func tokenizers() []string { return append([]string{own}, token.Names()...) }
 
-// Factories make the metrics from specs, one of each kind.
+// Factories make the metrics from specs, one for each kind.
 func Factories() []metrics.Factory {
 	var out []metrics.Factory
 	for _, k := range []struct {

@@ -33,7 +33,7 @@ func TestKnownScores(t *testing.T) {
 		{options{Part: recall}, "a a a b", "a c", .5},
 		{options{}, "don't", "don t", 1},
 		{options{}, "naïve", "na ve", 1},
-		{options{}, "\u212a", "k", 1}, // the sign for kelvins
+		{options{}, "\u212a", "k", 1}, // the kelvin sign
 		{options{}, "中文", "中文", 0},
 		{options{Split: "zh"}, "中文", "中国", .5},
 		{options{Split: "char"}, "Ab", "aB", 1},
@@ -60,7 +60,7 @@ func TestKnownScores(t *testing.T) {
 func TestEqualsPlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions().Draw(t, "options")
-		w := mustNew(o).NewWorkspace().(*workspace) // loaded again and again
+		w := mustNew(o).NewWorkspace().(*workspace) // reused for every block
 		for range rapid.IntRange(1, 3).Draw(t, "segments") {
 			b := metricstest.Block().Draw(t, "block")
 			if bad := check(o, w, b); bad != "" {
@@ -70,7 +70,7 @@ func TestEqualsPlainWay(t *testing.T) {
 	})
 }
 
-// TestLengths goes beyond several machine words, with lines and without.
+// TestLengths goes beyond several machine words, with and without lines.
 func TestLengths(t *testing.T) {
 	few := rapid.SampledFrom(strings.Fields("a b c d e"))
 	rapid.Check(t, func(t *rapid.T) {
@@ -156,7 +156,7 @@ func TestRemark(t *testing.T) {
 	}
 }
 
-// TestFigures compares with what rouge-score computed.
+// TestFigures compares with scores that rouge-score computed.
 func TestFigures(t *testing.T) {
 	data := os.Getenv("REFRACT_DATA")
 	if data == "" {

@@ -2,27 +2,27 @@ package rouge
 
 import "math/bits"
 
-// sequences finds longest common subsequences, 64 words of a reference at a time
-// (Hyyrö, 2004). Bit i of a column is 0 where the subsequence of the words of
-// the reference up to i with those of the hypothesis read so far is longer than
-// without word i; so the zeros of the last column count its words, and all
-// columns tell which words they are. These are made again for 64 words at a time,
-// from the carries, so that long lines take little memory.
+// sequences finds longest common subsequences, 64 words of a reference at a time (Hyyrö,
+// 2004). Each word of the hypothesis gives a column of bits. Bit i is 0 if word i of the
+// reference makes the subsequence of the words so far longer. So the zeros of the last
+// column count its words, and all columns together tell which words they are. The columns
+// are recomputed 64 words at a time from the carries, so that long lines take little
+// memory.
 type sequences struct {
-	masks   []uint64 // of each word: where it stands among the 64; all 0 between calls
-	carries []uint64 // of each word of the hypothesis: from one 64 to the next
-	kept    []uint64 // carries of all 64s, a bit each
-	columns []uint64 // of each word of the hypothesis, of one 64
-	found   []uint64 // words of a line of the reference that are in common
-	left    []int32  // of each word: occurrences in the hypothesis not counted yet; all 0 between calls
+	masks   []uint64 // of each word: its positions among the 64; all 0 between calls
+	carries []uint64 // of each word of the hypothesis: carry into the next 64
+	kept    []uint64 // carries of all 64s, one bit each
+	columns []uint64 // of each word of the hypothesis, within one 64
+	found   []uint64 // words of a line of the reference that are common
+	left    []int32  // of each word: occurrences in the hypothesis not yet counted; all 0 between calls
 }
 
-// words makes room for so many distinct words.
+// words makes room for n distinct words.
 func (x *sequences) words(n int) {
 	x.masks, x.left = resize(x.masks, n), resize(x.left, n)
 }
 
-// resize returns a slice of so many elements. What it takes from s is kept.
+// resize returns a slice of n elements. Elements taken from s keep their values.
 func resize[T any](s []T, n int) []T {
 	if n > cap(s) {
 		return make([]T, n)
@@ -30,8 +30,7 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// length is that of the longest common subsequence. With keep, the carries are
-// kept.
+// length is the length of the longest common subsequence. With keep, the carries are kept.
 func (x *sequences) length(ref, hyp []uint32, keep bool) int {
 	n, row := 0, words64(len(hyp))
 	x.carries = resize(x.carries, len(hyp))
@@ -54,8 +53,8 @@ func (x *sequences) length(ref, hyp []uint32, keep bool) int {
 
 func words64(n int) int { return (n + 63) / 64 }
 
-// read goes over the hypothesis with up to 64 words of a reference, and returns
-// the last column. It fills in the columns, where they are not nil.
+// read goes over the hypothesis with up to 64 words of a reference and returns the last
+// column. It fills in columns unless it is nil.
 func (x *sequences) read(block, hyp []uint32, columns []uint64) uint64 {
 	for i, t := range block {
 		x.masks[t] |= 1 << i
@@ -76,8 +75,8 @@ func (x *sequences) read(block, hyp []uint32, columns []uint64) uint64 {
 	return v
 }
 
-// mark adds to found the words of a longest common subsequence: of several, the
-// one that rouge-score takes.
+// mark adds the words of a longest common subsequence to found: of several, the one that
+// rouge-score takes.
 func (x *sequences) mark(ref, hyp []uint32) {
 	if x.length(ref, hyp, true) == 0 {
 		return
@@ -105,9 +104,9 @@ func (x *sequences) mark(ref, hyp []uint32) {
 	}
 }
 
-// union is how many words of a reference are in subsequences that one of its
-// lines has in common with one of the hypothesis. A word counts as often as it
-// is in the hypothesis, at most.
+// union returns how many words of a reference are in subsequences that one of its lines
+// shares with a line of the hypothesis. A word counts at most as often as it is in the
+// hypothesis.
 func (x *sequences) union(ref, hyp *document) int {
 	if len(ref.lines) == 1 && len(hyp.lines) == 1 {
 		return x.length(ref.lines[0], hyp.lines[0], false)

@@ -2,11 +2,11 @@ package rouge
 
 import "bytes"
 
-// Stems of English words are found by Porter's algorithm (Porter, 1980), with the
-// extensions of NLTK: some irregular words, and rules for short words in -ies and -ied,
-// for -y behind a vowel, and for -alli, -fulli and -logi.
+// Stems of English words by Porter's algorithm (Porter, 1980), with NLTK's extensions: some
+// irregular words, and rules for short words in -ies and -ied, for -y after a vowel, and
+// for -alli, -fulli and -logi.
 
-// irregular words have stems of their own.
+// irregular lists words whose stems follow no rule.
 var irregular = map[string]string{
 	"sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news",
 	"innings": "inning", "inning": "inning", "outings": "outing", "outing": "outing",
@@ -14,9 +14,8 @@ var irregular = map[string]string{
 	"proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
 }
 
-// rule puts to in place of a suffix, where the rest of the word meets a
-// condition. The first rule of a list whose suffix a word has is the only one
-// that is tried.
+// rule replaces a suffix by to if the rest of the word meets a condition. Of a list, only
+// the first rule whose suffix the word has is tried.
 type rule struct {
 	suffix, to string
 	where      func(word, rest []byte) bool
@@ -63,9 +62,9 @@ func always(_, _ []byte) bool      { return true }
 func measured(_, rest []byte) bool { return measure(rest) > 0 }
 func long(_, rest []byte) bool     { return measure(rest) > 1 }
 
-// stem returns the stem of a word in lower case. It overwrites the word, and the
-// stem shares its memory; no stem is longer than its word. Bytes other than
-// a to z count as consonants.
+// stem returns the stem of a word in lower case. It overwrites the word, and the stem
+// shares its memory; no stem is longer than its word. Bytes other than a to z count as
+// consonants.
 func stem(w []byte) []byte {
 	if s, ok := irregular[string(w)]; ok {
 		return append(w[:0], s...)
@@ -125,7 +124,7 @@ func withoutPast(w []byte) []byte {
 	return rest
 }
 
-// apply tries a list of rules, and reports whether one of them had its suffix.
+// apply tries a list of rules and reports whether the word had the suffix of one.
 func apply(w []byte, rules []rule) ([]byte, bool) {
 	for _, r := range rules {
 		if !ends(w, r.suffix) {
@@ -141,7 +140,7 @@ func apply(w []byte, rules []rule) ([]byte, bool) {
 
 func ends(w []byte, suffix string) bool { return bytes.HasSuffix(w, []byte(suffix)) }
 
-// consonant reports whether a letter is none of a, e, i, o, u, and no y behind a
+// consonant reports whether a letter is a consonant: not a, e, i, o or u, nor y after a
 // consonant.
 func consonant(w []byte, i int) bool {
 	y := 0
@@ -153,7 +152,7 @@ func consonant(w []byte, i int) bool {
 
 var vowel = [256]bool{'a': true, 'e': true, 'i': true, 'o': true, 'u': true}
 
-// measure counts the runs of vowels that a consonant follows.
+// measure counts the runs of vowels followed by a consonant.
 func measure(w []byte) (m int) {
 	before := true // whether the letter before is a consonant
 	for i, c := range w {
@@ -175,8 +174,8 @@ func hasVowel(w []byte) bool {
 	return false
 }
 
-// short reports whether a word ends in consonant, vowel and a consonant other
-// than w, x and y, or is a vowel and a consonant.
+// short reports whether a word ends in consonant, vowel and a consonant other than w, x and
+// y, or consists of a vowel and a consonant.
 func short(w []byte) bool {
 	n := len(w)
 	if n == 2 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The examples are the paper's, and those of NLTK's extensions.
+// The examples are from the paper and from NLTK's extensions.
 func TestStem(t *testing.T) {
 	for word, want := range map[string]string{
 		"caresses": "caress", "ponies": "poni", "ties": "tie", "caress": "caress", "cats": "cat",
@@ -26,8 +26,8 @@ func TestStem(t *testing.T) {
 	}
 }
 
-// TestStemPeer compares with the stems of a file, a word and its stem a line, that
-// benchmarks/peers/rouge_vectors.py writes.
+// TestStemPeer compares with the file that benchmarks/peers/rouge_vectors.py writes: a word
+// and its stem a line.
 func TestStemPeer(t *testing.T) {
 	path := os.Getenv("REFRACT_STEMS")
 	if path == "" {

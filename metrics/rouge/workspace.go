@@ -9,15 +9,14 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// workspace holds one segment: its words interned, and what counts the common
-// ones.
+// workspace holds one segment: its words interned, and the counters of common ones.
 type workspace struct {
 	m      *metric
 	split  *token.Tokenizer // nil for rouge-score's
 	intern *ngram.Interner
 	refs   texts
 	hyps   texts
-	order  int          // of the n-grams; 0 where sequences are compared
+	order  int          // of the n-grams; 0 for subsequences
 	index  *ngram.Index // of n-grams
 	counts []int32
 	common sequences
@@ -25,8 +24,8 @@ type workspace struct {
 	lower, word []byte
 }
 
-// texts are one side of a block: the distinct ones as lines of words. The kinds
-// other than Lines have one line a text.
+// texts are one side of a block: the distinct texts as lines of words. Only rougeLsum has
+// more than one line a text.
 type texts struct {
 	ngram.Texts
 	all []document
@@ -80,7 +79,7 @@ func (w *workspace) load(t *texts, in []string) {
 	})
 }
 
-// read splits a text into lines and words, in place of what the document held.
+// read splits a text into lines and words, and replaces what d held.
 func (w *workspace) read(d *document, s string) {
 	d.words = 0
 	lines := d.lines[:0]
@@ -135,7 +134,7 @@ var alphanumeric = func() (a [256]bool) {
 	return a
 }()
 
-// latin reports whether rouge-score could have made a word.
+// latin reports whether rouge-score could find a word in these bytes.
 func latin(word []byte) bool {
 	for _, c := range word {
 		if !alphanumeric[c] {
@@ -145,7 +144,7 @@ func latin(word []byte) bool {
 	return true
 }
 
-// hits is how much a hypothesis and a reference have in common.
+// hits counts what a hypothesis and a reference have in common.
 func (w *workspace) hits(h, r int) int {
 	if w.order == 0 {
 		return w.common.union(w.refs.of(r), w.hyps.of(h))
@@ -154,13 +153,13 @@ func (w *workspace) hits(h, r int) int {
 	return int(w.counts[w.order-1])
 }
 
-// score is the part of a pair that is the score, with its F1.
+// score returns the chosen part of a pair's score, and its F1.
 func (w *workspace) score(h, r int) (score, f float64) {
 	hits := w.hits(h, r)
 	if hits == 0 {
 		return 0, 0
 	}
-	lacking := max(0, w.order-1) // n-grams, for the words of a text
+	lacking := max(0, w.order-1) // a text has this many fewer n-grams than words
 	found := float64(hits) / float64(w.hyps.of(h).words-lacking)
 	covered := float64(hits) / float64(w.refs.of(r).words-lacking)
 	f = 2 * found * covered / (found + covered)

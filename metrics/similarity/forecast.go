@@ -25,8 +25,8 @@ func (m *metric) Foresee() metrics.Forecast {
 	return &forecast{metric: m, seen: map[string]bool{}, out: metrics.Outlook{Model: m.model.Name}}
 }
 
-// Outlook implements metrics.Forecast. Stored counts vectors, and a call asks for
-// many. A run makes a few more calls, as each of its batches ends with one.
+// Outlook implements metrics.Forecast. Stored counts vectors; a call asks for many. A run
+// makes a few more calls than predicted, because each of its batches ends with one.
 func (f *forecast) Outlook() metrics.Outlook {
 	f.mu.Lock()
 	defer f.mu.Unlock()

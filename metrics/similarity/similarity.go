@@ -1,5 +1,5 @@
-// Package similarity scores a hypothesis by the cosine between its vector and
-// that of a reference, as a model of embeddings gives them.
+// Package similarity scores a hypothesis by the cosine between its embedding and the
+// reference's.
 package similarity
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Name is that of the metric.
+// Name is the name of the metric in a spec.
 const Name = "embedding"
 
-// metric is the cosine, from -1 to 1; higher is better. A cell with an empty text,
-// which has no vector, is metrics.Failed. A metric is safe for concurrent use.
+// metric is the cosine, from -1 to 1; higher is better. An empty text has no vector, and
+// its cells are metrics.Failed. A metric is safe for concurrent use.
 type metric struct {
 	model *embeddings.Model
 	info  metrics.Info
@@ -26,7 +26,7 @@ var (
 	_ metrics.Foreseeing = (*metric)(nil)
 )
 
-// New returns the metric of a model's vectors.
+// New returns the metric for an embedding model.
 func New(m *embeddings.Model) (metrics.Metric, error) {
 	if m.Name == "" {
 		return nil, errors.New("no model is named: add model=NAME, such as model=text-embedding-3-small")
@@ -38,17 +38,17 @@ func New(m *embeddings.Model) (metrics.Metric, error) {
 	return &metric{m, declared(metrics.Canonical(Name, kv...))}, nil
 }
 
-// declared is what the metric declares of any model.
+// declared returns the Info, which is the same for all models.
 func declared(name string) metrics.Info {
 	return metrics.Info{
 		Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1, Keep: metrics.KeepAlways,
-		// One call at a time, so that texts which segments share are asked for once. The
-		// model makes many calls of it.
+		// One call at a time, so that texts shared by segments are asked for once. The model
+		// splits it into many requests.
 		Pace: metrics.Pace{Batch: 256, Calls: 1},
 	}
 }
 
-// settings are what tells the vectors of two models apart.
+// settings are the part of the signature that distinguishes models' vectors.
 func settings(m *embeddings.Model) metrics.Signature {
 	s := metrics.Signature{{Key: optionModel, Value: m.Name}}
 	if m.Revision != "" {
@@ -69,8 +69,8 @@ const (
 	optionBatch      = "batch-size"
 )
 
-// Open completes a model, which has a name and what a spec states: it gives it a
-// store, and a client of a server, "" for the default ones.
+// Open completes a model that has a name and the settings of a spec, by a store and the
+// client of a server ("" for the default ones).
 type Open func(ctx context.Context, m *embeddings.Model, server string) error
 
 // Factory makes the metric from a spec.
@@ -132,8 +132,8 @@ func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return out, ctx.Err()
 }
 
-// cells are the scores of a block whose texts have vectors, but for empty ones and those that
-// the server refused.
+// cells returns the scores of a block. Empty texts and texts that the server refused have
+// no vectors, and their cells no score.
 func cells(b metrics.Block, of map[string][]float32) (metrics.Scores, error) {
 	present := func(texts []string) (vectors [][]float32) {
 		for _, t := range texts {
@@ -164,7 +164,7 @@ func cells(b metrics.Block, of map[string][]float32) (metrics.Scores, error) {
 	return s, nil
 }
 
-// textsOf are the texts of blocks that a model can give vectors.
+// textsOf returns the non-empty texts of blocks.
 func textsOf(blocks []metrics.Block) (texts []string) {
 	for _, b := range blocks {
 		texts = append(append(texts, b.Hypotheses...), b.References...)

@@ -21,11 +21,11 @@ import (
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// server gives every text a vector, and remembers which it was asked for.
+// server gives every text a vector and records which it was asked for.
 type server struct {
 	mu    sync.Mutex
 	asked []string
-	zero  string // the text without direction
+	zero  string // the text with a zero vector
 }
 
 func vector(text string) []float32 {
@@ -67,7 +67,7 @@ func TestPromises(t *testing.T) {
 	})
 }
 
-// Against the definition, with no text asked for twice.
+// The scores follow the definition, and no text is asked for twice.
 func TestScores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &server{}
@@ -153,7 +153,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// What is not stored is an error without a server, and not a score.
+// Without a server, a vector that is not stored is an error.
 func TestNotStored(t *testing.T) {
 	m, err := similarity.New(&embeddings.Model{Store: cache.NewMemory(), Name: "m"})
 	if err != nil {
@@ -164,7 +164,7 @@ func TestNotStored(t *testing.T) {
 	}
 }
 
-// TestZeros has a vector of zeros name its text.
+// An error about a zero vector names its text.
 func TestZeros(t *testing.T) {
 	blocks := []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}, {Hypotheses: []string{"c"}, References: []string{"d", "e"}}}
 	_, err := metric(t, &server{zero: "e"}).Score(t.Context(), blocks)

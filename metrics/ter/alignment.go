@@ -1,25 +1,25 @@
 package ter
 
-// alignment says how the shortest path through a beam lays the two texts side
-// by side.
+// alignment is the shortest path through a beam, as a correspondence of the words of both
+// texts.
 type alignment struct {
-	// targets[j] is the number of words of the hypothesis that the path
-	// consumes up to and including reference word j-1, so where words go that
-	// are to stand behind it; targets[0] is 0.
+	// targets[j] is the number of words of the hypothesis that the path consumes up to and
+	// including reference word j-1. A run that belongs after that word moves there. targets[0]
+	// is 0.
 	targets []int32
 	// hyp[i] and ref[j] count the wrong words among the first i and j.
 	hyp, ref []int32
 }
 
-// hypWrong tells whether one of the words from to to-1 of the hypothesis is
-// deleted or substituted.
+// hypWrong reports whether one of the words from to to-1 of the hypothesis is deleted or
+// substituted.
 func (a *alignment) hypWrong(from, to int) bool { return a.hyp[from] != a.hyp[to] }
 
-// refWrong tells the same of the reference: inserted or substituted.
+// refWrong reports whether one of these words of the reference is inserted or substituted.
 func (a *alignment) refWrong(from, to int) bool { return a.ref[from] != a.ref[to] }
 
-// trace follows the path back from the last cell. Of equally short steps it
-// prefers the diagonal, then a deletion, then an insertion.
+// trace follows the path back from the last cell. Of equally short steps it prefers the
+// diagonal, then a deletion, then an insertion.
 func (a *alignment) trace(b *beam, words []int32) {
 	i, j := len(words), len(b.ref)
 	a.targets = resize(a.targets, j+1)
@@ -27,7 +27,7 @@ func (a *alignment) trace(b *beam, words []int32) {
 	a.ref = resize(a.ref, j+1)
 	a.targets[0], a.hyp[0], a.ref[0] = 0, 0, 0
 
-	// Mark each word first, and sum up the marks afterwards.
+	// Mark each word first, and sum the marks afterwards.
 	for i > 0 && j > 0 {
 		here, above := b.row(i), b.row(i-1)
 		d := here.cells[j-here.lo]

@@ -5,21 +5,19 @@ import (
 	"slices"
 )
 
-// beamWidth is how many columns the beam reaches to each side of the
-// diagonal, at least.
+// beamWidth is the minimum number of columns on each side of the diagonal.
 const beamWidth = 25
 
 // unreachable is a distance far above any other, with room to add to it.
 const unreachable = math.MaxInt32 / 2
 
-// beam is the edit distance matrix of a hypothesis (rows) and a reference
-// (columns), where only cells near the diagonal exist. Cell (i, j) of prefix
-// is the distance of the first i words of the hypothesis to the first j of
-// the reference. Suffix is the same from the ends of both texts: its rows have the
-// columns in reverse.
+// beam is the edit distance matrix of a hypothesis (rows) and a reference (columns),
+// restricted to cells near the diagonal. Cell (i, j) of prefix is the distance between the
+// first i words of the hypothesis and the first j of the reference. Suffix is the same from
+// the ends of both texts, with the columns of a row in reverse.
 //
-// The diagonal goes from corner to corner, so which cells exist depends on
-// the two lengths and not on the words, and moving words keeps them.
+// The diagonal goes from corner to corner, so which cells exist depends only on the two
+// lengths, and moving words does not change it.
 type beam struct {
 	ref, back      []int32 // back is the reference from its end
 	spans          []span
@@ -39,11 +37,10 @@ type row struct {
 
 func (r row) hi() int { return r.lo + len(r.cells) }
 
-// reset lays out the matrix for two texts, the hypothesis of n words. None is
-// empty.
+// reset lays out the matrix for a hypothesis of n words and a reference, neither empty.
 //
-// It follows sacreBLEU, with its float arithmetic: if one text is so much
-// longer that the beams of two rows would not meet, the beam is widened.
+// It follows sacreBLEU, including its float arithmetic: if one text is so much longer that
+// the beams of two rows would not meet, the beam is widened.
 func (b *beam) reset(n int, ref []int32) {
 	m := len(ref)
 	ratio := float64(m) / float64(n)
@@ -76,7 +73,7 @@ func (b *beam) reset(n int, ref []int32) {
 	}
 }
 
-// resize returns a slice of n elements, whose values are arbitrary.
+// resize returns a slice of n elements with arbitrary values.
 func resize(s []int32, n int) []int32 {
 	if cap(s) < n {
 		return make([]int32, n, n+n/2)
@@ -84,19 +81,19 @@ func resize(s []int32, n int) []int32 {
 	return s[:n]
 }
 
-// row is a row of prefix.
+// row returns a row of prefix.
 func (b *beam) row(i int) row {
 	s := b.spans[i]
 	return row{s.lo, b.prefix[s.at : s.at+s.hi-s.lo]}
 }
 
-// rest is a row of suffix. Its columns count words from the end of the reference.
+// rest returns a row of suffix. Its columns count words from the end of the reference.
 func (b *beam) rest(i int) row {
 	s := b.spans[i]
 	return row{len(b.ref) + 1 - s.hi, b.suffix[s.at : s.at+s.hi-s.lo]}
 }
 
-// distance is the edit distance of the two texts, once prefix is computed.
+// distance is the edit distance of the two texts. prefix must have been computed.
 func (b *beam) distance() int { return int(b.prefix[len(b.prefix)-1]) }
 
 // computePrefixes computes the rows of prefix below row from.
@@ -113,9 +110,9 @@ func (b *beam) computeSuffixes(words []int32, from, to int) {
 	}
 }
 
-// next computes a row from the one before it, where word is the word of the
-// hypothesis between the two and reference is read in the same direction. Neither end of the row lies before that
-// of the row above, and the two meet at least diagonally.
+// next computes a row from the one above it. word is the word of the hypothesis between the
+// two, and reference is read in the same direction. Neither end of the row lies before that
+// of the row above, and the two rows touch at least diagonally.
 func (b *beam) next(here, above row, word int32, reference []int32) {
 	lo, hi := here.lo, here.hi()
 	j, left := lo, int32(unreachable)
@@ -141,7 +138,7 @@ func (b *beam) next(here, above row, word int32, reference []int32) {
 		left, diagonal = best, up
 	}
 
-	// Columns beyond the row above: one has a diagonal, the others do not.
+	// Columns beyond the row above: the first has a diagonal neighbour, the others have none.
 	for j += len(both); j < hi; j++ {
 		best := left + 1
 		if j == above.hi() {
@@ -155,14 +152,14 @@ func (b *beam) next(here, above row, word int32, reference []int32) {
 	}
 }
 
-// moved returns the edit distance after a move if it is at most limit, and
-// otherwise anything above limit.
+// moved returns the edit distance after a move if it is at most limit, and otherwise
+// anything above limit.
 //
-// The rows up to the first word that the move touches and those from behind
-// the last one are known, so only the rows between are computed; the shortest
-// path crosses the last of them somewhere. A path through cell (i, j) costs
-// at least the difference of the two lengths before the cell and that after
-// it, so columns where these exceed the limit are left out.
+// The rows up to the first word that the move touches are known, and so are those after the
+// last one. Only the rows between are computed; the shortest path crosses the last of them
+// somewhere. A path through cell (i, j) costs at least the difference of the two lengths
+// before the cell plus the difference after it, so columns where this sum exceeds the limit
+// are skipped.
 func (b *beam) moved(words []int32, m move, limit int) int {
 	longer := len(b.ref) - len(words)
 	margin := limit - max(longer, -longer)

@@ -2,23 +2,22 @@ package ter
 
 import "strings"
 
-// isPunct tells the ASCII characters that NoPunct removes.
+// isPunct reports whether NoPunct removes an ASCII character.
 func isPunct(r rune) bool {
 	return strings.ContainsRune(`.,?:;!"()`, r)
 }
 
-// isAsianPunct tells East Asian punctuation, half-width and full-width forms
-// included.
+// isAsianPunct reports whether r is East Asian punctuation, including half-width and
+// full-width forms.
 func isAsianPunct(r rune) bool {
 	return strings.ContainsRune("\u3001\u3002\u30fb\uff01\uff02\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f", r) ||
 		0x3008 <= r && r <= 0x3011 || 0x3014 <= r && r <= 0x301f || 0xff61 <= r && r <= 0xff65
 }
 
-// isIdeograph tells the characters that Normalized and Asian make words of
-// their own. A range that was meant to be U+3200 to U+32FF ends at U+3F22 in
-// sacreBLEU, without effect, because other ranges have the rest. Kana are not
-// split: the rules for them only match at the start of a text, where
-// normalization has put a space.
+// isIdeograph reports whether Normalized and Asian make r a word. sacreBLEU has a range
+// that was meant to be U+3200 to U+32FF and ends at U+3F22, without effect, because other
+// ranges cover the rest. Kana are not split: the rules for them match only at the start of
+// a text, where normalization has put a space.
 func isIdeograph(r rune) bool {
 	switch {
 	case r < 0x2e80 || r > 0xfaff && r < 0xfe30:

@@ -3,7 +3,7 @@ package ter
 // index finds the positions of a word in the reference, in ascending order.
 type index struct {
 	ref   []int32
-	heads []int32 // per word: its first position that is not skipped, or none
+	heads []int32 // per word: its first position not yet skipped, or none
 	nexts []int32 // per position: the next one of the same word, or none
 }
 
@@ -20,7 +20,7 @@ func (x *index) reset(ref []int32, size int) {
 	x.rewind()
 }
 
-// rewind forgets what was skipped.
+// rewind makes the skipped positions available again.
 func (x *index) rewind() {
 	for _, w := range x.ref {
 		x.heads[w] = none
@@ -32,8 +32,8 @@ func (x *index) rewind() {
 	}
 }
 
-// first returns the first position of word that is not before from, or none.
-// It skips what lies before, so from must not decrease until the next rewind.
+// first returns the first position of word at or after from, or none. It skips earlier ones
+// for good, so from must not decrease until the next rewind.
 func (x *index) first(word int32, from int) int {
 	p := x.heads[word]
 	for p != none && int(p) < from {
@@ -46,8 +46,8 @@ func (x *index) first(word int32, from int) int {
 // after returns the next position of the word at position p, or none.
 func (x *index) after(p int) int { return int(x.nexts[p]) }
 
-// common returns how many words the texts have in common, counting repeated
-// words as often as both texts have them. It needs a rewind before and after.
+// common returns how many words the texts have in common, counting a repeated word as often
+// as both texts have it. It needs a rewind before and after.
 func (x *index) common(words []int32) int {
 	n := 0
 	for _, w := range words {

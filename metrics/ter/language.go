@@ -5,7 +5,7 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/token"
 )
 
-// eastAsian are the languages of which Tercom's rules set characters apart.
+// eastAsian are the languages whose characters Tercom's rules separate.
 var eastAsian = map[string]bool{"zh": true, "ja": true}
 
 // InLanguage implements metrics.Localized: Asian takes effect with Normalized.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// slowEdits is TER's rule computed the plain way: every candidate costs a
-// full edit distance with its path, and nothing is kept from one to the next.
+// slowEdits is TER's rule computed the plain way: every candidate costs a full edit
+// distance with its path, and nothing is reused.
 func slowEdits(hyp, ref []string) int {
 	if len(ref) == 0 {
 		return len(hyp)
@@ -24,7 +24,7 @@ func slowEdits(hyp, ref []string) int {
 	}
 }
 
-// slowRound returns the best move, what it gains, and how many were tried.
+// slowRound returns the best move, how much it gains, and how many were tried.
 func slowRound(hyp, ref []string, checked int) (best []string, gain, tried int) {
 	before, path := slowDistance(hyp, ref)
 	hypWrong := make([]bool, len(hyp))
@@ -84,9 +84,8 @@ func slowRound(hyp, ref []string, checked int) (best []string, gain, tried int) 
 	return best, rank[0], tried
 }
 
-// slowMove takes n words out at start. Those that stood before the target are
-// followed by the run, unless the target lies within the run: then the run
-// goes that many words further on.
+// slowMove moves n words from start to target. If the target lies within the run, the run
+// moves that many words further on.
 func slowMove(words []string, start, n, target int) []string {
 	run := words[start : start+n]
 	rest := slices.Concat(words[:start], words[start+n:])

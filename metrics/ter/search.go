@@ -7,13 +7,12 @@ import (
 
 // The limits of the search for moves.
 const (
-	maxMoveWords  = 10   // length of a run that is moved
+	maxMoveWords  = 10   // length of a moved run
 	maxMoveOffset = 50   // between the positions of a run in the two texts
-	maxCandidates = 1000 // the round that meets this one is the last
+	maxCandidates = 1000 // the round that reaches this many is the last
 )
 
-// move swaps two runs of words that stand side by side: words[from:mid] and
-// words[mid:to].
+// move swaps two adjacent runs of words: words[from:mid] and words[mid:to].
 type move struct{ from, mid, to int }
 
 // apply makes the move in place.
@@ -23,13 +22,13 @@ func (m move) apply(words []int32) {
 	slices.Reverse(words[m.from:m.to])
 }
 
-// candidate is a run of the hypothesis and a place to move it to. Target
-// counts words of the hypothesis: the run goes before that word.
+// candidate is a run of the hypothesis and a place to move it to: before the word with the
+// number target.
 type candidate struct{ start, length, target int32 }
 
-// move returns the candidate as a swap, in a text of n words. A target inside
-// the run, or at one of its ends, pushes the run towards the end of the text
-// by as many words as the target lies behind the start of the run.
+// move returns the candidate as a swap, in a text of n words. A target inside the run, or
+// at one of its ends, pushes the run towards the end of the text by the distance from the
+// start of the run to the target.
 func (c candidate) move(n int) move {
 	start, length, target := int(c.start), int(c.length), int(c.target)
 	end := start + length
@@ -43,8 +42,8 @@ func (c candidate) move(n int) move {
 	}
 }
 
-// rank orders candidates by which is taken when they lower the distance by as
-// much: the longer run, then the earlier one, then the earlier target.
+// rank orders candidates that lower the distance equally: the longer run first, then the
+// earlier one, then the earlier target.
 func rank(c, d candidate) int {
 	return cmp.Or(
 		cmp.Compare(d.length, c.length),
@@ -62,8 +61,8 @@ type search struct {
 	candidates []candidate
 }
 
-// edits returns the number of edits, moves included, between a hypothesis
-// and a reference, whose words are numbers below size.
+// edits returns the number of edits, including moves, between a hypothesis and a reference,
+// whose words are numbers below size.
 func (s *search) edits(hyp, ref []int32, size int) int {
 	switch {
 	case len(ref) == 0:
@@ -75,7 +74,7 @@ func (s *search) edits(hyp, ref []int32, size int) int {
 	}
 	s.words = append(s.words[:0], hyp...)
 	s.index.reset(ref, size)
-	// Whatever is moved, a word without a counterpart stays an edit.
+	// A word without a counterpart stays an edit, whatever is moved.
 	floor := max(len(hyp), len(ref)) - s.index.common(hyp)
 
 	s.beam.reset(len(hyp), ref)
@@ -112,9 +111,8 @@ func (s *search) edits(hyp, ref []int32, size int) int {
 	return moves + s.beam.distance()
 }
 
-// best returns the first of the candidates that lower the distance most, and
-// the distance after it; that is the distance now when none lowers it. No
-// distance is below floor.
+// best returns the first of the candidates that lower the distance most, and the distance
+// after it, which is the current distance if none lowers it. No distance is below floor.
 func (s *search) best(floor int) (best candidate, distance int) {
 	distance = s.beam.distance()
 	for _, c := range s.candidates {
@@ -132,11 +130,10 @@ func (s *search) best(floor int) (best candidate, distance int) {
 	return best, distance
 }
 
-// findCandidates collects the moves worth trying: every run that both texts
-// have, wrong in both, to the places beside the words that its counterpart
-// in the reference, and the word before that, are aligned with. It gives up
-// at the candidate that makes the search end, given how many were checked in
-// earlier rounds.
+// findCandidates collects the moves worth trying: every run that both texts have and that
+// is wrong in both. Its targets are the places next to the words aligned with its
+// counterpart in the reference and with the word before that. It stops at the candidate
+// that ends the search; checked is the number of candidates in earlier rounds.
 func (s *search) findCandidates(checked int) {
 	s.candidates = s.candidates[:0]
 	ref, a := s.beam.ref, &s.alignment

@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/ngram"
 )
 
-// fastEdits counts edits with a given search, which keeps its memory.
+// fastEdits counts edits with a given search, whose memory is reused.
 func fastEdits(s *search, hyp, ref []string) int {
 	v := ngram.NewInterner()
 	h, r := ids(v, hyp), ids(v, ref)
@@ -26,7 +26,7 @@ func ids(v *ngram.Interner, words []string) []int32 {
 	return ids
 }
 
-// checkEdits compares with the oracle and tests what holds for all pairs.
+// checkEdits compares with the oracle and tests properties of all pairs.
 func checkEdits(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -58,7 +58,7 @@ func TestEditsAgainstOracle(t *testing.T) {
 	})
 }
 
-// Runs that stand elsewhere, in texts beyond the beam: what a translation is.
+// The texts exceed the beam and share runs in other places, like translations.
 func TestEditsOfMovedRuns(t *testing.T) {
 	var s search
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -85,8 +85,7 @@ func TestEditsOfMovedRuns(t *testing.T) {
 	}
 }
 
-// The candidates of a round are as many as the oracle tries, also where the
-// limit ends the round.
+// A round tries as many candidates as the oracle, also if the limit ends the round.
 func TestCandidatesAgainstOracle(t *testing.T) {
 	var s search
 	rapid.Check(t, func(t *rapid.T) {
@@ -110,7 +109,7 @@ func TestCandidatesAgainstOracle(t *testing.T) {
 	})
 }
 
-// The round that meets the thousandth candidate is not applied.
+// The round that reaches the thousandth candidate is not applied.
 func TestEditsAtCandidateLimit(t *testing.T) {
 	var s search
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -134,7 +133,7 @@ func TestEditsAtCandidateLimit(t *testing.T) {
 	}
 }
 
-// What is moved far is not seen, 50 words are the limit.
+// A move over more than 50 words is not found.
 func TestEditsAtMoveOffset(t *testing.T) {
 	for _, test := range []struct{ between, want int }{{50, 1}, {51, 2}} {
 		var words []string

@@ -7,37 +7,35 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Options are the settings of TER. The zero Options are the defaults of
-// sacreBLEU: lower-cased text, split at white space.
+// Options are the settings of TER. The zero Options are sacreBLEU's defaults: lower-cased
+// text, split at white space.
 type Options struct {
-	// Normalized separates punctuation from words by Tercom's rules for
-	// Western scripts, and reads the entities &quot; &amp; &lt; &gt;.
+	// Normalized separates punctuation from words by Tercom's rules for Western scripts, and
+	// decodes the entities &quot; &amp; &lt; &gt;.
 	Normalized bool
 	// NoPunct removes the characters . , ? : ; ! " ( ).
 	NoPunct bool
-	// Asian extends the other two options to East Asian text: with
-	// Normalized it makes each ideograph and punctuation mark a word, with
-	// NoPunct it removes East Asian and full-width punctuation. It does
-	// nothing without them.
+	// Asian extends the other two options to East Asian text: with Normalized each ideograph
+	// and punctuation mark becomes a word, with NoPunct East Asian and full-width punctuation
+	// is removed. Without them it does nothing.
 	Asian bool
 	// CaseSensitive keeps upper case.
 	CaseSensitive bool
 }
 
-// Metric is TER. Scores are percentages from 0, without an upper bound; lower
-// is better. Identical texts score 0, but for rare ones with Normalized, such
-// as "'s's's": sacreBLEU tokenizes references twice, and so does this package.
+// Metric is TER. Scores are percentages from 0, without an upper bound; lower is better.
+// Identical texts score 0, except for rare ones with Normalized, such as "'s's's":
+// sacreBLEU tokenizes references twice, and so does this package.
 //
-// The search for moves has sacreBLEU's limits: a beam of 25 words on each
-// side of the diagonal, moved runs of at most 10 words, at most 50 words
-// between the two places of a run, and an end of the search in the round in
-// which the thousandth candidate is met.
+// The search for moves has sacreBLEU's limits: a beam of 25 words on each side of the
+// diagonal, moved runs of at most 10 words, at most 50 words between the two places of a
+// run, and the search ends in the round that reaches the thousandth candidate.
 //
 // A Metric is immutable and safe for concurrent use.
 type Metric struct {
 	options Options
 	name    string
-	chosen  bool // how East Asian texts are split was
+	chosen  bool // whether an option set how East Asian texts are split
 }
 
 var (
@@ -53,8 +51,8 @@ func New(o Options) *Metric {
 	return &Metric{options: o, name: o.spec(), chosen: o.Normalized || o.NoPunct || o.Asian}
 }
 
-// Info implements [metrics.Metric]. The name is "ter", followed by the
-// options that are not at their default, in the order of [Options].
+// Info implements [metrics.Metric]. The name is "ter", followed by the options that are not
+// at their defaults, in the order of [Options].
 func (m *Metric) Info() metrics.Info {
 	return metrics.Info{
 		Name:            m.name,
@@ -83,8 +81,8 @@ func (o Options) spec() string {
 	return metrics.Canonical("ter", set...)
 }
 
-// Signature implements [metrics.Metric] in sacreBLEU's order and words. It is
-// the same at both levels.
+// Signature implements [metrics.Metric] with sacreBLEU's order and words. It is the same at
+// both levels.
 func (m *Metric) Signature(metrics.Level) metrics.Signature {
 	letters := "lc"
 	if m.options.CaseSensitive {
@@ -105,18 +103,17 @@ func (m *Metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 }
 
 // NewWorkspace implements [metrics.Preparer]. The workspace is also a
-// [metrics.NativeWorkspace], whose rule for several references is the least
-// number of edits over the mean length of the references, and a
-// [metrics.StatisticsWorkspace], whose statistics are the number of edits and
-// the length of the reference in words. A block that is loaded must have
-// references.
+// [metrics.NativeWorkspace], whose rule for several references is the least number of edits
+// over the mean length of the references, and a [metrics.StatisticsWorkspace], whose
+// statistics are the number of edits and the length of the reference in words. A loaded
+// block must have references.
 func (m *Metric) NewWorkspace() metrics.Workspace { return newWorkspace(m.options) }
 
 // CorpusScore implements [metrics.CorpusMetric]: sum holds the edits and the
 // reference lengths of all segments.
 func (m *Metric) CorpusScore(sum []float64) float64 { return rate(sum[0], sum[1]) }
 
-// rate is TER as a percentage. Edits against nothing are 100 by convention.
+// rate is TER as a percentage. By convention, edits against an empty reference are 100.
 func rate(edits, length float64) float64 {
 	switch {
 	case length > 0:

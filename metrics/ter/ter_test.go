@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// score is the sentence score of a pair.
+// score returns the sentence score of a pair.
 func score(t *testing.T, o Options, hyp, ref string) float64 {
 	t.Helper()
 	s, err := New(o).Score(t.Context(), []metrics.Block{{Hypotheses: []string{hyp}, References: []string{ref}}})
@@ -140,8 +140,7 @@ func TestInfoAndSignature(t *testing.T) {
 	}
 }
 
-// A workspace that has been used gives what a new one gives, and computes a
-// repeated text the same.
+// A workspace gives the same after use as when new, and computes a repeated text the same.
 func TestWorkspaceReuse(t *testing.T) {
 	options := rapid.Custom(func(t *rapid.T) Options {
 		flag := rapid.Bool()

@@ -20,9 +20,8 @@ type tokenizer struct {
 	western                 token.Tokenizer
 }
 
-// words yields the words of a text, each valid until the next one. Invalid
-// UTF-8 counts as U+FFFD. If twice, the words are joined by spaces and
-// tokenized again.
+// words yields the words of a text, each valid until the next one. Invalid UTF-8 counts as
+// U+FFFD. With twice, the words are joined by spaces and tokenized again.
 func (t *tokenizer) words(s string, twice bool, yield func([]byte)) {
 	t.read(s)
 	if twice {
@@ -33,13 +32,13 @@ func (t *tokenizer) words(s string, twice bool, yield func([]byte)) {
 	t.split(yield)
 }
 
-// readsTwice tells whether references are tokenized twice. sacreBLEU does so
-// always, but it only changes something after normalization: in "&amp;quot;"
-// or "'s's", for example. A reference is then not tokenized like a
-// hypothesis, and the same text on both sides may cost edits.
+// readsTwice reports whether references are tokenized twice. sacreBLEU always does so, but
+// the second time matters only after normalization: in "&amp;quot;" or "'s's", for example.
+// A reference is then tokenized differently from a hypothesis, and the same text on both
+// sides may cost edits.
 func (t *tokenizer) readsTwice() bool { return t.Normalized }
 
-// read makes s the text to split, without the white space at its end.
+// read sets the text to split, without white space at its end.
 func (t *tokenizer) read(s string) {
 	s = text.TrimRight(s)
 	if t.CaseSensitive {
@@ -49,7 +48,7 @@ func (t *tokenizer) read(s string) {
 	}
 }
 
-// split yields the words of the text that was read.
+// split yields the words of the text.
 func (t *tokenizer) split(yield func([]byte)) {
 	if t.Normalized && len(t.text) > 0 {
 		t.spare = possessives(t.spare[:0], token.Unescape(joinLines.Replace(string(t.text))))
@@ -93,12 +92,11 @@ func (t *tokenizer) end(yield func([]byte)) {
 	}
 }
 
-// joinLines undoes hyphenation at line ends, and makes a space of any other
-// line end.
+// joinLines undoes hyphenation at line ends, and turns any other line end into a space.
 var joinLines = strings.NewReplacer("\n-", "", "\n", " ")
 
-// possessives puts a space before an 's that ends a word. The text gets a space
-// at both ends, which the rules after it rely on.
+// possessives puts a space before an 's that ends a word. It pads the text with a space at
+// both ends, which later rules rely on.
 func possessives(dst []byte, s string) []byte {
 	dst = append(dst, ' ')
 	for i := range len(s) {

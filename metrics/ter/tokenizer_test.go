@@ -62,8 +62,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The rules as regular expressions, one pass each. Those for kana are left
-// out, which can only match at the start of a text without a space there.
+// The rules as regular expressions, one pass each. The rules for kana are missing: they can
+// match only at the start of a text without a space there.
 var slowRules = struct {
 	asianPunct, western, asian [][2]string
 }{

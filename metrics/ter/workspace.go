@@ -7,14 +7,14 @@ import (
 	"github.com/refract-eval/refract/metrics/internal/ngram"
 )
 
-// workspace holds the texts of one block as words, and the edits of the pairs
-// that were asked for.
+// workspace holds the texts of one block as words, and the edits of the pairs computed so
+// far.
 type workspace struct {
 	tokens     tokenizer
 	vocab      *ngram.Interner
 	search     search
 	hyps, refs texts
-	edits      []int32 // per distinct hypothesis and reference; unknown where not computed
+	edits      []int32 // per distinct hypothesis and reference; unknown if not yet computed
 }
 
 // texts are one side of a block, with the words of the distinct ones, one text

@@ -46,14 +46,10 @@ func (e *env) buildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build PLAN.yaml",
 		Short: "Make data that judges are trained on",
-		Long: `Make data that judges are trained on, by the recipe of a published metric. The
-prompt of every example is, byte for byte, what the metric sends when it is
-served, and the completion is what its parser reads. PLAN.yaml says what is made:
-docs/how-to/building.md has its fields.
+		Long: `Make data that judges are trained on, by the recipe of a published metric.
 
--o is a folder: train and validation, items.jsonl with all items and the rule
-that left some out, a card, and the recipe. Answers are stored, so that the same
-command continues where a run stopped.`,
+docs/how-to/building.md describes PLAN.yaml and the folder that -o writes.
+Answers are stored: the same command continues where a run stopped.`,
 		Example: `  refract build plan.yaml --model gpt-4o --prices prices.yaml --dry-run
   refract build plan.yaml --model gpt-4o -o data`,
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -70,7 +66,8 @@ command continues where a run stopped.`,
 	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	grouped(cmd, modelFlags, "model")
 	b.callFlags.register(cmd, "answer")
-	b.registerDryRun(cmd, "make none")
+	b.registerDryRun(cmd, "make no call")
+	grouped(cmd, budgetFlags, "prices", "max-cost")
 	return cmd
 }
 

@@ -20,13 +20,12 @@ func (e *env) cacheCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Inspect and copy a cache of model answers",
-		Long: `Inspect and copy a cache of model answers. CACHE is a file, or the
-address of a Postgres database such as postgres://user@host/database. Keep a
-password in PGPASSWORD or ~/.pgpass: other users of the machine may see the
-address.`,
+		Long: `Inspect and copy a cache of model answers: a file, or a Postgres database such as
+postgres://user@host/database.
+
+Keep a password in PGPASSWORD or ~/.pgpass: other users of the machine may see
+the address.`,
 		Example: `  refract cache stats refract-cache.sqlite
-  refract cache stats postgres://refract@db.example.org/answers
-  refract cache verify refract-cache.sqlite
   refract cache export refract-cache.sqlite -o answers.jsonl`,
 	}
 	group(cmd)
@@ -83,9 +82,10 @@ func (e *env) cacheVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify CACHE",
 		Short: "Check a cache, row by row",
-		Long: `Check the structure of a file, and that every row has the key of its request
-and the checksum of its answer. Nothing is repaired. Each problem is a row of
-the output, and the exit code is 1 if there is one.`,
+		Long: `Check that every row has the key of its request and the checksum of its answer.
+
+Nothing is repaired. Each problem is a row of the output, and the exit code is 1
+if there is one.`,
 		Example: `  refract cache verify refract-cache.sqlite`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {
@@ -119,7 +119,7 @@ func (e *env) cacheExportCommand() *cobra.Command {
 		Long: `Write all entries of a cache as JSON Lines. Stored scores are left out.
 
 Of a damaged cache, what is sound is written, and the exit code is 1. 'refract
-cache import' makes a new cache of it, which lacks the damaged entries alone.`,
+cache import' makes a new cache of it, which lacks only the damaged entries.`,
 		Example: `  refract cache export refract-cache.sqlite -o answers.jsonl`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: e.onCache(func(ctx context.Context, c *cache.Database, _ []string) error {

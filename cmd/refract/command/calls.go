@@ -40,16 +40,16 @@ const defaultConcurrency = 32
 func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	s.announced = &sync.Once{}
 	f := cmd.Flags()
-	f.StringVar(&s.cache, "cache", "refract-cache.sqlite", "`FILE`, or postgres:// address, that stores every "+answer)
+	f.StringVar(&s.cache, "cache", "refract-cache.sqlite", "`FILE` or postgres:// address that stores every "+answer)
 	f.BoolVar(&s.offline, "offline", false, "make no call: every "+answer+" must be in the cache")
-	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, up to and including /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
+	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
 	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
 	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; a server may ask for so long before an attempt, or for 10m")
 	atLeast(cmd, 1, "concurrency")
 	atLeast(cmd, 0, "retries")
-	grouped(cmd, modelFlags, "cache", "base-url")
+	grouped(cmd, modelFlags, "base-url")
 }
 
 // callFlags are those of commands that ask models for texts: servers, what may
@@ -69,17 +69,17 @@ func (c *callFlags) register(cmd *cobra.Command, answer string) {
 	f := cmd.Flags()
 	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, before the run stops")
 	grouped(cmd, modelFlags)
-	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with prices of a million tokens by model, or such a table in braces")
-	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before this run costs more, in the currency of --prices")
+	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with the prices of models")
+	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before this run costs more")
 	f.IntVar(&c.maxCalls, "max-calls", 0, "stop after this many calls")
 	f.DurationVar(&c.maxTime, "max-time", 0, "start no call after this time, such as 8h")
 	atLeast(cmd, 0, "tolerate", "max-cost", "max-calls", "max-time")
-	grouped(cmd, budgetFlags, "prices", "max-cost")
+	grouped(cmd, budgetFlags)
 }
 
 // registerDryRun adds the flag that looks ahead.
 func (c *callFlags) registerDryRun(cmd *cobra.Command, makes string) {
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the calls, tokens and cost to come, and "+makes)
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show calls, tokens and cost to come, and "+makes)
 	grouped(cmd, budgetFlags, "dry-run")
 }
 

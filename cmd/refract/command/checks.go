@@ -30,8 +30,8 @@ const (
 
 func (f *checkFlags) register(cmd *cobra.Command) {
 	words := append([]string{listAll, listNone}, check.Checks()...)
-	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`NAME,…`: checks to make, all, or none, which cleans nothing either", words...)
-	f.languageFlag.register(cmd, "; none leaves that check out", "what references tell", listNone)
+	parsedFlag(cmd, &f.checks, "checks", listAll, checkNames, "`CHECKS` to make, separated by commas: all of them, or none, which also cleans nothing", words...)
+	f.languageFlag.register(cmd, "; none leaves out that check", "recognised", listNone)
 	grouped(cmd, taskFlags, "checks", "language")
 }
 

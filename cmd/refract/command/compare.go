@@ -32,27 +32,14 @@ func (e *env) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [DATASET]",
 		Short: "Compare settings by their agreement with human judgements",
-		Long: `Score every system under every setting (a metric and an aggregator over
-references) and compare with human judgements.
+		Long: `Compare settings (metric and aggregator) by their agreement with human judgements.
 
---test tests settings against each other. --table pairs shows the
-p-values, with Holm's correction, and --table ranks the ranks under all
-statistics.
-
---curve shows the agreement by the number of references instead: for the originals
-and k variants, chosen in several ways. In a dataset without variants, k other
-originals are added to the first. random is the mean over 20 orders. Each value is
-compared with that of all variants, and with random at the same k.
-
-Scores made elsewhere take part as well. -m stored is every metric score file of
-an mtme: dataset, and -m stored:NAME one of them, such as stored:COMET-22-refA.
---scores reads a file of your own. --matrix takes the scores that
-'refract score --per cell' stored, and scores nothing.`,
-		Example: `  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
-  refract compare jsonl:judged.jsonl -m chrf -a single,max,mean --group segment
-  refract compare jsonl:judged.jsonl -m chrf --scores mine=mine.tsv
-  refract compare mtme:data/wmt22/zh-en -m stored --statistic acc23 --group segment --test randomization --table pairs
-  refract compare jsonl:judged.jsonl -m chrf -a max,mean --curve order,random -k 0,1,2,4,8 --plot curve.svg`,
+--table pairs shows the p-values of --test with Holm's correction, and --table
+ranks the ranks under all statistics. --curve shows the agreement by the number
+of references instead. -m stored takes every metric score file of an mtme:
+dataset, -m stored:NAME one of them, and --scores a file of your own.`,
+		Example: `  refract compare jsonl:expanded.jsonl -m chrf -a single,max,mean
+  refract compare jsonl:expanded.jsonl --curve order,random --plot curve.svg`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}
@@ -80,7 +67,7 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 }
 
 func (c *comparer) registerTable(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.table, "table", settingsTable, "settings, pairs (p-values) or ranks")
+	cmd.Flags().StringVar(&c.table, "table", settingsTable, "settings, pairs or ranks")
 	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
 	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 }

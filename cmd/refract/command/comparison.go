@@ -66,11 +66,11 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 	f := cmd.Flags()
 	f.StringVar(&c.human, "human", "", "name of the human scores (default the only ones, or mqm)")
 	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
-		statisticList+" (repeatable or comma-separated)", correlate.StatisticNames()...)
+		"such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
 	listFlag(cmd, &c.levels, "per", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
-		"segment, document, domain or system: what a score is of; above segments the mean of segments, never a corpus score", correlate.LevelNames()...)
+		"what a score is of: segment, document, domain or system", correlate.LevelNames()...)
 	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
-		"none, segment or system: what correlations are averaged over", correlate.GroupingNames()...)
+		"what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
 	c.resampling.register(cmd, 1000, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
 	parse := func(name string) (m significance.Method, err error) {
 		if c.tested = name != listNone; c.tested {
@@ -78,16 +78,13 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 		}
 		return m, err
 	}
-	parsedFlag(cmd, &c.method, "test", def.test, parse, strings.Join(significance.MethodNames(), ", ")+" or none: "+def.tests, append(significance.MethodNames(), listNone)...)
+	parsedFlag(cmd, &c.method, "test", def.test, parse, def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none", append(significance.MethodNames(), listNone)...)
 	methods := append(selection.MethodNames(), listNone)
 	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
-		"agreement by the number of references, chosen by "+strings.Join(methods, ", ")+" (repeatable or comma-separated)", methods...)
+		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
 	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
 }
-
-// statisticList is what help says of --statistic.
-const statisticList = "such as kendall, pearson, accuracy or acc23 ('refract help statistics')"
 
 // plan is of one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {

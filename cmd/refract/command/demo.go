@@ -24,15 +24,11 @@ func (e *env) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run every step offline on a built-in sample",
-		Long: `Expand, score, aggregate and compare a sample that is part of the program:
-translations into English and German, summaries and captions. The program's
-authors wrote its texts, six made-up systems, judgements of them and an answer
-to each of the ten prompts. No network is used.
+		Long: `Expand, score and compare a built-in sample without network, or save the sample.
 
---write saves the sample with its recorded answers, a picture of the agreement by
-the number of references, and short texts (ref.txt, a.txt and others): every
-command of the documentation runs in that folder. Some need a model server or
-data of others, as they say.`,
+The sample has translations into English and German, summaries and captions, with
+made-up systems, judgements and recorded answers; the program's authors wrote all
+of it. Every command of the documentation runs in the folder that --write makes.`,
 		Example: `  refract demo
   refract demo --write sample`,
 		Args: usageArgs(cobra.NoArgs),

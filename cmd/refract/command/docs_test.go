@@ -17,8 +17,11 @@ import (
 const repository = "../../.."
 
 // TestDocuments executes what README.md and the pages of docs tell the reader to type:
-// every line of a block marked "sh" that begins with "refract " or "go ". A
-// block marked "sh no-test" is only checked for commands and flags that exist.
+// every line of a block marked "sh" that begins with "refract ", "go " or a tool that
+// reads files. A block marked "sh no-test" is only checked for commands and flags that
+// exist. A Python block with a title is a file of that name.
+//
+// What a command prints is checked in README.md and the tutorials.
 //
 // The lines of a document run in order, in a folder of their own that holds what
 // 'refract demo --write' saves, and in data the real data, where it is present,
@@ -44,16 +47,29 @@ func TestDocuments(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			f := prepareFolder(t)
+			for _, program := range titledBlock.FindAllStringSubmatch(string(text), -1) {
+				if _, err := exec.LookPath("python3"); err != nil {
+					t.Skip(err)
+				}
+				if err := os.WriteFile(filepath.Join(f.dir, program[1]), []byte(program[2]), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, l := range shellLines(string(text)) {
 				f.run(t, l)
 			}
 			f.checkFigures(t, string(text))
-			if filepath.Base(file) == "README.md" && filepath.Dir(file) == repository {
+			if filepath.Dir(file) == repository || filepath.Base(filepath.Dir(file)) == "tutorials" {
 				f.checkOutput(t, string(text))
 			}
 		})
 	}
 }
+
+var (
+	titledBlock = regexp.MustCompile("(?s)```python title=\"([^\"]+)\"\n(.*?)```")
+	documented  = regexp.MustCompile(`^(refract|go|head|tail|cat|grep) `)
+)
 
 // shellLine is a command that a document shows.
 type shellLine struct {
@@ -74,7 +90,7 @@ func shellLines(text string) []shellLine {
 			execute = len(words) == 1
 			continue
 		}
-		if block && (strings.HasPrefix(line, "refract ") || strings.HasPrefix(line, "go ")) {
+		if block && documented.MatchString(line) {
 			out = append(out, shellLine{line, execute})
 		}
 	}
@@ -116,7 +132,9 @@ func prepareFolder(t *testing.T) *folder {
 	_, url, stop, err := startServer(map[string]string{"key": "sk-documents"}, answer)
 	must(err)
 	t.Cleanup(stop)
-	f.env = append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents")
+	programs, err := filepath.Abs(repository + "/metrics/program") // with refract_metric.py
+	must(err)
+	f.env = append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents", "PYTHONPATH="+programs)
 	return f
 }
 
@@ -186,6 +204,8 @@ func (f *folder) run(t *testing.T, l shellLine) {
 		return
 	case strings.HasPrefix(line, "go "):
 		t.Errorf("%s: only go run ./cmd/refract and go test are known here; mark the block sh no-test", l.text)
+		return
+	case !l.execute && !strings.HasPrefix(line, "refract "):
 		return
 	case !l.execute:
 		checkCommandLine(t, shellWord.FindAllString(strings.TrimPrefix(line, "refract "), -1))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -101,7 +102,7 @@ func (e *env) exit(ctx context.Context, command string, err error) int {
 		fmt.Fprintln(e.stderr, "refract: interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintln(e.stderr, "refract: "+visibleError(err))
+	fmt.Fprintln(e.stderr, e.painted("refract:", text.FgRed)+" "+visibleError(err))
 	if h := e.hint(err); h != "" {
 		fmt.Fprintln(e.stderr, "hint: "+h)
 	}
@@ -137,7 +138,15 @@ func visibleError(err error) string {
 }
 
 func (e *env) warn(format string, args ...any) {
-	fmt.Fprintln(e.stderr, "warning: "+report.Visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(e.stderr, e.painted("warning:", text.FgYellow)+" "+report.Visible(fmt.Sprintf(format, args...)))
+}
+
+// painted is a word in a colour on a terminal, unless NO_COLOR or TERM=dumb forbids it.
+func (e *env) painted(word string, colour text.Color) string {
+	if !e.stderrTerminal {
+		return word
+	}
+	return text.Colors{text.Bold, colour}.Sprint(word)
 }
 
 func (e *env) note(format string, args ...any) {

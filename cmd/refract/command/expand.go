@@ -46,32 +46,15 @@ func (x *expandFlags) command(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expand [DATASET]",
 		Short: "Expand references with a language model",
-		Long: `A model rewrites every reference, once for each prompt. The output is the
-dataset as JSON Lines, in the order of the input, with the answers as variants
-of their reference.
+		Long: `A language model rewrites every reference, once for each prompt.
 
-Answers are cleaned and checked (--checks; see 'refract check'). A rejected
-answer is asked for again, up to --resample times; each that --max-tokens cut,
-with twice the room first. --complete N then asks for further samples where a
-segment has fewer than N; exit code 1 says that some still have, or, without it,
-that no answer has a text. The output keeps all answers: accepted ones under
-"variants", the others with their verdict under "rejected".
-
---judge asks a model, which may be the same one, what the accepted answers
-changed of the meaning: of all answers to a reference at once. --plant N shows it
-N answers too that rules have changed, which are never written, and says how many
-it found, and from that how many accepted answers changed the meaning. A DATASET that was
-expanded before is asked only for what it lacks. --batch sends the calls through
-the server's Batch API, and lists open batches in a file beside the cache, from
-which the same command goes on.
-
-The prompts translation, summary, caption and data do not show the reference:
-they ask for another reference of the source.`,
-		Example: `  export OPENAI_API_KEY=…
-  refract expand --source src.txt --ref ref.txt --model gpt-4o-mini -o expanded.jsonl
-  refract expand jsonl:data.jsonl --model gpt-4o-mini --prices prices.yaml --dry-run
-  refract expand jsonl:data.jsonl --model gpt-4o-mini --prices prices.yaml --max-cost 25 -o expanded.jsonl
-  refract expand mtme:data/wmt22/zh-en --model my-model --base-url http://a:8000/v1 --base-url http://b:8000/v1 --concurrency 128 --endpoint completions -o expanded.jsonl`,
+Answers are cleaned and checked ('refract check'). A rejected answer is asked
+for again, and one that --max-tokens cut gets twice the room. The output keeps
+all answers: accepted ones under "variants", the others with their verdict under
+"rejected". A DATASET that was expanded before is asked only for what it lacks.
+The exit code is 1 where --complete N was not reached or no answer has a text.`,
+		Example: `  refract expand jsonl:sample.jsonl --model gpt-4o-mini --dry-run
+  refract expand jsonl:sample.jsonl --model gpt-4o-mini -o expanded.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args) },
 	}
@@ -88,7 +71,7 @@ they ask for another reference of the source.`,
 	oneOf(cmd, "form", string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON))
 	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
 	grouped(cmd, modelFlags, "model", "batch")
-	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, translation, file:FILE, … ('refract prompts' lists them)")
+	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, file:FILE, … ('refract prompts' lists them)")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	f.IntVar(&c.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	parsedFlag(cmd, &x.temperature, "temperature", strconv.Itoa(diversify.PaperTemperature), parameterUpTo(2), "sampling temperature `T`; none does not send one")
@@ -97,14 +80,15 @@ they ask for another reference of the source.`,
 	f.IntVar(&c.MaxTokens, "max-tokens", diversify.DefaultMaxTokens, "longest answer")
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
-	f.IntVar(&c.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers mean what their references do, of all to a reference at once")
+	f.IntVar(&c.Complete, "complete", 0, "ask until every segment has `N` accepted variants")
+	f.StringVar(&x.judge, "judge", "", "`MODEL` that judges whether variants mean what their reference does")
 	atLeast(cmd, 1, "samples", "max-tokens")
-	f.IntVar(&x.plant, "plant", defaultPlant, "in how many segments --judge is shown a changed answer too, which measures it; 0 for none")
+	f.IntVar(&x.plant, "plant", defaultPlant, "segments in which --judge also gets a changed answer, which measures it")
 	atLeast(cmd, 0, "resample", "complete", "plant")
-	grouped(cmd, taskFlags, "prompts", "complete", "judge", "plant")
+	grouped(cmd, taskFlags, "prompts", "complete", "judge")
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd, "make no call")
+	grouped(cmd, budgetFlags, "prices", "max-cost")
 	x.checkFlags.register(cmd)
 	x.shardFlag.register(cmd)
 	return cmd

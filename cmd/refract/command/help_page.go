@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -53,62 +54,37 @@ func isEssential(f *pflag.Flag) bool {
 	return f.Annotations[sectionNote] == nil || f.Annotations[essentialNote] != nil
 }
 
-// helpOf is the help of a command, with all of its flags or the essential ones.
+// helpOf is the help of a command: one sentence, two examples and the essential
+// flags, or all that there is to say.
 func (e *env) helpOf(cmd *cobra.Command, all bool) string {
 	return helpPage(cmd, e.helpWidth(), all)
 }
 
 func helpPage(cmd *cobra.Command, width int, all bool) string {
-	about := reflow(cmp.Or(cmd.Long, cmd.Short), width) + "\n"
+	about := cmp.Or(cmd.Long, cmd.Short+".")
 	if cmd.IsAdditionalHelpTopicCommand() {
-		return about
+		return reflow(about, width) + "\n"
+	}
+	if !all {
+		about, _, _ = strings.Cut(about, "\n\n")
 	}
 	var b strings.Builder
-	b.WriteString(about)
-	parts, left := helpParts(cmd, width, all)
-	for _, part := range parts {
-		b.WriteString("\n" + part.head + ":\n" + part.body)
-	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n%s: %s --help all\n", english.Count(left, "more flag"), cmd.CommandPath())
-	}
-	if topics := topicsOf(cmd); len(topics) > 0 {
-		b.WriteString("\n" + reflow("See also: refract help "+strings.Join(topics, ", refract help "), width) + "\n")
-	}
-	return b.String()
-}
-
-// part is some lines of a page under a head.
-type part struct{ head, body string }
-
-// helpParts are what follows the description of a command, and the number of flags
-// that they leave out.
-func helpParts(cmd *cobra.Command, width int, all bool) (parts []part, left int) {
-	parts = append(parts, part{"Usage", "  " + cmd.UseLine() + "\n"})
-	if cmd.Example != "" {
-		parts = append(parts, part{"Examples", examples(cmd.Example, width) + "\n"})
-	}
-	add := func(head string, lines [][2]string) {
-		if len(lines) > 0 {
-			parts = append(parts, part{head, definitions(lines, width)})
+	b.WriteString(reflow(about, width) + "\n")
+	add := func(head, body string) {
+		if body != "" {
+			b.WriteString("\n" + head + ":\n" + body)
 		}
 	}
-	commands := func(group string, topics bool) (lines [][2]string) {
-		for _, sub := range cmd.Commands() {
-			if sub.GroupID == group && sub.IsAdditionalHelpTopicCommand() == topics {
-				lines = append(lines, [2]string{sub.Name(), sub.Short})
-			}
-		}
-		return lines
+	if cmd.HasParent() {
+		add("Usage", "  "+cmd.UseLine()+"\n")
 	}
-	for _, group := range cmd.Groups() {
-		add(group.Title, commands(group.ID, false))
+	add("Examples", examples(cmd.Example, width)+"\n")
+	for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands"}) {
+		add(group.Title, definitions(commandLines(cmd, group.ID, false), width))
 	}
-	add("Commands", commands("", false))
-	add("Topics, shown by "+cmd.Name()+" help TOPIC", commands("", true))
+	left := 0
 	for _, section := range sections {
-		shown := pflag.NewFlagSet("", pflag.ContinueOnError)
-		shown.SortFlags = false
+		var lines [][2]string
 		visit(cmd, func(f *pflag.Flag) {
 			in := cmp.Or(sectionOf(f), taskFlags)
 			if f.Name == "help" || f.Name == "version" {
@@ -116,17 +92,58 @@ func helpParts(cmd *cobra.Command, width int, all bool) (parts []part, left int)
 			}
 			switch {
 			case in != section || f.Hidden:
-			case all || isEssential(f):
-				shown.AddFlag(f)
+			case all || isEssential(f) && in != commonFlags:
+				lines = append(lines, flagLine(f))
 			default:
 				left++
 			}
 		})
-		if body := shown.FlagUsagesWrapped(width); body != "" {
-			parts = append(parts, part{section, body})
+		add(section, definitions(lines, width))
+	}
+	var more []string
+	if !cmd.HasParent() {
+		var topics []string
+		for _, topic := range commandLines(cmd, "", true) {
+			topics = append(topics, topic[0])
+		}
+		more = append(more, "Topics: "+strings.Join(topics, ", "), "refract help COMMAND or TOPIC shows more; all flags: refract --help all")
+	} else if left > 0 {
+		more = append(more, fmt.Sprintf("%s: %s --help all", english.Count(left, "more flag"), cmd.CommandPath()))
+	}
+	if topics := topicsOf(cmd); len(topics) > 0 {
+		more = append(more, "See also (refract help): "+strings.Join(topics, ", "))
+	}
+	if len(more) > 0 {
+		b.WriteString("\n" + strings.Join(more, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// commandLines are the subcommands in a group, or the topics, with what they do.
+func commandLines(cmd *cobra.Command, group string, topics bool) (lines [][2]string) {
+	for _, sub := range cmd.Commands() {
+		if sub.GroupID == group && sub.IsAdditionalHelpTopicCommand() == topics && sub.Name() != "help" {
+			lines = append(lines, [2]string{sub.Name(), sub.Short})
 		}
 	}
-	return parts, left
+	return lines
+}
+
+// flagLine is a flag with the name of its value, and what it means.
+func flagLine(f *pflag.Flag) [2]string {
+	value, usage := pflag.UnquoteUsage(f)
+	name := "    --" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", --" + f.Name
+	}
+	name = strings.TrimRight(name+" "+value, " ")
+	if f.NoOptDefVal != "" && value != "" {
+		name += "[=" + f.NoOptDefVal + "]"
+	}
+	if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue) {
+		usage += " (default " + f.DefValue + ")"
+	}
+	return [2]string{name, usage}
 }
 
 // examples continues command lines that are longer than a width, with a

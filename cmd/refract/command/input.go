@@ -26,12 +26,12 @@ type input struct {
 
 func (in *input) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.source, "source", "", "text `FILE` of sources, a line a segment")
-	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, a line a segment (repeatable)")
-	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "`[NAME=]FILE`: text file of a system's outputs, which is named after the file where no NAME is given (repeatable)")
+	f.StringVar(&in.source, "source", "", "text `FILE` of sources, one a line")
+	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, one a line (repeatable)")
+	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system, as `[NAME=]FILE` (repeatable)")
 	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
-	f.StringArrayVar(&in.references, "references", nil, "`FORMAT:FILE`: expanded references (repeatable)")
-	grouped(cmd, inputFlags, "source", "ref", "hyp", "reference", "references")
+	f.StringArrayVar(&in.references, "references", nil, "expanded references, as `FORMAT:FILE` (repeatable)")
+	grouped(cmd, inputFlags, "source", "ref", "hyp", "references")
 }
 
 // choiceFlags say what of a dataset is looked at.

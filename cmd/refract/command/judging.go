@@ -33,7 +33,7 @@ type judgeFlags struct {
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&j.model, "judge-model", "", "model that is asked by judges that work with any")
+	f.StringVar(&j.model, "judge-model", "", "`MODEL` for judges that work with any")
 	grouped(cmd, modelFlags, "judge-model")
 	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
@@ -203,7 +203,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 	if j.storeScores != "no" {
 		o.Store = storedScores{j}
 		if j.storeScores == "all" {
-			o.StoreRest = o.Store
+			o.StoreRest, o.StoreUnneeded = o.Store, true
 		}
 	}
 	o.Warn = func(m string) { j.e.warn("%s", m) }

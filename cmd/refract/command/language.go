@@ -22,7 +22,7 @@ const languageSplits = ", by which metrics split texts into words, as sacreBLEU 
 // does not tell either; words are values that name no language.
 func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, words ...string) {
 	codes := append(words, language.Codes()...)
-	def := "that of an mtme: or published: dataset"
+	def := "the dataset's"
 	if otherwise != "" {
 		def += ", else " + otherwise
 	}
@@ -37,7 +37,7 @@ func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, word
 			return "", err
 		}
 		return s, nil
-	}, "language of the references, such as de, or with that of the sources en-de"+does+" (default "+def+")", codes...)
+	}, "language of the references, such as de, or en-de with that of the sources"+does+" (default "+def+")", codes...)
 }
 
 // languages are those of sources and references, as the flag or the dataset says.

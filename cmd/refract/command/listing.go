@@ -23,21 +23,10 @@ func (e *env) metricsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "metrics [NAME[:OPTION=VALUE,…]]",
 		Short: "List metrics and judges, or show one",
-		Long: `List all metrics with what they need and where they run, or the options of one,
-which -m takes as NAME:OPTION=VALUE,OPTION=VALUE. --wide adds bounds, who
-published a metric, and its licence. Formats for programs also list every option
-and the aggregators.
-
-Judges are metrics whose scores a language model states: -m NAME, or
--m judge-file:FILE for one of your own. Of a judge, this command shows the
-definition, which judge-file:FILE reads; -f lists the options. With options, or only
-a colon, it shows what is sent, with words instead of a segment's texts.`,
+		Long: `List all metrics and judges with what they need and where they run, or show the
+options of a metric, the definition of a judge, or, with options, what it sends.`,
 		Example: `  refract metrics
-  refract metrics bleu
-  refract metrics gemba-da
-  refract metrics gemba-da:sl=Chinese,tl=English,reference=no
-  refract metrics judge-file:my-judge.yaml,sl=German
-  refract metrics -f json`,
+  refract metrics gemba-da:sl=Chinese,tl=English`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

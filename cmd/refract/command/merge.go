@@ -30,15 +30,15 @@ func (e *env) mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge SHARD… | -",
 		Short: "Put the parts of a run together",
-		Long: `Put together what --shard I/N of score and expand wrote, in any order. The output is
-what one process writes with the same flags, byte for byte. Shards that are missing,
-there twice, cut off, or of another run are named; then nothing is written.
+		Long: `Put together what --shard I/N of score and expand wrote, in any order; or, with -,
+add up the lines of 'refract score --per statistics'.
 
-With -, add up the lines that 'score --per statistics' wrote of parts, in any order,
-from standard input. Their signatures leave out the set of references, which no part
-knows. A part that is there twice is an error; one that is missing is not noticed.`,
-		Example: `  refract score jsonl:data.jsonl -m chrf --shard 1/2 -o scores.csv
-  refract score jsonl:data.jsonl -m chrf --shard 2/2 -o scores.csv
+The output is what one process writes with the same flags, byte for byte. Shards
+that are missing, there twice, cut off, or of another run are named; then nothing
+is written. With -, a line that is there twice is an error; a missing one is not
+noticed. Signatures of added lines leave out the set of references.`,
+		Example: `  refract score jsonl:sample.jsonl -m chrf --shard 1/2 -o scores.csv
+  refract score jsonl:sample.jsonl -m chrf --shard 2/2 -o scores.csv
   refract merge scores.csv.*.shard -o scores.csv
   cat *.statistics | refract merge - -f csv`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),

@@ -92,7 +92,7 @@ func (o output) onScreen() *output {
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write in place of standard output")
+	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write instead of standard output")
 	isNamed(cmd, "output")
 	grouped(cmd, resultFlags, "output")
 }

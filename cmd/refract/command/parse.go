@@ -29,19 +29,14 @@ func (e *env) parseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "parse METRIC FILE",
 		Short: "Read answers that a judge gave elsewhere",
-		Long: `Read answers that a judge gave elsewhere, and write a row for each as JSON
-Lines, in order: "status", "score" (null where the answer has none, 0 where it
-states that there is no error) and "errors", with their places in the text.
-Tables on standard error count the answers with a score, and show how far the
-reports can be trusted.
+		Long: `Read answers that a judge gave elsewhere, and write a row with score and errors
+for each.
 
 METRIC is a judge that 'refract metrics' lists, or judge-file:FILE.yaml. FILE is
-JSON Lines, also gzipped; - is standard input. A row has "output", the model's
-answer or null, and may have "hypothesis", in which errors are located, "source",
-"reference", "id", "system" and "segment". --unparseable zero or a number counts
-what an answer without a score lacks, and "substituted" says so in the row.`,
-		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
-  refract parse tigerscore answers.jsonl --unparseable zero`,
+JSON Lines; - is standard input. A row has "output", the model's answer or null,
+and may have "hypothesis", "source", "reference", "id", "system" and "segment".`,
+		Example: `  refract parse instructscore outputs.jsonl -o reports.jsonl
+  refract parse tigerscore outputs.jsonl --unparseable zero`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.run(cmd.Context(), e, args[0], args[1])

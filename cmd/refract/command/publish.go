@@ -28,8 +28,8 @@ func (e *env) publishCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish [DATASET]",
 		Short: "Publish the references as a folder",
-		Long: `Write all references of a dataset to a new folder, with a dataset card
-(README.md) and a manifest that tells readers whether the folder is whole.
+		Long: `Write all references of a dataset to a new folder, with a dataset card and a
+manifest against which 'refract check DIR' verifies it.
 
 --to jsonl    references.jsonl, with all that is known of every reference
 --to parquet  the same, as Hugging Face's datasets load it
@@ -39,13 +39,9 @@ func (e *env) publishCommand() *cobra.Command {
 --to div-ref  ref.0 … and a Python list of the variants a line
 
 A text that a format cannot hold, such as one with a line break in a text file,
-is an error. System outputs and human judgements are left out. The set's hash is
-that of its references, whatever the format; every score with them states it in
-its signature. published:DIR reads the folder back, and 'refract check DIR'
-compares it with its manifest.`,
-		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o wmt22-enriched
-  refract publish mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --to text -o references
-  refract check wmt22-enriched`,
+is an error. System outputs and human judgements are left out.`,
+		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o set
+  refract publish jsonl:expanded.jsonl --to jsonl --license cc-by-4.0 -o references`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
 	}

@@ -31,17 +31,10 @@ func (e *env) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [DATASET | FILE.yaml]",
 		Short: "Write a report as one HTML file that people read",
-		Long: `Score every system under every setting (a metric and an aggregator over
-references), compare with human judgements where there are some, and write one
-HTML file that needs no network: one sentence, figures, tables, the ranking of
-systems, and every segment with its references and what judges say.
-
-Of an experiment's FILE.yaml, the report shows what 'refract experiment' finds,
-and the segments of its first dataset. 'refract compare' and 'refract experiment'
-write tables in other formats, and figures as files.`,
+		Long: `Write one HTML file that shows scores, agreement with human judgements, rankings
+and every segment with its references, or the findings of an experiment.`,
 		Example: `  refract report jsonl:expanded.jsonl -o report.html
-  refract report mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -o report.html
-  refract report wmt22.yaml -o report.html`,
+  refract report experiment.yaml -o experiment.html`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}

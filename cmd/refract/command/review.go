@@ -84,20 +84,14 @@ func (e *env) reviewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review [DATASET]",
 		Short: "Decide by eye which answers serve as references",
-		Long: `Show answers beside their reference and source, on a page in the browser, and
-keep what a person decides: accept, reject, or another wording.
+		Long: `Show answers next to their reference on a page in the browser, and save what a
+person decides: accept, reject, or another wording.
 
-There are accepted answers that raised alarms, others drawn at random, which tell
-how many are right, and some of each pattern of rejection: --show says how many.
-The page is served on this machine only, at an address with a secret in it, until
-Ctrl+C; the next run goes on. -o NAME.html writes the page as a file instead.
-
-'refract check --decisions' and 'refract publish --decisions' carry them out, and
-'refract expand --complete N' on the output of check asks for others instead of
-rejected ones.`,
+The page is served on this machine only, at an address that contains a secret,
+until Ctrl+C; the next run continues. --decisions of 'refract check' and 'refract
+publish' carries the decisions out.`,
 		Example: `  refract review jsonl:expanded.jsonl -o decisions.jsonl
-  refract review jsonl:expanded.jsonl -o review.html
-  refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl`,
+  refract review jsonl:expanded.jsonl -o review.html`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, args) },
 	}

@@ -53,10 +53,7 @@ const (
 	referencesGroup = "References"
 	scoresGroup     = "Scores"
 	agreementGroup  = "Agreement with human judgements"
-	buildingGroup   = "Building judges"
-	listsGroup      = "Lists"
-	enginesGroup    = "Beyond one machine"
-	otherGroup      = "Other"
+	otherGroup      = "More"
 )
 
 func (e *env) rootCommand() *cobra.Command {
@@ -64,16 +61,15 @@ func (e *env) rootCommand() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableNoDescFlag: true},
 		Use:               "refract",
 		Short:             "Evaluate generated text against many references",
-		Long: `Refract evaluates generated text against many references. It expands the
-references of a benchmark with a language model, scores every system against
-every reference, aggregates over references, and compares the scores with human
-judgements.
+		Long: `Refract scores generated text against many references.
 
 Data goes to standard output, everything else to standard error. Exit codes: 0
 done, 1 failed, 2 wrong usage, 130 interrupted.`,
-		Example: `  refract demo
-  refract score --ref ref.txt --hyp mine=out.txt -m bleu -m chrf
-  refract compare mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified`,
+		Example: `  refract expand jsonl:sample.jsonl --model gpt-4o-mini -o expanded.jsonl
+  refract check jsonl:expanded.jsonl -o checked.jsonl
+  refract publish jsonl:checked.jsonl --to parquet -o published
+  refract score jsonl:checked.jsonl -a single,max
+  refract compare jsonl:checked.jsonl`,
 		Version:       refract.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -98,7 +94,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		}
 		return e.distinctPaths(cmd, args)
 	}
-	groupFlags(root.PersistentFlags(), commonFlags, "quiet", "verbose", "config")
+	groupFlags(root.PersistentFlags(), commonFlags)
 	root.Flags().Bool("version", false, "show the version")
 	for _, g := range []struct {
 		title    string
@@ -107,10 +103,9 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.selectCommand(), e.publishCommand()}},
 		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.aggregateCommand(), e.parseCommand(), e.mergeCommand()}},
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.experimentCommand(), e.reportCommand()}},
-		{buildingGroup, []*cobra.Command{e.buildCommand()}},
-		{listsGroup, []*cobra.Command{e.metricsCommand(), e.promptsCommand()}},
-		{enginesGroup, []*cobra.Command{e.serveCommand()}},
-		{otherGroup, []*cobra.Command{e.demoCommand(), e.cacheCommand(), e.versionCommand()}},
+		{otherGroup, []*cobra.Command{
+			e.buildCommand(), e.metricsCommand(), e.promptsCommand(), e.serveCommand(), e.demoCommand(), e.cacheCommand(), e.versionCommand(),
+		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, cmd := range g.commands {

@@ -50,33 +50,25 @@ func (e *env) scoreCommand() *cobra.Command {
 		Short: "Score systems against all references",
 		Long: `Score every system against every reference, and aggregate over references.
 
---per system  one score per system: the corpus score of BLEU, chrF and TER where
-              all aggregators asked for have one, which are single and native;
-              as soon as one has none, and with --system average, the mean over
-              segments for all of them. The line above the table says which.
---per segment one score per system and segment.
---per cell    the whole matrix segment × system × reference. 'refract aggregate'
-              and 'refract compare --matrix' read it from -o FILE.parquet or
-              -o FILE.jsonl, and score nothing again.
---per statistics  one line of JSON for all systems. 'refract merge -' adds such
-              lines up, as of the parts that Spark pipes through jsonl:-.
-
-A signature names the references by their content hash. Scores of segments and
-cells are written as they come: the command reads the references once before,
-to know the hash. Standard input and pipes have none there.`,
-		Example: `  refract score --ref ref.a.txt --ref ref.b.txt --hyp mine=out.txt
-  refract score jsonl:expanded.jsonl -m bleu:tokenize=intl -m chrf++ -a max,mean,best:k=3
-  refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet
-  refract score jsonl:expanded.jsonl -m instructscore:task=mt_zh-en -a max --base-url http://localhost:8000/v1 --reports reports.jsonl`,
+--per system      one score per system: the corpus score of BLEU, chrF and TER
+                  if every aggregator is single or native; else, and with
+                  --system average, the mean over segments
+--per segment     one score per system and segment
+--per cell        the matrix segment × system × reference, which 'refract
+                  aggregate' and 'refract compare --matrix' read
+--per statistics  one line of JSON for all systems; 'refract merge -' adds
+                  such lines up`,
+		Example: `  refract score --ref ref.txt --hyp mine=a.txt
+  refract score jsonl:expanded.jsonl -m chrf -m bleu:tokenize=intl -a single,max`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), e, args) },
 	}
 	s.input.register(cmd)
 	s.choiceFlags.register(cmd)
 	s.languageFlag.register(cmd, languageSplits, "unknown")
-	grouped(cmd, metricFlags, "language")
-	s.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
+	s.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
 	s.output.register(cmd)
+	s.registerWidth(cmd)
 	s.parquet = true
 	s.shardFlag.register(cmd)
 	s.judgeFlags.register(cmd)
@@ -89,8 +81,7 @@ to know the hash. Standard input and pipes have none there.`,
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
 	registerScope(cmd, &s.system)
-	s.registerWidth(cmd)
-	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores, as sacreBLEU does; 0.95 without a value")
+	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
 	grouped(cmd, taskFlags, "per", "system", "confidence")

@@ -143,7 +143,11 @@ func (t *systemScores) forPeople() *report.NamedTable {
 	table := &report.NamedTable{Heading: t.heading(), Columns: []report.Column{{Name: "system"}}}
 	for k, set := range t.settings {
 		digits := t.digits(decimals(t.scores[k*systems:][:systems]))
-		table.Columns = append(table.Columns, report.Column{Name: set.String(), Kind: report.KindFloat, Digits: digits})
+		best := 1
+		if set.Metric.Info().Direction == metrics.LowerIsBetter {
+			best = -1
+		}
+		table.Columns = append(table.Columns, report.Column{Name: set.String(), Kind: report.KindFloat, Digits: digits, Best: best})
 		if t.intervals != nil {
 			table.Columns = append(table.Columns, report.Column{Name: set.String() + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
 		}

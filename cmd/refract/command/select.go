@@ -45,13 +45,12 @@ func (e *env) selectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select [DATASET]",
 		Short: "Keep the variants that cover most",
-		Long: `Keep -k variants of every segment, and write the dataset as JSON Lines. The
-others are moved to "rejected", with the verdict "not selected". Variants
-without text are never kept. -k all keeps as many as every segment has.`,
+		Long: `Keep -k variants of every segment.
+
+The output is the dataset as JSON Lines; the other variants are moved to
+"rejected" with the verdict "not selected". Variants without text are never kept.`,
 		Example: `  refract select jsonl:expanded.jsonl -k 4 -o four.jsonl
-  refract select jsonl:expanded.jsonl -k all -o equal.jsonl
-  refract select jsonl:expanded.jsonl -k 4 --embeddings text-embedding-3-small -o four.jsonl
-  refract select mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified -k 3 --by random --seed 7 -o three.jsonl`,
+  refract select jsonl:expanded.jsonl -k all --by random -o equal.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), e, args) },
 	}

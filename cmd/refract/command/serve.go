@@ -50,13 +50,13 @@ func (e *env) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer requests for scores, as a process that stays open",
-		Long: `Answer requests for scores and comparisons: a line of JSON in, a line of JSON
-out, until the input ends. Metrics stay loaded, stored scores stay open, and one
-request of one pair costs no start of a program. docs/reference/protocols.md has the protocol.
+		Long: `Answer requests for scores and comparisons, a line of JSON each, until the input
+ends.
 
---listen answers over HTTP. The first line on standard output says where, and the
-token that requests bear, unless ` + serveToken + ` has it, which an address
-beyond this machine takes; texts and token are not encrypted.`,
+--listen answers over HTTP: the first line on standard output has the address and
+the token that requests need. ` + serveToken + ` sets the token, which an
+address beyond this machine requires; texts and token are not encrypted.
+docs/reference/protocols.md has the protocol.`,
 		Example: `  refract serve
   refract serve --listen 127.0.0.1:0`,
 		Args: usageArgs(cobra.NoArgs),

@@ -214,7 +214,7 @@ func TestServeBounds(t *testing.T) {
 	}
 	own := list(3000, func(i int) string { return fmt.Sprintf(`{"hypotheses":{"%d":"x"},"references":["y"]}`, i) })
 	long := strings.Repeat("a", 400_000)
-	const much = `MiB for scores and its answer, and at most 256 are taken: part it`
+	const much = `MiB for scores and its answer, and at most 256 are allowed: split it`
 	for _, c := range []struct{ path, body, want string }{
 		{"/v1/score", segments(1, segment) + sharp(256) + `}`, ""},
 		{"/v1/score", segments(40_000, segment) + sharp(256) + `}`, `the request takes about 317 ` + much},

@@ -27,7 +27,7 @@ type settingFlags struct {
 
 func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
 	f := cmd.Flags()
-	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`: NAME[:OPTION=VALUE,…] (repeatable; default bleu and chrf)")
+	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`, or METRIC:OPTION=VALUE,… (repeatable; default bleu and chrf)")
 	grouped(cmd, metricFlags, "metric")
 	cmd.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return e.registryWith(nil, nil).Names(), cobra.ShellCompDirectiveNoFileComp
@@ -37,7 +37,7 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 
 func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 	listFlag(cmd, &s.aggregators, "aggregate,a", "", aggregate.Parse, aggregate.Aggregator.Name,
-		"aggregator over references (repeatable or comma-separated; default "+def+"; max: min of metrics whose lower scores are better)", aggregate.Names()...)
+		"aggregators over references, separated by commas (default "+def+")", aggregate.Names()...)
 	parse := func(name string) (aggregate.Policy, error) {
 		s.allowNone = name != aggregate.Fail.String()
 		return aggregate.ParsePolicy(name)

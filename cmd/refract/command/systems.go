@@ -42,16 +42,14 @@ func (e *env) systemsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "systems [DATASET]",
 		Short: "Test which systems are better than others",
-		Long: `Score all systems, and test whether their scores differ, by approximate
-randomization (paired-ar) or paired bootstrap (paired-bs). Corpus scores of BLEU,
-chrF and TER have sacreBLEU's draws and p-values; all other scores are means of
-segment scores, tested by the same code. A pair is tested over the segments
-that both systems have.
+		Long: `Score all systems, and test whether their scores differ.
 
 --table systems  scores with intervals, ranks, the difference to a baseline
---table pairs    every system against every other: win, tie or loss`,
-		Example: `  refract systems --ref ref.txt --hyp base=base.txt --hyp mine=mine.txt
-  refract systems mtme:data/wmt22/zh-en -m chrf --resample-by document --baseline bleu_bestmbr
+--table pairs    every system against every other: win, tie or loss
+
+Corpus scores of BLEU, chrF and TER have sacreBLEU's draws and p-values; other
+scores are means over segments. A pair is tested on the segments that both have.`,
+		Example: `  refract systems --ref ref.txt --hyp base=a.txt --hyp mine=b.txt
   refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,14 +62,13 @@ that both systems have.
 	t.into, t.per = t.collect, "system"
 	t.input.register(cmd)
 	t.choiceFlags.register(cmd)
-	t.settingFlags.register(e, cmd, "native, or max for a metric without a rule of its own")
+	t.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
 	t.languageFlag.register(cmd, languageSplits, "unknown")
-	grouped(cmd, metricFlags, "language")
 	t.output.register(cmd)
+	t.registerWidth(cmd)
 	t.judgeFlags.register(cmd)
 	t.judgeFlags.registerDryRun(cmd, "ask for no score")
 	registerScope(cmd, &t.system)
-	t.registerWidth(cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
 	oneOf(cmd, "table", systemsTable, pairsTable)

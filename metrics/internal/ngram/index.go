@@ -1,22 +1,19 @@
-// Package ngram counts the n-grams that texts share, for all pairs of the
-// hypotheses and references of one segment at once.
+// Package ngram counts the n-grams that texts share, for all pairs of the hypotheses and
+// references of one segment at once.
 //
-// The number of matches of BLEU and chrF is, for each order, the sum over
-// distinct n-grams of min(count in the hypothesis, count in the reference).
-// Label the k-th occurrence of n-gram g in a text (g, k): then that sum is
-// the size of the intersection of two sets of labels. So the index gives
-// every label that occurs in a reference one bit; a text becomes a bit set,
-// a pair costs one AND and one population count for 64 labels, and the
-// clipping of BLEU against several references (the maximum of their counts)
-// is the union of their sets.
+// For BLEU and chrF, the number of matches of an order is the sum over distinct n-grams of
+// min(count in the hypothesis, count in the reference). Label the k-th occurrence of n-gram
+// g in a text (g, k): that sum is then the size of the intersection of two sets of labels.
+// So the index gives each label that occurs in a reference one bit, a text becomes a bit
+// set, and a pair costs one AND and one population count for 64 labels. BLEU's clipping
+// against several references (the maximum of their counts) is the union of their sets.
 //
-// The n-grams of the references form a trie whose nodes carry suffix links. A
-// text is read once, from left to right, and the node of the longest n-gram
-// that ends at a token knows the labels of all shorter n-grams ending there
-// too. Texts of one segment share long spans, so a node remembers the child it
-// led to last, and a look-up in the hash table is needed only where texts part.
-// A hypothesis walks the trie as an Aho–Corasick automaton and adds nothing to
-// it, since an n-gram of no reference can match none.
+// The n-grams of the references form a trie with suffix links. A text is read once, from
+// left to right: the node of the longest n-gram that ends at a token knows the labels of
+// all shorter n-grams that end there. Texts of one segment share long spans, so a node
+// remembers its last child, and the hash table is needed only where texts differ. A
+// hypothesis walks the trie as an Aho–Corasick automaton and adds nothing to it, since
+// n-grams of no reference cannot match.
 package ngram
 
 import "math/bits"
@@ -24,9 +21,8 @@ import "math/bits"
 // MaxOrder is the longest n-gram that an Index can hold.
 const MaxOrder = 64
 
-// Index holds the texts of one segment: first its references, then, after
-// Seal, its hypotheses. Reset makes it ready for the next segment and keeps
-// its memory.
+// Index holds the texts of one segment: first its references, then, after Seal, its
+// hypotheses. Reset prepares it for the next segment and keeps its memory.
 type Index struct {
 	order  int
 	nodes  []node
@@ -44,9 +40,9 @@ type Index struct {
 
 	remap  []int32           // word of the label space -> word of a set
 	offset [MaxOrder + 1]int // words [offset[n-1], offset[n]) of a set hold order n
-	labels []int32           // of the references, one after the other
-	ends   []int             // where each of them ends in labels
-	sparse bool              // whether references have no sets
+	labels []int32           // of the references, one after another
+	ends   []int             // where each reference ends in labels
+	sparse bool              // whether references are kept as lists instead of sets
 	refs   []uint64
 	union  []uint64
 	hyps   []uint64
@@ -57,8 +53,8 @@ type Index struct {
 // repeat chains the labels of an n-gram: the first occurrence, the second, …
 type repeat struct {
 	next  int32  // label of the next occurrence, 0 for none yet
-	last  int32  // of a first label: that of the latest occurrence in a text
-	stamp uint32 // which text last is about
+	last  int32  // of a first label: the label of the latest occurrence in a text
+	stamp uint32 // the text that last belongs to
 }
 
 // New returns an index for n-grams of orders 1 to order, at most MaxOrder.
@@ -88,8 +84,8 @@ func (x *Index) Reset() {
 	x.labels, x.ends = x.labels[:0], x.ends[:0]
 	x.refs, x.hyps, x.union = x.refs[:0], x.hyps[:0], x.union[:0]
 	x.nRefs, x.nHyps = 0, 0
-	// Label 0 means "none"; its bit in the first word is never set by a
-	// reference, so a hypothesis may set it without being asked.
+	// Label 0 means "none". No reference sets its bit in the first word, so a hypothesis may
+	// set it unconditionally.
 	x.newWord(1)
 	x.free[0] = 1
 }
@@ -138,9 +134,8 @@ func (x *Index) AddReference(tokens []uint32) {
 	x.nRefs++
 }
 
-// Seal ends the references. The labels of an order stand together in sets. Where
-// the sets of the references would take much more memory than their labels, as
-// many short references would, these stay lists.
+// Seal ends the references and packs the labels of each order into sets. If sets would take
+// much more memory than the labels, as with many short references, the labels stay lists.
 func (x *Index) Seal() {
 	x.remap = append(x.remap[:0], make([]int32, len(x.words))...)
 	w := int32(0)
@@ -218,8 +213,8 @@ func (x *Index) AddHypothesis(tokens []uint32) {
 	}
 }
 
-// follow finds the longest n-gram that is in the trie and ends with t, after
-// the n-gram of a node.
+// follow finds the longest n-gram in the trie that ends with t, starting from the n-gram of
+// a node.
 func (x *Index) follow(s int32, t uint32) int32 {
 	if int(x.nodes[s].depth) == x.order {
 		s = x.nodes[s].suffix

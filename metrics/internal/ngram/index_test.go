@@ -27,8 +27,7 @@ func clipped(hyp, ref map[string]int) int32 {
 
 func TestMatchesEqualPlainCounting(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) []uint32 {
-		// Few distinct tokens make repetitions; some are beyond the root's
-		// direct table.
+		// Few distinct tokens make repetitions; some exceed the root's direct table.
 		limit := rapid.SampledFrom([]uint32{1, 2, 4, 30, 400}).Draw(t, "alphabet")
 		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) uint32 {
 			return rapid.Uint32Range(0, limit).Draw(t, "token") * 77
@@ -38,7 +37,7 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 	sparse := false
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.IntRange(0, 8).Draw(t, "order")
-		// The same index again and again, as the scorers use it.
+		// The same index is reused, as the scorers do.
 		x := indexes[order]
 		if x == nil {
 			x = New(order)
@@ -90,8 +89,7 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 	}
 }
 
-// The memory of many short references grows with their number, and not with its
-// square.
+// The memory of many short references grows with their number, not with its square.
 func TestManyReferences(t *testing.T) {
 	x := New(4)
 	for i := range uint32(100_000) {

@@ -6,12 +6,12 @@ import "encoding/binary"
 type Interner struct {
 	table []entry
 	gen   uint32
-	arena []byte // bytes of the tokens too long for an entry
+	arena []byte // bytes of the tokens that are too long for an entry
 	n     uint32
 }
 
-// entry holds a token of up to eight bytes in word; a longer one has its
-// hash there and its bytes in the arena.
+// entry holds a token of up to eight bytes in word. For a longer one, word is its hash and
+// the bytes are in the arena.
 type entry struct {
 	word   uint64
 	offset uint32
@@ -82,12 +82,11 @@ func (in *Interner) grow() {
 	}
 }
 
-// load reads a token of up to eight bytes as a number, and hashes a longer
-// one.
+// load reads a token of up to eight bytes as a number, and hashes a longer one.
 func load(b []byte) uint64 {
 	if len(b) <= 8 {
 		if cap(b) >= 8 {
-			// What follows the token in its buffer is read and masked away.
+			// The bytes after the token in its buffer are read and masked away.
 			return binary.LittleEndian.Uint64(b[:8]) & masks[len(b)]
 		}
 		var w uint64
@@ -105,5 +104,5 @@ func load(b []byte) uint64 {
 	return w ^ load(rest)
 }
 
-// masks keep the first so many bytes of a word.
+// masks[n] keeps the first n bytes of a word.
 var masks = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}

@@ -2,19 +2,17 @@ package ngram
 
 import "slices"
 
-// Texts are the texts of one side of a block. Systems often agree, and so do a
-// model's paraphrases: equal texts are read once.
+// Texts are the texts of one side of a block. Systems often agree, and so do a model's
+// paraphrases, so equal texts are read once.
 type Texts struct {
-	First []int // of each text: the first one equal to it
-	Slot  []int // of each text: its place among those that were read
+	First []int // for each text: the first one equal to it
+	Slot  []int // for each text: its position among the distinct ones
 }
 
-// few is up to how many texts it is faster to compare all with each other than
-// to look each up in a map.
+// few is the number of texts up to which comparing all pairs is faster than a map.
 const few = 64
 
-// Load takes texts in place of those before, and calls read with the distinct
-// ones in order.
+// Load replaces the texts and calls read with the distinct ones in order.
 func (t *Texts) Load(texts []string, read func(s string)) {
 	t.First, t.Slot = t.First[:0], t.Slot[:0]
 	var seen map[string]int
@@ -41,8 +39,8 @@ func (t *Texts) Load(texts []string, read func(s string)) {
 	}
 }
 
-// Cells appends the matrix of scores, hypotheses × references, row-major;
-// score is called for pairs of distinct texts alone.
+// Cells appends the matrix of scores, hypotheses × references, row-major. It calls score
+// only for pairs of distinct texts.
 func Cells(dst []float64, hyps, refs *Texts, score func(h, r int) float64) []float64 {
 	base, columns := len(dst), len(refs.First)
 	for h, same := range hyps.First {
@@ -62,8 +60,7 @@ func Cells(dst []float64, hyps, refs *Texts, score func(h, r int) float64) []flo
 	return dst
 }
 
-// PerHypothesis appends one score per hypothesis, computed for distinct texts
-// alone.
+// PerHypothesis appends one score per hypothesis. It calls score only for distinct texts.
 func PerHypothesis(dst []float64, hyps *Texts, score func(h int) float64) []float64 {
 	base := len(dst)
 	for h, same := range hyps.First {

@@ -6,15 +6,15 @@ const rootTokens = 256
 
 type node struct {
 	parent int32
-	token  uint32 // that led here from the parent
+	token  uint32 // that leads here from the parent
 	suffix int32  // node of the n-gram without its first token
-	block  int32  // where its labels stand in blocks: its own, its suffix's, …
-	depth  int32  // how many labels
+	block  int32  // where its labels are in blocks: its own, its suffix's, …
+	depth  int32  // number of labels
 	after  uint32 // token read last at this node, plus one
 	child  int32  // where that token led
 }
 
-// gap is a child that a node lacks, and the slot of the table for it.
+// gap is a missing child of a node, and the slot of the table for it.
 type gap struct {
 	parent int32
 	at     uint
@@ -44,15 +44,15 @@ func (x *Index) child(s int32, t uint32) int32 {
 	return c
 }
 
-// extend finds or makes the child of s by t, and with it the children of all
-// its suffixes, so that every suffix link leads to a node.
+// extend finds or makes the child of s by t, and the children of all its suffixes, so that
+// every suffix link leads to a node.
 func (x *Index) extend(s int32, t uint32) int32 {
 	if 2*(x.used+x.order) > len(x.table) {
 		x.grow(2 * len(x.table))
 	}
 	todo := &x.todo
 	missing := 0
-	c := int32(0) // the longest suffix that is there
+	c := int32(0) // the longest suffix that exists
 	for {
 		var at uint
 		if s == 0 && t < rootTokens {
@@ -91,7 +91,7 @@ func (x *Index) extend(s int32, t uint32) int32 {
 	return c
 }
 
-// insert puts a node at a slot that was free, or the next one that is.
+// insert puts a node into the free slot at, or into the next free one.
 func (x *Index) insert(at uint, n int32) {
 	mask := uint(len(x.table) - 1)
 	for x.table[at&mask] != 0 {

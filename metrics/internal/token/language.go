@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// For is the tokenizer that makes words of single characters in a language without
-// spaces between words, and otherwise the given one.
+// For returns the tokenizer that splits a language without spaces between words into single
+// characters, and otherwise the given one.
 func For(language, otherwise string) string {
 	switch language {
 	case "zh":
@@ -20,13 +20,13 @@ func For(language, otherwise string) string {
 	return otherwise
 }
 
-// longWord is how many letters a word of a script without spaces has at the least, on the
-// mean over a text, where a tokenizer takes phrases for words.
+// longWord is the mean length, in letters, from which "words" of a script without spaces
+// are really phrases.
 const longWord = 6
 
-// Unsplit looks for texts without spaces between words of which a tokenizer makes words
-// of whole phrases. It returns the language of most of them, and what is to be said before an
-// advice; "" where they are fewer than one in ten.
+// Unsplit looks for texts without spaces between words, for which a tokenizer returns whole
+// phrases. It returns the language of most of them, and the sentence that precedes the
+// advice; both are "" if fewer than one text in ten is affected.
 func Unsplit(texts []string, split func(s string, yield func(word []byte))) (language, said string) {
 	found, n := map[string]int{}, 0
 	for _, s := range texts {
@@ -54,9 +54,9 @@ func Unsplit(texts []string, split func(s string, yield func(word []byte))) (lan
 	return language, fmt.Sprintf("%d of %d texts looked at have no spaces between words, and are taken for one word or a few: ", n, len(texts))
 }
 
-// Remark says that a tokenizer makes words of whole phrases, and what to do about it; "" where
-// it does not. chosen reports whether an option, and not the language, decides on the tokenizer
-// of texts in a language.
+// Remark says that a tokenizer takes whole phrases for words, and what to do about it; ""
+// if it does not. chosen reports whether the tokenizer for a language comes from an option
+// and not from the language.
 func Remark(texts []string, split func(s string, yield func(word []byte)), chosen func(language string) bool) string {
 	code, said := Unsplit(texts, split)
 	if said == "" {
@@ -65,8 +65,8 @@ func Remark(texts []string, split func(s string, yield func(word []byte)), chose
 	return said + Advice(code, "tokenize="+For(code, ""), chosen(code))
 }
 
-// Advice says how texts of a language are split: by naming it, or by an option where that
-// has chosen already.
+// Advice says how to get the texts of a language split: by naming the language, or by an
+// option if an option has set the tokenizer.
 func Advice(language, option string, chosen bool) string {
 	if chosen {
 		return "take " + option

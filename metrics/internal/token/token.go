@@ -1,9 +1,8 @@
 // Package token splits text into words the way sacreBLEU's tokenizers do.
 //
-// sacreBLEU defines them as sequences of regular expressions. Each of these
-// either sets one character apart or, for two characters in a row, sets
-// apart one of them; a match consumes both characters. Here each is one pass
-// over the text that copies and inserts spaces.
+// sacreBLEU defines them as sequences of regular expressions. Each expression surrounds one
+// character with spaces or, for two characters in a row, one of the two; a match consumes
+// both. Here each is one pass over the text that copies and inserts spaces.
 package token
 
 import (
@@ -14,20 +13,20 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Names lists the tokenizers, but for those by SentencePiece models.
+// Names lists the tokenizers, without those that need SentencePiece models.
 func Names() []string { return []string{"none", "13a", "intl", "zh", "char"} }
 
 // Tokenizer splits texts. It reuses its memory and is not safe for
 // concurrent use.
 type Tokenizer struct {
 	kind string
-	text []byte // the text that is split
+	text []byte // the text being split
 	a, b []byte
 	at   []int // positions of periods and commas
 	r, q []rune
 }
 
-// New returns the tokenizer of that name, or nil if there is none.
+// New returns the tokenizer with that name, or nil if there is none.
 func New(name string) *Tokenizer {
 	for _, n := range Names() {
 		if n == name {
@@ -37,8 +36,7 @@ func New(name string) *Tokenizer {
 	return nil
 }
 
-// Split calls yield with each token of s. The bytes are valid during the
-// call only.
+// Split calls yield with each token of s. The bytes are valid only during the call.
 func (t *Tokenizer) Split(s string, yield func(token []byte)) {
 	s = text.TrimRight(s)
 	switch t.kind {
@@ -96,7 +94,7 @@ func Fields(b []byte, yield func(field []byte)) {
 // The classes of bytes that the passes look at.
 const (
 	plain  uint8 = iota
-	symbol       // set apart wherever it stands
+	symbol       // always a token
 	mark         // period or comma
 	hyphen
 	digit
@@ -115,11 +113,10 @@ var class = func() (c [256]uint8) {
 	return c
 }()
 
-// words is thirteenA for a text without entities, line ends and tags. The
-// western rules look at neighbouring characters, and white space is one that
-// no rule sets apart, so that each run between white space can be treated
-// alone. Most runs are words that no rule concerns, or words with a period or
-// comma at their end.
+// words is thirteenA for a text without entities, line ends and tags. The western rules
+// look at neighbouring characters, and no rule separates white space, so each run between
+// white space can be treated separately. Most runs are words that no rule concerns, or
+// words that end with a period or comma.
 func (t *Tokenizer) words(s string, yield func(token []byte)) {
 	t.text = append(append(t.text[:0], s...), ' ')
 	in := t.text
@@ -157,10 +154,10 @@ func firstMark(run []byte) int {
 	return -1
 }
 
-// The traits of bytes that tell which runs the rules concern.
+// The traits of bytes that decide which runs the rules concern.
 const (
 	white   uint8 = 1 << iota // ASCII white space
-	special                   // a symbol, or the first byte of what may be white space
+	special                   // a symbol, or the first byte of possible white space
 	marked
 	dashed
 	numeric
@@ -191,8 +188,8 @@ var traits = func() (t [256]uint8) {
 	return t
 }()
 
-// thirteenA is mteval-v13a's tokenization: joined lines, four entities
-// decoded, then the western rules over a text padded with spaces.
+// thirteenA is mteval-v13a's tokenization: join lines, decode four entities, then apply the
+// western rules to a text padded with spaces.
 func (t *Tokenizer) thirteenA(s string) {
 	if strings.IndexByte(s, '\n') >= 0 || strings.Contains(s, "<skipped>") {
 		s = strings.ReplaceAll(s, "<skipped>", "")
@@ -205,19 +202,17 @@ func (t *Tokenizer) thirteenA(s string) {
 	t.western()
 }
 
-// Unescape reads four entities, as mteval-v13a and Tercom do: one kind after the
-// other, so that "&amp;lt;" becomes "<", and "&amp;quot;" becomes "&quot;".
+// Unescape decodes four entities, one after the other as in mteval-v13a and Tercom, so that
+// "&amp;lt;" becomes "<", and "&amp;quot;" becomes "&quot;".
 func Unescape(s string) string { return entities.Replace(s) }
 
 var entities = strings.NewReplacer("&quot;", `"`, "&amp;lt;", "<", "&amp;gt;", ">", "&amp;", "&", "&lt;", "<", "&gt;", ">")
 
-// IsSymbol reports whether the western rules set a byte apart wherever it
-// stands.
+// IsSymbol reports whether the western rules always make a byte a token.
 func IsSymbol(b byte) bool { return class[b] == symbol }
 
-// Western applies mteval-v13a's rules for western languages, which are
-// Tercom's too, to a text with a space at both ends. The result is valid until
-// the next call.
+// Western applies mteval-v13a's rules for western languages, which are Tercom's too, to a
+// text with a space at both ends. The result is valid until the next call.
 func (t *Tokenizer) Western(text []byte) []byte {
 	t.b = append(t.b[:0], text...)
 	t.western()
@@ -227,9 +222,8 @@ func (t *Tokenizer) Western(text []byte) []byte {
 // western applies the rules for western languages to t.b and leaves the
 // result in t.a.
 func (t *Tokenizer) western() {
-	// Symbols are set apart. (The original does so with spaces too, which
-	// changes nothing: a space is no digit, period, comma or dash, and the
-	// number of spaces does not matter.)
+	// Symbols become tokens. (The original pads them with spaces too, which changes nothing: a
+	// space is not a digit, period, comma or dash, and the number of spaces does not matter.)
 	in, out, at := t.b, t.a[:0], t.at[:0]
 	run := 0
 	dash := false
@@ -248,7 +242,7 @@ func (t *Tokenizer) western() {
 	out = append(out, in[run:]...)
 
 	if len(at) > 0 {
-		// A period or comma is set apart unless a digit stands before it.
+		// A period or comma becomes a token unless a digit precedes it.
 		in, out = out, in[:0]
 		run = 0
 		free := 0 // first byte that no match has consumed
@@ -264,7 +258,7 @@ func (t *Tokenizer) western() {
 		}
 		out = append(out, in[run:]...)
 
-		// A period or comma is set apart unless a digit follows.
+		// A period or comma becomes a token unless a digit follows it.
 		in, out = out, in[:0]
 		run, free = 0, 0
 		for _, i := range at {
@@ -279,7 +273,7 @@ func (t *Tokenizer) western() {
 	}
 
 	if dash {
-		// A dash is set apart when a digit stands before it.
+		// A dash becomes a token if a digit precedes it.
 		in, out = out, in[:0]
 		run = 0
 		for i := 1; i < len(in); i++ {
@@ -294,7 +288,7 @@ func (t *Tokenizer) western() {
 	t.a, t.b, t.at = out, in, at
 }
 
-// chinese sets each Chinese character apart and treats the rest as western.
+// chinese makes each Chinese character a token and treats the rest as western.
 func (t *Tokenizer) chinese(s string) {
 	t.b = t.b[:0]
 	for _, c := range s {
@@ -309,9 +303,9 @@ func (t *Tokenizer) chinese(s string) {
 	t.western()
 }
 
-// isChinese has sacreBLEU's ranges. It writes two of them, of the planes
-// beyond U+FFFF, with four-digit escapes, so that they cover U+2001–U+2A6D
-// and U+2F81–U+2FA1 instead; scores depend on it.
+// isChinese has sacreBLEU's ranges. sacreBLEU writes two ranges beyond U+FFFF with
+// four-digit escapes, so that they cover U+2001–U+2A6D and U+2F81–U+2FA1 instead; scores
+// depend on it.
 func isChinese(c rune) bool {
 	for _, r := range [...]struct{ lo, hi rune }{
 		{0x3400, 0x4db5}, {0x4e00, 0x9fa5}, {0x9fa6, 0x9fbb}, {0xf900, 0xfa2d},
@@ -328,8 +322,8 @@ func isChinese(c rune) bool {
 	return false
 }
 
-// international is mteval-v14's: punctuation that a non-digit precedes or
-// follows and all symbols are set apart, by Unicode's categories.
+// international is mteval-v14's: by Unicode's categories, all symbols become tokens, and so
+// does punctuation that follows or precedes a non-digit.
 func (t *Tokenizer) international(s string) {
 	in, out := t.r[:0], t.q[:0]
 	for _, c := range s {

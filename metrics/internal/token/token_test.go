@@ -23,7 +23,7 @@ func splitWith(t *Tokenizer, s string) []string {
 }
 
 func TestSplit(t *testing.T) {
-	// The words wanted, between spaces. sacreBLEU 2.6.0 gives the same.
+	// The expected words, between spaces. sacreBLEU 2.6.0 gives the same.
 	for _, c := range []struct{ tokenizer, in, want string }{
 		{"none", "Hello, world.", "Hello, world."},
 		{"13a", "Hello, world.", "Hello , world ."},
@@ -31,12 +31,12 @@ func TestSplit(t *testing.T) {
 		{"zh", "Hello, world.", "Hello , world ."},
 		{"char", "Hello, w.", "H e l l o , w ."},
 
-		// A mark between digits stays, others go.
+		// A mark between digits stays; others become tokens.
 		{"13a", "3.14, 1,000", "3.14 , 1,000"},
 		{"intl", "3.14, 1,000", "3.14 , 1,000"},
 		{"13a", ".5", ". 5"},
 		{"intl", ".5", ".5"}, // there is no character before it
-		{"zh", ".5", ".5"},   // the same: only 13a pads the text
+		{"zh", ".5", ".5"},   // also: only 13a pads the text
 		{"13a", "5.", "5 ."},
 		{"intl", "5.", "5."},
 		{"zh", "5.", "5."},
@@ -53,7 +53,7 @@ func TestSplit(t *testing.T) {
 		{"intl", "don't", "don ' t"},
 		{"13a", "$5.00 (50%) x/y_z R&D", "$ 5.00 ( 50 % ) x / y _ z R & D"},
 
-		// What only 13a does: ofEntities, joined lines, skipped parts.
+		// Only 13a decodes entities, joins lines and skips parts.
 		{"13a", "&quot;x&quot;", `" x "`},
 		{"intl", "&quot;x", "& quot ; x"},
 		{"none", "&quot;x&quot;", "&quot;x&quot;"},
@@ -65,7 +65,7 @@ func TestSplit(t *testing.T) {
 		{"13a", "line\nbreak", "line break"},
 		{"13a", "a <skipped> b", "a b"},
 		{"none", "a <skipped> b", "a <skipped> b"},
-		{"13a", "x-\n", "x-"}, // white space at the end goes first
+		{"13a", "x-\n", "x-"}, // white space at the end is removed first
 
 		{"zh", "它叫GPT-4，很好。", "它 叫 GPT-4 ， 很 好 。"},
 		{"13a", "它叫GPT-4，很好。", "它叫GPT-4，很好。"},
@@ -73,7 +73,7 @@ func TestSplit(t *testing.T) {
 		{"zh", "日本語です", "日 本 語 です"},
 		{"zh", "１２，３", "１ ２ ， ３"},
 		{"zh", "—x✈", "— x ✈"}, // within ranges that were meant for others
-		{"zh", "𠀀x", "𠀀x"},     // and the range that was meant for this one
+		{"zh", "𠀀x", "𠀀x"},     // not within the range that was meant for this one
 		{"char", "𠀀x 日", "𠀀 x 日"},
 
 		{"intl", "«Oui», dit-il : 3,5 €", "« Oui » , dit - il : 3,5 €"},
@@ -111,7 +111,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// rule is one regular expression of a tokenizer and what it puts in place.
+// rule is one regular expression of a tokenizer and its replacement.
 type rule struct {
 	re *regexp.Regexp
 	to string
@@ -176,7 +176,7 @@ func TestSplitEqualsRegularExpressions(t *testing.T) {
 	for _, name := range Names() {
 		used[name] = New(name)
 	}
-	// Marks and digits in every order, beside texts of all kinds.
+	// Marks and digits in every order, with texts of all kinds.
 	marks := rapid.StringOf(rapid.SampledFrom([]rune(".,-'&;/ 12ab«»€中\u3000\n")))
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(metricstest.Text(), marks).Draw(t, "text")

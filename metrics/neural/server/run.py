@@ -6,9 +6,9 @@ usage: run.py triton|mlserver METRIC[:option=value,…]… [--port N] [--reposit
     run.py triton bertscore comet:model=/models/wmt22-comet-da,device=cuda:0
     run.py mlserver bertscore:model=bert-base-chinese,layer=8,name=bertscore-zh
 
-Options of every metric: model (a folder, or an id at the Hugging Face hub), name (of the model on
-the server), device (auto, cpu, cuda:N), dtype (float32, float16,
-bfloat16), tokens (of a batch, 16384), threads. docs/how-to/neural-servers.md has those of each metric.
+Options of every metric: model (a folder, or an id at the Hugging Face hub), name (of the model on the server),
+device (auto, cpu, cuda:N), dtype (float32, float16, bfloat16), tokens (of a batch, 16384), threads.
+docs/how-to/neural-servers.md lists each metric's own options.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def write_triton(folder, served, inputs, outputs):
             f'name: {json.dumps(served["name"])}', 'backend: "python"', "max_batch_size: 0",
             "input [", ",\n".join(tensor(*t) for t in inputs), "]",
             "output [", ",\n".join(tensor(*t) for t in outputs), "]",
-            "instance_group [ { kind: KIND_CPU count: 1 } ]",  # the option device chooses
+            "instance_group [ { kind: KIND_CPU count: 1 } ]", # the option device decides
             f'parameters {{ key: "refract" value: {{ string_value: {json.dumps(json.dumps(served))} }} }}', ""]))
 
 
@@ -102,7 +102,7 @@ def write_mlserver(folder, served, inputs, outputs):
 
 
 def triton(folder, port):
-    """The command, environment and leftovers of a Triton: the one in PATH, or that of nvidia-pytriton."""
+    """The command, environment and leftovers of a Triton: the one in PATH, or nvidia-pytriton's."""
     prefix = f"refract_{os.getpid()}_"
     command = ["tritonserver", "--model-repository=" + folder, "--model-control-mode=none", "--exit-on-error=true",
                "--backend-config=python,shm-region-prefix-name=" + prefix, "--log-info=false"]
@@ -146,7 +146,7 @@ def mlserver(folder, port):
 
 
 def run(command, env, leftovers):
-    """Runs a server until it ends or a signal ends it, and takes away what it leaves."""
+    """Runs a server until it ends or a signal ends it, and removes what it leaves."""
     child = subprocess.Popen(command, env=env)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: child.send_signal(number))

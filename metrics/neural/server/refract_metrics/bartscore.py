@@ -1,7 +1,7 @@
-"""BARTScore (Yuan et al., NeurIPS 2021): the mean log-likelihood of a text, given another one.
+"""BARTScore (Yuan et al., NeurIPS 2021): the mean log-likelihood of a text given another one.
 
-precision is that of the hypothesis given the reference, recall that of the reference given the
-hypothesis, and score is their mean.
+precision is the likelihood of the hypothesis given the reference, recall the likelihood of the reference given
+the hypothesis, and score is their mean.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ class Metric(metric.Metric):
     options = {"finetuned": str}
 
     def __init__(self, folder, finetuned="", **common):
-        """finetuned is the authors' bart.pth, which was trained further on ParaBank2."""
+        """finetuned is the authors' bart.pth, trained further on ParaBank2."""
         super().__init__(folder, **common)
         self.model = self.load(BartForConditionalGeneration)
         self.state["finetuned"] = "no"
@@ -48,7 +48,7 @@ class Metric(metric.Metric):
                                           padding=True, return_tensors="pt").to(self.device) for side in (0, 1))
             logits = self.model(input_ids=given["input_ids"], attention_mask=given["attention_mask"],
                                 labels=told["input_ids"]).logits.float()
-            # As published: padding is left out by its id.
+            # As published: padding is ignored by its id.
             loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), told["input_ids"], reduction="none",
                                                      ignore_index=self.model.config.pad_token_id)
             for i, score in zip(batch, (-loss.sum(1) / told["attention_mask"].sum(1)).tolist()):

@@ -36,8 +36,8 @@ class Metric(metric.Metric):
     options = {"layer": int, "idf": str, "baseline": str}
 
     def __init__(self, folder, layer=0, idf="", baseline="", **common):
-        """idf is a file of references, one a line; baseline a file of the package's
-        rescale_baseline, LAYER,P,R,F."""
+        """idf is a file of references, one a line; baseline a file of the package's rescale_baseline,
+        LAYER,P,R,F."""
         super().__init__(folder, **common)
         model = self.load(AutoModel)
         layers = getattr(getattr(model, "encoder", None), "layer", None)
@@ -48,7 +48,7 @@ class Metric(metric.Metric):
             raise Wrong(f"give layer=N from 1 to {len(layers)}: the authors chose none for {self.given}")
         model.encoder.layer = layers[:layer]
         self.model = model
-        # Vocabularies of bytes know a word by the space before it.
+        # Byte-level vocabularies recognise a word by the space before it.
         space = {"add_prefix_space": True} if model.config.model_type in ("roberta", "gpt2") else {}
         self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **space)
         positions = getattr(model.config, "max_position_embeddings", 512)
@@ -104,7 +104,7 @@ class Metric(metric.Metric):
             similar = h @ r.transpose(1, 2)
             p = (similar.masked_fill(~rm[:, None, :], -2).amax(2) * hw).sum(1) / hw.sum(1)
             q = (similar.masked_fill(~hm[:, :, None], -2).amax(1) * rw).sum(1) / rw.sum(1)
-            # A text without a token but the two special ones is worth 0, as in the package.
+            # A text with no tokens but the two special ones scores 0, as in the package.
             empty = (hm.sum(1) <= 2) | (rm.sum(1) <= 2)
             f = (2 * p * q / (p + q)).masked_fill(empty, 0).nan_to_num(0)
             for n, v in zip(("precision", "recall", "score"), (p.masked_fill(empty, 0), q.masked_fill(empty, 0), f)):

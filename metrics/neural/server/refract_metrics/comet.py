@@ -1,7 +1,7 @@
 """COMET (Rei et al., EMNLP 2020; COMET-22, WMT 2022), as unbabel-comet 2.2.7 computes it.
 
-Source, hypothesis and reference are encoded apart, so that each text is encoded once; a pair
-takes the small estimator alone.
+Source, hypothesis and reference are encoded separately, so each text is encoded once; a pair needs only the
+small estimator.
 """
 
 import glob
@@ -16,7 +16,7 @@ from .metric import Checkpoint, Wrong, by_length, padded, token_ids
 
 
 class Comet(metric.Metric):
-    """What is the same for all checkpoints of unbabel-comet."""
+    """What all checkpoints of unbabel-comet share."""
 
     version = "2.2.7"
     needs = ("source", "reference")

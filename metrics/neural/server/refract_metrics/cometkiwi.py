@@ -1,7 +1,7 @@
 """COMETKiwi (Rei et al., WMT 2022) and UniTE (Wan et al., ACL 2022), as unbabel-comet 2.2.7.
 
-All texts of a pair go through the encoder together, so that a pair is encoded as a whole. A
-checkpoint that has learned without references needs none: CometKiwi.
+All texts of a pair go through the encoder together, so every pair is encoded anew. A checkpoint trained without
+references (CometKiwi) needs none.
 """
 
 import torch
@@ -15,7 +15,7 @@ SEGMENTS = {"src": 0, "mt": 1, "ref": 2}
 class Unified(Comet):
     @torch.inference_mode()
     def predicted(self, triples, segments):
-        """The predictions of rows in batches of about one length: (index, score, spans)."""
+        """Predictions of rows, in batches of similar length: (index, score, spans)."""
         samples = [{s: t[SEGMENTS[s]] for s in segments} for t in triples]
         lengths = [sum(len(x) for x in s.values()) for s in samples]
         for batch in by_length(lengths, self.tokens):

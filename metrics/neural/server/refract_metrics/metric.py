@@ -1,4 +1,4 @@
-"""What a metric states and does, and what most of them need for it: weights, batches."""
+"""What a metric states and does, and what most of them share: weights and batches."""
 
 import functools
 import glob
@@ -34,14 +34,14 @@ class Metric:
 
     version = ""  # of the published program whose numbers it gives
     checkpoint = None
-    needs = ("reference",)  # besides the hypothesis, where no option changes it
+    needs = ("reference",) # besides the hypothesis, unless an option changes it
     outputs = ("score",)
     direction, lower, upper = "higher", None, None
     options = {}  # name → type, besides those of every metric
 
     def __init__(self, folder, given="", device="auto", dtype="float32", tokens=16384, threads=0):
-        """given is what the user calls the folder; device is auto, cpu or cuda:N; tokens bounds
-        a batch, padding counted."""
+        """given is the user's name for the folder; device is auto, cpu or cuda:N; tokens bounds a batch,
+        including padding."""
         import torch
 
         if threads:
@@ -54,7 +54,8 @@ class Metric:
         self.device, self.tokens = torch.device(device), tokens
         self.dtype = getattr(torch, dtype)
         if self.device.type == "cuda":
-            # cuDNN's attention makes a plan for each length of a batch, which costs more than it saves.
+            # cuDNN's attention plans for each length of a batch, which costs more than it
+            # saves.
             torch.backends.cuda.enable_cudnn_sdp(False)
         self.state = {"weights": digest(folder, self.checkpoint), "dtype": dtype}
 
@@ -68,7 +69,7 @@ class Metric:
         return self.state
 
     def load(self, kind, **settings):
-        """A transformers model of the checkpoint. A weight that the files lack is an error."""
+        """Loads a transformers model of the checkpoint. A weight missing from the files is an error."""
         model, report = kind.from_pretrained(
             self.folder, output_loading_info=True, local_files_only=True, dtype=self.dtype, **settings)
         lost = [k for k in report["missing_keys"] if "pooler" not in k] + [k[0] for k in report["mismatched_keys"]]
@@ -82,7 +83,7 @@ COMMON = {"device": str, "dtype": str, "tokens": int, "threads": int}
 
 
 def find(checkpoint, given):
-    """The folder of a checkpoint: a path, or an id at the hub, fetched if it is not cached."""
+    """The folder of a checkpoint: a path, or an id at the hub, downloaded if not cached."""
     folder = given or checkpoint.hub
     hint = f"the weights take {checkpoint.size}; give model=FOLDER, or fetch them: hf download {checkpoint.hub}"
     if not os.path.isdir(folder):
@@ -95,10 +96,10 @@ def find(checkpoint, given):
         try:
             folder = hub(ignore_patterns="*.bin")
             if not glob.glob(folder + "/*.safetensors"):
-                folder = hub()  # an older repository
-        except Exception as e:  # of requests, httpx and the hub's own
+                folder = hub() # an older repository
+        except Exception as e: # from requests, httpx or the hub
             reason = (str(e).strip() or type(e).__name__).splitlines()[0]
-            raise Wrong(f"{folder} cannot be had from the Hugging Face hub ({reason}): {hint}") from e
+            raise Wrong(f"{folder} cannot be downloaded from the Hugging Face hub ({reason}): {hint}") from e
     for names in checkpoint.files:
         if not any(glob.glob(os.path.join(folder, p)) for p in names.split("|")):
             raise Wrong(f"{folder} has no {names.replace('|', ' or ')}: {hint}")
@@ -133,7 +134,7 @@ def padded(ids, batch, pad, device):
 
 
 def by_length(lengths, tokens):
-    """Yields indexes, the longest first, in batches of at most tokens with their padding."""
+    """Yields indexes, longest first, in batches of at most this many tokens including padding."""
     order = np.argsort(-np.asarray(lengths), kind="stable")
     while len(order):
         size = max(1, tokens // max(1, int(lengths[order[0]])))

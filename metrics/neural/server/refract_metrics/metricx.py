@@ -1,6 +1,6 @@
-"""MetricX-23 and MetricX-24 (Juraska et al., WMT 2023 and 2024): a mT5 whose one logit is the error.
+"""MetricX-23 and MetricX-24 (Juraska et al., WMT 2023 and 2024): an mT5 whose one logit is the error.
 
-Scores go from 0, the best, to 25.
+Scores range from 0 (best) to 25.
 """
 
 import torch
@@ -27,7 +27,7 @@ class Metric(metric.Metric):
         return ("source",) if qe == "yes" else ("reference",) if generation == 23 else ("source", "reference")
 
     def __init__(self, folder, generation=24, qe="no", tokenizer="google/mt5-xl", **common):
-        """qe leaves the reference out; the checkpoints have no tokenizer of their own."""
+        """qe omits the reference. The checkpoints have no tokenizer."""
         super().__init__(folder, **common)
         self.generation, self.needs = generation, self.reads({"generation": generation, "qe": qe})
         self.model = self.load(MT5ForConditionalGeneration)
@@ -45,7 +45,7 @@ class Metric(metric.Metric):
     @torch.inference_mode()
     def pairs(self, triples):
         ids = self.tokenizer([self.prompt(*t) for t in triples], truncation=True, max_length=LONGEST[self.generation])
-        ids = [i[:-1] for i in ids["input_ids"]]  # without the end of the sequence, as published
+        ids = [i[:-1] for i in ids["input_ids"]] # without the end-of-sequence token, as published
         scores = [0.0] * len(triples)
         for batch in by_length([len(i) for i in ids], self.tokens):
             batch_ids, mask = padded(ids, batch, self.tokenizer.pad_token_id, self.device)

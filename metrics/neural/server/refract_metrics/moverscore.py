@@ -1,7 +1,7 @@
 """MoverScore (Zhao et al., EMNLP 2019), the published moverscore_v2 with unigrams of the last layer.
 
-Each text is encoded once; a pair is the least cost of moving the weights of one text's
-words to those of the other. The score is 1 less that cost.
+Each text is encoded once; for a pair, the minimum cost of moving the weights of one text's words to the other's
+is computed. The score is 1 minus that cost.
 """
 
 import string
@@ -27,7 +27,8 @@ class Metric(metric.Metric):
         vocabulary = self.tokenizer.get_vocab()
         if not any(t.startswith("##") for t in vocabulary):
             raise Wrong(f"{folder} has no word pieces: MoverScore is served of encoders like BERT")
-        # Later pieces of a word and punctuation weigh nothing. The ends of a text weigh as words do.
+        # Later pieces of a word and punctuation have no weight. The special tokens at both
+        # ends count as words.
         self.silent = {i for t, i in vocabulary.items() if "##" in t or t in string.punctuation}
 
     @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""A metric as a model of MLServer, which leaves checks of types and shapes to the model."""
+"""A metric as a model of MLServer, which leaves the checking of types and shapes to the model."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from .protocol import Refused, Server
 class MLServerModel(MLModel):
     async def load(self):
         self.turn = asyncio.Lock()
-        # One model after another: transformers patches PyTorch while it loads.
+        # One model at a time: transformers patches PyTorch while it loads.
         self.server = Server(self.settings.parameters.extra)
         return True
 

@@ -31,7 +31,7 @@ def kind(name):
 
 
 def resolve(spec):
-    """A spec METRIC:option=value,… as a dict that can be served, with its checkpoint found."""
+    """Parses a spec METRIC:option=value,… into a dict that can be served, with its checkpoint found."""
     metric, _, tail = spec.partition(":")
     options = {}
     for part in filter(None, tail.split(",")):
@@ -78,7 +78,7 @@ class Server:
         }).encode()
 
     def answer(self, given):
-        """Scores a request: arrays by name in, arrays by name out. It raises Refused."""
+        """Scores a request: arrays by name in, arrays by name out. Raises Refused."""
         for name in given:
             if name not in self.inputs:
                 raise Refused(f"there is no input {name!r}: there are {', '.join(self.inputs)}")
@@ -94,7 +94,7 @@ class Server:
     def rows(self, texts, rows):
         for column, name in enumerate(TEXTS):
             if name != "hypothesis" and name not in self.needs:
-                continue  # what the metric does not read
+                continue # not used by the metric
             bad = np.flatnonzero((rows[:, column] < 0) | (rows[:, column] >= len(texts[name])))
             if len(bad):
                 raise Refused(f"row {bad[0]} of pairs has {name} {rows[bad[0], column]}: "

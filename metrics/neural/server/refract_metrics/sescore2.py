@@ -1,7 +1,6 @@
 """SEScore2 (Xu et al., ACL 2023): one encoder, means of its last layer, and a small estimator.
 
-Its checkpoints are pickles of a whole program. Only the tensors in them are read, and nothing in
-them runs.
+Its checkpoints are pickles of a whole program. Only their tensors are read; no code in them runs.
 """
 
 import glob
@@ -24,13 +23,13 @@ class Metric(metric.Metric):
     options = {"encoder": str}
 
     def __init__(self, folder, encoder="xlm-roberta-large", **common):
-        """encoder names the configuration and tokenizer: of other languages it is google/rembert."""
+        """encoder names the configuration and tokenizer; for other languages it is google/rembert."""
         super().__init__(folder, **common)
         path = sorted(glob.glob(folder + "/*.ckpt"))[0]
         weights = tensors(torch.load(path, map_location="cpu", weights_only=False, pickle_module=CAREFUL))
         linear = sorted({int(k.split(".")[2]) for k in weights if k.startswith("estimator.ff.")})
         if not linear or not any(k.startswith("xlm.") for k in weights):
-            raise Wrong(f"{path} is no checkpoint of SEScore2: it has {', '.join(list(weights)[:3]) or 'no weights'}")
+            raise Wrong(f"{path} is not a checkpoint of SEScore2: it has {', '.join(list(weights)[:3]) or 'no weights'}")
         self.encoder = AutoModel.from_config(AutoConfig.from_pretrained(encoder))
         own = {k[4:]: v for k, v in weights.items() if k.startswith("xlm.")}
         lost = [k for k in self.encoder.load_state_dict(own, strict=False).missing_keys if "pooler" not in k]
@@ -65,7 +64,7 @@ class Metric(metric.Metric):
 
 
 class Husk:
-    """Stands for an object of any class in a pickle, and keeps its fields."""
+    """Replaces an object of any class in a pickle, and keeps its fields."""
 
     def __new__(cls, *_, **__):
         return object.__new__(cls)

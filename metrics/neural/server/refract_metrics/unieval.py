@@ -1,7 +1,7 @@
 """UniEval (Zhong et al., EMNLP 2022): the probability that a T5 answers a question with Yes.
 
-Dimensions that the published program scores sentence by sentence are left out, because it splits
-with NLTK's data; so are those that take a fact beside source and reference.
+Dimensions that the published program scores sentence by sentence are missing, because it needs NLTK's data to
+split; so are those that need a fact besides source and reference.
 """
 
 import torch
@@ -11,7 +11,7 @@ from . import metric
 from .metric import Checkpoint, Wrong, by_length, padded, token_ids
 
 LONGEST = 1024
-# Task and dimension: the question, the name of the hypothesis, what it is set against.
+# Task and dimension: the question, the name of the hypothesis, what it is compared with.
 DIMENSIONS = {
     "summarization/coherence": ("Is this a coherent summary to the document?", "summary", "document", "source"),
     "summarization/relevance": ("Is this summary relevant to the reference?", "summary", "reference", "reference"),

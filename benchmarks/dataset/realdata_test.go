@@ -114,7 +114,7 @@ func TestWMT22DivRef(t *testing.T) {
 		}
 	}
 	if changed != 3 {
-		t.Errorf("%d segments have other variants than those of their line, want 3", changed)
+		t.Errorf("%d segments have other variants than on their line, want 3", changed)
 	}
 }
 

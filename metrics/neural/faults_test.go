@@ -91,8 +91,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// In TestChanges an answer after the probe differs.
-func TestChanges(t *testing.T) {
+// In TestChangedAnswers an answer after the probe differs.
+func TestChangedAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(a *llmtest.OIPAnswer)
 		want   string
@@ -122,8 +122,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// In TestStart the models are not metrics.
-func TestStart(t *testing.T) {
+// In TestModelsThatAreNotMetrics the models are not metrics.
+func TestModelsThatAreNotMetrics(t *testing.T) {
 	for name, c := range map[string]struct {
 		server  *llmtest.OIP
 		options string
@@ -183,7 +183,7 @@ func TestTooLarge(t *testing.T) {
 	}}
 	for _, s := range []*llmtest.OIP{{MaxRows: 7}, memory} {
 		if got := scores(t, must(t, "", s), blocks); !slices.Equal(got, want) {
-			t.Errorf("%v in place of %v", got, want)
+			t.Errorf("got %v, want %v", got, want)
 		}
 	}
 	none := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
@@ -226,7 +226,7 @@ func TestTwoServers(t *testing.T) {
 }
 
 // The blocks that were answered before a fault keep their scores.
-func TestKeepsWhatCame(t *testing.T) {
+func TestKeepsScoresBeforeFault(t *testing.T) {
 	one := quick
 	one.Client.MaxInFlight = 1
 	m, err := open(t, ",batch=1", &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, _ *llmtest.OIPRequest) bool {
@@ -304,7 +304,7 @@ func TestManyRows(t *testing.T) {
 	for i, b := range blocks {
 		row := llmtest.Row{Source: b.Source, Hypothesis: b.Hypotheses[0], Reference: b.References[0]}
 		if got[i] != float64(row.Score()) {
-			t.Fatalf("score %d is %v in place of %v", i, got[i], row.Score())
+			t.Fatalf("score %d is %v, want %v", i, got[i], row.Score())
 		}
 	}
 	if s.Rows() != len(blocks)+1 || s.Calls() > 100 {
@@ -314,7 +314,7 @@ func TestManyRows(t *testing.T) {
 	before, texts := s.Rows(), s.Texts()
 	scores(t, m, slices.Repeat(blocks[:10], 20))
 	if s.Rows()-before != 10 || s.Texts()-texts != 12 {
-		t.Errorf("%d rows and %d texts in place of 10 and 12", s.Rows()-before, s.Texts()-texts)
+		t.Errorf("%d rows and %d texts, want 10 and 12", s.Rows()-before, s.Texts()-texts)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got[0].Values, want[0].Values) {
-				t.Errorf("%v in place of %v", got[0].Values, want[0].Values)
+				t.Errorf("%v, want %v", got[0].Values, want[0].Values)
 			}
 		})
 	}

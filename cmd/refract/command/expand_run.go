@@ -67,7 +67,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if done || err != nil {
 		return err
 	}
-	x.learn(ctx, whole)
+	x.learn(ctx, e, whole)
 	if err := r.connect(ctx); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	if err != nil {
 		return err
 	}
-	return run.show(ctx, func(res *experiment.Result) error {
+	err = run.show(ctx, func(res *experiment.Result) error {
 		if rep.Ended = res.Ended; res.Datasets[0].Human != "" {
 			rep.Result = res
 		} else {
@@ -97,6 +97,10 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		}
 		return page.Write(ctx, out, rep.Document(ctx))
 	})
+	if err == nil && r.out.path != "" && r.out.path != "-" {
+		e.note("wrote %s; open it in a browser", r.out.path)
+	}
+	return err
 }
 
 // planned is what is carried out: an experiment, or the plan of a report on one

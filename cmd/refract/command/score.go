@@ -38,6 +38,7 @@ type scorer struct {
 	judging *judging
 	gather  *audit.Reports // what judges say
 	failed  map[string]int // cells without a number, of metrics that have given none; -1 of the others
+	several bool           // a segment has more than one reference
 	// into is where scores of systems go in place of a table of them; may be nil.
 	into func(eng *refract.Engine, out io.Writer) (*sink, error)
 }
@@ -194,6 +195,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if ended != nil {
 		return ended
 	}
+	s.tellSingle(e, settings)
 	if s.into == nil {
 		more := []string{"-o", "agreement.csv"}
 		if s.per == "cell" {
@@ -274,6 +276,16 @@ func (s *scorer) tellMeans(eng *refract.Engine) {
 	}
 }
 
+// tellSingle says that an aggregator that was asked for has nothing to add up.
+func (s *scorer) tellSingle(e *env, settings []refract.Setting) {
+	i := slices.IndexFunc(settings, func(set refract.Setting) bool {
+		return set.Metric.Info().NeedsReferences && !set.Aggregator.Single() && !set.Aggregator.Native()
+	})
+	if i >= 0 && s.per == "system" && !s.statistics && len(s.aggregators) > 0 && !s.several {
+		e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", settings[i].Aggregator.Name())
+	}
+}
+
 // options are those of the engine.
 func (s *scorer) options() refract.Options {
 	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.per == "cell"}
@@ -327,6 +339,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 			return err
 		}
 		s.count(eng, seg)
+		s.several = s.several || seg.Segment.NumReferences() > 1
 		if s.canaries > 0 {
 			pool.Add(audit.CanarySource(seg.Segment))
 		}

@@ -19,9 +19,12 @@ import (
 // templates parses the page's markup, in which html/template escapes every
 // text for the place where it stands. Texts of a Document are made visible there.
 func templates(terms []report.Fact) *template.Template {
-	functions := template.FuncMap{"visible": report.Visible, "said": func(s string) []said { return explain(s, terms) }, "minus": report.TrueMinus}
+	functions := template.FuncMap{"visible": report.Visible, "said": func(s string) []said { return explain(unbroken.Replace(s), terms) }, "minus": report.TrueMinus}
 	return template.Must(template.New("page").Funcs(functions).Parse(asset("page.gohtml")))
 }
+
+// unbroken keeps a p-value on one line.
+var unbroken = strings.NewReplacer("p = ", "p\u00a0=\u00a0", "p < ", "p\u00a0<\u00a0")
 
 // view is what the markup is filled with: the document, in which views stand for
 // what has to be worked out.

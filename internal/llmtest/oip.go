@@ -20,6 +20,7 @@ type OIP struct {
 	Key               string // required bearer token
 	MaxRows           int    // more rows are refused with 413
 	Facts             string // stated instead of OIPFacts
+	Datatype          string // of scores; "" means "FP32"
 	// Change, if not nil, changes a good answer. n counts inferences from 1; the first is
 	// the probe.
 	Change func(n int, a *OIPAnswer)
@@ -105,7 +106,7 @@ func (s *OIP) metadata() map[string]any {
 	add(&inputs, !s.NoSource, "source", "BYTES", -1)
 	add(&inputs, true, "reference", "BYTES", -1)
 	add(&inputs, !s.Flat, "pairs", "INT32", -1, 3)
-	add(&outputs, true, "score", "FP32", -1)
+	add(&outputs, true, "score", cmp.Or(s.Datatype, "FP32"), -1)
 	add(&outputs, s.Spans, "error_spans", "BYTES", -1)
 	add(&outputs, !s.NoFacts, "facts", "BYTES", 1)
 	return map[string]any{"name": cmp.Or(s.Model, "fake"), "versions": []string{"1"}, "platform": "test", "inputs": inputs, "outputs": outputs}
@@ -181,7 +182,7 @@ func (s *OIP) answer(q *OIPRequest) *OIPAnswer {
 	for i, row := range q.Rows {
 		scores[i], spans[i] = row.Score(), spansOf(row.Hypothesis)
 	}
-	a := &OIPAnswer{ID: q.ID, Model: cmp.Or(s.Model, "fake"), Version: "1", Outputs: []Tensor{{"score", "FP32", []int{len(scores)}, scores}}}
+	a := &OIPAnswer{ID: q.ID, Model: cmp.Or(s.Model, "fake"), Version: "1", Outputs: []Tensor{{"score", cmp.Or(s.Datatype, "FP32"), []int{len(scores)}, scores}}}
 	if s.Spans {
 		a.Outputs = append(a.Outputs, Tensor{"error_spans", "BYTES", []int{len(scores)}, spans})
 	}

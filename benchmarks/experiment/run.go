@@ -222,7 +222,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 		return errors.Join(errs...)
 	}
 	for _, err := range errs {
-		r.warn("%v; the others go on", err)
+		r.warn("%v; the other metrics continue", err)
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ def tables(browser):
         equal(column(4), sorted(before, key=number, reverse=True))
         head.nth(5).get_by_role("button").click()
         equal(head.nth(3).get_attribute("aria-sort"), None)
-        equal(column(6)[-4:], ["–"] * 4)  # what is missing is last both ways
+        equal(column(6)[-4:], ["–"] * 4)  # missing values are last in both directions
         head.nth(5).get_by_role("button").click()
         equal(column(6)[-4:], ["–"] * 4)
         r.page.locator("#table-all-settings input[type=search]").fill("subset 30 of")
@@ -239,7 +239,7 @@ def address(browser):
         page.wait_for_timeout(100)
         assert selected() != "1"
         r.choose("#f-sort", value="disagreement")
-        equal((selected(), page.locator("#list").evaluate("e => e.scrollTop")), ("1", 0))  # a new order shows its top
+        equal((selected(), page.locator("#list").evaluate("e => e.scrollTop")), ("1", 0))  # sorting scrolls to the top
         r.choose("#f-domain", label="news")
         page.get_by_text("More filters").click()
         r.choose("#f-score", label="bleu, max of 5")

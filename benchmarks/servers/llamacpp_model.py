@@ -2,10 +2,9 @@
 
 Usage: llamacpp_model.py FILE
 
-Two layers of 64 dimensions over a vocabulary of a few hundred invented words.
-Equal bytes come out of every run. The model knows nothing; it answers in words,
-never without one, and ends after a few where it is greedy, else mostly after
-some tens of tokens.
+Two layers of 64 dimensions over a vocabulary of a few hundred invented words. Every run writes the same bytes.
+The model knows nothing; it answers with at least one word, and ends after a few words if greedy, otherwise
+mostly after some tens of tokens.
 """
 
 import sys
@@ -94,7 +93,7 @@ def main(path):
         w.add_tensor(f"blk.{i}.ffn_down.weight", down)
     w.add_tensor("output_norm.weight", ones)
     output = weights(size, WIDTH, 0.3)
-    # Words are spoken, the end comes now and then after one, the rest never.
+    # Words are likely, the end comes sometimes after a word, other tokens never.
     output[:, 0] = np.where(words, 0, -10)
     output[:, 1] = 0
     output[2] *= 0.7

@@ -75,14 +75,14 @@ func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called i
 		e.note("the calls cost %.4f", spent.Cost)
 	}
 	if spent.Guessed > 0 && spent.Priced {
-		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)
+		e.warn("answers without token counts, each counted at its highest possible cost: %d", spent.Guessed)
 	}
 	if err == nil || errors.Is(err, ask.ErrNotStored) || errors.Is(err, embeddings.ErrNotStored) || called == 0 && ctx.Err() == nil {
 		return
 	}
-	e.note("%d answers of this run are stored in %s; this goes on from there:", called, c.storedIn())
+	e.note("%d answers of this run are stored in %s; this command continues:", called, c.storedIn())
 	e.note("  refract %s", redact.CommandLine(e.args))
 	if redact.Hides(e.args) {
-		e.note("  what stands as USER, QUERY, ADDRESS, SECRET or … is hidden: put it back first")
+		e.note("  first replace USER, QUERY, ADDRESS, SECRET and … by what they hide")
 	}
 }

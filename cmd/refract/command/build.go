@@ -155,17 +155,17 @@ func (b *builder) finish(e *env) error {
 		return err
 	}
 	if b.set.License == "" {
-		e.note("the card lacks a license: fill it in in %s, or give --license", filepath.Join(b.dir, "README.md"))
+		e.note("the card has no license: add one to %s, or give --license", filepath.Join(b.dir, "README.md"))
 	}
 	if sum.Examples > 0 && sum.Validation == 0 && b.set.Validation > 0 {
-		e.warn("no source text fell to validation: there are few, and each is drawn for itself")
+		e.warn("validation is empty: there are few source texts, and the draw put none there")
 	}
 	if err := b.formats.show(e, sum.Table()); err != nil {
 		return err
 	}
 	b.written = true
 	if sum.Examples == 0 {
-		return fmt.Errorf("none of %s is an example; %s has the answers, with the rule that left each out", english.Count(sum.Items, "item"), filepath.Join(b.dir, "items.jsonl"))
+		return fmt.Errorf("none of %s became an example; %s says which rule left each out", english.Count(sum.Items, "item"), filepath.Join(b.dir, "items.jsonl"))
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (b *builder) foresee(e *env) error {
 		{Name: "step"}, countColumn("stored"), countColumn("calls"), countColumn("unknown"),
 		countColumn("prompt tokens"), countColumn("most completion tokens"), {Name: "most cost"},
 	}}
-	t.Note("unknown: conversations that depend on answers not known yet, at most; their tokens are not counted.")
+	t.Note("unknown: the most conversations that answers still to come may lead to; their tokens are not counted.")
 	for _, s := range b.set.Steps {
 		price, priced := b.rates[s.Model]
 		cost := fixed(price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens))
@@ -184,7 +184,7 @@ func (b *builder) foresee(e *env) error {
 			cost = report.Null()
 		}
 		if !priced && b.rates != nil {
-			e.note("the cost of the step %s is not known: --prices has none of %s", s.Name, s.Model)
+			e.note("the cost of the step %s is unknown: --prices has no price of %s", s.Name, s.Model)
 		}
 		t.Add(s.Name, s.Ahead.Stored, s.Ahead.Needed, s.Unknown, s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens, cost)
 	}
@@ -286,7 +286,7 @@ func (b *builder) mix(ctx context.Context, e *env) error {
 			return fmt.Errorf("%s, %s: %w", row.Dataset, row.Task, err)
 		}
 		if len(drawn) < row.Real || len(segments) < row.Synthetic {
-			e.warn("%s: fewer were drawn than the plan asks for: %d outputs, %d references", row.Dataset, len(drawn), min(len(segments), row.Synthetic))
+			e.warn("%s: fewer could be drawn than the plan asks for: %d outputs, %d references", row.Dataset, len(drawn), min(len(segments), row.Synthetic))
 		}
 	}
 	return nil
@@ -356,7 +356,7 @@ func (b *builder) refine(ctx context.Context, e *env) error {
 		return usagef("the judge %s cannot be refined: examples have a prompt of one message, and a report", b.plan.Judge)
 	}
 	if j.Samples() > 1 {
-		return usagef("the judge %s: its option samples is for scores; samples of the plan says how many reports are asked for", b.plan.Judge)
+		return usagef("the judge %s: leave out its option samples; samples in the plan says how many reports are asked for", b.plan.Judge)
 	}
 	r.Judge, r.Student.Name, r.Student.Endpoint = j.Resolved(), j.Model(), j.Resolved().Endpoint()
 	segments, err := b.segments(ctx, e, b.plan.Dataset, r.Judge.NeedsSource(), true)
@@ -369,6 +369,6 @@ func (b *builder) refine(ctx context.Context, e *env) error {
 	}
 	b.set.Metric = r.Judge.Name()
 	b.set.Notes = append(b.set.Notes,
-		"The completions were written by the model "+r.Student.Name+", "+english.Count(r.Samples, "sample")+" of each output; the model above told what is wrong with them.")
+		"The completions were written by the model "+r.Student.Name+", "+english.Count(r.Samples, "sample")+" of each output; the model above said what is wrong with them.")
 	return b.set.Refine(ctx, r, outputs)
 }

@@ -187,7 +187,7 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	urls := s.urls(e)
 	if server == "" && len(s.baseURLs) == 0 && e.getenv("OPENAI_BASE_URL") == "" {
 		cfg.Announce = func() {
-			s.announced.Do(func() { e.note("no --base-url and no OPENAI_BASE_URL is given: the run asks %s", llm.DefaultBaseURL) })
+			s.announced.Do(func() { e.note("neither --base-url nor OPENAI_BASE_URL is set: the run asks %s", llm.DefaultBaseURL) })
 		}
 	}
 	if server != "" {

@@ -75,7 +75,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	}
 	ds, err := k.dataset(e, args, k.result.path != "")
 	if err == nil {
-		k.learn(ctx, ds)
+		k.learn(ctx, e, ds)
 		ds, err = k.decided(ds)
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ type checkFlags struct {
 	languageFlag
 	checks []string
 
-	learns *language.Detector // waits for learn; nil where the language is known
+	learns *language.Detector // waits for learn; nil without the language check
 }
 
 const (
@@ -79,7 +79,7 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 	}
 	if f.language == listNone {
 		if len(f.checks) < len(check.Checks()) { // it was named
-			return usagef("--language none leaves out the language check, which --checks names")
+			return usagef("--language none leaves out the language check, but --checks names it: leave one out")
 		}
 		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
 		return nil
@@ -87,16 +87,15 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 	source, target := f.languages(args)
 	target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
 	d := language.New(language.Config{Language: target, Source: source, Models: e.models})
-	if cfg.Detector = d; target == "" {
-		f.learns = d
-	}
+	cfg.Detector, f.learns = d, d
 	return nil
 }
 
 // learn has the language check learn from the first references in which
-// language they are, where that is not known and the dataset can be read again.
-// What is wrong with it is told when it is read for good.
-func (f *checkFlags) learn(ctx context.Context, ds refract.Dataset) {
+// language they are, where that is not known and the dataset can be read again; else it
+// says where they are in another script. What is wrong with the dataset is told when it is read
+// for good.
+func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
 	const enough = 50
 	if f.learns == nil || !dataset.Rereadable(ds) {
 		return
@@ -111,4 +110,7 @@ func (f *checkFlags) learn(ctx context.Context, ds refract.Dataset) {
 		}
 	}
 	f.learns.Learn(references)
+	if found := f.learns.Contradicts(references); found != "" {
+		e.warn("%s; is the language right? -l names that of the references", found)
+	}
 }

@@ -95,7 +95,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	}
 	if c.tested {
 		if c.resamples == 0 {
-			return nil, usagef("--test draws resamples: take --resamples of 1 or more, or --test none")
+			return nil, usagef("--test needs resamples: set --resamples to 1 or more, or take --test none")
 		}
 		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
@@ -120,7 +120,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	}
 	switch {
 	case c.matrix != "" && len(p.Metrics) > 0:
-		return nil, usagef("--matrix has its metrics; leave --metric out")
+		return nil, usagef("--matrix already says which metrics: leave --metric out")
 	case c.matrix == "" && len(c.scores) == 0 && len(p.Metrics) == 0:
 		p.Metrics = defaultMetrics
 	}
@@ -133,7 +133,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 // there once.
 func (c *comparison) measures() ([]experiment.Statistic, error) {
 	if !slices.ContainsFunc(c.levels, func(l correlate.Level) bool { return l != correlate.SystemLevel }) && !slices.Contains(c.groupings, correlate.None) {
-		return nil, usagef("--group %v: at system level there is one score a system, and nothing to group", c.groupings[0])
+		return nil, usagef("--group %v: at system level there is one score a system and nothing to group: leave it out", c.groupings[0])
 	}
 	var out []experiment.Statistic
 	for _, st := range c.statistics {
@@ -206,7 +206,7 @@ func (c *comparison) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
 // noteReferences says which systems are left out as people wrote their texts.
 func noteReferences(t *report.NamedTable, left []string) {
 	if len(left) > 0 {
-		t.Note("left out as references: %s (those not in use are compared where --systems names them)", strings.Join(left, ", "))
+		t.Note("left out because they are references: %s (--systems NAME compares one that is not in use)", strings.Join(left, ", "))
 	}
 }
 

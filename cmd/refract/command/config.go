@@ -103,7 +103,7 @@ func (e *env) checkEnvironment() {
 		word, ours := strings.CutPrefix(name, environmentPrefix)
 		key := strings.ToLower(strings.ReplaceAll(word, "_", "-"))
 		if near := english.Nearest(key, configKeys); ours && near != "" && near != key {
-			e.warn("the environment variable %s means nothing; did you mean %s?", name, environmentName(near))
+			e.warn("the environment variable %s is unknown; did you mean %s?", name, environmentName(near))
 		}
 	}
 }

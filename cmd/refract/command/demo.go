@@ -121,7 +121,7 @@ func (e *env) writeSample(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.note("wrote sample.jsonl and its recorded answers, agreement.svg (the agreement by the number of references), and ref.txt, a.txt and other short texts to %s: commands of README run there; without a model, go on with", dir)
+	e.note("wrote sample.jsonl and its recorded answers, agreement.svg (the agreement by the number of references), and ref.txt, a.txt and other short texts to %s: the commands of README run there; without a model, continue with", dir)
 	e.note("  refract cache import %s %s", in("cache.sqlite"), in("answers.jsonl"))
 	e.note("  refract expand jsonl:%s --model %s --cache %s --offline -o %s", in("sample.jsonl"), sampleModel, in("cache.sqlite"), in("expanded.jsonl"))
 	e.note("  refract compare jsonl:%s", in("expanded.jsonl"))

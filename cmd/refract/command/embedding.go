@@ -39,7 +39,7 @@ func (j *judging) refusedText(text string, err error) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.refused++; j.refused == 1 && j.tolerate > 0 {
-		j.e.warn("the server refuses a text, whose cells have no score (as up to %d others would): %.60q: %v", j.tolerate-1, text, err)
+		j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d more refusals are tolerated): %v", text, j.tolerate-1, err)
 	}
 	return j.refused <= j.tolerate
 }

@@ -74,9 +74,9 @@ func (e *env) hint(err error) string {
 	case errors.Is(err, shard.ErrDamaged):
 		return "shards are what score and expand write with --shard I/N; lines of 'score --per statistics' are added up by 'cat FILE… | refract merge -'"
 	case errors.As(err, &none):
-		return "--missing exclude goes on, with missing scores"
+		return "--missing exclude continues, and leaves the scores of such segments missing"
 	case errors.Is(err, experiment.ErrNoJudgements):
-		return `a segment has them as "human": {"NAME": {"SYSTEM": 0.5}}, as jsonl: reads it; without, 'refract systems' tests which outputs score better, and 'refract help aggregators' says which setting agrees with people elsewhere; mtme:DIR/wmt22/zh-en is judged data of WMT (docs/reference/formats.md)`
+		return `jsonl: reads them from "human": {"NAME": {"SYSTEM": 0.5}} of a segment; without judgements, 'refract systems' tests which outputs score better, and 'refract help aggregators' says which setting agrees with people elsewhere; mtme:DIR/wmt22/zh-en is judged data of WMT (docs/reference/formats.md)`
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
 	case errors.As(err, &refused) && refused.Refuses == llm.ParamTopP:
@@ -84,9 +84,9 @@ func (e *env) hint(err error) string {
 	case errors.As(err, &refused) && refused.Refuses == llm.ParamTemperature:
 		return "--temperature none does not send it"
 	case errors.Is(err, ask.ErrSpent):
-		return "raise the limit, or run the same command again: what was answered is stored"
+		return "raise the limit, or run the same command again: the answers so far are stored"
 	case errors.Is(err, ask.ErrTolerance):
-		return "mend what is refused, or raise --tolerate; what was answered is stored"
+		return "correct what is refused, or raise --tolerate; the answers so far are stored"
 	case errors.Is(err, diversify.ErrNotStored), errors.Is(err, embeddings.ErrNotStored):
 		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
 	}
@@ -179,7 +179,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		cmd.Flags().Visit(func(f *pflag.Flag) {
 			for _, arg := range args {
 				if _, no := strconv.ParseFloat(arg, 64); no == nil && f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-					err = usagef("%q is no value of --%s, which takes it behind an equals sign; did you mean --%[2]s=%[1]s?", arg, f.Name)
+					err = usagef("--%s takes its value after an equals sign; did you mean --%[1]s=%s?", f.Name, arg)
 				}
 			}
 		})

@@ -45,7 +45,7 @@ func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
 	filled, err := b.Fill(ctx)
 	progress.Finish()
 	if last.Rows > 0 {
-		r.e.note("through the Batch API: %d rows submitted in %s, %d answered, %d failed of them, %d sent again",
+		r.e.note("Batch API: %d rows submitted in %s, %d answered, %d failed, %d sent again",
 			last.Rows, english.Count(last.Batches, "batch", "batches"), last.Done, last.Failed, last.Again)
 	}
 	return filled, err

@@ -46,7 +46,7 @@ func (r *expansion) foresee(ctx context.Context) error {
 	out := r.onScreen() // -o names the dataset
 	err = out.show(r.e, t)
 	if err == nil && r.prices == nil {
-		r.e.note("the cost is not known: name the prices of the model with --prices")
+		r.e.note("the cost is unknown: give the price of the model with --prices")
 	}
 	return err
 }

@@ -126,7 +126,11 @@ func (f *findings) tell(e *env, checked bool) {
 		e.note("accepted variants of a segment: %s", y)
 	}
 	if f.Rejected > 0 {
-		e.note("rejected: %s; asked again: %d, of them with more room: %d", counted(f.verdicts), f.Resampled+f.Enlarged, f.Enlarged)
+		room := ""
+		if f.Enlarged > 0 {
+			room = fmt.Sprintf(", %d with twice --max-tokens", f.Enlarged)
+		}
+		e.note("rejected: %s; asked again: %d%s", counted(f.verdicts), f.Resampled+f.Enlarged, room)
 	}
 	if len(f.alarms) > 0 {
 		e.note("alarms about accepted variants: %s; 'refract review' shows them first", counted(f.alarms))
@@ -141,7 +145,7 @@ func (f *findings) tell(e *env, checked bool) {
 	}
 	if !checked { // the verdicts say it
 		warn(f.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\"")
-		warn(f.NoText, "answers without a text, withheld or empty")
+		warn(f.NoText, "answers without text, empty or withheld by the server")
 	}
-	warn(f.Textless, "references without a text, not expanded")
+	warn(f.Textless, "references without text, which are not expanded")
 }

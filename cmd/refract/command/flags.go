@@ -77,7 +77,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // unfit words what is wrong with a number.
 func unfit(err error) error {
 	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
-		return fmt.Errorf("%q is no number that fits", number.Num)
+		return fmt.Errorf("%q is not a number, or out of range", number.Num)
 	}
 	return err
 }

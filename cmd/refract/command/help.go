@@ -60,7 +60,7 @@ func (e *env) helpCommand() *cobra.Command {
 			case len(rest) > 0 && topic.HasSubCommands():
 				return unknownCommand(topic, rest[0])
 			case len(rest) > 0:
-				return usagef("help is of commands and topics, and the word all shows all flags: 'refract help %s' has no %q", topic.Name(), rest[0])
+				return usagef("help takes a command or a topic, and then only the word all: 'refract help %s' has no %q", topic.Name(), rest[0])
 			}
 			fmt.Fprint(e.stdout, e.helpOf(topic, all))
 			return nil

@@ -87,7 +87,7 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 			err = errors.Join(errs...)
 		} else {
 			for _, start := range errs {
-				e.warn("%v; the others go on", start)
+				e.warn("%v; the other metrics continue", start)
 			}
 		}
 	}
@@ -147,9 +147,9 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
 	case j.dryRun:
-		return neural.Environment{}, usagef("--dry-run tells what models with a price would be asked, and %s asks a server of yours: leave it out", neural.Name)
+		return neural.Environment{}, usagef("--dry-run counts calls of models that have a price, and %s asks your own server: leave it out", neural.Name)
 	case j.offline:
-		return neural.Environment{}, usagef("--offline: %s asks its server what it is, also where its scores are stored", neural.Name)
+		return neural.Environment{}, usagef("--offline: %s must ask its server what it is, even where its scores are stored", neural.Name)
 	}
 	if err := j.limit(); err != nil {
 		return neural.Environment{}, err
@@ -203,7 +203,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 	if j.storeScores != "no" {
 		o.Store = storedScores{j}
 		if j.storeScores == "all" {
-			o.StoreRest = o.Store
+			o.StoreRest, o.StoreUnneeded = o.Store, true
 		}
 	}
 	o.Warn = func(m string) { j.e.warn("%s", m) }
@@ -285,7 +285,7 @@ func covered(g *audit.Reports, p judge.Policy) error {
 		return nil
 	}
 	if err := g.Covered(mostUnparsed); err != nil {
-		return fmt.Errorf("%w; --reports FILE of 'refract score' shows the raw answers, and --unparseable NUMBER counts in their place", err)
+		return fmt.Errorf("%w; 'refract score --reports FILE' shows the raw answers, and --unparseable NUMBER counts instead of them", err)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	all, eng, err := e.addUp(ctx)
 	if all == nil {
 		if err == nil {
-			e.note("standard input has no part, and there is no output")
+			e.note("standard input has no part: nothing is written")
 		}
 		return err
 	}
@@ -135,7 +135,7 @@ func shardFiles(args []string) ([]string, error) {
 		found := []string{arg}
 		if _, err := os.Lstat(arg); err != nil && strings.Contains(arg, "*") {
 			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
-				return nil, fmt.Errorf("no shard is named as %q says: no task of the run has written one", arg)
+				return nil, fmt.Errorf("no file matches %q: no task of the run has written a shard", arg)
 			}
 		}
 		out = append(out, found...)

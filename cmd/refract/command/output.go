@@ -55,7 +55,7 @@ func (o *output) byExtension() error {
 	name := o.path
 	ext := filepath.Ext(files.Unpacked(name))
 	if ext == ".parquet" && files.Unpacked(name) != name {
-		return usagef("-o %s: Parquet is packed by itself; name the file %s", o.path, files.Unpacked(o.path))
+		return usagef("-o %s: Parquet is already compressed; name the file %s", o.path, files.Unpacked(o.path))
 	}
 	if o.formatGiven || ext == "" || o.parquet && ext == ".parquet" {
 		return nil
@@ -78,7 +78,7 @@ func (o *output) isLines() error {
 	ext := filepath.Ext(name)
 	other := slices.ContainsFunc(report.Formats(), func(f report.Format) bool { return f.Extension() == ext })
 	if ext != lines && other || ext == ".parquet" {
-		return usagef("-o %s: JSON Lines are written, which %s does not say; name it %s%s", o.path, ext, strings.TrimSuffix(name, ext), lines)
+		return usagef("-o %s: the output is JSON Lines, not %s; name it %s%s", o.path, ext, strings.TrimSuffix(name, ext), lines)
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ type scorer struct {
 	judging *judging
 	gather  *audit.Reports // what judges say
 	failed  map[string]int // cells without a number, of metrics that have given none; -1 of the others
+	several bool           // a segment has more than one reference
 	// into is where scores of systems go in place of a table of them; may be nil.
 	into func(eng *refract.Engine, out io.Writer) (*sink, error)
 }
@@ -103,7 +104,7 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	defer judging.close()
 	err = s.score(ctx, e, args, ms)
 	if emptyPart(err, args, s.path) && (s.statistics || s.format == report.JSONLines) {
-		e.note("standard input has no segment, and there is no output")
+		e.note("standard input has no segment: nothing is written")
 		err = nil
 	}
 	judging.done(ctx, err)
@@ -131,7 +132,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	case s.per != "cell" && filepath.Ext(s.path) == ".parquet":
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
 	case s.shard != "" && (s.per == "segment" || s.statistics):
-		return usagef("shards have scores of systems or the matrix: take --per cell, and of the merged matrix 'refract aggregate --per segment'")
+		return usagef("a shard holds scores of systems or the matrix: take --per cell, merge, and then 'refract aggregate --per segment'")
 	}
 	whole, err := s.dataset(e, args, false)
 	if err != nil {
@@ -194,6 +195,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if ended != nil {
 		return ended
 	}
+	s.tellSingle(e, settings)
 	if s.into == nil {
 		more := []string{"-o", "agreement.csv"}
 		if s.per == "cell" {
@@ -227,7 +229,7 @@ func (s *scorer) nothing() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(s.failed)) {
 		if n := s.failed[name]; n > 0 {
-			errs = append(errs, fmt.Errorf("%s gave no number: all its scores failed (%d); look at what it says, such as one output by hand", name, n))
+			errs = append(errs, fmt.Errorf("%s gave no number: all its scores failed (%d); try it by hand on one output", name, n))
 		}
 	}
 	return errors.Join(errs...)
@@ -247,7 +249,7 @@ func (s *scorer) sinkFor(eng *refract.Engine, out io.Writer, id *refract.Identit
 // engine makes the engine of a run, with metrics that are fitted to a dataset.
 func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refract.Setting) (*refract.Engine, error) {
 	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
-		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files, and no pipe, or its option df=FILE")
+		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files instead of a pipe, or its option df=FILE")
 	}
 	settings, err := refract.Fit(ctx, ds, settings)
 	if err != nil {
@@ -268,9 +270,19 @@ func (s *scorer) tellMeans(eng *refract.Engine) {
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
 		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.system == "auto" {
-			s.judging.e.note("%s: means of segments, as only single and native have corpus scores; ask for these without other aggregators to see them", set.Metric.Info().Name)
+			s.judging.e.note("%s: these are means over segments; -a single,native, without other aggregators, gives corpus scores", set.Metric.Info().Name)
 			return
 		}
+	}
+}
+
+// tellSingle says that an aggregator that was asked for has nothing to add up.
+func (s *scorer) tellSingle(e *env, settings []refract.Setting) {
+	i := slices.IndexFunc(settings, func(set refract.Setting) bool {
+		return set.Metric.Info().NeedsReferences && !set.Aggregator.Single() && !set.Aggregator.Native()
+	})
+	if i >= 0 && s.per == "system" && !s.statistics && len(s.aggregators) > 0 && !s.several {
+		e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", settings[i].Aggregator.Name())
 	}
 }
 
@@ -311,7 +323,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 	s.gather, s.failed = audit.NewReports(eng.Metrics()), map[string]int{}
 	judges := s.gather.Metrics()
 	if len(judges) == 0 && (s.canaries > 0 || s.reports != "") {
-		return nil, nil, usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract metrics), and programs and servers that say so")
+		return nil, nil, usagef("--reports and --canaries need a metric that gives reports, such as a judge ('refract metrics' lists them)")
 	}
 	var records io.Writer
 	if s.reports != "" {
@@ -327,6 +339,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 			return err
 		}
 		s.count(eng, seg)
+		s.several = s.several || seg.Segment.NumReferences() > 1
 		if s.canaries > 0 {
 			pool.Add(audit.CanarySource(seg.Segment))
 		}
@@ -339,7 +352,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		return nil, nil, err
 	}
 	if checked && before.Name() != id.Name() {
-		return nil, nil, errors.New("the references have changed while they were read; score again")
+		return nil, nil, errors.New("the references changed while they were read: score again")
 	}
 	if s.canaries > 0 && ended == nil {
 		stands, err = pool.Plant(ctx)

@@ -184,7 +184,7 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 		}
 	}
 	if len(people) > 0 {
-		table.Note("not systems, but references: %s; one that is scored against itself is perfect", strings.Join(people, ", "))
+		table.Note("references, not systems: %s; a reference scored against itself is perfect", strings.Join(people, ", "))
 	}
 	for i := range systems {
 		names, order := map[string][]string{}, []string{} // of settings, by what they lack
@@ -213,7 +213,7 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 		}
 	}
 	if t.intervals != nil {
-		table.Note("%g%% ci: as sacreBLEU has it, the mean of 1,000 resamples of segments (seed 12345) give or take half the range of the middle %[1]g%%", 100*t.confidence)
+		table.Note("%g%% ci: as in sacreBLEU, the mean of 1,000 resamples of segments (seed 12345) ± half the range of the middle %[1]g%%", 100*t.confidence)
 	}
 	for i := range t.scores {
 		if sc := &t.scores[i]; sc.OK {

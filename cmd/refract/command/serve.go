@@ -62,7 +62,7 @@ docs/reference/protocols.md has the protocol.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP, and not on standard output what comes on standard input; port 0 takes a free one")
+	cmd.Flags().StringVar(&s.listen, "listen", "", "`HOST:PORT` to answer at over HTTP instead of standard input and output; port 0 takes a free one")
 	grouped(cmd, taskFlags, "listen")
 	s.judgeFlags.register(cmd)
 	return cmd
@@ -202,7 +202,7 @@ func (s *service) soon(m serve.Method) serve.Method {
 func (s *service) check(specs []string) error {
 	for _, spec := range specs {
 		if s.listen != "" && !s.e.harmless(spec) {
-			return usagef("metric %q starts a program, or names a file or a server: requests over pipes may, and over HTTP none", redact.Text(spec))
+			return usagef("metric %q starts a program, or names a file or a server: only requests on standard input may, not over HTTP", redact.Text(spec))
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
 		return aggregate.ParsePolicy(name)
 	}
 	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), parse,
-		"policy for missing scores of references: exclude, propagate or fail; by default exclude, with an error where a segment has no reference at all, which exclude and propagate let be missing", "exclude", "propagate", "fail")
+		"policy for missing scores of references: exclude, propagate or fail (default exclude, but a segment without any reference is an error)", "exclude", "propagate", "fail")
 	s.allowNone = false                         // by the default
 	cmd.Flags().Lookup("missing").DefValue = "" // exclude does more than the default
 	grouped(cmd, metricFlags, "aggregate")
@@ -57,7 +57,7 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 	var ms []metrics.Metric
 	for _, spec := range specs {
 		if isStored(spec) {
-			return nil, usagef("--metric %s: stored scores are compared, and not scored: 'refract compare mtme:DIR/TESTSET/LP -m %s'", spec, spec)
+			return nil, usagef("--metric %s: stored scores can only be compared: 'refract compare mtme:DIR/TESTSET/LP -m %s'", spec, spec)
 		}
 		m, err := parse(spec)
 		if err != nil {

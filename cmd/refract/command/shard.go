@@ -131,7 +131,7 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 	}
 	for _, f := range wholly {
 		if s.cmd.Flags().Changed(f) {
-			return nil, usagef("--%s takes the whole input, and --shard a part of it: leave it out, or do it with the merged output", f)
+			return nil, usagef("--%s needs the whole input, and --shard takes a part: leave it out, or do it with the merged output", f)
 		}
 	}
 	index, of, err := s.place(e.getenv)
@@ -140,7 +140,7 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 	}
 	dry := s.cmd.Flags().Lookup("dry-run").Value.String() == "true" // writes nothing
 	if (output == "" || output == "-") && !dry {
-		return nil, usagef("--shard writes a file of its own, which is named by that of the whole: name that with -o")
+		return nil, usagef("--shard names its file after the merged output: name that with -o")
 	}
 	part, input, err := dataset.Cut(ctx, ds, index, of)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Wri
 		if diff := s.manifest.Same(there); len(diff) > 0 {
 			return nil, false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", s.file, strings.Join(diff, "; "))
 		}
-		e.note("%s is there already, and whole: nothing is left to do", s.file)
+		e.note("%s exists already, and is complete: nothing to do", s.file)
 		return nil, true, nil
 	}
 	file, err := e.create(s.file)

@@ -95,7 +95,7 @@ func (t *systemTester) check() error {
 	t.by = cmp.Or(t.by, bySegment)
 	t.alpha = math.Round((1-t.resampling.confidence)*1e12) / 1e12
 	if t.alpha*float64(t.resamples+1) < 1 {
-		return usagef("--confidence %g: no p-value of %s is as small; raise --resamples to %.0f or more", t.resampling.confidence, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
+		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", t.resampling.confidence, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
 	}
 	return nil
 }
@@ -254,10 +254,10 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
 	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed, d.by)
 	if d.test == significance.PairedBootstrap {
-		t.Note("paired-bs finds a difference twice as often as alpha says where there is none; paired-ar keeps to alpha")
+		t.Note("where there is no difference, paired-bs finds one twice as often as alpha says; paired-ar keeps to alpha")
 	}
 	if len(d.numbers) > 0 && d.by == bySegment {
-		t.Note("segments of a document depend on each other, and p takes them as independent: --resample-by document does not")
+		t.Note("p treats the segments of a document as independent, which they are not: --resample-by document does not")
 	}
 	d.noteOrder(t)
 	noteReferences(t, d.leftOut)
@@ -408,7 +408,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(d.names) * (len(d.names) - 1) / 2
 	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
-		t.Note("of %s, no p is up to %g after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
+		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
 	}
 	for k := range d.settings {
 		c, err := d.compare(ctx, k, significance.EveryPair)
@@ -420,7 +420,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 			d.add(t, k, d.names[p.A], d.names[p.B], p.Segments, p.ScoreA, p.ScoreB, p.Delta, shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), shownP(p, p.Corrected, d.least(n)), d.result(k, p, p.Corrected, n), method(&d.scores[k][p.A]))
 		}
 	}
-	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, from which no p is that small",
+	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so p cannot be that small",
 		d.alpha, english.Count(pairs, "pair"), d.least(pairs), d.by)
 	return t, nil
 }
@@ -477,7 +477,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			t.Note("%s: the test does not tell %s from %s", d.settings[k], strings.Join(tied, ", "), d.names[d.against])
 		}
 	}
-	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, from which no p is that small",
+	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so p cannot be that small",
 		d.names[d.against], d.alpha, d.least(1), d.by)
 	return t, nil
 }

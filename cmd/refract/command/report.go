@@ -122,6 +122,9 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err
 	}
+	if most := len(p.Metrics) * len(p.Aggregators) * len(p.Statistics); p.Test.Resamples > 0 && !flags.Changed("resamples") {
+		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most))
+	}
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true
 	return run, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
@@ -160,21 +161,19 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 	d, warn := asSet(ds), warnOnce(o.Warn)
 	for _, sys := range systems {
 		b := &sideFile{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-			n, written := 0, false
+			n, blank := 0, 0
 			add := func(line []byte, s *refract.Segment, pos refract.Position) error {
 				if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == sys.name }) {
 					return failAt(pos, 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(sys.name))
 				}
 				output := string(text.TrimRight(line))
-				n, written = n+1, written || output != ""
+				if n++; strings.TrimSpace(output) == "" {
+					blank++
+				}
 				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: sys.name, Text: refract.NewText(output)})
 				return nil
 			}
-			return add, func() {
-				if !written && n > 0 {
-					warn(allBlank(sys.texts.name, sys.name, n))
-				}
-			}, nil
+			return add, func() { tellBlank(sys.texts.name, sys.name, blank, n, warn) }, nil
 		}}
 		if d, err = b.extend(d); err != nil {
 			return nil, err

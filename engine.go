@@ -59,13 +59,14 @@ type Options struct {
 	MaxText int
 	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest those of
 	// all others except metrics.NeverKept, so that later runs with any settings and
-	// datasets compute only new scores; nil keeps nothing. A metric whose statistics a
-	// setting pools is always computed.
+	// datasets compute only new scores; nil keeps nothing. StoreUnneeded keeps those of
+	// metrics.KeepUnneeded too. A metric whose statistics a setting pools is always computed.
 	//
 	// Warn, if not nil, gets warnings: about damaged stored scores, and in a run about
 	// segments without a source and about what a metrics.Remarker overlooks in the
 	// first segments.
 	Store, StoreRest ScoreStore
+	StoreUnneeded    bool
 	Warn             func(message string)
 	// Observe, if not nil, is called in a run with the number of segments that a metric
 	// has scored since the last call. It must be safe for concurrent use.

@@ -7,15 +7,15 @@ import (
 
 // Stats describes a cache.
 type Stats struct {
-	Scores           int64 // that are stored
-	Entries          int64 // answers
-	Missing          int64 // entries without an answer's text
-	PromptTokens     int64 // where the server stated them
+	Scores           int64 // stored scores
+	Entries          int64 // stored answers
+	Missing          int64 // answers without a text
+	PromptTokens     int64 // 0 for answers whose server gave no counts
 	CompletionTokens int64
 	Models           map[string]int64 // entries by model
 }
 
-// Stats counts the scores and reads all answers. It fails at a damaged one.
+// Stats counts the scores and reads all answers. A damaged answer is an error.
 func (d *Database) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Models: make(map[string]int64)}
 	leave, err := d.enter(ctx, "stats", false)
@@ -41,16 +41,16 @@ func (d *Database) Stats(ctx context.Context) (Stats, error) {
 	return st, nil
 }
 
-// Problem is one thing that is wrong with a cache.
+// Problem is one fault of a cache.
 type Problem struct {
-	// Key is the stored key, in hexadecimal digits, which may itself be
-	// damaged; "" where the problem concerns the store.
+	// Key is the stored key in hexadecimal digits, which may itself be damaged; "" if the
+	// problem concerns the whole store.
 	Key  string
 	What string
 }
 
-// problemOf makes a problem of an error that says what is damaged, and is false for
-// another or none. Behind a damaged record a sequence goes on; else it has ended.
+// problemOf returns the Problem for an error about damage, and false for other errors and nil.
+// After a damaged record a sequence continues; after other damage it ends.
 func problemOf(err error) (p Problem, damaged bool) {
 	var damage *damageError
 	switch {
@@ -62,10 +62,10 @@ func problemOf(err error) (p Problem, damaged bool) {
 	return Problem{}, false
 }
 
-// Verify checks the structure of a file, then reads every record, computes its
-// key and checksum again, and returns how many records there are and all that
-// disagrees. It changes nothing. A damaged database is reported as problems; an
-// error means that the check could not be made.
+// Verify checks the structure of a file, then reads every record and recomputes its
+// key and checksum. It returns the number of records and all problems. It changes
+// nothing. Damage is reported as problems; an error means that the check could not be
+// made.
 func (d *Database) Verify(ctx context.Context) (records int64, problems []Problem, err error) {
 	leave, err := d.enter(ctx, "verify", false)
 	if err != nil {

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// Answer is what a model gave in return for a request.
+// Answer is a model's answer to a request.
 type Answer struct {
-	// Text is the answer, any valid UTF-8. It counts only if HasText: a
-	// blocked answer is missing, which is not an empty one.
+	// Text is the answer, any valid UTF-8. It is meaningful only if HasText is true: a
+	// blocked answer is missing, not empty.
 	Text    string
 	HasText bool
 
-	FinishReason string // as the server gave it; "" where it gave none
-	ServedModel  string // the model's name in the answer; "" where it gave none
+	FinishReason string // as the server gave it; "" if it gave none
+	ServedModel  string // the model's name in the answer; "" if it has none
 
-	// Tokens as the server counted them. As a prompt has a token at least,
-	// PromptTokens is 0 only where the server stated no counts.
+	// Tokens as counted by the server. A prompt has at least one token, so PromptTokens
+	// is 0 only if the server gave no counts.
 	PromptTokens, CompletionTokens int
 
-	// Created is when the answer arrived; the zero time is unknown. A store
-	// returns it in UTC, to the nanosecond.
+	// Created is when the answer arrived; the zero time if unknown. A store returns it
+	// in UTC, to the nanosecond.
 	Created time.Time
 }
 
-// Entry is a request with the answer to it.
+// Entry is a request with its answer.
 type Entry struct {
 	Request Request
 	Answer
@@ -39,12 +39,11 @@ type Entry struct {
 // use.
 type Answers struct{ store Store }
 
-// NewAnswers returns the answers of a store.
+// NewAnswers returns the Answers in a store.
 func NewAnswers(s Store) *Answers { return &Answers{s} }
 
-// Get returns the answers of keys, of which some may be equal: answers[i] is
-// that of keys[i], and found[i] says whether there is one. Nothing is returned
-// beside an error.
+// Get returns the answers of keys, some of which may be equal. answers[i] is the answer of
+// keys[i], and found[i] says whether there is one. With an error it returns no answers.
 func (a *Answers) Get(ctx context.Context, keys []Key) (answers []Answer, found []bool, err error) {
 	values, err := a.store.Get(ctx, keys)
 	if err != nil {
@@ -64,12 +63,11 @@ func (a *Answers) Get(ctx context.Context, keys []Key) (answers []Answer, found 
 	return answers, found, nil
 }
 
-// Put stores entries in one transaction, each under the key of its request,
-// and returns the answers that count: the first answer to a request stays,
-// whatever is put later. An entry that is malformed or not UTF-8 is refused,
-// and then none is stored. When Put returns nil, the answers are as durable as
-// the store can make them; when it returns an error, they may still have been
-// stored.
+// Put stores entries in one transaction, each under the key of its request, and returns
+// the stored answers: the first answer to a request stays, whatever is put later. If an
+// entry is malformed or not UTF-8, Put returns an error and stores none. When the error is
+// nil, the answers are as durable as the store can make them; otherwise they may still
+// have been stored.
 func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 	records, keys := make([]Record, len(entries)), make([]Key, len(entries))
 	for i := range entries {
@@ -87,14 +85,13 @@ func (a *Answers) Put(ctx context.Context, entries ...Entry) ([]Answer, error) {
 	return decodeAnswers(keys, values)
 }
 
-// Entries yields all entries in the order of their keys. An entry that is
-// damaged comes with a [*damageError], after which the sequence goes on; it ends
-// after any other error.
+// Entries yields all entries in the order of their keys. A damaged entry yields a
+// [*damageError], after which the sequence continues; it ends after any other error.
 func (a *Answers) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return entries(ctx, a.store, answerRecord)
 }
 
-// entries yields the answers among the records of a kind, "" for all records.
+// entries yields the answers among the records of a kind; "" means all kinds.
 func entries(ctx context.Context, from Store, kind string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for record, err := range from.Records(ctx, kind) {
@@ -125,8 +122,8 @@ func decodeAnswers(keys []Key, values [][]byte) ([]Answer, error) {
 	return answers, nil
 }
 
-// normalized returns the entry as every store returns it, or why it is
-// refused.
+// normalized returns the entry in the form in which stores return it, or an error if it
+// must be refused.
 func (e Entry) normalized() (Entry, error) {
 	if err := e.Request.validate(); err != nil {
 		return Entry{}, refused(e, err)
@@ -157,13 +154,13 @@ func refused(e Entry, err error) error {
 	return fmt.Errorf("cache: entry of model %.80q, sample %d refused: %w", e.Request.Model, e.Request.Sample, err)
 }
 
-// record returns what a store keeps of an entry.
+// record encodes an entry as a record.
 func (e *Entry) record() Record {
 	about := e.Request.encode()
 	return Record{Key: keyOf(about), Kind: answerRecord, About: about, Value: e.Answer.encode()}
 }
 
-// entry is the reverse of Entry.record.
+// entry decodes what Entry.record encoded.
 func (r *Record) entry(of Store) (e Entry, err error) {
 	if err = e.Request.decode(r.About); err == nil {
 		err = e.Answer.decode(r.Value)
@@ -174,10 +171,10 @@ func (r *Record) entry(of Store) (e Entry, err error) {
 	return e, nil
 }
 
-// encode returns the answer as bytes: a text or time that is missing is the
-// number 0, and one that is there follows the number 1.
+// encode returns the answer as bytes. A missing text or time is the number 0; a present one
+// follows the number 1.
 func (a *Answer) encode() []byte {
-	const lengths = 8 * 8 // of three texts, and five numbers
+	const lengths = 8 * 8 // the lengths of three texts, and five numbers
 	enc := encoding{make([]byte, 0, lengths+len(a.Text)+len(a.FinishReason)+len(a.ServedModel))}
 	if a.HasText {
 		enc.number(1).text(a.Text)
@@ -208,8 +205,8 @@ func (a *Answer) decode(b []byte) error {
 	return d.end("an answer")
 }
 
-// encoding builds unambiguous bytes: what has a variable length is preceded by
-// it.
+// encoding builds unambiguous bytes: values of variable length are preceded by their
+// length.
 type encoding struct{ bytes []byte }
 
 func (e *encoding) text(s string) *encoding {

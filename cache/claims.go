@@ -13,34 +13,33 @@ import (
 	"time"
 )
 
-// claims is what an open store knows of its own claims. In the database a
-// claim names its owner, and the owner has one lease, which is renewed while
-// it holds any claim: a claim lives as long as the lease below it.
+// claims holds the claims of an open store. In the database a claim names its owner. The
+// owner has one lease, which it renews while it holds any claim; a claim lives as long as its
+// owner's lease.
 //
-// All claims are made and given back in transactions that come one after the
-// other: SQLite has no others, and Postgres has a lock for them. A record is
-// stored before the claim of its key is given back. So whoever finds neither a
-// record nor a claim may take the key. A claim of a key that has a record is of no
-// account, and given back when the lease is written next.
+// All claims are made and released in transactions that run one after the other: in SQLite
+// all do, and Postgres has a lock for them. A record is stored before the claim of its key is
+// released. So a store that finds neither a record nor a claim may claim the key. A claim of a
+// key that has a record has no effect, and is released when the lease is next renewed.
 type claims struct {
-	owner   int64  // random, so that no number is used twice
-	process string // of this process, for others to find it gone
+	owner   int64  // random, so that no two are equal
+	process string // identity of this process, by which others find out that it is gone
 	lease   time.Duration
 
 	turn chan struct{} // holds an element while keys are claimed
 
 	mu      sync.Mutex
-	held    map[Key]bool      // true for a claim that could not be given back yet
-	renewed time.Time         // when the lease was last written; zero for never
+	held    map[Key]bool      // true for a claim that is still to be released
+	renewed time.Time         // when the lease was last renewed; zero for never
 	swept   time.Time         // when dead owners were last looked for
-	seen    map[int64]renewal // of the other owners, as found then
-	ctx     context.Context   // of the renewal
+	seen    map[int64]renewal // leases of other owners at that time
+	ctx     context.Context   // ends the renewal
 	stop    context.CancelFunc
 	stopped chan struct{}
 }
 
-// renewal is the lease of an owner as it stands in the database, and when this store
-// found it changed.
+// renewal is the lease of an owner in the database, and the time when this store saw it
+// change.
 type renewal struct {
 	lease string
 	found time.Time
@@ -52,7 +51,7 @@ func newClaims(lease time.Duration) *claims {
 	return c
 }
 
-// drop forgets claims that are given back.
+// drop forgets claims that were released.
 func (c *claims) drop(keys []Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +60,7 @@ func (c *claims) drop(keys []Key) {
 	}
 }
 
-// owe notes claims that are to be given back later.
+// owe notes claims that have to be released later.
 func (c *claims) owe(keys []Key) {
 	if c == nil {
 		return
@@ -75,8 +74,8 @@ func (c *claims) owe(keys []Key) {
 	}
 }
 
-// claiming carries out f in a transaction beside which no other one changes
-// claims. It writes the lease too where that is asked for.
+// claiming calls f in a transaction during which no other one changes claims. If renew is
+// set, it also renews the lease.
 func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.Context, tx *sql.Tx) error) error {
 	began := time.Now()
 	err := d.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -99,16 +98,16 @@ func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.
 	return err
 }
 
-// Claim implements [Store], among the processes that have the database open.
-// The claims of a process of this machine that was killed are free at once where
-// the system tells that it is gone, and else when its lease ends.
+// Claim implements [Store], among the processes that have the database open. The claims of a
+// killed process become free at once if it ran on this machine and the system tells that it
+// is gone, otherwise when its lease ends.
 func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	leave, err := d.enter(ctx, "claim", true)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	// One at a time: whoever waits for the lock of the claims has a connection.
+	// One goroutine at a time, because each holds a connection while it waits for the lock.
 	select {
 	case d.claims.turn <- struct{}{}:
 		defer func() { <-d.claims.turn }()
@@ -129,11 +128,11 @@ func (d *Database) claim(ctx context.Context, keys []Key) (granted map[Key]bool,
 	c.mu.Lock()
 	now := time.Now()
 	renew := now.Sub(c.renewed) >= c.lease/3
-	sweep := now.Sub(c.swept) >= c.lease/10 // as it is work for all who share the database
+	sweep := now.Sub(c.swept) >= c.lease/10 // not more often, as it costs all users of the database
 	c.mu.Unlock()
 	free, err := d.free(ctx, keys)
 	if err == nil && sweep && len(free) < len(keys) {
-		// A holder may be dead, which is seldom, and costs more to find out.
+		// The owner of a claim may be dead. That is rare, and finding out costs more.
 		if err = d.claiming(ctx, false, d.sweep); err == nil {
 			free, err = d.free(ctx, keys)
 		}
@@ -154,7 +153,7 @@ func (d *Database) claim(ctx context.Context, keys []Key) (granted map[Key]bool,
 		if _, held := c.held[key]; err == nil && granted[key] {
 			c.held[key] = false
 		} else if err != nil && !held {
-			c.held[key] = true // nobody knows whether it was granted: it is given back
+			c.held[key] = true // it may or may not have been granted, so it is released
 		}
 	}
 	if err != nil {
@@ -163,8 +162,7 @@ func (d *Database) claim(ctx context.Context, keys []Key) (granted map[Key]bool,
 	return granted, nil
 }
 
-// free are keys that have neither a record nor a claim of another store. It takes no
-// lock.
+// free returns the keys that have neither a record nor another store's claim. It takes no lock.
 func (d *Database) free(ctx context.Context, keys []Key) (free []Key, err error) {
 	for part := range slices.Chunk(keys, mostRows) {
 		n := len(part)
@@ -187,8 +185,8 @@ func (d *Database) free(ctx context.Context, keys []Key) (free []Key, err error)
 	return free, nil
 }
 
-// grant claims keys that have neither a record nor another owner, and returns
-// those that are this store's then.
+// grant claims the keys that have neither a record nor another owner, and returns the keys
+// that this store then holds.
 func (d *Database) grant(ctx context.Context, tx *sql.Tx, keys []Key) (map[Key]bool, error) {
 	granted := make(map[Key]bool, len(keys))
 	for part := range slices.Chunk(keys, mostRows) {
@@ -209,7 +207,8 @@ func (d *Database) grant(ctx context.Context, tx *sql.Tx, keys []Key) (map[Key]b
 	return granted, nil
 }
 
-// claimSQL claims n keys, but for those that have a record or a claim.
+// claimSQL returns the statement that claims those of n keys that have neither a record nor a
+// claim.
 func (d *Database) claimSQL(n int) string {
 	given := strings.ReplaceAll(parameters(n, 1), ",", " AS bytea)),(CAST(")
 	return fmt.Sprintf(`WITH given (key) AS (VALUES (CAST(%s AS bytea)))
@@ -218,14 +217,14 @@ func (d *Database) claimSQL(n int) string {
 		ON CONFLICT (key) DO NOTHING`, given, d.claims.owner)
 }
 
-// ownSQL does something with those of n keys that this store claims.
+// ownSQL returns a statement about those of n keys that this store has claimed.
 func (d *Database) ownSQL(do string, n int) string {
 	return fmt.Sprintf("%s FROM refract_claims WHERE owner = %d AND key IN (%s)", do, d.claims.owner, parameters(n, 1))
 }
 
-// sweep removes the owners whose process is gone, or who have not renewed their
-// lease for as long as it lasts, and their claims. This store measures that time
-// itself, because the clock of the database may be set while leases run.
+// sweep removes owners, and their claims, whose process is gone or who have not renewed their
+// lease for its whole length. This store measures that time itself, because the clock of the
+// database may be changed meanwhile.
 func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	var id int64
 	var process, lease string
@@ -252,7 +251,7 @@ func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	return d.exec(ctx, tx, "DELETE FROM refract_claims WHERE NOT EXISTS (SELECT 1 FROM refract_owners WHERE id = owner)")
 }
 
-// unclaim gives claims back in a transaction.
+// unclaim releases claims in a transaction.
 func (d *Database) unclaim(ctx context.Context, renew bool, keys []Key) error {
 	err := d.claiming(ctx, renew, func(ctx context.Context, tx *sql.Tx) error {
 		for part := range slices.Chunk(keys, mostRows) {
@@ -268,8 +267,8 @@ func (d *Database) unclaim(ctx context.Context, renew bool, keys []Key) error {
 	return err
 }
 
-// Release implements [Store]. What fails is tried again with the next renewal of
-// the lease, so that nobody waits for a value that is not made.
+// Release implements [Store]. If it fails, it is tried again with the next renewal of the
+// lease, so that nobody waits for a value that is not being made.
 func (d *Database) Release(ctx context.Context, keys []Key) error {
 	leave, err := d.enter(ctx, "release", true)
 	if err == nil {
@@ -282,9 +281,9 @@ func (d *Database) Release(ctx context.Context, keys []Key) error {
 	return err
 }
 
-// renewLoop writes the lease three times in its length, while any claim is held,
-// and gives back what could not be before. A renewal that fails is tried at the
-// next turn: at worst the claims run out, and an answer is asked for twice.
+// renewLoop renews the lease three times in its length while any claim is held, and releases
+// claims that could not be released before. A failed renewal is tried again at the next turn;
+// at worst the claims expire and an answer is asked for twice.
 func (d *Database) renewLoop() {
 	c := d.claims
 	defer close(c.stopped)
@@ -315,14 +314,13 @@ func (c *claims) end() {
 	<-c.stopped
 }
 
-// giveUp gives all claims back when the store is closed. Where that fails the
-// lease ends by itself.
+// giveUp releases all claims when the store is closed. If that fails, the lease expires.
 func (d *Database) giveUp() {
 	if d.claims == nil {
 		return
 	}
 	d.claims.end()
-	if d.claims.renewed.IsZero() { // there was none
+	if d.claims.renewed.IsZero() { // there was no claim
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -13,7 +13,7 @@ func openSQLite(t *testing.T) cache.Store {
 	return open(t, filepath.Join(t.TempDir(), "answers.db"))
 }
 
-// open opens a cache file for the length of a test.
+// open opens a cache file for the duration of a test.
 func open(t testing.TB, file string, opts ...cache.Option) *cache.Database {
 	t.Helper()
 	s, err := cache.Open(t.Context(), file, opts...)
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// place returns what opens stores in a file or a database.
+// place returns an opener for a file or a database.
 func place(where string) opener {
 	return func(t *testing.T, opts ...cache.Option) *cache.Database {
 		s, err := cache.Open(t.Context(), where, opts...)

@@ -13,7 +13,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// rewrite copies a file that nobody has open, with a change.
+// rewrite copies a closed file with a change.
 func rewrite(t *testing.T, from, to string, change func([]byte) []byte) {
 	t.Helper()
 	b, err := os.ReadFile(from)
@@ -50,8 +50,8 @@ func TestNoDatabase(t *testing.T) {
 	}
 }
 
-// damaged opens a damaged file and reads all of it. It wants ErrCorrupt or a
-// report of problems, with the file's name and a way out.
+// damaged opens a damaged file and reads all of it. It wants ErrCorrupt or problems, with
+// the file's name and advice.
 func damaged(t *testing.T, file string) {
 	t.Helper()
 	s, err := cache.Open(t.Context(), file, cache.ReadOnly())
@@ -83,8 +83,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// A byte that is flipped anywhere in a row, be it in the file or by a
-// statement, is found.
+// A flipped byte anywhere in a row is found, whether it was changed in the file or by a
+// statement.
 func TestFlippedBytes(t *testing.T) {
 	var sound bytes.Buffer
 	if _, _, err := cache.Export(t.Context(), &sound, open(t, filled(t, 20))); err != nil {
@@ -92,8 +92,8 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	victim := newEntry(7)
 	key := victim.Request.Key()
-	// A page that was split may hold stale copies in front of the one that
-	// counts: all are changed.
+	// A page that was split may contain stale copies before the valid one, so all are
+	// changed.
 	flip := func(what []byte) func(*testing.T, string) {
 		return func(t *testing.T, file string) {
 			rewrite(t, file, file, func(b []byte) []byte {
@@ -111,7 +111,7 @@ func TestFlippedBytes(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		damage func(*testing.T, string)
-		get    bool // Get of the key finds the damaged row
+		get    bool // whether Get of the key finds the damage
 	}{
 		{"key in the file", flip(key[:]), false},
 		{"answer in the file", flip([]byte(victim.Text)), true},
@@ -139,9 +139,9 @@ func TestFlippedBytes(t *testing.T) {
 				_, _, err := getAnswer(t.Context(), s, key)
 				wantError(t, err, cache.ErrCorrupt, file, key.String(), "refract cache verify")
 			}
-			// An export has all but the damage, and says so. It need not
-			// see a key that is whole in the index and damaged in the table,
-			// nor records of another kind.
+			// An export has all undamaged records and reports the damage. It may miss
+			// a key that is damaged only in the table but not in the index, and
+			// records of another kind.
 			var got bytes.Buffer
 			exported, lost, err := cache.Export(t.Context(), &got, s)
 			if err != nil {
@@ -171,8 +171,8 @@ func TestMissingTable(t *testing.T) {
 	}
 }
 
-// The damage of any one page is found or harmless; it never gives an answer
-// that was not stored.
+// Damage to any one page is found or harmless; it never yields an answer that was not
+// stored.
 func TestAnyDamagedPage(t *testing.T) {
 	whole := filled(t, 60)
 	b, err := os.ReadFile(whole)
@@ -207,12 +207,12 @@ func TestAnyDamagedPage(t *testing.T) {
 	}
 }
 
-// Of a file with a page that cannot be read, the records of the others are read,
-// and those of the page are named.
+// If one page of a file is unreadable, the records of other pages are read, and those of
+// this page are named.
 func TestUnreadablePage(t *testing.T) {
 	file := filled(t, 200)
 	rewrite(t, file, file, func(b []byte) []byte {
-		at := bytes.LastIndex(b, []byte(newEntry(100).Text)) / 4096 * 4096 // the first may be a stale copy in what is the root now
+		at := bytes.LastIndex(b, []byte(newEntry(100).Text)) / 4096 * 4096 // the first may be a stale copy in the root page
 		copy(b[at:], bytes.Repeat([]byte{0xff}, 100))                      // its header, and where its rows are
 		return b
 	})

@@ -15,75 +15,74 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Database is a Store that outlives the process, used at once by any number of
-// goroutines and processes: a SQLite file or a Postgres database. Open one with
-// [Open], [openSQLite] or [openPostgres], and close it.
+// Database is a persistent Store: a SQLite file or a Postgres database. Any number of
+// goroutines and processes can use it at once. Open one with [Open], [openSQLite] or
+// [openPostgres], and close it.
 //
-// A record is committed before Put or Replace returns. When a call fails because
-// its context is done, it may still be carried out, but for Claim. Errors wrap
-// [errFull], [errLocked], [errReadOnly], [errReplaced], [ErrCorrupt],
-// [errUnavailable] or [errClosed] where one of them is the reason.
+// A record is committed before Put or Replace returns. When a call other than Claim fails
+// because its context is done, it may still take effect. If one of [errFull],
+// [errLocked], [errReadOnly], [errReplaced], [ErrCorrupt], [errUnavailable] and
+// [errClosed] is the reason of an error, the error wraps it.
 type Database struct {
 	name    string   // the file, or the database without its password
-	secrets []string // that no message shows
+	secrets []string // never shown in messages
 	engine
-	readers, writers *sql.DB // of Postgres they are one; writers is nil if read-only
+	readers, writers *sql.DB // the same for Postgres; writers is nil if read-only
 	claims           *claims // nil if read-only
-	// recent are answers that were read lately. Scores are not among them, as
-	// they may be replaced.
+	// recent holds recently read answers. It holds no scores, because they may be
+	// replaced.
 	recent *lru.Cache[Key, []byte]
 
 	mu     sync.Mutex
 	closed bool
-	inside sync.WaitGroup // calls
+	inside sync.WaitGroup // waits for running calls
 }
 
 var _ Store = (*Database)(nil)
 
 const (
-	mostRecent = 4096     // answers
-	largeValue = 16 << 10 // bytes of a value that is not kept among them
-	mostRows   = 500      // of a statement
+	mostRecent = 4096     // answers in recent
+	largeValue = 16 << 10 // bytes; larger values are not kept in recent
+	mostRows   = 500      // rows per statement
 )
 
-// engine is what tells SQLite and Postgres apart.
+// engine holds the differences between SQLite and Postgres.
 type engine interface {
-	// text writes a statement for the database.
+	// text adapts a statement to the database.
 	text(statement string) string
-	// try carries out f, and again where the connection was lost: what it does
-	// can be repeated without harm.
+	// try calls f, and again if the connection was lost. f must be safe to repeat.
 	try(ctx context.Context, f func(context.Context) error) error
-	// lock is the statement that lets a transaction change claims while no other
-	// does, "" where no other can. Unless it is durable, a crash of the server
-	// may undo it.
+	// lock returns the statement that keeps other transactions from changing claims, ""
+	// if none can anyway. If durable is false, a crash of the server may undo the
+	// transaction.
 	lock(durable bool) string
 	isolation() sql.IsolationLevel
-	// committed finds what makes a commit worthless.
+	// committed returns an error if a commit was in vain.
 	committed() error
-	// check returns what is wrong with the structure of the database.
+	// check returns the faults in the structure of the database.
 	check(ctx context.Context) ([]string, error)
-	// classify says which of the errors of this package a failure is, if any, and
-	// what to do about it.
+	// classify returns the error of this package that a failure belongs to, if any, and
+	// advice about it.
 	classify(op string, err error) (advice string, kind error)
 }
 
-// start makes the database ready once it is found to be a cache.
+// start makes the database ready for use after it was found to be a cache.
 func (d *Database) start(o options) {
-	d.recent, _ = lru.New[Key, []byte](mostRecent) // which fails below 1
+	d.recent, _ = lru.New[Key, []byte](mostRecent) // fails only for sizes below 1
 	if !o.readOnly {
 		d.claims = newClaims(o.lease)
 		go d.renewLoop()
 	}
 }
 
-// String names the file, or the database without its password.
+// String returns the name of the file, or of the database without its password.
 func (d *Database) String() string { return d.name }
 
-// GoString is String.
+// GoString returns String.
 func (d *Database) GoString() string { return d.name }
 
-// Close ends the use of the database once the calls that are under way have
-// ended, and gives up all claims. Closing twice is no error.
+// Close waits for running calls, releases all claims and closes the database. Closing
+// twice is not an error.
 func (d *Database) Close() error {
 	d.mu.Lock()
 	before := d.closed
@@ -97,7 +96,7 @@ func (d *Database) Close() error {
 	return d.explain(context.Background(), "close", d.disconnect())
 }
 
-// disconnect closes the writer last: the last connection empties SQLite's log.
+// disconnect closes the writer last, because the last connection empties SQLite's log.
 func (d *Database) disconnect() error {
 	var err error
 	if d.readers != nil {
@@ -111,8 +110,8 @@ func (d *Database) disconnect() error {
 	return err
 }
 
-// enter lets a call in, unless the database is closed, ctx is done, or it writes
-// and may not. Close waits until leave is called.
+// enter begins a call. It returns an error if the database is closed, ctx is done, or the
+// call writes to a read-only database. Close waits until leave is called.
 func (d *Database) enter(ctx context.Context, op string, writes bool) (leave func(), err error) {
 	if writes && d.claims == nil {
 		return nil, fmt.Errorf("cache %s: %s: %w: it was opened to be read only", d.name, op, errReadOnly)
@@ -129,13 +128,13 @@ func (d *Database) enter(ctx context.Context, op string, writes bool) (leave fun
 	return d.inside.Done, nil
 }
 
-// queryer is a *sql.DB or a *sql.Tx.
+// queryer is implemented by *sql.DB and *sql.Tx.
 type queryer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// each calls f with every row of a query in dest.
+// each runs a query and calls f for every row, after scanning it into dest.
 func (d *Database) each(ctx context.Context, in queryer, query string, args, dest []any, f func() error) error {
 	rows, err := in.QueryContext(ctx, d.text(query), args...)
 	if err != nil {
@@ -153,7 +152,7 @@ func (d *Database) each(ctx context.Context, in queryer, query string, args, des
 	return rows.Err()
 }
 
-// exec runs a statement, if there is one.
+// exec runs a statement unless it is "".
 func (d *Database) exec(ctx context.Context, in queryer, statement string, args ...any) error {
 	if statement == "" {
 		return nil
@@ -172,8 +171,8 @@ func (d *Database) run(ctx context.Context, in queryer, statements ...string) er
 	return nil
 }
 
-// query reads. It is not asked for again when the connection is lost and f has
-// seen a part of what is read.
+// query runs a reading query. If the connection is lost, the query is repeated only if f
+// has not been called yet.
 func (d *Database) query(ctx context.Context, statement string, args, dest []any, f func() error) error {
 	begun := false
 	var lost error
@@ -193,14 +192,14 @@ func (d *Database) query(ctx context.Context, statement string, args, dest []any
 	return err
 }
 
-// change carries out f in a transaction.
+// change calls f in a transaction.
 func (d *Database) change(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
 	err := d.try(ctx, func(ctx context.Context) error {
 		tx, err := d.writers.BeginTx(ctx, &sql.TxOptions{Isolation: d.isolation()})
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback() // without effect after Commit
+		defer tx.Rollback() // has no effect after Commit
 		if err := f(ctx, tx); err != nil {
 			return err
 		}
@@ -212,7 +211,7 @@ func (d *Database) change(ctx context.Context, f func(ctx context.Context, tx *s
 	return err
 }
 
-// parameters are n of a statement, of which the first has a number.
+// parameters returns n placeholders of a statement, numbered from first.
 func parameters(n, first int) string {
 	var b []byte
 	for i := range n {
@@ -221,7 +220,7 @@ func parameters(n, first int) string {
 	return string(b[1:])
 }
 
-// keyArgs are keys as arguments.
+// keyArgs returns keys as arguments of a statement.
 func keyArgs(keys []Key) []any {
 	args := make([]any, len(keys))
 	for i := range keys {
@@ -230,8 +229,8 @@ func keyArgs(keys []Key) []any {
 	return args
 }
 
-// Get implements [Store], with several connections for a large number of keys.
-// A value that does not agree with its checksum is a [*damageError].
+// Get implements [Store], with several connections for many keys. A value that does not
+// match its checksum is a [*damageError].
 func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	leave, err := d.enter(ctx, "get", false)
 	if err != nil {
@@ -239,7 +238,7 @@ func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	}
 	defer leave()
 	values := make([][]byte, len(keys))
-	first := make(map[Key]int, len(keys)) // the first place of a key that is to be read
+	first := make(map[Key]int, len(keys)) // first index of each key to read
 	var read []Key
 	for i, key := range keys {
 		if v, ok := d.recent.Get(key); ok {
@@ -270,7 +269,7 @@ func (d *Database) Get(ctx context.Context, keys []Key) ([][]byte, error) {
 	return values, nil
 }
 
-// read reads the values of keys, and checks their checksums.
+// read reads the values of keys and verifies their checksums.
 func (d *Database) read(ctx context.Context, keys []Key, f func(Key, []byte)) error {
 	var r row
 	dest := []any{(*sql.RawBytes)(&r.key), &r.kind, (*sql.RawBytes)(&r.digest), &r.value}
@@ -304,9 +303,9 @@ func (d *Database) Put(ctx context.Context, records ...Record) ([][]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	d.claims.owe(keys) // which are of no account any more, and go in a while
+	d.claims.owe(keys) // they have no effect any more, and are released later
 	for i, key := range keys {
-		if !stored[key] { // there was a value before
+		if !stored[key] { // there was a value already
 			if values, err = d.Get(ctx, keys); err != nil {
 				return nil, err
 			}
@@ -333,7 +332,7 @@ func (d *Database) Replace(ctx context.Context, records ...Record) error {
 	})
 }
 
-// write carries out f in a transaction that stores records.
+// write calls f in a transaction that stores records.
 func (d *Database) write(ctx context.Context, op string, records []Record, f func(ctx context.Context, tx *sql.Tx) error) error {
 	leave, err := d.enter(ctx, op, true)
 	if err != nil {
@@ -346,9 +345,8 @@ func (d *Database) write(ctx context.Context, op string, records []Record, f fun
 	return d.explain(ctx, op, d.change(ctx, f))
 }
 
-// insert stores records, which are sorted, so that no two transactions wait for
-// each other. Of those whose key is there it does something else. It notes which
-// keys it has stored.
+// insert stores records, which must be sorted, so that no two transactions wait for each
+// other. If a key exists, it does what otherwise says. It notes the stored keys in stored.
 func (d *Database) insert(ctx context.Context, tx *sql.Tx, records []Record, otherwise string, stored map[Key]bool) error {
 	for part := range slices.Chunk(records, mostRows) {
 		const columns = 5
@@ -382,7 +380,7 @@ func distinct(keys []Key) []Key {
 	return slices.Compact(keys)
 }
 
-// sorted are records by their keys; of equal keys the order stays.
+// sorted returns the records sorted by key; records with equal keys keep their order.
 func sorted(records []Record) []Record {
 	return slices.SortedStableFunc(slices.Values(records), func(a, b Record) int { return compareKeys(a.Key, b.Key) })
 }

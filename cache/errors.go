@@ -13,8 +13,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Errors of a store, for errors.Is. The message around them names the file or
-// the database, and what to do.
+// Errors of a store, for errors.Is. The messages that wrap them name the file or the
+// database, and say what to do.
 var (
 	errFull     = errors.New("disk full")
 	errLocked   = errors.New("locked by another process")
@@ -28,8 +28,7 @@ var (
 	errUnavailable = errors.New("the database cannot be reached")
 )
 
-// failure is a message without secrets, around causes that are there for errors.Is
-// and errors.As.
+// failure is a message without secrets. Its causes are for errors.Is and errors.As.
 type failure struct {
 	message string
 	causes  []error
@@ -39,8 +38,8 @@ func (e *failure) Error() string    { return e.message }
 func (e *failure) GoString() string { return e.message }
 func (e *failure) Unwrap() []error  { return e.causes }
 
-// explain says what a failed operation means and what to do about it. Once ctx is
-// done, that is the cause. What is explained already stays as it is.
+// explain adds to the error of an operation what it means and what to do. If ctx is done,
+// that is the cause. It returns errors that were explained before unchanged.
 func (d *Database) explain(ctx context.Context, op string, err error) error {
 	var told *failure
 	switch {
@@ -91,7 +90,7 @@ func (s *sqliteFile) classify(op string, err error) (advice string, kind error) 
 	}
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
-		if strings.Contains(err.Error(), "sql: Scan error") { // a value that no row of ours has
+		if strings.Contains(err.Error(), "sql: Scan error") { // a value that we never write
 			return damaged, ErrCorrupt
 		}
 		return "", nil

@@ -9,8 +9,8 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// An answer is asked for once. What is used is what the store holds, so that
-// a later run uses the same.
+// An answer is asked for once. The stored answer is used, so that a later run uses the
+// same one.
 func Example() {
 	dir, err := os.MkdirTemp("", "cache")
 	if err != nil {

@@ -4,17 +4,17 @@ import (
 	"time"
 )
 
-// BusyTimeout is how long to wait for another process that holds a file locked,
-// and how long to try to reach a database again.
+// BusyTimeout sets how long to wait for another process that has locked a file, and how
+// long to keep trying to reach a database.
 func BusyTimeout(d time.Duration) Option { return func(o *options) { o.patience = d } }
 
-// Lease is how long the claims of a process outlive it.
+// Lease sets how long the claims of a process outlive it.
 func Lease(d time.Duration) Option { return func(o *options) { o.lease = d } }
 
-// MaxPages makes SQLite report a full disk at a number of pages.
+// MaxPages makes SQLite report a full disk at this number of pages.
 func MaxPages(n int) Option { return func(o *options) { o.maxPages = n } }
 
-// Abandon makes a store renew its lease no more, as if its process had died.
+// Abandon stops the renewal of a store's lease, as if its process had died.
 func Abandon(d *Database) { d.claims.end() }
 
 var (

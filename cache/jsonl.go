@@ -14,7 +14,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-// line is an entry in JSON Lines. Text is null where the answer is missing.
+// line is an entry as a line of JSON. Text is null if the answer is missing.
 type line struct {
 	Key              string    `json:"key,omitempty"`
 	Request          Request   `json:"request"`
@@ -26,14 +26,14 @@ type line struct {
 	Created          time.Time `json:"created,omitzero"`
 }
 
-// Export writes all entries as JSON Lines, in the order of their keys, and
-// returns their number: equal contents are equal bytes. It leaves out what is
-// damaged, which it returns.
+// Export writes all entries as JSON Lines, in the order of their keys, and returns their
+// number. Equal contents give equal bytes. It skips damaged entries and returns them as
+// lost.
 func Export(ctx context.Context, w io.Writer, from Store) (n int, lost []Problem, err error) {
 	buffered := bufio.NewWriter(w)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
-	for e, err := range entries(ctx, from, "") { // a damaged answer may be of another kind
+	for e, err := range entries(ctx, from, "") { // damage may have changed an answer's kind
 		if problem, damaged := problemOf(err); damaged {
 			lost = append(lost, problem)
 			continue
@@ -59,24 +59,24 @@ func Export(ctx context.Context, w io.Writer, from Store) (n int, lost []Problem
 // Imported counts what Import read.
 type Imported struct {
 	Entries   int // lines with an entry
-	Added     int // stored by this call
-	Different int // stored before with another text, which stays
+	Added     int // entries stored by this call
+	Different int // entries stored before with another text, which stays
 }
 
-// importBatch is how many entries are stored in one transaction.
+// importBatch is the number of entries stored in one transaction.
 const importBatch = 1000
 
-// maxLine bounds a line of Import.
+// maxLine bounds a line of Import in bytes.
 const maxLine = 64 << 20
 
-// Import stores the entries of JSON Lines as Export writes them. A key may be
-// left out; one that is stated must be that of the request. Blank lines and a
-// byte order mark are skipped; all else that is not an entry, an unknown
-// field included, is an error that names its line, counted from 1. What the
-// lines before it hold is stored then, and importing it again is harmless.
+// Import stores entries in JSON Lines, as Export writes them. The key may be left out; if
+// it is given, it must be the key of the request. Blank lines and a byte order mark are
+// skipped. Anything else that is not an entry, including an unknown field, is an error
+// that names its line, counted from 1. The entries before that line may have been stored;
+// importing them again is harmless.
 func Import(ctx context.Context, r io.Reader, to Store) (done Imported, err error) {
 	var batch []Entry
-	first := 1 // line of the batch
+	first := 1 // first line of the batch
 	flush := func(next int) error {
 		if err := done.store(ctx, NewAnswers(to), batch); err != nil {
 			return atLine(first, err)
@@ -147,7 +147,7 @@ func (i *Imported) store(ctx context.Context, to *Answers, entries []Entry) erro
 }
 
 func parseEntry(b []byte) (Entry, error) {
-	unset := "\xff" // which no text is
+	unset := "\xff" // differs from every valid text
 	l := line{Text: &unset}
 	err := jsonv2.Unmarshal(b, &l, jsonv2.RejectUnknownMembers(true))
 	var field *jsonv2.SemanticError

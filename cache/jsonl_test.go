@@ -96,8 +96,8 @@ func TestImportErrors(t *testing.T) {
 	}
 }
 
-// FuzzImport: what is imported is exported, and importing that gives the same
-// bytes again.
+// FuzzImport tests that imported entries are exported, and that importing the export gives
+// the same bytes again.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(lineA + "\n" + lineB))
 	f.Add([]byte("\ufeff" + lineB + "\r\n\r\n" + lineB))

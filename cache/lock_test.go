@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// lock holds a file locked in another connection until the test ends.
+// lock keeps a file locked through another connection until the test ends.
 func lock(t testing.TB, file string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -54,8 +54,8 @@ func TestLockedAtOpen(t *testing.T) {
 	}
 }
 
-// A wait for a lock ends with the context, long before the busy timeout; a
-// failure shows as a test that takes too long.
+// Waiting for a lock ends with the context, long before the busy timeout. If it does not,
+// the test times out.
 func TestCancelWhileLocked(t *testing.T) {
 	file := filled(t, 1)
 	s := open(t, file, cache.BusyTimeout(time.Hour))
@@ -71,7 +71,7 @@ func TestCancelWhileLocked(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := s.Close(); err != nil { // the writer has given up too
+	if err := s.Close(); err != nil { // the writer has given up, too
 		t.Error(err)
 	}
 }

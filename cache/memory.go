@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Memory is a Store that lives as long as the process. Its methods fail only if
-// their context is done, or a record is refused.
+// Memory is a Store in memory. Its methods fail only if their context is done or a record
+// is invalid.
 type Memory struct {
 	mu      sync.RWMutex
 	records map[Key]Record
@@ -21,7 +21,7 @@ var _ Store = (*Memory)(nil)
 // NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{records: make(map[Key]Record)} }
 
-// String names the store.
+// String returns "in memory".
 func (m *Memory) String() string { return "in memory" }
 
 // Get implements [Store].
@@ -69,8 +69,8 @@ func (m *Memory) write(ctx context.Context, records []Record, replace bool) ([][
 	return values, nil
 }
 
-// Claim implements [Store]. No other process knows of this store, so all that
-// has no value is granted.
+// Claim implements [Store]. No other process uses this store, so every key without a value
+// is granted.
 func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	values, err := m.Get(ctx, keys)
 	if err != nil {
@@ -86,7 +86,7 @@ func (m *Memory) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 // Release implements [Store].
 func (m *Memory) Release(ctx context.Context, _ []Key) error { return ctx.Err() }
 
-// Records implements [Store]. It yields what was stored when it began.
+// Records implements [Store]. It yields the records that were stored when it began.
 func (m *Memory) Records(ctx context.Context, kind string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		m.mu.RLock()

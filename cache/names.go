@@ -13,15 +13,15 @@ type Option func(*options)
 
 type options struct {
 	readOnly bool
-	// patience is how long to wait for another process that holds a file
-	// locked, and how long to try to reach a database again.
+	// patience is how long to wait for another process that has locked a file, and how
+	// long to keep trying to reach a database.
 	patience time.Duration
-	// lease is how long the claims of a process outlive it, where nothing tells
-	// that it is gone. A process that lives renews its lease; one that is
-	// stopped for longer loses its claims.
+	// lease is how long the claims of a process outlive it if nobody can tell that it is
+	// gone. A living process renews its lease; one that is suspended for longer loses its
+	// claims.
 	lease    time.Duration
 	tell     func(message string)
-	maxPages int // of a file, for tests of a full disk; 0 sets no limit
+	maxPages int // limit on a file, for tests of a full disk; 0 means none
 }
 
 func newOptions(opts []Option) options {
@@ -32,16 +32,16 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// ReadOnly opens an existing cache, writable or not, to read it: what writes
-// fails with [errReadOnly].
+// ReadOnly opens an existing cache only for reading, whether or not it is writable.
+// Writing fails with [errReadOnly].
 func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
 
-// Tell hands messages to people: that the database makes a process wait.
+// Tell sets the function that shows messages to people, for example while waiting for
+// the database.
 func Tell(f func(message string)) Option { return func(o *options) { o.tell = f } }
 
-// Open opens the cache in a database whose URL begins with postgres:// or
-// postgresql://, as [openPostgres] does, or the one in a file, as [openSQLite]
-// does.
+// Open opens the cache in a Postgres database, if where is a URL that begins with
+// postgres:// or postgresql://, otherwise the cache in a SQLite file.
 func Open(ctx context.Context, where string, opts ...Option) (*Database, error) {
 	if IsPostgres(where) {
 		return openPostgres(ctx, where, opts...)
@@ -55,15 +55,15 @@ func IsPostgres(where string) bool {
 	return ok && (strings.EqualFold(scheme, "postgres") || strings.EqualFold(scheme, "postgresql"))
 }
 
-// settings is how libpq writes what a URL of Postgres says, perhaps with a
-// password. No file is meant by it.
+// settings matches a list of settings for libpq, which may include a password and is not
+// the name of a file.
 var settings = regexp.MustCompile(`(?i)(^|\s)(host|hostaddr|port|user|password|passfile|dbname|service)\s*=`)
 
-// mistyped is a name that is meant as an address, and is none that is known.
+// mistyped matches a name that looks like an address but is not one that Open knows.
 var mistyped = regexp.MustCompile(`(?i)^([a-z][a-z0-9+.-]+:/|postgres(ql)?[:/].*@)`)
 
-// CheckName says what is wrong with the name of a cache that can only be a
-// mistyped address. It quotes nothing of it.
+// CheckName returns an error if the name of a cache can only be a mistyped address. The
+// error does not quote the name, which may contain a password.
 func CheckName(where string) error {
 	switch {
 	case settings.MatchString(where):
@@ -74,8 +74,7 @@ func CheckName(where string) error {
 	return nil
 }
 
-// Shown is the name of a cache for people and logs: the one of a database is
-// without its password.
+// Shown returns the name of a cache for people and logs, without a password.
 func Shown(where string) string {
 	switch {
 	case settings.MatchString(where):

@@ -16,17 +16,17 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Params are the sampling parameters of a request, as a JSON object in one
-// canonical form, so that equal parameters are equal strings: names sorted by
-// their bytes, no white space, 1.0 written as 1, integers exact, other numbers
-// with the digits that tell a float64 apart. No parameters at all are "".
+// Params are the sampling parameters of a request, as a JSON object in a canonical form,
+// so that equal parameters are equal strings: names are sorted by their bytes, there is no
+// white space, 1.0 is written as 1, integers are exact, and other numbers have the
+// shortest digits that identify a float64. "" means no parameters.
 //
-// A parameter that is absent (the server's default) is not one that is stated,
-// be it 0 or null.
+// An absent parameter (the server's default) differs from one that is stated as 0 or
+// null.
 type Params string
 
-// NewParams returns the parameters in canonical form. A value that is no JSON,
-// such as a NaN, an infinity or a string that is not UTF-8, is an error.
+// NewParams returns the parameters in canonical form. A value that JSON cannot express,
+// such as NaN, an infinity or a string that is not UTF-8, is an error.
 func NewParams(values map[string]any) (Params, error) {
 	b, err := json.Marshal(values, json.WithMarshalers(json.MarshalFunc(func(n stdjson.Number) ([]byte, error) { return []byte(n), nil })))
 	if err != nil {
@@ -35,8 +35,8 @@ func NewParams(values map[string]any) (Params, error) {
 	return parseParams(string(b))
 }
 
-// parseParams reads a JSON object of parameters, in any form. An empty string
-// holds none.
+// parseParams parses a JSON object of parameters in any form. An empty string means no
+// parameters.
 func parseParams(s string) (Params, error) {
 	if s == "" {
 		return "", nil
@@ -66,7 +66,7 @@ func parseParams(s string) (Params, error) {
 	return Params(b), nil
 }
 
-// Without returns the parameters but for some names.
+// Without returns the parameters without those of the given names.
 func (p Params) Without(names ...string) (Params, error) {
 	if p == "" {
 		return p, nil
@@ -103,7 +103,7 @@ func (p *Params) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// appendValue writes what a decoder that uses json.Number gives.
+// appendValue appends a value from a decoder that uses json.Number.
 func appendValue(b []byte, v any) (_ []byte, err error) {
 	switch v := v.(type) {
 	case bool:
@@ -134,7 +134,7 @@ func appendValue(b []byte, v any) (_ []byte, err error) {
 	return append(b, "null"...), nil
 }
 
-// appendNumber keeps the digits of an integer, which a float64 may not hold.
+// appendNumber keeps all digits of an integer, which a float64 may not be able to hold.
 func appendNumber(b []byte, s string) ([]byte, error) {
 	if n, ok := new(big.Int).SetString(s, 10); ok {
 		return n.Append(b, 10), nil
@@ -144,13 +144,13 @@ func appendNumber(b []byte, s string) ([]byte, error) {
 		return nil, fmt.Errorf("number %.80q: %w", s, err)
 	}
 	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
-		return strconv.AppendInt(b, int64(x), 10), nil // 1 and 1.0 are one
+		return strconv.AppendInt(b, int64(x), 10), nil // 1.0 becomes 1
 	}
 	return strconv.AppendFloat(b, x, 'g', -1, 64), nil
 }
 
-// appendString is written out because encoding/json has changed its choice of
-// escapes before, and a key must not change with it.
+// appendString does not use encoding/json, because that has changed its choice of escapes
+// before, and keys must not change with it.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); i++ {

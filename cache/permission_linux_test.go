@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// The superuser may write everywhere, so it runs this test as somebody else.
+// The superuser may write everywhere, so it runs this test as another user.
 func TestUnwritable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		cmd := exec.Command("/proc/self/exe", "-test.run=^TestUnwritable$", "-test.v")

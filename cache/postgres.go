@@ -20,30 +20,27 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// postgresServer is the engine of a database whose tables begin with refract_ and
-// lie in the first schema of the search path. What fails because the connection is
-// lost is tried again for as long as the patience lasts.
+// postgresServer is the engine of a Postgres database. The names of its tables begin with
+// refract_, and they are in the first schema of the search path. Operations that fail
+// because the connection was lost are tried again until patience runs out.
 type postgresServer struct {
 	*Database
 	patience time.Duration
-	tell     func() // that a process waits
+	tell     func() // tells people that the process is waiting
 }
 
-// openPostgres opens the cache in the database of a URL as libpq knows it,
-// such as postgres://user@host:5432/database. The password may stand in the
-// URL, in $PGPASSWORD or in ~/.pgpass, and never appears in an error. The
-// tables are made where there are none, unless the cache is opened for reading
-// only.
+// openPostgres opens the cache in a Postgres database, given by a URL such as
+// postgres://user@host:5432/database. The password may be in the URL, in $PGPASSWORD or in
+// ~/.pgpass, and never appears in an error. Missing tables are created unless the cache is
+// opened read-only.
 //
-// A process has pool_max_conns connections at most, which the URL may set and
-// which are 4 otherwise, and gives those back that are idle for
-// pool_max_conn_idle_time (2s). No session of the server is relied on, so that
-// a PgBouncer may stand between, in the mode of transactions.
+// A process uses at most pool_max_conns connections (default 4) and closes those that are
+// idle for pool_max_conn_idle_time (default 2s); the URL can set both. It relies on no
+// session state, so PgBouncer in transaction mode works.
 //
-// A record is as durable as the server is set to. The error wraps
-// [errVersion] for tables of another version, [errUnavailable],
-// [errForeign] for tables that are not of this program, [errLocked],
-// [errReadOnly] or [ErrCorrupt].
+// A record is as durable as the server's settings make it. The error wraps [errVersion]
+// for tables of another version, [errForeign] for tables of another program,
+// [errUnavailable], [errLocked], [errReadOnly] or [ErrCorrupt].
 func openPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Database, error) {
 	o := newOptions(opts)
 	config, secrets, err := parsePostgres(databaseURL)
@@ -67,7 +64,7 @@ func openPostgres(ctx context.Context, databaseURL string, opts ...Option) (*Dat
 	return d, nil
 }
 
-// prepare finds the tables, or makes them.
+// prepare checks the tables, and creates missing ones.
 func (s *postgresServer) prepare(ctx context.Context, readOnly bool) error {
 	made := false
 	err := s.try(ctx, func(ctx context.Context) (err error) {
@@ -84,17 +81,16 @@ func (s *postgresServer) prepare(ctx context.Context, readOnly bool) error {
 			return err
 		}
 	}
-	// A column that is missing shows here, and not in the middle of the work.
+	// Find a missing column now, and not in the middle of the work.
 	return s.try(ctx, func(ctx context.Context) error {
 		return s.run(ctx, s.readers, "SELECT key, kind, digest, value, about FROM refract_records LIMIT 0")
 	})
 }
 
-// parsePostgres reads the URL and returns what must not be shown of it.
+// parsePostgres parses the URL, and also returns the secrets in it.
 func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
-	// What the parser says may quote any part of the URL, so none of it is
-	// passed on. A @ after the host shows a password that was not escaped,
-	// and was taken for the host.
+	// The parser's error may quote any part of the URL, so it is not passed on. A @ after
+	// the host shows that the password was not escaped and was taken for the host.
 	u, err := url.Parse(databaseURL)
 	if err != nil || strings.Contains(u.EscapedPath()+u.RawQuery+u.Fragment, "@") {
 		return nil, nil, errors.New("cache: the URL of the Postgres database cannot be read: write it as postgres://user@host:5432/database, with special characters as % and two hexadecimal digits, and the password better in PGPASSWORD or ~/.pgpass")
@@ -107,13 +103,13 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 		secrets = append(secrets, u.Query()[name]...)
 	}
 	if _, rest, ok := strings.Cut(databaseURL, "://"); ok {
-		databaseURL = "postgres://" + rest // in lower case, or it is taken for a list of settings
+		databaseURL = "postgres://" + rest // pgx wants the scheme in lower case
 	}
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
 		shown := url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}
 		if cause := errors.Unwrap(err); cause != nil {
-			err = cause // the rest repeats the URL
+			err = cause // the rest of the message repeats the URL
 		}
 		return nil, nil, fmt.Errorf("cache %s: the URL, or a setting of the environment that completes it, is wrong: %s", shown.String(), hide(err.Error(), secrets))
 	}
@@ -122,10 +118,9 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 5 * time.Second
 	}
-	// Unless the URL says otherwise: few connections, which go back when they are
-	// idle, as many processes share what the server has; and no statements that
-	// the server keeps by name, as a pooler gives each transaction another
-	// connection.
+	// Defaults unless the URL says otherwise: few connections, closed soon when idle,
+	// because many processes share the server; and no prepared statements, because a pooler
+	// gives each transaction another connection.
 	if given := u.Query(); !given.Has("pool_max_conns") {
 		config.MaxConns = 4
 	}
@@ -141,7 +136,7 @@ func parsePostgres(databaseURL string) (*pgxpool.Config, []string, error) {
 	return config, secrets, nil
 }
 
-// postgresName names the database for messages.
+// postgresName returns the name of the database for messages.
 func postgresName(c *pgx.ConnConfig) string {
 	u := url.URL{Scheme: "postgres", User: url.User(c.User), Path: "/" + c.Database}
 	q := url.Values{}
@@ -162,8 +157,8 @@ func (s *postgresServer) text(statement string) string { return postgresWords.Re
 var postgresWords = strings.NewReplacer("{strict}", "", "{rowless}", "",
 	"{later}", "clock_timestamp() + make_interval(secs => $3)")
 
-// lock has a process that stops in the middle give the lock back soon. A statement
-// sees all that was committed before it, and so before the lock was had.
+// lock also limits how long a process that hangs can hold the lock. At this isolation level a
+// statement sees everything that was committed before the lock was obtained.
 func (s *postgresServer) lock(durable bool) string {
 	lock := fmt.Sprintf("SET LOCAL idle_in_transaction_session_timeout = '5s'; SELECT pg_advisory_xact_lock(%d, hashtext(current_schema()))", applicationID)
 	if !durable {
@@ -175,19 +170,19 @@ func (s *postgresServer) lock(durable bool) string {
 func (s *postgresServer) isolation() sql.IsolationLevel { return sql.LevelReadCommitted }
 func (s *postgresServer) committed() error              { return nil }
 
-// check finds nothing: the server's own files are the server's matter.
+// check finds nothing, because the server checks its own files.
 func (s *postgresServer) check(context.Context) ([]string, error) { return nil, nil }
 
 const (
-	// attempt bounds one try of an operation: a server that is cut off without a
-	// word would be waited for without an end.
+	// attempt bounds one try of an operation. Otherwise a server whose connection breaks
+	// silently would be waited for without end.
 	attempt = 30 * time.Second
-	// crowdPatience is how many times the patience a connection is waited for.
+	// crowdPatience multiplies patience while the server has no free connection.
 	crowdPatience = 6
 
 	tooMany           = "53300"
-	protocolViolation = "08P01" // also what a PgBouncer says whatever it refuses
-	// startupParameter is what a PgBouncer says of a setting that it does not pass on.
+	protocolViolation = "08P01" // PgBouncer also uses it for everything that it refuses
+	// startupParameter is PgBouncer's message about a setting that it does not pass on.
 	startupParameter = "unsupported startup parameter"
 )
 
@@ -204,8 +199,8 @@ func (s *postgresServer) try(ctx context.Context, f func(context.Context) error)
 		if err == nil || ctx.Err() != nil || !cut && !passing(err) {
 			return err
 		}
-		// The pause varies, so that all who lost the same server do not come
-		// back at once.
+		// The pause is random, so that not all clients of a lost server come back at
+		// the same time.
 		wait, patience := pause/2+rand.N(pause), s.patience
 		if crowded(err) {
 			patience *= crowdPatience // other processes give connections back when they are idle
@@ -222,16 +217,15 @@ func (s *postgresServer) try(ctx context.Context, f func(context.Context) error)
 	}
 }
 
-// crowded reports whether the server, or a PgBouncer before it, has as many
-// clients as it takes.
+// crowded reports whether the server, or PgBouncer, accepts no more clients.
 func crowded(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) &&
 		(refused.Code == tooMany || refused.Code == protocolViolation && strings.Contains(refused.Message, "no more connections allowed"))
 }
 
-// passing reports whether a failure may be over soon: the connection was lost
-// or the server restarts, or two transactions were in each other's way.
+// passing reports whether a failure may be temporary: the connection was lost, the server
+// restarts, or two transactions collided.
 func passing(err error) bool {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
@@ -253,7 +247,7 @@ func passing(err error) bool {
 		errors.Is(err, sql.ErrConnDone) || strings.Contains(err.Error(), "bad connection") || strings.Contains(err.Error(), "conn closed")
 }
 
-// postgresAdvice is what to do about errors of the server, by their codes.
+// postgresAdvice says what to do about errors of the server, by their codes.
 var postgresAdvice = map[string]struct {
 	advice string
 	kind   error

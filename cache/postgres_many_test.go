@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// withQuery adds settings to a URL, as pairs of a name and a value.
+// withQuery adds settings, as pairs of a name and a value, to a URL.
 func withQuery(t testing.TB, where string, pairs ...string) string {
 	t.Helper()
 	u, err := url.Parse(where)
@@ -47,8 +47,7 @@ func pooled(t *testing.T) string {
 	return u.String()
 }
 
-// Through a PgBouncer that gives each transaction another connection, all is as
-// it is without.
+// The cache works the same through PgBouncer, which gives each transaction another connection.
 func TestPgBouncer(t *testing.T) {
 	open := func(t *testing.T) cache.Store { return openPostgres(t, pooled(t)) }
 	t.Run("postgres", func(t *testing.T) { runSuite(t, open) })
@@ -63,10 +62,10 @@ func TestPgBouncer(t *testing.T) {
 	})
 }
 
-// A server without a free connection is waited for, which is said.
+// If the server has no free connection, the store waits and says so.
 func TestPostgresTooManyClients(t *testing.T) {
 	where := postgresSchema(t)
-	openPostgres(t, where) // makes the tables
+	openPostgres(t, where) // creates the tables
 	u, err := url.Parse(where)
 	if err != nil {
 		t.Fatal("the URL of the server cannot be parsed")

@@ -20,14 +20,14 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// postgresURL names a server for tests, whose user may create schemas. The
-// script benchmarks/servers/postgres.sh starts one, and sets the commands with
-// which a test stops it and starts it again.
+// The variable of postgresURL holds the URL of a server for tests, whose user may create
+// schemas. The script benchmarks/servers/postgres.sh starts one, and sets the commands
+// with which tests stop and restart it.
 const (
 	postgresVariable      = "REFRACT_POSTGRES"
 	postgresStopVariable  = "REFRACT_POSTGRES_STOP"
 	postgresStartVariable = "REFRACT_POSTGRES_START"
-	// A PgBouncer before the server, in the mode of transactions.
+	// PgBouncer in transaction mode, in front of the server.
 	poolerVariable = "REFRACT_PGBOUNCER"
 )
 
@@ -53,10 +53,10 @@ func postgresSchema(t testing.TB) string {
 	return u.String()
 }
 
-// inPostgres runs statements as another program would.
+// inPostgres runs statements like another program.
 func inPostgres(t testing.TB, databaseURL string, statements ...string) {
 	t.Helper()
-	ctx := context.Background() // also while a test is cleaned up
+	ctx := context.Background() // not the test's, which has ended during clean-up
 	conn, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestPostgresConformance(t *testing.T) {
 	})
 }
 
-// The URL's password shows nowhere, whatever is wrong.
+// No error shows the URL's password.
 func TestPostgresHidesThePassword(t *testing.T) {
 	t.Setenv("PGPASSWORD", "")
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,8 +135,8 @@ func TestPostgresHidesThePassword(t *testing.T) {
 	}
 }
 
-// What libpq knows as settings names no file, and shows no password.
-func TestSettingsAreNoFile(t *testing.T) {
+// Settings for libpq are not taken for the name of a file, and their password is not shown.
+func TestSettingsAreNotAFileName(t *testing.T) {
 	for _, where := range []string{"host=db user=me password=s3cret", "password = s3cret dbname=x", "service=s3cret", "HOST=/run PASSWORD='s3cret'"} {
 		file := filepath.Join(t.TempDir(), where)
 		for _, name := range []string{where, file} {
@@ -194,14 +194,14 @@ func TestPostgresUnreachable(t *testing.T) {
 	if strings.Count(err.Error(), cache.ErrUnavailable.Error()) != 1 {
 		t.Errorf("error %q repeats itself", err)
 	}
-	// Nor does it outlive its caller.
+	// Trying to reach the server ends with the context.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err = cache.OpenPostgres(ctx, "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(time.Hour))
 	wantError(t, err, context.DeadlineExceeded, address)
 }
 
-// A server that says nothing is told of long before it is given up.
+// A message about a silent server comes long before the store gives up.
 func TestPostgresSilent(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -320,7 +320,7 @@ func TestPostgresDamage(t *testing.T) {
 	}
 }
 
-// command runs what a variable of the environment holds.
+// command runs the command in an environment variable.
 func command(t *testing.T, variable string) {
 	t.Helper()
 	c := os.Getenv(variable)
@@ -328,14 +328,14 @@ func command(t *testing.T, variable string) {
 		t.Skip("$" + variable + " is not set: benchmarks/servers/postgres.sh sets it")
 	}
 	cmd := exec.Command("sh", "-c", c)
-	// The server that is started keeps standard error open: it gets none.
+	// The started server would keep standard error open, so it gets none.
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("$%s: %v", variable, err)
 	}
 }
 
-// A server that is killed and comes back costs time and nothing else: no
-// stored answer is lost, and no operation fails that its patience outlasts.
+// A server that is killed and restarted costs only time: no stored answer is lost, and no
+// operation fails before its patience runs out.
 func TestPostgresServerRestarts(t *testing.T) {
 	where := postgresSchema(t)
 	if os.Getenv(postgresStopVariable) == "" {

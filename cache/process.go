@@ -10,11 +10,10 @@ import (
 	"syscall"
 )
 
-// processIdentity names this process so that another one on the same machine
-// can tell that it is gone: the boot of the machine and the name space of
-// process numbers, the number, and the time of the start, as a number is used
-// again. It is "" where the system does not tell all of them; then only the
-// lease shows that a process is gone.
+// processIdentity identifies this process, so that another one on the same machine can
+// tell that it is gone. It consists of the machine's boot, the PID name space, the PID,
+// and the time of the start, because PIDs are reused. It is "" if the system does not
+// tell all of them; then only the lease shows that the process is gone.
 func processIdentity() string {
 	space, start := processSpace(), processStart(os.Getpid())
 	if space == "" || start == "" {
@@ -23,8 +22,8 @@ func processIdentity() string {
 	return fmt.Sprintf("%s %d %s", space, os.Getpid(), start)
 }
 
-// processGone reports whether a process is known to have ended. It is false
-// for one on another machine, in another container, or not known.
+// processGone reports whether a process is known to have ended. It is false for a process
+// on another machine or in another container, and if nothing is known.
 func processGone(identity string) bool {
 	fields := strings.Fields(identity)
 	if len(fields) != 3 || fields[0] != processSpace() {
@@ -37,7 +36,7 @@ func processGone(identity string) bool {
 	if start := processStart(pid); start != "" {
 		return start != fields[2]
 	}
-	// No such process, or one of a user whose processes are not shown.
+	// There is no such process, or its user's processes are hidden.
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false
@@ -46,8 +45,7 @@ func processGone(identity string) bool {
 	return errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
-// processSpace names the machine's boot and its name space of process
-// numbers, as Linux has them.
+// processSpace identifies the machine's boot and the PID name space, on Linux.
 func processSpace() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	space, spaceErr := os.Readlink("/proc/self/ns/pid")
@@ -57,14 +55,13 @@ func processSpace() string {
 	return strings.TrimSpace(string(boot)) + "/" + strings.Join(strings.Fields(space), "")
 }
 
-// processStart returns when a process began, in ticks since the boot, "ended"
-// for one that has and waits for its parent, or "" for one that is not there
-// or not shown.
+// processStart returns the start time of a process in ticks since the boot, "ended" for a
+// zombie, or "" for a process that does not exist or is hidden.
 func processStart(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// The name, in parentheses, may hold anything.
+	// The name, in parentheses, may contain any characters.
 	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	const state, start = 0, 19 // counted after the name
+	const state, start = 0, 19 // indexes of fields after the name
 	switch {
 	case len(fields) <= start:
 		return ""

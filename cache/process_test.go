@@ -21,8 +21,8 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// Some tests need other processes: the test binary starts itself, and this
-// variable tells the child what to do.
+// For tests that need other processes, the test binary starts itself; this variable tells
+// the child what to do.
 const childVariable = "REFRACT_CACHE_TEST_CHILD"
 
 const claiming = "claims"
@@ -38,10 +38,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child stores the entries from a number to another in the file or database
-// given as the argument, from several goroutines, and prints each number once
-// Put has returned. The answers hold the name of the child. The child of the
-// name "claims" only claims them, and waits for its end.
+// child stores a range of entries in the given file or database from several goroutines,
+// and prints each number once Put has returned. The answers contain the child's name. The
+// child named "claims" only claims the entries, and waits to be killed.
 func child(task []string) error {
 	name, where := task[0], os.Args[len(os.Args)-1]
 	from, err := strconv.Atoi(task[1])
@@ -96,7 +95,7 @@ func childEntry(name string, n int) cache.Entry {
 	return e
 }
 
-// start runs a child. The returned lines are its output, which ends with it.
+// start runs a child and returns it with a reader of its output.
 func start(t *testing.T, file, name string, from, to int) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	self, err := os.Executable()
@@ -122,7 +121,7 @@ func start(t *testing.T, file, name string, from, to int) (*exec.Cmd, *bufio.Rea
 	return cmd, bufio.NewReader(out)
 }
 
-// finished reads a number that a child has printed whole.
+// finished reads the next number that a child printed, false if there is none or it was cut.
 func finished(t *testing.T, out *bufio.Reader) (int, bool) {
 	t.Helper()
 	line, err := out.ReadString('\n')
@@ -142,10 +141,10 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 	stored := make(map[int]bool)
 	const rounds = 4
 	for round := range rounds {
-		const far = 1_000_000 // more than a child can do before it is killed
+		const far = 1_000_000 // more than a child can store before it is killed
 		cmd, out := start(t, file, "child", round*far, (round+1)*far)
-		// The last rounds kill while others are being stored, the first one
-		// perhaps while the file is being created.
+		// The first round may kill while the file is being created, later ones while
+		// entries are being stored.
 		for range round * random.IntN(400) {
 			if n, ok := finished(t, out); ok {
 				stored[n] = true
@@ -171,7 +170,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 		if round == 0 {
 			continue // there may be no file yet
 		}
-		// First with the log as the child left it, then after a recovery.
+		// First with the log that the child left, then after a recovery.
 		for _, opts := range [][]cache.Option{{cache.ReadOnly()}, nil} {
 			checkStored(t, file, stored, opts...)
 		}
@@ -244,8 +243,8 @@ func shareBetweenProcesses(t *testing.T, where string) {
 	verified(t, s, 200)
 }
 
-// The claims of a process that is killed are free at once where the system
-// tells that it is gone, long before its lease ends.
+// The claims of a killed process are free at once if the system tells that it is gone, long
+// before its lease ends.
 func TestClaimsOfAKilledProcess(t *testing.T) {
 	claimsOfAKilledProcess(t, filepath.Join(t.TempDir(), "answers.db"))
 }

@@ -8,13 +8,12 @@ import (
 	"iter"
 )
 
-// recordsPage is how many records are read at a time.
+// recordsPage is the number of records read at a time.
 const recordsPage = 500
 
-// Records implements [Store]. It reads pages in the order of the keys, and holds
-// neither a connection nor a snapshot between them: of what is stored or deleted
-// meanwhile, some is yielded. A record that cannot be read is damaged as long as
-// the index has its key.
+// Records implements [Store]. It reads pages in the order of the keys, and holds neither a
+// connection nor a snapshot between them, so records stored or deleted meanwhile may or may
+// not be yielded. An unreadable record is reported as damaged if the index has its key.
 func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		leave, err := d.enter(ctx, "list", false)
@@ -58,8 +57,8 @@ func (d *Database) Records(ctx context.Context, kind string) iter.Seq2[Record, e
 	}
 }
 
-// page reads records of a kind that come after a key. What is read before an
-// error is returned with it.
+// page reads the records of a kind that come after a key. With an error it returns the
+// records read before it.
 func (d *Database) page(ctx context.Context, kind string, after []byte) (page []row, err error) {
 	var r row
 	err = d.query(ctx, pageSQL(len(after) == 0), []any{kind, after}, []any{&r.key, &r.kind, &r.digest, &r.value, &r.about}, func() error {
@@ -73,8 +72,8 @@ func (d *Database) page(ctx context.Context, kind string, after []byte) (page []
 	return page, err
 }
 
-// pageSQL is the query of a page. The first one takes the empty key too, which
-// only a damaged record has.
+// pageSQL returns the query for a page. The first page includes the empty key, which only a
+// damaged record has.
 func pageSQL(first bool) string {
 	above := ">"
 	if first {
@@ -84,8 +83,8 @@ func pageSQL(first bool) string {
 		WHERE $1 IN ('', kind) AND key %s $2 ORDER BY key LIMIT %d`, above, recordsPage)
 }
 
-// unread is the key that the index has after another one, nil where it gives none:
-// the key of the record at which a page ended.
+// unread returns the next key in the index after a given one, nil if there is none. It is the
+// key of the unreadable record at which a page ended.
 func (d *Database) unread(ctx context.Context, after []byte) (next []byte) {
 	var key []byte
 	_ = d.query(ctx, "SELECT key FROM refract_records WHERE key > $1 ORDER BY key LIMIT 1", []any{after}, []any{&key}, func() error {
@@ -93,6 +92,6 @@ func (d *Database) unread(ctx context.Context, after []byte) (next []byte) {
 			next = key
 		}
 		return nil
-	}) // where this fails too, the caller says why the page ended
+	}) // if this fails, too, the caller reports why the page ended
 	return next
 }

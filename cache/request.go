@@ -8,44 +8,43 @@ import (
 	"unicode/utf8"
 )
 
-// The kinds of endpoint that this package names. Another name is allowed.
+// Kinds of endpoint that this package names. Other names are allowed.
 const (
-	// KindChat is a chat endpoint that is sent one user message, whose text
-	// is the prompt. A conversation of more messages needs a kind of its own,
-	// so that its encoding as one string cannot be taken for a user's text.
+	// KindChat is a chat endpoint with a single user message, whose text is the prompt.
+	// A conversation of several messages needs another kind, so that its encoding as one
+	// string cannot be mistaken for a user's text.
 	KindChat = "chat"
 	// KindCompletions is a legacy completions endpoint.
 	KindCompletions = "completions"
 )
 
-// keyVersion heads the encoding under a Key. It changes whenever the encoding
-// does, which makes every stored answer unreachable.
+// keyVersion begins the encoding that a Key is computed from. It changes whenever the
+// encoding changes, which makes every stored answer unreachable.
 const keyVersion = "refract cache request 1"
 
-// Request is all that determines an answer. Requests that are equal under ==
-// have the same Key, and no others do.
+// Request is everything that determines an answer. Two requests have the same Key if and
+// only if they are equal under ==.
 type Request struct {
 	Kind     string `json:"kind"`               // kind of endpoint, such as KindChat; never ""
 	Model    string `json:"model"`              // as sent to the server; never ""
-	Revision string `json:"revision,omitempty"` // of the model's weights; "" where none is named
+	Revision string `json:"revision,omitempty"` // of the model's weights; "" if none is given
 	Prompt   string `json:"prompt"`             // the whole prompt as sent
 	Params   Params `json:"params,omitempty"`   // the sampling parameters as sent
 	Sample   int    `json:"sample"`             // sample index, from 0
 }
 
-// Key identifies a record: the SHA-256 of what it is about.
+// Key identifies a record: it is the SHA-256 of what the record is about.
 type Key [sha256.Size]byte
 
-// Key returns the SHA-256 of the request's fields, each with its length
-// before it, after a version string. It never fails; a request that Put would
-// refuse has a key too.
+// Key returns the SHA-256 of a version string and the request's fields, each preceded by
+// its length. A request that Put would refuse also has a key.
 func (r Request) Key() Key { return keyOf(r.encode()) }
 
-// keyOf is the key of a record about something.
+// keyOf returns the key of a record.
 func keyOf(about []byte) Key { return sha256.Sum256(about) }
 
 func (r *Request) encode() []byte {
-	const lengths = 7 * 8 // of five fields and the version, and the sample
+	const lengths = 7 * 8 // the lengths of five fields and the version, and the sample
 	enc := encoding{make([]byte, 0, lengths+len(keyVersion)+
 		len(r.Kind)+len(r.Model)+len(r.Revision)+len(r.Prompt)+len(r.Params))}
 	enc.text(keyVersion).
@@ -70,7 +69,7 @@ func (r *Request) decode(b []byte) error {
 // String returns the key as 64 lower-case hexadecimal digits.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// validate returns why a store must refuse the request.
+// validate returns an error if a store must refuse the request.
 func (r Request) validate() error {
 	for _, f := range []struct{ name, value string }{
 		{"kind", r.Kind}, {"model", r.Model}, {"revision", r.Revision}, {"prompt", r.Prompt},
@@ -97,8 +96,8 @@ func (r Request) validate() error {
 	return nil
 }
 
-// validText refuses what is not UTF-8: it could not be stored and exported
-// without a change.
+// validText returns an error if s is not UTF-8, which could not be stored and exported
+// unchanged.
 func validText(name, s string) error {
 	if utf8.ValidString(s) {
 		return nil

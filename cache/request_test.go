@@ -15,10 +15,9 @@ var sampleRequest = cache.Request{
 	Params: `{"max_tokens":256,"temperature":1,"top_p":0.9}`, Sample: 2,
 }
 
-// The digests were computed outside of Go, from the encoding that Key's
-// comment describes. If this test fails, every stored answer is lost to its
-// readers: either the change is wrong, or keyVersion and schemaVersion have
-// to change as well.
+// The digests were computed without Go, from the encoding that Key's comment describes. If
+// this test fails, no stored answer can be found any more: either the change is wrong, or
+// keyVersion and schemaVersion must change as well.
 func TestKeyGolden(t *testing.T) {
 	for _, test := range []struct {
 		request cache.Request
@@ -82,8 +81,8 @@ func TestNewParams(t *testing.T) {
 	}
 }
 
-// FuzzParseParams: the canonical form is JSON, is its own canonical form, and
-// is accepted by a store.
+// FuzzParseParams tests that the canonical form is JSON, is its own canonical form, and is
+// accepted by a store.
 func FuzzParseParams(f *testing.F) {
 	for _, s := range []string{"", "{}", `{"a":[1.50,-0,"\ud800\u0000",{"b":null}]}`, `{"a":1,"a":2}`, `{"n":1e21}`} {
 		f.Add(s)

@@ -7,20 +7,19 @@ import (
 )
 
 const (
-	// applicationID marks a SQLite file as a cache of this program ("RFRC"),
-	// and is the number of the advisory lock under which Postgres tables are
-	// made.
+	// applicationID marks a SQLite file as a cache of this program ("RFRC"), and is the
+	// number of the advisory lock under which Postgres tables are created.
 	applicationID = 0x52465243
-	// sqliteVersion and postgresVersion are the schemas that this program reads
-	// and writes. A change of keyVersion or of digest changes them too.
+	// sqliteVersion and postgresVersion are the versions of the schemas that this program
+	// reads and writes. They must change if keyVersion or digest changes.
 	sqliteVersion   = 3
 	postgresVersion = 2
 )
 
-// An owner is an open store that claims keys: process tells that its process is
-// gone (see processGone), and expires (in SQLite milliseconds since 1970) changes
-// with every renewal of its lease. A claim is live while its owner's lease is. What is read
-// often stands before what may be long.
+// An owner is an open store that claims keys. process identifies its process (see
+// processGone), and expires (in SQLite milliseconds since 1970) changes with every renewal of
+// its lease. A claim is live as long as its owner's lease. Columns that are read often come
+// before those that may be long.
 var schema = []string{`
 CREATE TABLE refract_records (
 	key    bytea NOT NULL PRIMARY KEY,
@@ -39,7 +38,7 @@ CREATE TABLE refract_claims (
 	owner bigint NOT NULL
 ){rowless}`}
 
-// checkVersion refuses a cache of another version than the one that is known.
+// checkVersion returns an error if the schema version of a cache is not the known one.
 func checkVersion(name string, version, known int) error {
 	switch {
 	case version < 1:
@@ -54,11 +53,11 @@ func checkVersion(name string, version, known int) error {
 	return nil
 }
 
-// inspectSQLite reports whether a file is a cache that this program can use. An
-// empty database is none, and can become one.
+// inspectSQLite reports whether a file is a cache that this program can use. For an empty
+// database, which can become a cache, it returns false without an error.
 func (d *Database) inspectSQLite(ctx context.Context, in queryer) (made bool, err error) {
 	var id, version, objects int
-	// One statement is one snapshot: another process may be creating it.
+	// One statement reads one snapshot, in case another process is creating the cache.
 	err = d.each(ctx, in, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id AS a, pragma_user_version AS v`, nil, []any{&id, &version, &objects}, func() error { return nil })
 	switch {
@@ -72,7 +71,7 @@ func (d *Database) inspectSQLite(ctx context.Context, in queryer) (made bool, er
 	return true, checkVersion(d.name, version, sqliteVersion)
 }
 
-// makeSQLite makes the tables in a transaction, unless another process was first.
+// makeSQLite creates the tables in a transaction, unless another process was first.
 func (d *Database) makeSQLite(ctx context.Context, tx *sql.Tx) error {
 	made, err := d.inspectSQLite(ctx, tx)
 	if err != nil || made {
@@ -81,11 +80,10 @@ func (d *Database) makeSQLite(ctx context.Context, tx *sql.Tx) error {
 	return d.run(ctx, tx, append(schema, fmt.Sprintf("PRAGMA application_id = %d", applicationID), fmt.Sprintf("PRAGMA user_version = %d", sqliteVersion))...)
 }
 
-// inspectPostgres reports whether there are tables of a cache that this program
-// can use.
+// inspectPostgres reports whether there are tables of a cache that this program can use.
 func (d *Database) inspectPostgres(ctx context.Context, in queryer) (made bool, err error) {
 	var marked, others bool
-	// As a query it sees one snapshot, in which to_regclass does not look.
+	// A query reads one snapshot; to_regclass would not.
 	err = d.each(ctx, in, `SELECT count(*) FILTER (WHERE relname = 'refract_cache') > 0, count(*) FILTER (WHERE relname <> 'refract_cache') > 0
 		FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE nspname = ANY (current_schemas(false)) AND relname IN ('refract_cache', 'refract_answers', 'refract_records')`,
@@ -111,7 +109,7 @@ func (d *Database) inspectPostgres(ctx context.Context, in queryer) (made bool, 
 	return true, checkVersion(d.name, version, postgresVersion)
 }
 
-// makePostgres does as makeSQLite does.
+// makePostgres creates the tables in a transaction, unless another process was first.
 func (d *Database) makePostgres(ctx context.Context, tx *sql.Tx) error {
 	if err := d.run(ctx, tx, fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, applicationID)); err != nil {
 		return err

@@ -5,16 +5,16 @@ import (
 	"errors"
 )
 
-// Scores keeps blocks of scores in a store, under keys that the caller makes:
-// hashes of all that determines a block. The last block of a key counts.
+// Scores keeps blocks of scores in a store. The caller makes the keys, which are hashes of
+// everything that determines a block. A new block replaces the old one with its key.
 type Scores struct{ store Store }
 
-// NewScores returns the scores of a store.
+// NewScores returns the Scores in a store.
 func NewScores(s Store) *Scores { return &Scores{s} }
 
-// Get returns the blocks of keys: values[i] is that of keys[i], nil where there
-// is none, and empty where the block does not agree with its checksum. A database
-// that is damaged itself is an error that wraps [ErrCorrupt].
+// Get returns the blocks of keys. values[i] is the block of keys[i], nil if there is none,
+// and empty but not nil if the block does not match its checksum. Damage to the database
+// itself is an error that wraps [ErrCorrupt].
 func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err error) {
 	asked := make([]Key, len(keys))
 	for i, key := range keys {
@@ -25,7 +25,7 @@ func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err
 	if !errors.As(err, &damage) {
 		return values, err
 	}
-	// One damaged block is no reason to do without the others.
+	// Despite one damaged block, the others are returned.
 	values = make([][]byte, len(keys))
 	for i, key := range asked {
 		value, err := s.store.Get(ctx, []Key{key})
@@ -41,8 +41,7 @@ func (s *Scores) Get(ctx context.Context, keys [][32]byte) (values [][]byte, err
 	return values, nil
 }
 
-// Put stores values[i], which is not empty, under keys[i], all in one
-// transaction.
+// Put stores values[i], which must not be empty, under keys[i], all in one transaction.
 func (s *Scores) Put(ctx context.Context, keys [][32]byte, values [][]byte) error {
 	records := make([]Record, len(keys))
 	for i, key := range keys {

@@ -14,11 +14,11 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// opener opens stores over one and the same database.
+// opener opens stores on the same database.
 type opener func(t *testing.T, opts ...cache.Option) *cache.Database
 
-// runShared tests what a database does that processes share. fresh returns what
-// opens stores over a new, empty one.
+// runShared tests a database that processes share. fresh returns an opener for a new, empty
+// database.
 func runShared(t *testing.T, fresh func(t *testing.T) opener) {
 	for _, test := range []struct {
 		name string
@@ -43,21 +43,21 @@ func claimsOfTwo(t *testing.T, open opener) {
 	a.claim("1 2 3", "yes yes yes")
 	b.claim("2 4 1", "no yes no")
 	a.claim("1 4", "yes no")
-	// Put releases, but there is an answer then.
+	// Put releases the claim, but then there is an answer.
 	mustPut(t, sa, newEntry(1))
 	b.claim("1 2", "no no")
 	if got := mustGet(t, sb, newEntry(1).Request); got != newEntry(1).Answer {
 		t.Errorf("got %+v", got)
 	}
-	// An answer from elsewhere counts against the holder too.
+	// If another store puts the answer, the holder's claim is not granted again.
 	mustPut(t, sb, newEntry(3))
 	a.claim("3 2", "no yes")
 	a.release("2 9")
-	b.release("3") // of which nothing is left
+	b.release("3") // already released
 	b.claim("2", "yes")
 	a.claim("2", "no")
 	a.claim("5 6", "yes yes")
-	a.release("4") // another's
+	a.release("4") // claimed by another store
 	a.claim("4", "no")
 	if err := sa.Close(); err != nil {
 		t.Fatal(err)
@@ -75,8 +75,7 @@ func claimCancelled(t *testing.T, open opener) {
 	if err := sa.Release(ctx, keysOf(t, "1")); !errors.Is(err, context.Canceled) {
 		t.Errorf("Release = %v, want context.Canceled", err)
 	}
-	// Whatever the moment of the end, nothing stays claimed for long that was not
-	// granted.
+	// Whenever the context ends, no key stays claimed for long that was not granted.
 	for i := range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		keys := keysOf(t, strconv.Itoa(10+i))
@@ -104,7 +103,7 @@ func claimAbandoned(t *testing.T, open opener) {
 	sa, sb := open(t, cache.Lease(time.Second)), open(t, cache.Lease(time.Second))
 	claimer{t, sa}.claim("1 2", "yes yes")
 	claimer{t, sb}.claim("3", "yes")
-	time.Sleep(1200 * time.Millisecond) // it lives, and renews its lease
+	time.Sleep(1200 * time.Millisecond) // it is alive and renews its lease
 	claimer{t, sb}.claim("1", "no")
 	cache.Abandon(sa)
 	for {
@@ -117,15 +116,14 @@ func claimAbandoned(t *testing.T, open opener) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	// If it was not dead after all, it learns that the claims are lost, and
-	// its answer is welcome.
+	// If it was not dead after all, it finds out that its claims are lost, but its
+	// answers are still accepted.
 	claimer{t, sa}.claim("1 4", "no yes")
 	mustPut(t, sa, newEntry(1))
 	claimer{t, sb}.claim("1 4", "no no")
 }
 
-// releaseLater: what a caller who is gone could not release is released
-// nevertheless.
+// releaseLater tests that claims are released later if their caller's context ended before.
 func releaseLater(t *testing.T, open opener) {
 	sa, sb := open(t, cache.Lease(300*time.Millisecond)), open(t)
 	claimer{t, sa}.claim("1 2", "yes yes")
@@ -146,8 +144,8 @@ func releaseLater(t *testing.T, open opener) {
 	}
 }
 
-// askedOnce lets workers of two stores get the same answers by the rules: look,
-// claim, ask, store, or look again where another one asks.
+// askedOnce lets workers of two stores get the same answers by the rules: look up, claim,
+// ask, store; or look up again if another worker asks.
 func askedOnce(t *testing.T, open opener) {
 	stores := []*cache.Database{open(t), open(t)}
 	const keys, workers = 60, 8
@@ -173,8 +171,8 @@ func askedOnce(t *testing.T, open opener) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			// All workers of a store have keys of their own: one process has
-			// its own means to ask once.
+			// Workers of the same store have different keys, because a process
+			// has other means to ask only once.
 			for n := w / 2; n < keys; n += workers / 2 {
 				if err := get(stores[w%2], n); err != nil {
 					t.Errorf("worker %d, entry %d: %v", w, n, err)
@@ -221,7 +219,7 @@ func readOnly(t *testing.T, open opener) {
 	mustPut(t, s, newEntry(1))
 	r := open(t, cache.ReadOnly())
 	mustPut(t, s, newEntry(7))
-	for _, n := range []int{1, 7} { // a reader sees what others have stored since
+	for _, n := range []int{1, 7} { // a reader sees records that others have stored since
 		if got := mustGet(t, r, newEntry(n).Request); got != newEntry(n).Answer {
 			t.Errorf("got %+v", got)
 		}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -17,30 +18,28 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sqliteFile is the engine of a file.
+// sqliteFile is the engine of a SQLite file.
 //
-// Killing the process, at any moment and in any way, loses no record that is
-// committed. The log is not flushed to the disk at each commit, so a loss of
-// power or a crash of the operating system can take the last records with it;
-// the file stays sound. The file has companions named -wal and -shm while it
-// is in use.
+// Killing the process, at any moment and in any way, loses no committed record. The log is
+// not flushed to the disk at each commit, so a loss of power or a crash of the operating
+// system can lose the last records, but does not damage the file. While the file is in
+// use, it has companions named -wal and -shm.
 type sqliteFile struct {
 	*Database
 	abs      string
-	info     fs.FileInfo // of the file that was opened
+	info     fs.FileInfo // identifies the opened file
 	patience time.Duration
 }
 
-// openSQLite opens the cache in a file, which is created if it does not exist
-// and its folder does. The error wraps [errVersion] for a file of another
-// version, [errForeign] for another program's database, [ErrCorrupt]
-// for a damaged file or one that is no database, [errLocked], [errReadOnly],
-// [errFull], or [fs.ErrNotExist] for a missing folder (with [ReadOnly], a
-// missing file).
+// openSQLite opens the cache in a file. It creates a missing file, but not its folder. The
+// error wraps [errVersion] for a file of another version, [errForeign] for another
+// program's database, [ErrCorrupt] for a file that is damaged or not a database,
+// [errLocked], [errReadOnly], [errFull], or [fs.ErrNotExist] for a missing folder (with
+// [ReadOnly], a missing file).
 //
-// A loss of power, not of the process, may cost the records stored last. The
-// file does not belong on a network file system. No other code of the process
-// may open and close it while it is in use: on Unix that drops SQLite's locks.
+// A loss of power, but not a killed process, may lose the last records. The file should not
+// be on a network file system. No other code of the process may open and close it while it
+// is in use: on Unix that drops SQLite's locks.
 func openSQLite(ctx context.Context, path string, opts ...Option) (*Database, error) {
 	if err := CheckName(path); err != nil {
 		return nil, err
@@ -84,14 +83,14 @@ func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
 		err = fmt.Errorf("cache %s: %w: the database is empty", s.name, errForeign)
 	}
 	if err == nil {
-		// A column that is missing shows here, and not in the middle of the work.
+		// Find a missing column now, and not in the middle of the work.
 		err = s.run(ctx, s.readers, "SELECT key, kind, digest, value, about FROM refract_records LIMIT 0")
 	}
 	if err != nil || o.readOnly {
 		return err
 	}
-	// The log is carried over at 2 MB, so that a small disk holds it, and not more
-	// often, as records with random keys change the same pages of the index.
+	// The log is checkpointed at 2 MB: not later, so that it fits on a small disk, and not
+	// earlier, because records with random keys change the same index pages again.
 	mode = "rw&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(500)&_pragma=cache_size(-16000)"
 	if o.maxPages > 0 {
 		mode += fmt.Sprintf("&_pragma=max_page_count(%d)", o.maxPages)
@@ -99,17 +98,17 @@ func (s *sqliteFile) open(ctx context.Context, o options) (err error) {
 	if s.writers, err = s.connect(mode, 1); err != nil {
 		return err
 	}
-	// SQLite opens a file for reading only without a word where its mode asks for it.
+	// SQLite may silently have opened the file read-only.
 	tx, err := s.writers.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // it only tries
+	defer tx.Rollback() // this only tests whether writing is possible
 	return s.run(ctx, tx, fmt.Sprintf("PRAGMA user_version = %d", sqliteVersion))
 }
 
-// checkPath finds what SQLite would report badly, or would answer by creating
-// a file that nobody meant.
+// checkPath returns an error for paths that SQLite would report badly, or for which it
+// would create a file by mistake.
 func checkPath(path string, existing bool) error {
 	if path == "" {
 		return errors.New("no file is named")
@@ -135,8 +134,8 @@ func checkPath(path string, existing bool) error {
 	return nil
 }
 
-// prepare makes the file a cache, or finds that it is. It uses a connection of its
-// own, so that no later one can create a file.
+// prepare checks that the file is a cache, or makes it one. It uses a separate connection, so
+// that later connections cannot create a file.
 func (s *sqliteFile) prepare(ctx context.Context) (err error) {
 	db, err := s.connect("rwc", 1)
 	if err != nil {
@@ -157,16 +156,16 @@ func (s *sqliteFile) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // without effect after Commit
+	defer tx.Rollback() // has no effect after Commit
 	if err := s.makeSQLite(ctx, tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// setWAL turns the write-ahead log on. SQLite does not wait for a lock here,
-// so this does. Where the file system allows no such log, the rollback journal
-// stays, which is as safe and slower.
+// setWAL turns on the write-ahead log. SQLite does not wait for a lock here, so setWAL does.
+// If the file system allows no such log, the rollback journal stays, which is as safe but
+// slower.
 func (s *sqliteFile) setWAL(ctx context.Context, db *sql.DB) error {
 	for deadline := time.Now().Add(s.patience); ; {
 		err := s.run(ctx, db, "PRAGMA journal_mode = WAL")
@@ -188,8 +187,8 @@ func (s *sqliteFile) readOnlyMode(ctx context.Context) (string, error) {
 	if err == nil && wal.Size() > 0 {
 		return "ro", nil // another process is at work, or was killed
 	}
-	// A connection that may write cleans the companions away when it closes,
-	// and one that may not leaves them behind.
+	// A writable connection removes the companion files when it closes; a read-only one
+	// leaves them.
 	db, err := s.connect("rw", 1)
 	if err != nil {
 		return "", err
@@ -197,21 +196,21 @@ func (s *sqliteFile) readOnlyMode(ctx context.Context) (string, error) {
 	defer db.Close()
 	err = s.run(ctx, db, "SELECT count(*) FROM sqlite_schema")
 	if errors.Is(s.explain(ctx, "open", err), errReadOnly) {
-		// The companions cannot be created. Without a log nothing is amiss,
-		// but SQLite reads the file only if told that nobody changes it.
+		// The companion files cannot be created. The file is complete without a log, but
+		// SQLite reads it only if told that nobody changes it.
 		return "ro&immutable=1", nil
 	}
 	return "rw", err
 }
 
-// connect returns a pool of at most so many connections. It opens none yet.
+// connect returns a pool with at most this number of connections. It opens none yet.
 func (s *sqliteFile) connect(mode string, connections int) (*sql.DB, error) {
 	path := filepath.ToSlash(s.abs)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a Windows volume
 	}
-	// A pragma that may wait for a lock does not stand here, where it would not
-	// be given the caller's context.
+	// Pragmas that may wait for a lock are not set here, because they would not get the
+	// caller's context.
 	db, err := sql.Open("sqlite", fmt.Sprintf("%s?mode=%s&_txlock=immediate&_error_rc=1&_pragma=busy_timeout(%d)&_pragma=trusted_schema(0)",
 		&url.URL{Scheme: "file", OmitHost: true, Path: path}, mode, s.patience.Milliseconds()))
 	if err != nil {
@@ -222,18 +221,24 @@ func (s *sqliteFile) connect(mode string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-func (s *sqliteFile) text(statement string) string { return sqliteWords.Replace(statement) }
+func (s *sqliteFile) text(statement string) string {
+	return numbered.ReplaceAllLiteralString(sqliteWords.Replace(statement), "?")
+}
 
-var sqliteWords = strings.NewReplacer("refract_", "", "$", "?", "bytea", "BLOB", "bigint", "INTEGER", "timestamptz", "INTEGER",
+// numbered are parameters. They come in the order of their numbers, which SQLite counts
+// itself: it would look for each that has one in a list of all.
+var numbered = regexp.MustCompile(`\$[0-9]+`)
+
+var sqliteWords = strings.NewReplacer("refract_", "", "bytea", "BLOB", "bigint", "INTEGER", "timestamptz", "INTEGER",
 	"{strict}", " STRICT", "{rowless}", " STRICT, WITHOUT ROWID",
-	"{later}", "CAST((unixepoch('subsec') + ?3) * 1000 AS INTEGER)")
+	"{later}", "CAST((unixepoch('subsec') + ?) * 1000 AS INTEGER)")
 
 func (s *sqliteFile) try(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 func (s *sqliteFile) lock(bool) string                                             { return "" }
 func (s *sqliteFile) isolation() sql.IsolationLevel                                { return sql.LevelDefault }
 
-// committed notices that records are written to a file that has lost its name, and
-// would be gone with this process.
+// committed returns an error if the file was removed or replaced: its records would be lost
+// when this process ends.
 func (s *sqliteFile) committed() error {
 	info, err := os.Stat(s.abs)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// filled returns a cache file at rest with n entries.
+// filled returns a closed cache file with n entries.
 func filled(t testing.TB, n int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "answers.db")
@@ -38,7 +38,7 @@ func filled(t testing.TB, n int) string {
 	return file
 }
 
-// execute runs statements on a file as another program would.
+// execute runs statements on a file like another program.
 func execute(t testing.TB, file string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -53,7 +53,7 @@ func execute(t testing.TB, file string, statements ...string) {
 	}
 }
 
-// names lists a folder.
+// names lists the files in a folder.
 func names(t testing.TB, dir string) string {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -82,7 +82,7 @@ func wantError(t testing.TB, err, kind error, parts ...string) {
 
 func TestOpenRefusesPaths(t *testing.T) {
 	for _, test := range []struct {
-		name, path string // below a folder that holds the folder "sub"
+		name, path string // relative to a folder that contains the folder "sub"
 		readOnly   bool
 		kind       error // nil for any
 		want       string
@@ -200,7 +200,7 @@ func TestFull(t *testing.T) {
 	if len(stored) == 0 {
 		t.Fatal("nothing could be stored at all")
 	}
-	// Of many that come together, those that fit are stored.
+	// Of many concurrent entries, those that fit are stored.
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
@@ -223,7 +223,7 @@ func TestFull(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = open(t, file) // with space again
+	s = open(t, file) // now there is space again
 	if err := putEntry(t.Context(), s, big(99)); err != nil {
 		t.Error(err)
 	}
@@ -268,8 +268,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A clock that is set a day forward takes no claim from a process that lives, and one that
-// is set a day back keeps none for a process that is gone.
+// Setting the clock a day forward takes no claim from a living process; setting it a day back
+// keeps no claim of a dead process alive.
 func TestClaimsWhenTheClockIsSet(t *testing.T) {
 	for name, days := range map[string]int{"forward": 1, "back": -1} {
 		t.Run(name, func(t *testing.T) {

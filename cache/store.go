@@ -9,18 +9,18 @@ import (
 
 // Kinds of records.
 const (
-	// answerRecord is the kind of answers, which [Answers] reads and writes.
+	// answerRecord is the kind of the records of [Answers].
 	answerRecord = "answer"
-	// scoreRecord is the kind of scores, which [Scores] reads and writes.
+	// scoreRecord is the kind of the records of [Scores].
 	scoreRecord = "score"
 )
 
-// Record is what a store keeps under a key.
+// Record is a value in a store, with its key and kind.
 type Record struct {
 	Key  Key
 	Kind string // never ""
-	// About is what the Value is of, and the Key is its SHA-256. Get does not
-	// read it. It is nil where the record need not tell.
+	// About is what the Value belongs to, such as a request; the Key is its SHA-256. Get
+	// does not read it. It is nil if the record need not contain it.
 	About []byte
 	Value []byte // never empty
 }
@@ -28,36 +28,34 @@ type Record struct {
 // Store maps keys to records of bytes. Implementations are safe for concurrent
 // use.
 type Store interface {
-	// Get returns the values of keys, some of which may be equal: values[i]
-	// belongs to keys[i], and is nil where there is none. The caller does not
-	// change them. An error comes without values.
+	// Get returns the values of keys, some of which may be equal. values[i] belongs to
+	// keys[i], and is nil if there is none. Callers must not change them. With an error Get
+	// returns no values.
 	Get(ctx context.Context, keys []Key) (values [][]byte, err error)
-	// Records yields the records of a kind, "" for all, in the order of their
-	// keys. A damaged record comes with a [*damageError], after which the
-	// sequence goes on; it ends after any other error.
+	// Records yields the records of a kind, "" for all, in the order of their keys. A
+	// damaged record yields a [*damageError], after which the sequence continues; it ends
+	// after any other error.
 	Records(ctx context.Context, kind string) iter.Seq2[Record, error]
 
-	// Put stores records in one transaction, unless their keys have values:
-	// the first value of a key stays. It returns the values that count. When
-	// Put returns nil, the records are as durable as the store can make them;
-	// when it returns an error, some may still have been stored.
+	// Put stores records in one transaction. The first value of a key stays, whatever is
+	// put later. Put returns the stored values. When the error is nil, the records are as
+	// durable as the store can make them; otherwise some may still have been stored.
 	Put(ctx context.Context, records ...Record) (values [][]byte, err error)
-	// Replace stores records in one transaction, over those of the same keys.
+	// Replace stores records in one transaction, replacing those with the same keys.
 	Replace(ctx context.Context, records ...Record) error
 
-	// Claim says for each key whether the caller may make the value: there is
-	// none, and nobody else holds a live claim. The claim of a process that
-	// died expires; an own claim is granted again. Whoever is not granted a
-	// key looks for the value, and claims again, a little later. The holder of
-	// a claim is the open store: all that use it are one.
+	// Claim says for each key whether the caller may make the value: it has none, and
+	// nobody else holds a live claim. Claims of a dead process expire; a store's own claim
+	// is granted again. A caller that is not granted a key should look for the value, and
+	// claim again, a little later. Claims belong to the open store, not to its single users.
 	Claim(ctx context.Context, keys []Key) (granted []bool, err error)
-	// Release gives claims up without a value. Put releases the claims of its
-	// keys, and closing the store all of them. A key that is not claimed is no
+	// Release releases claims without storing a value. Put releases the claims of its
+	// keys, and closing the store releases all. Releasing a key that is not claimed is not an
 	// error.
 	Release(ctx context.Context, keys []Key) error
 }
 
-// checkRecords refuses what no store keeps.
+// checkRecords returns an error for records that no store keeps.
 func checkRecords(records []Record) error {
 	for i := range records {
 		switch r := &records[i]; {
@@ -70,8 +68,8 @@ func checkRecords(records []Record) error {
 	return nil
 }
 
-// digest is the checksum of a record: it covers the kind, the value and the
-// key, which covers what the record is about.
+// digest returns the checksum of a record. It covers the kind, the value and the key, and
+// through the key what the record is about.
 func digest(kind string, key Key, value []byte) [sha256.Size]byte {
 	h := sha256.New()
 	var enc encoding
@@ -81,13 +79,13 @@ func digest(kind string, key Key, value []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// row is a record as a database has it.
+// row is a record as stored in a database.
 type row struct {
 	kind                      string
 	key, digest, value, about []byte
 }
 
-// record returns the record. A *damageError says what is wrong with it.
+// record verifies a row and returns its record, or a *damageError.
 func (r *row) record(store string) (Record, error) {
 	record := Record{Kind: r.kind, Value: r.value}
 	if len(r.about) > 0 {
@@ -109,11 +107,11 @@ func (r *row) record(store string) (Record, error) {
 	return record, &damageError{Store: store, Key: fmt.Sprintf("%x", r.key), What: what}
 }
 
-// damageError says that a record does not agree with its key or its checksum.
-// It is an [ErrCorrupt].
+// damageError says that a record does not match its key or its checksum. It wraps
+// [ErrCorrupt].
 type damageError struct {
 	Store string
-	Key   string // as stored, in hexadecimal digits, which may itself be damaged
+	Key   string // as stored, in hexadecimal digits; may itself be damaged
 	What  string
 }
 
@@ -124,7 +122,7 @@ func (e *damageError) Error() string {
 // Unwrap returns ErrCorrupt.
 func (e *damageError) Unwrap() error { return ErrCorrupt }
 
-// salvage says what to do about a damaged cache that opens.
+// salvage says what to do about a damaged cache that can still be opened.
 func salvage(name string) string {
 	return fmt.Sprintf("see `refract cache verify %[1]s`; `refract cache export %[1]s -o sound.jsonl` saves what is sound, and `refract cache import NEW sound.jsonl` makes a new cache of it", name)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// The bytes of a file stay: testdata/version3.sqlite is one that an earlier program
-// wrote, with the entries of version3.jsonl.
+// Files of earlier programs can be read: testdata/version3.sqlite is one with the entries of
+// version3.jsonl.
 func TestStoredBefore(t *testing.T) {
 	entries, err := os.ReadFile(filepath.Join("testdata", "version3.jsonl"))
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// runSuite is the conformance suite of cache.Store, which every implementation
-// passes. Open returns a new, empty store; it registers its own clean-up.
+// runSuite is the conformance suite of cache.Store, which every implementation must pass.
+// open returns a new, empty store and registers its clean-up.
 func runSuite(t *testing.T, open func(t *testing.T) cache.Store) {
 	for _, test := range []struct {
 		name string
@@ -40,7 +40,7 @@ func runSuite(t *testing.T, open func(t *testing.T) cache.Store) {
 	}
 }
 
-// newEntry returns a sound entry that differs for every n.
+// newEntry returns a valid entry that differs for every n.
 func newEntry(n int) cache.Entry {
 	return cache.Entry{
 		Request: cache.Request{
@@ -73,7 +73,7 @@ func getAnswer(ctx context.Context, s cache.Store, key cache.Key) (cache.Answer,
 	return answers[0], found[0], nil
 }
 
-// verified wants a number of records without a problem.
+// verified wants this number of records and no problem.
 func verified[N int | int64](t testing.TB, s *cache.Database, want N) {
 	t.Helper()
 	if n, problems, err := s.Verify(t.Context()); err != nil || n != int64(want) || len(problems) > 0 {
@@ -124,7 +124,7 @@ func suiteExact(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// firstStays: Put returns the first answer, be it missing, as Get does.
+// suiteFirstStays tests that Put and Get return the first answer, even if it is missing.
 func suiteFirstStays(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	for i, change := range []func(first *cache.Entry){
@@ -196,14 +196,14 @@ func suiteCancelled(t *testing.T, open func(*testing.T) cache.Store) {
 	if err := putEntry(ctx, s, newEntry(2)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put = %v, want context.Canceled", err)
 	}
-	mustGet(t, s, newEntry(1).Request) // the store works on
+	mustGet(t, s, newEntry(1).Request) // the store still works
 	mustPut(t, s, newEntry(2))
 	mustGet(t, s, newEntry(2).Request)
 }
 
-// suiteConcurrent puts the same entries from several goroutines, each with answers of
-// its own, and reads them all: what was stored before is found, and one answer
-// of each counts for everybody.
+// suiteConcurrent puts entries for the same requests from several goroutines, each with
+// different answers, and reads them all: stored entries are found, and everybody gets the
+// same answer to a request.
 func suiteConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	answers := cache.NewAnswers(open(t))
 	const goroutines, n = 8, 40
@@ -241,7 +241,7 @@ func suiteConcurrent(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// suiteRecords compares the records of the store with a map, under few keys.
+// suiteRecords compares the store, with few different keys, to a map.
 func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	want := make(map[cache.Key]cache.Record)
@@ -319,7 +319,7 @@ func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// suiteScores compares blocks with those that were stored last.
+// suiteScores tests that the last stored blocks are returned.
 func suiteScores(t *testing.T, open func(*testing.T) cache.Store) {
 	s := cache.NewScores(open(t))
 	const n = 600
@@ -344,7 +344,7 @@ func suiteScores(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 }
 
-// suiteClaims of a store that nobody else uses are granted where there is no value.
+// suiteClaims tests that a store without other users grants every key that has no value.
 func suiteClaims(t *testing.T, open func(*testing.T) cache.Store) {
 	s := open(t)
 	key := func(n int) cache.Key { return newEntry(n).Request.Key() }

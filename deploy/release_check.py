@@ -24,13 +24,13 @@ dist, pages = clone / "dist", clone / "pages"
 
 
 def want(what: str, ok: bool) -> None:
-    """Fail where something does not hold."""
+    """Fail unless a condition holds."""
     if not ok:
         raise SystemExit(f"release_check: {what}")
 
 
 def content(archive: Path) -> dict[str, bytes]:
-    """Read the files of an archive; a program must be executable where that is told."""
+    """Read the files of an archive; a program must be executable if the format can say so."""
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as z:
             return {n: z.read(n) for n in z.namelist()}

@@ -9,25 +9,25 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// Verdicts of an Expander, beside those of package check.
+// Verdicts of an Expander, in addition to those of package check.
 const (
-	// Failed: the model gave no answer, for a reason that lies in the request.
+	// Failed: the model gave no answer because of the request.
 	Failed = "failed"
-	// NotEquivalent: the judge says that the meaning is another one.
+	// NotEquivalent: the judge says that the meaning was changed.
 	NotEquivalent = "not-equivalent"
 	// NotUnicode: the answer is invalid UTF-8 or has half of a surrogate pair.
 	NotUnicode = "not-unicode"
 	// NotJSON: the answer is not the JSON object that was asked for.
 	NotJSON = "not-json"
-	// Unjudged: the judge was asked twice, and gave no verdict.
+	// Unjudged: the judge was asked twice and gave no verdict.
 	Unjudged = "unjudged"
 )
 
-// judgedBy begins the detail of a verdict that a judge gave. An accepted variant with it is
-// one that the checks had found unlike its reference.
+// judgedBy begins the detail of a judge's verdict. An accepted variant has it if the checks
+// had found it unlike its reference.
 const judgedBy = "judged by "
 
-// class says what is wrong with an answer on its face, if anything.
+// class says what is visibly wrong with an answer, if anything.
 type class uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	cut
 	blocked
 	empty
-	broken // not Unicode
+	broken // invalid Unicode
 )
 
 func classify(a *cache.Answer) class {
@@ -52,9 +52,8 @@ func classify(a *cache.Answer) class {
 	return whole
 }
 
-// unchecked is the result for an answer that nobody judges. What is withheld
-// or blank becomes a missing text: as an empty reference it would be scored
-// like any other.
+// unchecked returns the result for an answer without checks. A withheld or blank text
+// becomes a missing one, because an empty reference would be scored like any other.
 func unchecked(a *cache.Answer) check.Result {
 	switch classify(a) {
 	case blocked, empty:
@@ -63,12 +62,12 @@ func unchecked(a *cache.Answer) check.Result {
 	return check.Result{Text: strings.TrimSpace(a.Text), HasText: true}
 }
 
-// checked is an answer as the checks take it.
+// checked converts an answer for package check.
 func checked(reference int, a *cache.Answer, form string) check.Answer {
 	return check.Answer{Field: form != "", Reference: reference, Raw: a.Text, HasText: a.HasText, Finish: a.FinishReason}
 }
 
-// variant makes of an answered request what a segment shows.
+// variant converts an answered request to a variant of the segment.
 func (x *Expander) variant(j *job, a *asked) refract.Variant {
 	c, f := &j.cells[a.cell], &x.forms[a.form]
 	v := refract.Variant{

@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// Two who share a cache file, and each other's requests, ask for each answer
-// once between them, and both have all of them.
+// Two expanders that share a cache file and have the same requests ask for each answer
+// once between them, and both get all answers.
 func TestSharedCache(t *testing.T) {
 	file := cacheFile(t)
 	var mu sync.Mutex
@@ -68,7 +68,7 @@ func TestSharedCache(t *testing.T) {
 	}
 }
 
-// What a run has claimed and not asked for is free when it ends.
+// Claims that a run did not use are released when it ends.
 func TestClaimsAreReleased(t *testing.T) {
 	file := cacheFile(t)
 	first := openSQLite(t, file)
@@ -79,7 +79,7 @@ func TestClaimsAreReleased(t *testing.T) {
 	if _, _, err := run(t.Context(), newExpander(t, cfg), numbered(3)); err == nil {
 		t.Fatal("no error")
 	}
-	// The first store stays open, and its claims would live as long.
+	// The first store stays open; claims not released would live as long.
 	cfg.Store, cfg.Client = openSQLite(t, file), completer(echo)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()

@@ -7,14 +7,13 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// complete asks for as many further samples as a segment lacks of
-// Config.Complete accepted variants. Prompts that gave this segment what it
-// accepted come first, of equals those that were asked least: the choice
-// depends on the answers alone.
+// complete asks for as many more samples as the segment needs to reach Config.Complete
+// accepted variants. It prefers prompts whose answers were accepted for this segment, and
+// among equals those asked least, so that the choice depends only on the answers.
 func (x *Expander) complete(j *job) {
 	lack := x.cfg.Complete - j.accepted()
 	if lack <= 0 || j.rounds == x.cfg.Rounds || j.mute {
-		return // a judge that gives no verdict has more answers bought for nothing
+		return // without a verdict of the judge, more answers would be paid for in vain
 	}
 	j.rounds++
 	for range lack {
@@ -31,13 +30,12 @@ func (x *Expander) complete(j *job) {
 	}
 }
 
-// goesOn reports whether answers of a segment are there already, to be
-// completed.
+// goesOn reports whether the segment has answers already and only needs to be completed.
 func (x *Expander) goesOn(seg *refract.Segment) bool {
 	return x.cfg.Complete > 0 && x.expandedBefore(seg) != nil
 }
 
-// recall makes a cell what it was when its answers were judged.
+// recall restores a cell's counts from the variants that the segment already has.
 func (j *job) recall(c *cell) {
 	c.wanted = 0
 	for i, v := range slices.Concat(j.seg.Variants, j.seg.Rejected) {
@@ -51,19 +49,19 @@ func (j *job) recall(c *cell) {
 	}
 }
 
-// before reports whether the next sample of a cell is more likely to be
-// accepted than that of another one.
+// before reports whether the next sample of c is more likely to be accepted than the next
+// sample of d.
 func (c *cell) before(d *cell) bool {
 	p, q := (c.accepted+c.recalled+1)*(d.samples+2), (d.accepted+d.recalled+1)*(c.samples+2)
 	return p > q || p == q && c.samples < d.samples
 }
 
-// accepted is how many variants with a text the segment has by now.
+// accepted returns the number of accepted variants with a text so far.
 func (j *job) accepted() int {
 	return selection.Usable(j.seg) + j.found()
 }
 
-// found is how many of them this run has accepted.
+// found returns how many of them this run accepted.
 func (j *job) found() (n int) {
 	for i := range j.cells {
 		n += j.cells[i].accepted
@@ -71,7 +69,7 @@ func (j *job) found() (n int) {
 	return n
 }
 
-// wanted is how many variants a run is to add to the segment.
+// wanted returns how many variants this run should add to the segment.
 func (j *job) wanted() int {
 	n := 0
 	for i := range j.cells {

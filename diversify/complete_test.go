@@ -19,15 +19,15 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// forgetful answers some requests with the reference itself, by the prompt and
-// the sample.
+// forgetful answers some requests with the reference itself, depending on prompt and
+// sample.
 type forgetful struct {
 	mu     sync.Mutex
-	copies int // in 100
+	copies int // percent of requests
 	asked  map[string]int
 }
 
-// drawn is a number below n that looks random, and depends on the words alone.
+// drawn returns a pseudorandom number below n that depends only on the words.
 func drawn(n int, words ...any) int {
 	sum := sha256.Sum256([]byte(fmt.Sprint(words...)))
 	return int(binary.LittleEndian.Uint32(sum[:])) % n
@@ -45,8 +45,8 @@ func (f *forgetful) Complete(_ context.Context, r llm.Request) (llm.Response, er
 	return llm.Response{Text: text, HasText: true, FinishReason: "stop", PromptTokens: 10, CompletionTokens: 5}, nil
 }
 
-// Whatever the answers: a segment is complete, or was asked in all rounds; no
-// request is made twice; and a run over what is stored gives the same.
+// With any answers, a segment ends up complete or was asked in all rounds, no request is
+// made twice, and a run over the stored answers gives the same result.
 func TestComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := &forgetful{copies: rapid.IntRange(0, 100).Draw(t, "copies"), asked: map[string]int{}}
@@ -94,8 +94,8 @@ func TestComplete(t *testing.T) {
 	})
 }
 
-// A segment that lost variants to people or a judge is asked for others, whose
-// requests are new ones; a plan finds the same.
+// For a segment whose variants people or a judge rejected, new requests are made, and Plan
+// finds the same requests.
 func TestCompleteGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := &forgetful{copies: rapid.IntRange(0, 60).Draw(t, "copies"), asked: map[string]int{}}
@@ -121,7 +121,7 @@ func TestCompleteGoesOn(t *testing.T) {
 			}
 			s.Variants = s.Variants[n:]
 		}
-		cfg.Store = cache.NewMemory() // what was asked is not asked again, whoever has it
+		cfg.Store = cache.NewMemory() // requests are not repeated even if the store has lost the answers
 		x, err := diversify.New(cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// The sampling parameters of Div-Ref (section 4.1.3), and defaults of Config.
+// Sampling parameters of Div-Ref (section 4.1.3), and defaults of Config.
 const (
 	PaperTemperature = 1.0
 	PaperTopP        = 0.9
@@ -25,72 +25,72 @@ const (
 	DefaultRounds    = 10
 )
 
-// Config says how references are expanded.
+// Config configures how references are expanded.
 type Config struct {
-	Prompts []Prompt // at least one; names and texts must differ
+	Prompts []Prompt // at least one; no two may have the same name or text
 	Samples int      // variants per prompt; 0 means DefaultSamples
 
 	Model    string
 	Revision string       // of the model's weights, for the store and the variants; may be ""
 	Endpoint llm.Endpoint // the Client's; "" means llm.Chat
-	// Temperature is at least 0, and 0 is greedy decoding, not a default; the
-	// paper has PaperTemperature.
+	// Temperature is at least 0. 0 means greedy decoding, not a default; the paper uses
+	// PaperTemperature.
 	Temperature float64
-	// TopP is in [0, 1]; 0 is no default either; the paper has PaperTopP.
+	// TopP is in [0, 1]. 0 is not a default either; the paper uses PaperTopP.
 	TopP float64
-	// Omit names parameters that are not sent (llm.ParamTemperature, llm.ParamTopP), and
-	// Chosen those that are sent also where the model refuses them; others are then left out.
+	// Omit names parameters that are not sent (llm.ParamTemperature, llm.ParamTopP).
+	// Chosen names those that are sent even if the model refuses them; other parameters
+	// that it refuses are left out.
 	Omit, Chosen []string
 	MaxTokens    int // bounds an answer; 0 means DefaultMaxTokens
-	// Extra holds further fields of the request's body, such as "seed". They
-	// are part of what determines an answer.
+	// Extra holds more fields for the request's body, such as "seed". They are part of
+	// the key of a stored answer.
 	Extra map[string]any
 	Form  Form // "" means FormText
-	// Probe finds out for FormAuto what the server gives; nil means the Client.
+	// Probe is asked by FormAuto to find out what the server supports; nil means the Client.
 	Probe ask.Completer
-	// FormFound, if not nil, is told once of that: nil is JSON, and an error why
-	// it is not.
+	// FormFound, if not nil, is called once with the finding: nil if the server gives
+	// JSON, otherwise the reason why it does not.
 	FormFound func(why error)
 
-	// Check judges answers: those it rejects become Rejected, with their
-	// verdicts. If it is nil, every answer becomes a variant without a verdict.
+	// Check judges answers. Those that it rejects become Rejected with a verdict. If it
+	// is nil, every answer becomes a variant without a verdict.
 	Check *check.Checker
-	// Equivalence, if not nil, asks a model whether the answers that Check
-	// accepted, or found unlike their reference, mean what it does. It needs Check.
+	// Equivalence, if not nil, asks a model whether answers keep the meaning of their
+	// reference: those that Check accepted or found unlike it. It needs Check.
 	Equivalence *Equivalence
-	// Plant is in how many segments the judge is shown a changed answer, which it is to
-	// find, and another reference by people, which it is not to. They are spread evenly
-	// over Segments segments, or are the first ones where that is 0.
+	// Plant is the number of segments in which the judge is also shown a changed answer,
+	// which it should flag, and another human reference, which it should not. They are
+	// spread evenly over Segments segments; if that is 0, the first segments are taken.
 	Plant, Segments int
-	// Resample is how often a rejected answer is asked for again, with the next
-	// sample index. Greedy decoding would give the same answer, so that it has
-	// no effect where Temperature is 0.
+	// Resample is how often a rejected answer is asked for again, with the next sample
+	// index. It has no effect if Temperature is 0, because greedy decoding would give
+	// the same answer.
 	Resample int
-	// Complete, if it is not 0, is how many accepted variants every segment is
-	// to have, those that it came with among them. When all else is asked, a
-	// segment that has fewer is asked for as many more as it lacks, up to Rounds
-	// times (0 means DefaultRounds). A segment that has been expanded before is
-	// asked for these alone, with the next sample indices. It needs Check, and a
-	// Temperature above 0.
+	// Complete, if not 0, is the number of accepted variants that every segment should
+	// have, including those it came with. After all other requests, the missing variants
+	// are asked for, in up to Rounds rounds (0 means DefaultRounds). For a segment that
+	// was expanded before only these are asked for, with the next sample indices. It
+	// needs Check and a Temperature above 0.
 	Complete, Rounds int
-	// Enlarge is how often an answer that MaxTokens has cut is asked for again
-	// with twice the room.
+	// Enlarge is how often an answer that MaxTokens cut is asked for again, with twice
+	// as many tokens.
 	Enlarge int
-	// Config says where answers come from. Each failure that it tolerates gives
-	// a Rejected variant with the verdict Failed.
+	// Config says where answers come from. Each tolerated failure becomes a Rejected
+	// variant with the verdict Failed.
 	ask.Config
 
-	// Observe, if not nil, is told of the progress of Expand: after each answer
-	// of a call and each segment that leaves. It is called from one goroutine at
-	// a time, which waits for it, and must not use the Expander.
+	// Observe, if not nil, is called with the progress of Expand: after each answer of a
+	// call and after each yielded segment. Calls never overlap. It should return quickly
+	// and must not use the Expander.
 	Observe func(Progress)
 }
 
-// Expander expands references. It is safe for concurrent use: all uses share
-// its bound on calls, and calls in flight.
+// Expander expands references. It is safe for concurrent use; all uses share the bound
+// on calls and the calls in flight.
 type Expander struct {
 	cfg   Config
-	forms []form // that are looked up, the first one first
+	forms []form // to look up, in this order
 	judge *judge // nil without Config.Equivalence
 	asker *ask.Asker
 
@@ -101,7 +101,7 @@ type Expander struct {
 	observing sync.Mutex
 }
 
-// New returns an Expander, or why the configuration cannot work.
+// New returns an Expander, or an error if the configuration cannot work.
 func New(cfg Config) (*Expander, error) {
 	cfg.Prompts = slices.Clone(cfg.Prompts)
 	cfg.Extra = maps.Clone(cfg.Extra)
@@ -129,7 +129,7 @@ func New(cfg Config) (*Expander, error) {
 	return x, nil
 }
 
-// room is the bound on an answer that has been enlarged n times.
+// room returns the token limit of an answer that was enlarged n times.
 func (x *Expander) room(n int) int { return x.cfg.MaxTokens << n }
 
 func (c *Config) check() error {
@@ -178,10 +178,10 @@ func (c *Config) check() error {
 	return nil
 }
 
-// maxEnlarge keeps the room of an answer within reason: 64 times.
+// maxEnlarge bounds the token limit of an answer to 64 times MaxTokens.
 const maxEnlarge = 6
 
-// kind is the name of an endpoint in the store.
+// kind returns the name of an endpoint in the store.
 func kind(e llm.Endpoint) string {
 	if e == llm.Completions {
 		return cache.KindCompletions

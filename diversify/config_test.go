@@ -36,7 +36,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// The settings reach the server as they are.
+// The settings reach the server unchanged.
 func TestSettings(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -13,36 +13,36 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Counts checks the answers of segments that exist, and counts the verdicts. What
-// it counted may be stored as JSON, and merged.
+// Counts checks the existing answers of segments again and counts the verdicts. The counts
+// can be stored as JSON and merged.
 type Counts struct {
 	Segments   int
-	References int // that are there
+	References int // not missing
 	Answers    int
 	Without    int // segments without an answer
 	Accepted   int
-	Fewest     int // accepted answers of a segment that has answers
+	Fewest     int // least number of accepted answers in a segment with answers
 
 	Signature string   // of the checks
-	Makes     []string // the verdicts that they may give
-	Cleans    []string // the cleaning steps
-	Others    []string // verdicts that no check gives
+	Makes     []string // verdicts that the checks may give
+	Cleans    []string // cleaning steps
+	Others    []string // other verdicts
 	ByVerdict map[string]*Count
 	ByStep    map[string]*Count
-	ByAlarm   map[string]*Count  // by kind, of accepted answers
-	Worded    int                // accepted answers in a language whose words alarms know
+	ByAlarm   map[string]*Count  // by kind, for accepted answers
+	Worded    int                // accepted answers in a language with word lists for alarms
 	Diversity *measure.Diversity // of accepted answers
 
-	checker *check.Checker // nil of what was stored
+	checker *check.Checker // nil in counts read from JSON
 }
 
-// Count is how often one verdict was given, or one cleaning step changed a text.
+// Count counts how often a verdict was given, or how often a cleaning step changed a text.
 type Count struct {
 	Answers, Segments int
-	last              int // the number of the last segment that was counted
+	last              int // number of the last counted segment
 }
 
-// NewCounts counts what a Checker finds.
+// NewCounts returns Counts of the verdicts of a Checker.
 func NewCounts(c *check.Checker) *Counts {
 	makes := []string{check.Accepted}
 	for _, r := range check.Reasons() {
@@ -56,9 +56,9 @@ func NewCounts(c *check.Checker) *Counts {
 	}
 }
 
-// Add checks the variants of a segment and what was rejected before, and returns a
-// copy of the segment with the verdicts. A person's decision stays, and so does a
-// verdict that no check gives, such as a judge's.
+// Add checks the variants and rejected answers of a segment again, and returns a copy of
+// the segment with the new verdicts. It keeps people's decisions and verdicts that do not
+// come from checks, such as a judge's.
 func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 	n.Segments++
 	for _, r := range s.References {
@@ -113,7 +113,7 @@ func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 	return &out
 }
 
-// judge gives a variant its verdict.
+// judge sets the verdict of a variant.
 func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Variant) {
 	origin := refract.Origin{}
 	if v.Origin != nil {
@@ -144,16 +144,16 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	}
 }
 
-// Measure counts alarms by vectors too, which Alarm raises.
+// Measure includes alarms by vectors in the counts. Alarm raises them.
 func (n *Counts) Measure() { n.ByAlarm[alarm.Embedding] = &Count{} }
 
-// Alarm raises another alarm about an accepted variant of the segment that was added last.
+// Alarm adds an alarm to an accepted variant of the segment that was added last.
 func (n *Counts) Alarm(v *refract.Variant, kind, what string) {
 	v.Alarms = append(v.Alarms, kind+": "+what)
 	n.count(n.ByAlarm, kind)
 }
 
-// texts are those of references, "" where one is missing.
+// texts returns the texts of references, "" for a missing one.
 func texts(references []refract.Text) []string {
 	out := make([]string, len(references))
 	for i, r := range references {
@@ -162,8 +162,8 @@ func texts(references []refract.Text) []string {
 	return out
 }
 
-// refuse has a segment's judge remember what a person or another model has
-// rejected, so that an equal answer does not come back.
+// refuse makes judge reject answers that equal one that a person or another model has
+// rejected.
 func refuse(judge *check.Segment, s *refract.Segment) {
 	for _, v := range slices.Concat(s.Variants, s.Rejected) {
 		switch {
@@ -176,9 +176,9 @@ func refuse(judge *check.Segment, s *refract.Segment) {
 	}
 }
 
-// setAside has a segment's judge know what a selection left out, so that what
-// repeats it stays a duplicate. The variants come first: of equal texts the one
-// that was selected stays.
+// setAside makes judge treat answers that a selection left out like accepted ones, so that
+// their repetitions stay duplicates. Variants come first, so that of equal texts the
+// selected one stays.
 func setAside(judge *check.Segment, s *refract.Segment) {
 	for _, v := range s.Rejected {
 		if v.Verdict == selection.NotSelected && v.Text.Valid {
@@ -187,14 +187,14 @@ func setAside(judge *check.Segment, s *refract.Segment) {
 	}
 }
 
-// other notes a verdict that no check gives.
+// other notes a verdict that does not come from checks.
 func (n *Counts) other(verdict string) {
 	if !slices.Contains(n.Others, verdict) {
 		n.Others = append(n.Others, verdict)
 	}
 }
 
-// count counts an answer of the segment.
+// count counts an answer of the current segment.
 func (n *Counts) count(to map[string]*Count, name string) {
 	c := to[name]
 	if c == nil {
@@ -208,9 +208,9 @@ func (n *Counts) count(to map[string]*Count, name string) {
 	}
 }
 
-// Table shows the counts: the verdicts that could be given, in the order of the
-// checks, the others that were there, the alarms about accepted answers, how many
-// answers each cleaning step changed, and how different the accepted answers of a segment are.
+// Table shows the counts: all verdicts of the checks in their order, other verdicts, alarms on
+// accepted answers, how many answers each cleaning step changed, and the diversity of
+// accepted answers.
 func (n *Counts) Table() *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "kind"},

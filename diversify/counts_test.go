@@ -9,8 +9,8 @@ import (
 	"github.com/refract-eval/refract/diversify/check"
 )
 
-// What a person or a judge has rejected does not come back as an equal answer,
-// wherever that stands; another answer does.
+// An answer that a person or a judge rejected is not accepted when an equal answer occurs
+// elsewhere; other answers are.
 func TestRejectedStaysRejected(t *testing.T) {
 	const text = "At eight the train leaves."
 	for name, no := range map[string]refract.Variant{

@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// ErrNotStored is the cause of an [Error] where the store lacks an answer and
-// there is no client to ask for it.
+// ErrNotStored is the cause of an [Error] if an answer is not stored and there is no
+// client to ask for it.
 var ErrNotStored = ask.ErrNotStored
 
 // Error says which request ended a run, and why.
@@ -17,13 +17,12 @@ type Error struct {
 	Pos       refract.Position // of the segment; may be unknown
 	Segment   string           // id
 	Reference int              // index into Segment.References, from 0
-	Prompt    string           // name; "" where the reference itself is at fault
+	Prompt    string           // name; "" if the reference itself is the problem
 	Sample    int              // from 0
 	Err       error            // the cause
 }
 
-// Error gives one line. Unlike the fields, it counts references and samples
-// from 1.
+// Error returns one line. Unlike the fields, it counts references and samples from 1.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if p := e.Pos.String(); p != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// scripted is a model for an example: it knows two answers.
+// scripted is a model with two answers, for an example.
 type scripted struct{}
 
 func (scripted) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
@@ -38,7 +38,7 @@ func Example() {
 		Temperature: diversify.PaperTemperature,
 		TopP:        diversify.PaperTopP,
 		Config: ask.Config{
-			Store:  cache.NewMemory(), // a file for all that costs money
+			Store:  cache.NewMemory(), // use a file for answers that cost money
 			Client: scripted{},        // an llm.Client for a real server
 		},
 	})

@@ -11,21 +11,19 @@ import (
 )
 
 // Expand expands all segments of a dataset and calls yield with each, in
-// order and from the caller's goroutine. A yielded segment is a copy with the
-// new Variants and Rejected after those it had, ordered by reference, prompt
-// and sample; only originals are expanded. References that are missing, or
-// have no text, are not.
+// order and from the caller's goroutine. A yielded segment is a copy in which the new
+// Variants and Rejected follow the old ones, ordered by reference, prompt and sample.
+// Only originals are expanded, and of these only references with a text.
 //
-// Every answer becomes a variant, with its Origin. Without Config.Check its
-// text is the answer without white space around it; where the finish reason
-// is "length" the text is cut, and a text that was withheld, or is nothing but
-// white space, is missing. With it, the text is the cleaned answer, and
-// answers that are no references become Rejected.
+// Every answer becomes a variant with its Origin. Without Config.Check, its text is the
+// answer without surrounding white space; a text with the finish reason "length" was
+// cut, and a withheld or blank text is missing. With Config.Check, the text is the
+// cleaned answer, and rejected answers become Rejected.
 //
-// The error is yield's, the dataset's, an [*Error] that says which request
-// failed, or wraps ctx.Err(). The answers that came before it are stored, and
-// running Expand again goes on from there. Calls that are in flight when one
-// fails may end and are stored too.
+// The error comes from yield or from the dataset, is an [*Error] that says which
+// request failed, or wraps ctx.Err(). Answers received before it are stored, and
+// another call of Expand continues from there. Calls in flight when one fails may
+// finish, and are then stored, too.
 func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
 	t := &tally{mu: &x.observing, observe: x.cfg.Observe}
 	n := 0
@@ -49,7 +47,7 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 	err := x.asker.Stream(ctx, jobs, func(done ask.Job) error {
 		j := done.(*job)
 		out := x.result(j)
-		expanded := *out // yield may change what it is given
+		expanded := *out // yield may change its segment
 		if err := yield(out); err != nil {
 			return err
 		}
@@ -63,7 +61,7 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 	return s, err
 }
 
-// newJob makes the job of segment n.
+// newJob creates the job for segment n.
 func (x *Expander) newJob(seg *refract.Segment, t *tally, n int) *job {
 	return &job{x: x, seg: seg, tally: t, turn: x.turn(n)}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// Ragged, missing and blank references; variants that are there already.
+// Different numbers of references, missing and blank ones, and existing variants.
 func TestExpand(t *testing.T) {
 	server := llmtest.NewServer(t, nil)
 	cfg := config(client(t, server))
@@ -72,7 +72,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// A second run makes no call and gives the same, be it another process's.
+// A second run, even of another process, makes no call and gives the same result.
 func TestSecondRun(t *testing.T) {
 	server := llmtest.NewServer(t, &llmtest.Handler{CountSamples: true})
 	file := cacheFile(t)
@@ -105,7 +105,7 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
-// All that changes an answer asks anew.
+// Changing anything that determines an answer makes a new request.
 func TestOtherRequest(t *testing.T) {
 	for name, change := range map[string]func(*diversify.Config){
 		"model":       func(c *diversify.Config) { c.Model = "other" },
@@ -131,8 +131,8 @@ func TestOtherRequest(t *testing.T) {
 	}
 }
 
-// Calls run as many at once as allowed, and no more: each waits until the
-// server has seen that many.
+// Exactly as many calls as allowed run at once: each waits until the server has seen that
+// many.
 func TestConcurrency(t *testing.T) {
 	const limit = 7
 	var mu sync.Mutex
@@ -160,14 +160,14 @@ func TestConcurrency(t *testing.T) {
 	}})
 	cfg := config(client(t, server))
 	cfg.Concurrency = limit
-	cfg.Prompts = cfg.Prompts[:1] // two calls a segment: the bound is over segments
+	cfg.Prompts = cfg.Prompts[:1] // two calls per segment, so the bound spans segments
 	_, s := mustRun(t, newExpander(t, cfg), numbered(40))
 	if most != limit || s.Calls != 80 {
 		t.Errorf("at most %d calls at once, want %d; %d calls", most, limit, s.Calls)
 	}
 }
 
-// What an answer is worth, and what the store keeps of it.
+// Which text a variant gets from an answer, and what the store keeps.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -220,7 +220,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A server that fails in the middle ends the run, and the next one goes on.
+// A server failure ends the run, and the next run continues.
 func TestResume(t *testing.T) {
 	const good, total = 90, 400
 	var served atomic.Int64
@@ -252,7 +252,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("summary %+v of %d segments, progress %+v", s, len(out), last)
 	}
 
-	// Calls that were cancelled may have reached the server.
+	// Cancelled calls may have reached the server.
 	served.Store(good + 50)
 	out, again := mustRun(t, x, ds)
 	if again.Calls+s.Calls != total || again.Cached != s.Calls || len(out) != 20 {
@@ -327,7 +327,7 @@ func TestErrorsOfOthers(t *testing.T) {
 	}
 }
 
-// store wraps another one.
+// store wraps another store.
 type store struct {
 	cache.Store
 	put func([]cache.Record) error
@@ -351,7 +351,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("%v; %d segments", err, len(out))
 		}
 	})
-	// The answer that another process stored first is the one that counts.
+	// The answer that another process stored first is used.
 	t.Run("first", func(t *testing.T) {
 		cfg := config(completer(echo))
 		below := cfg.Store
@@ -382,8 +382,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// Observe is called by one goroutine at a time, counts up, and ends with the
-// summary.
+// Calls of Observe never overlap; the counts increase and end with the summary.
 func TestObserve(t *testing.T) {
 	cfg := config(completer(echo))
 	var busy atomic.Bool
@@ -406,7 +405,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// Segments may be expanded one by one and at once, with the same result.
+// Expanding segments one by one and concurrently gives the same result.
 func TestExpandOneByOne(t *testing.T) {
 	cfg := config(completer(echo))
 	x := newExpander(t, cfg)

@@ -24,19 +24,18 @@ import (
 type Form string
 
 const (
-	// FormText sends the prompt alone, as the paper does; the answer is the text.
+	// FormText sends only the prompt, as the paper does; the answer is the text.
 	FormText Form = "text"
-	// FormJSON sends a system prompt and a schema with it; the answer is a JSON
-	// object that holds the text. It needs the endpoint llm.Chat.
+	// FormJSON also sends a system prompt and a schema; the answer is a JSON object
+	// that contains the text. It needs the endpoint llm.Chat.
 	FormJSON Form = "json"
-	// FormAuto takes stored answers of either form, FormJSON first. What is not
-	// stored it asks for as FormJSON, unless the server cannot give that, as a first
-	// question finds out: it refuses a schema by name, or gives no JSON twice.
+	// FormAuto uses stored answers of either form, preferring FormJSON. It asks for
+	// other answers as FormJSON, unless a first question shows that the server cannot
+	// give JSON: it refuses the schema by name, or twice answers without JSON.
 	FormAuto Form = "auto"
 )
 
-// The system prompt and the schema of FormJSON. Their hash is part of the key
-// of an answer.
+// The system prompt and the schema of FormJSON. The key of an answer includes their hash.
 const (
 	jsonSystem = `Answer with a JSON object that has one field, "text". It holds the text that is asked for, the text only: ` +
 		`no introduction, no explanation, no note, no alternatives and no markup.`
@@ -44,24 +43,24 @@ const (
 		`"properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}}}`
 
 	responseFormat = "response_format"
-	formParam      = "form" // of the stored parameters
-	// kindJSON keeps answers apart from those to a prompt alone.
+	formParam      = "form" // key of the stored parameters
+	// kindJSON separates these answers in the store from those of FormText.
 	kindJSON = "chat-json"
 	// formQuestion finds out whether a server gives JSON.
 	formQuestion = "Paraphrase the sentences: The river was quiet."
-	// wrapping is about how many tokens the object adds to its text.
+	// wrapping is roughly the number of tokens that the object adds to its text.
 	wrapping = 8
 )
 
-// form is a Form that is ready for use.
+// form is a Form with what its requests need.
 type form struct {
-	name   string // as refract.Origin has it
+	name   string // for refract.Origin
 	kind   string // of endpoint, in the store
 	wire   llm.Request
-	params []cache.Params // by how often the room was enlarged
+	params []cache.Params // by how often the token limit was enlarged
 }
 
-// newForms returns what a Form looks up, the form that goes first first.
+// newForms returns the forms to look up, the preferred one first.
 func (x *Expander) newForms() (forms []form, err error) {
 	wire := llm.Request{Model: x.cfg.Model, Temperature: x.cfg.Temperature, TopP: x.cfg.TopP, Omit: x.cfg.Omit, Extra: x.cfg.Extra}
 	if x.cfg.Form != FormText {
@@ -86,7 +85,7 @@ func (x *Expander) newForms() (forms []form, err error) {
 	return forms, nil
 }
 
-// sampling returns the parameters of a request, as the store knows them.
+// sampling returns the parameters of a request for the store.
 func (x *Expander) sampling(form string, room int) (cache.Params, error) {
 	values := map[string]any{}
 	maps.Copy(values, x.cfg.Extra)
@@ -100,7 +99,7 @@ func (x *Expander) sampling(form string, room int) (cache.Params, error) {
 	return cache.NewParams(values)
 }
 
-// question asks with a prompt in a form.
+// question returns the question for a prompt in a form.
 func (x *Expander) question(f *form, prompt string, sample, room, expected int) ask.Question {
 	request := cache.Request{
 		Kind: f.kind, Model: x.cfg.Model, Revision: x.cfg.Revision, Prompt: prompt, Params: f.params[room], Sample: sample,
@@ -116,8 +115,8 @@ func (x *Expander) question(f *form, prompt string, sample, room, expected int) 
 	return ask.Question{Request: request, Key: request.Key(), Wire: wire, Chosen: x.cfg.Chosen, Expected: expected}
 }
 
-// checkForm says why a Form cannot be asked for. FormAuto is FormText where the
-// answers could have no other form.
+// checkForm returns an error if the Form cannot be asked for. It changes FormAuto to FormText
+// if no other form is possible.
 func (c *Config) checkForm() error {
 	_, shaped := c.Extra[responseFormat]
 	_, named := c.Extra[formParam]
@@ -135,16 +134,16 @@ func (c *Config) checkForm() error {
 	return nil
 }
 
-// probe is the [ask.Job] that finds out whether the server gives JSON. Its
-// questions are the same for all datasets and their answers are stored, so that one
-// run asks them and all find the same.
+// probe is the [ask.Job] that finds out whether the server gives JSON. Its questions are
+// the same for all datasets and their answers are stored, so only the first run asks them
+// and all runs get the same finding.
 type probe struct {
 	questions []ask.Question
-	why       error // why the server does not give JSON; nil where it may
-	failed    error // in place of an answer
+	why       error // why the server does not give JSON; nil if it may
+	failed    error // instead of an answer
 }
 
-// Next asks again where an answer is no JSON: once may be chance.
+// Next asks once more if an answer is not JSON, which may happen by chance.
 func (p *probe) Next(results []ask.Result) ([]ask.Question, error) {
 	if results != nil {
 		p.why, p.failed = noJSON(&results[0].Answer), results[0].Err
@@ -164,8 +163,8 @@ func (p *probe) Answered(int, ask.Result) {}
 
 func (p *probe) At(_ int, err error) error { return err }
 
-// noJSON says that an answer shows a server that ignores the schema. One that was
-// withheld, is empty or was cut shows nothing.
+// noJSON returns an error if the answer shows that the server ignores the schema. A
+// withheld, empty or cut answer shows nothing.
 func noJSON(a *cache.Answer) error {
 	said := strings.TrimSpace(a.Text)
 	if said == "" || a.FinishReason == llm.FinishContentFilter || strings.Contains(said, "{") {
@@ -174,9 +173,9 @@ func noJSON(a *cache.Answer) error {
 	return fmt.Errorf("the server answered %.40q", said)
 }
 
-// choose implements Choose of [ask.Config]. Where there is nobody to ask, or the
-// server refused the question for another reason, it takes the server to give JSON:
-// the run then says what is wrong.
+// choose implements Choose of [ask.Config]. Without a client, or if the question failed
+// for another reason, it assumes that the server gives JSON; the run then reports what is
+// wrong.
 func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 	x.choosing.Lock()
 	defer x.choosing.Unlock()
@@ -202,7 +201,7 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 		}
 	case err != nil:
 		err = fmt.Errorf("a first question, whether the server gives JSON: %w", err)
-		if ctx.Err() == nil { // the same for all segments that are looked up at a time
+		if ctx.Err() == nil { // the finding holds for all segments
 			x.chosen, x.choiceErr = true, err
 		}
 		return false, err
@@ -214,14 +213,14 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 	return x.asText, nil
 }
 
-// unwrap takes the text out of an answer of a form. An answer that is not of
-// the form has a result, which rejects it.
+// unwrap returns an answer with the text taken out of its form. If the answer does not
+// have the form, unwrap returns a result that rejects it.
 func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	if form == "" || !a.HasText || a.FinishReason == llm.FinishContentFilter || strings.TrimSpace(a.Text) == "" {
 		return a, nil
 	}
-	// A server may ignore strict, and add fields, or the schema: then a thought or a fence
-	// may stand around the object.
+	// A server may ignore "strict" and add fields. If it ignores the schema, a thought or a
+	// code fence may surround the object.
 	object := strings.TrimSpace(a.Text)
 	if object[0] != '{' {
 		after, _, _ := text.AfterThoughts(object)
@@ -235,7 +234,7 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	}
 	err := jsonv2.Unmarshal([]byte(object), &answer)
 	if err != nil {
-		err = jsonline.Unmarshal([]byte(object), &answer, "the value") // which words it
+		err = jsonline.Unmarshal([]byte(object), &answer, "the value") // for its wording of the error
 	}
 	if err == nil && answer.Text == nil {
 		err = errors.New("the value has no text")
@@ -243,7 +242,7 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	switch {
 	case err == nil:
 		if a.Text = *answer.Text; a.FinishReason == llm.FinishLength {
-			a.FinishReason = "" // the limit came after the object
+			a.FinishReason = "" // the limit was reached after the object
 		}
 		return a, nil
 	case a.FinishReason == llm.FinishLength:

@@ -25,8 +25,8 @@ func refusing(r *llmtest.Request) llmtest.Fault {
 	return nil
 }
 
-// FormAuto asks for JSON where the server gives it. What it gives is asked
-// once, and the texts are those of the other form.
+// FormAuto asks for JSON if the server gives it. It finds this out once, and the texts are
+// the same in both forms.
 func TestFormAuto(t *testing.T) {
 	ds := numbered(3)
 	want, _ := mustRun(t, newExpander(t, config(client(t, llmtest.NewServer(t, nil)))), ds)
@@ -34,8 +34,8 @@ func TestFormAuto(t *testing.T) {
 		name    string
 		handler *llmtest.Handler
 		form    string
-		probes  int // first questions
-		stored  int // of them
+		probes  int // number of first questions
+		stored  int // how many of their answers are stored
 	}{
 		{"gives", &llmtest.Handler{JSON: true}, "json", 1, 1},
 		{"ignores", &llmtest.Handler{}, "", 2, 2},
@@ -69,7 +69,7 @@ func TestFormAuto(t *testing.T) {
 					}
 				}
 			}
-			// Every form has the same user's message; that of the text form is alone.
+			// All forms send the same user message; the text form sends no other.
 			var body struct{ Messages []llm.Message }
 			last := server.Requests()[server.Calls()-1]
 			if err := json.Unmarshal(last.Raw, &body); err != nil || len(body.Messages) != map[string]int{"": 1, "json": 2}[c.form] {
@@ -78,8 +78,8 @@ func TestFormAuto(t *testing.T) {
 			if c.form == "json" {
 				return
 			}
-			// The next dataset needs the first question only where its answer
-			// could not be stored.
+			// For the next dataset the first question is asked again only if its answer could not be
+			// stored.
 			before := asked()
 			cfg.FormFound = nil
 			mustRun(t, newExpander(t, cfg), segments{{ID: "new", References: []refract.Text{refract.NewText("A new one.")}}})
@@ -90,8 +90,8 @@ func TestFormAuto(t *testing.T) {
 	}
 }
 
-// A stored answer of JSON serves FormAuto, and one of the text form where there
-// is no such; neither is asked for again.
+// FormAuto uses a stored JSON answer, or else a stored answer of the text form, and asks for
+// neither again.
 func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})
 	cfg := config(client(t, server))
@@ -133,7 +133,7 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	}
 }
 
-// The text is taken out of the object; what is no such object has no text.
+// The text is taken out of the object; anything else has no text.
 func TestJSONAnswers(t *testing.T) {
 	for _, c := range []struct {
 		raw, finish   string
@@ -179,7 +179,7 @@ func TestJSONAnswers(t *testing.T) {
 		if c.verdict != check.ReasonBlocked && v.Origin.Raw.Value != c.raw {
 			t.Errorf("%s: raw %q", c.raw, v.Origin.Raw.Value)
 		}
-		// The checks find the same in what is kept.
+		// Checking the stored answers again gives the same verdicts.
 		judged := diversify.NewCounts(checker).Add(out[0])
 		for _, w := range append(judged.Variants, judged.Rejected...) {
 			if w.Verdict != v.Verdict || w.Text != v.Text {
@@ -189,11 +189,11 @@ func TestJSONAnswers(t *testing.T) {
 	}
 }
 
-// What cannot be asked for as JSON is refused, or asked for as text.
+// Requests that cannot be made as JSON are refused by FormJSON and made as text by FormAuto.
 func TestFormsThatCannotBe(t *testing.T) {
 	for _, c := range []struct {
 		change func(*diversify.Config)
-		json   string // the error of FormJSON
+		json   string // error of FormJSON
 	}{
 		{func(c *diversify.Config) { c.Endpoint = llm.Completions }, `at the endpoint "chat"`},
 		{func(c *diversify.Config) { c.Extra = map[string]any{"response_format": 1} }, `"response_format"`},
@@ -218,8 +218,8 @@ func TestFormsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A server that fails for another reason than the form ends the run, which
-// says where.
+// A server failure that has nothing to do with the form ends the run, and the error says
+// where.
 func TestFormAutoFails(t *testing.T) {
 	server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})
 	server.Fail(llmtest.Status(http.StatusUnauthorized, "no"))
@@ -232,7 +232,7 @@ func TestFormAutoFails(t *testing.T) {
 	}
 }
 
-// The keys of the text form are those of every version before it had a name.
+// The keys of the text form are the same as before forms were introduced.
 func TestKeysOfTheTextForm(t *testing.T) {
 	store := cache.NewMemory()
 	cfg := config(completer(echo))

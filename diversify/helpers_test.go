@@ -19,7 +19,7 @@ import (
 
 const model = "test-model"
 
-// withoutOrigin compares variants by what is in them, not where it is from.
+// withoutOrigin compares variants except for their Origin.
 var withoutOrigin = cmpopts.IgnoreFields(refract.Variant{}, "Origin")
 
 // segments is a Dataset in memory.
@@ -39,7 +39,7 @@ func (s segments) Segments(ctx context.Context) iter.Seq2[*refract.Segment, erro
 	}
 }
 
-// numbered returns n segments of two references each, all of them different.
+// numbered returns n segments with two references each, all different.
 func numbered(n int) segments {
 	ds := make(segments, n)
 	for i := range ds {
@@ -55,7 +55,7 @@ func numbered(n int) segments {
 	return ds
 }
 
-// config is a configuration that works, over an empty store.
+// config returns a valid configuration with an empty store.
 func config(client ask.Completer) diversify.Config {
 	return diversify.Config{
 		Prompts:     diversify.Ten(),
@@ -66,7 +66,7 @@ func config(client ask.Completer) diversify.Config {
 	}
 }
 
-// client calls a test server, without retries.
+// client returns a client of a test server, without retries.
 func client(tb testing.TB, s *llmtest.Server, change ...func(*llm.Config)) *llm.Client {
 	tb.Helper()
 	cfg := llm.Config{BaseURL: s.BaseURL, APIKey: "k", MaxRetries: -1}
@@ -89,7 +89,7 @@ func newExpander(tb testing.TB, cfg diversify.Config) *diversify.Expander {
 	return x
 }
 
-// run expands a dataset and returns what was yielded.
+// run expands a dataset and returns the yielded segments.
 func run(ctx context.Context, x *diversify.Expander, ds refract.Dataset) ([]*refract.Segment, diversify.Summary, error) {
 	var out []*refract.Segment
 	s, err := x.Expand(ctx, ds, func(seg *refract.Segment) error {
@@ -124,14 +124,14 @@ func openSQLite(tb testing.TB, file string) *cache.Database {
 
 func cacheFile(tb testing.TB) string { return filepath.Join(tb.TempDir(), "answers.db") }
 
-// completer is a Completer made of a function.
+// completer makes a function a Completer.
 type completer func(ctx context.Context, r llm.Request) (llm.Response, error)
 
 func (c completer) Complete(ctx context.Context, r llm.Request) (llm.Response, error) {
 	return c(ctx, r)
 }
 
-// echo answers every prompt at once.
+// echo answers every prompt immediately.
 func echo(_ context.Context, r llm.Request) (llm.Response, error) {
 	return llm.Response{
 		Text: llmtest.Answer(r.Model, r.Prompt, 0), HasText: true, FinishReason: "stop",

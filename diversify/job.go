@@ -16,49 +16,49 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// job is the [ask.Job] of one segment. Its answers are judged, and what the
-// verdicts call for is asked in the next round.
+// job is the [ask.Job] of one segment. After each round its answers are judged, and the
+// verdicts decide what the next round asks.
 type job struct {
 	x      *Expander
 	tally  *tally
 	seg    *refract.Segment
 	checks *check.Segment  // nil without Config.Check
 	cells  []cell          // in the order of the variants: by reference, then prompt
-	asks   []asked         // in the order in which they were made
-	from   int             // where the asks of the round begin
-	round  []ask.Question  // theirs
-	rounds int             // of complete
-	turn   int             // of the change that is planted in it; -1 for none, and once it is made
-	others []string        // references of the segments before it, if a change is planted in it
+	asks   []asked         // all requests, in order
+	from   int             // index of the first request of this round
+	round  []ask.Question  // questions of this round
+	rounds int             // number of rounds of complete
+	turn   int             // number of the change to plant; -1 for none or after planting it
+	others []string        // references of earlier segments, if a change is to be planted
 	judged *refract.Judged // nil until a judge is asked
-	mute   bool            // the judge gave no verdict on a text
+	mute   bool            // the judge gave no verdict on some text
 }
 
-// cell is a reference under a prompt, which is to give some variants.
+// cell is a pair of a reference and a prompt, with counts of its variants.
 type cell struct {
 	reference, prompt int
-	wanted            int // variants of the first round
-	accepted          int // by this run
+	wanted            int // variants to ask for in the first round
+	accepted          int // accepted by this run
 	recalled          int // accepted before
 	samples           int // samples asked for
 	failed            bool
 }
 
-// asked is a request, and its answer.
+// asked is a request and its answer.
 type asked struct {
 	cell         int
 	sample, room int    // room: how often max_tokens was enlarged
-	form         int    // index of the Expander's
-	items        []item // what the judge is asked about; nil for what the model is asked
+	form         int    // index into the Expander's forms
+	items        []item // texts that the judge is asked about; nil for a request to the model
 
-	answer  *cache.Answer // meaningless where it failed
-	params  cache.Params  // that it was asked for with
-	failed  error         // in place of an answer
-	called  bool          // for it, in this run
-	result  check.Result  // the verdict on the answer
-	enlarge bool          // it was cut, and may have more room
-	alarms  []string      // about an answer that the checks accept
-	waits   bool          // for the judge
+	answer  *cache.Answer // meaningless if failed is set
+	params  cache.Params  // parameters of the request
+	failed  error         // instead of an answer
+	called  bool          // the answer took a call of this run
+	result  check.Result  // verdict on the answer
+	enlarge bool          // the answer was cut, and may be asked for with more tokens
+	alarms  []string      // on an answer that the checks accept
+	waits   bool          // the judge has still to be asked
 }
 
 // Next implements [ask.Job].
@@ -104,7 +104,7 @@ func (j *job) At(i int, err error) error {
 	return j.fail(c.reference, j.x.cfg.Prompts[c.prompt].Name, a.sample, err)
 }
 
-// plan writes down the first round of a job.
+// plan prepares the first round of a job.
 func (x *Expander) plan(j *job) error {
 	goesOn := x.goesOn(j.seg)
 	if err := x.expandedBefore(j.seg); err != nil && !goesOn {
@@ -113,7 +113,7 @@ func (x *Expander) plan(j *job) error {
 	if was := j.seg.Judged; x.judge != nil && was != nil && was.Model != x.judge.Model {
 		return j.fail(0, "", 0, fmt.Errorf("its answers were judged by %q, and what another judge says does not add up with that: name the same judge, or expand the original dataset", was.Model))
 	}
-	sourced := false // the source is one of all references
+	sourced := false // the source is asked about once, not for each reference
 	for r, ref := range j.seg.References {
 		if !hasText(ref) {
 			continue
@@ -162,7 +162,8 @@ func (x *Expander) plan(j *job) error {
 // hasText reports whether an original is expanded.
 func hasText(ref refract.Text) bool { return ref.Valid && strings.TrimSpace(ref.Value) != "" }
 
-// expandedBefore refuses a segment whose variants these answers would repeat.
+// expandedBefore returns an error if the segment already has variants of the same model and
+// prompt.
 func (x *Expander) expandedBefore(seg *refract.Segment) error {
 	for _, list := range [][]refract.Variant{seg.Variants, seg.Rejected} {
 		for _, v := range list {
@@ -179,7 +180,7 @@ func (x *Expander) expandedBefore(seg *refract.Segment) error {
 	return nil
 }
 
-// sample adds the next sample of a cell to the round.
+// sample adds a request for the next sample of a cell to the round.
 func (x *Expander) sample(j *job, c int) {
 	n := j.cells[c].samples
 	j.cells[c].samples++
@@ -204,8 +205,8 @@ func (j *job) add(a asked, q ask.Question) {
 	j.round = append(j.round, q)
 }
 
-// settle plans the next round by the results of the last one. It depends on the
-// answers alone, not on the order in which they came.
+// settle plans the next round from the results of the last one. It depends only on the
+// answers, not on the order in which they arrived.
 func (x *Expander) settle(j *job) {
 	from, end := j.from, len(j.asks)
 	j.from = end
@@ -231,8 +232,7 @@ func (x *Expander) settle(j *job) {
 	j.tally.update(func(p *Progress) { p.Accepted += accepted; p.AcceptedByCalls += called })
 }
 
-// judgeAnswers gives the answers of a round their results, and accepted ones their
-// alarms.
+// judgeAnswers sets the results of a round's answers, and the alarms of accepted ones.
 func (x *Expander) judgeAnswers(j *job) {
 	for i := j.from; i < len(j.asks); i++ {
 		a := &j.asks[i]
@@ -259,7 +259,7 @@ func (x *Expander) judgeAnswer(j *job, a *asked) {
 		return
 	}
 	answer, notOf := unwrap(x.forms[a.form].name, *a.answer)
-	// Also where the limit came before the first word, as of a model that reasons.
+	// Also if there is no text yet, because a reasoning model used up the limit.
 	a.enlarge = a.room < x.cfg.Enlarge && answer.FinishReason == llm.FinishLength
 	switch {
 	case classify(a.answer) == broken:
@@ -293,7 +293,7 @@ func (x *Expander) settleAnswer(j *job, i int) {
 	}
 }
 
-// resample asks for another sample of a cell, if there may be one.
+// resample asks for another sample of a cell, if one is allowed.
 func (x *Expander) resample(j *job, c int) {
 	cell := &j.cells[c]
 	if x.cfg.Temperature > 0 && cell.samples < cell.wanted*(1+x.cfg.Resample) {

@@ -21,19 +21,19 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// Equivalence is a judge of meaning: a model that is shown a reference and all accepted
-// answers to it at once, and tells of each whether it means the same, or what it changed.
-// It decodes greedily.
+// Equivalence is a judge of meaning: a model that is shown a reference with all its accepted
+// answers at once, and says for each whether it means the same or what was changed. It decodes
+// greedily.
 type Equivalence struct {
-	Model    string       // any, also the one that wrote the answers
+	Model    string       // may be the model that wrote the answers
 	Endpoint llm.Endpoint // the Client's; "" means llm.Chat
 }
 
 const (
-	// judgeList is how many answers the judge is shown at once, and verdictTokens about
-	// what it says of each.
+	// judgeList is the number of answers shown to the judge at once, and verdictTokens the
+	// approximate tokens of each verdict.
 	judgeList, verdictTokens = 20, 16
-	// judgeSame is the judge's word for an answer that changed nothing.
+	// judgeSame is the judge's word for an answer with unchanged meaning.
 	judgeSame = "same"
 
 	judgeTask = `Here is a reference text, with its source where there is one, and a numbered list of rewritings. ` +
@@ -52,11 +52,11 @@ Answer with a JSON object that has a verdict for each number: ` +
 		`{"verdicts":[{"number":1,"changed":"same","words":""},{"number":2,"changed":"name","words":"the changed words"}]}`
 )
 
-// judgeTokens bound the judge's answer; a second one, after one that may have been cut, has
-// more room.
+// judgeTokens returns the token limit of the judge's answer. The second try has a higher one,
+// because the first answer may have been cut.
 func judgeTokens(try int) int { return []int{2048, 8192}[try] }
 
-// changes are what a judge may say of an answer.
+// changes returns the words that a judge may use for a change of meaning.
 func changes() []string {
 	return []string{judgeSame, "negation", "number", "name", "role", "modality", "dropped", "added", "other"}
 }
@@ -67,21 +67,21 @@ func judgeSchema() string {
 		`"required":["number","changed","words"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}}}`
 }
 
-// judge is an Equivalence that is ready for use.
+// judge is an Equivalence with what its requests need.
 type judge struct {
 	Equivalence
-	forms []form // that are looked up, the first one first
+	forms []form // to look up, in this order
 }
 
-// item is a text in a question to the judge: an answer to the reference, by its index
-// among the asks, or one that is never a variant.
+// item is a text in a question to the judge: an answer, given by its index in job.asks, or a
+// text that measures the judge and never becomes a variant.
 type item struct {
 	ask     int    // -1 for a text that measures the judge
-	text    string // of that
-	planted string // the kind of change in it; "" for another reference by people
+	text    string // the text that measures the judge
+	planted string // kind of the change in it; "" for another human reference
 }
 
-// newJudge returns a judge that answers in the form of the answers where it can.
+// newJudge returns a judge that answers in the same form as the model, if possible.
 func newJudge(e Equivalence, answers Form) (*judge, error) {
 	e.Endpoint = cmp.Or(e.Endpoint, llm.Chat)
 	g := &judge{Equivalence: e}
@@ -111,7 +111,7 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	return g, nil
 }
 
-// question asks about some texts. source may be "".
+// question returns the question about some texts. source may be "".
 func (g *judge) question(source, reference string, texts []string, try int) ask.Question {
 	var b strings.Builder
 	b.WriteString(judgeTask + "\n\n" + guard.Notice + "\n\n" + guard.Fence(guard.Reference, reference) + "\n")
@@ -132,7 +132,7 @@ func (g *judge) question(source, reference string, texts []string, try int) ask.
 	return *q
 }
 
-// foresee counts what the judge will be asked about the answers that a segment waits for.
+// foresee estimates the judge's calls for the answers that a segment still waits for.
 func (g *judge) foresee(j *job, out *ask.Outlook) {
 	for r, ref := range j.seg.References {
 		var texts []string
@@ -151,21 +151,21 @@ func (g *judge) foresee(j *job, out *ask.Outlook) {
 	}
 }
 
-// asks reports whether a question is one to the judge.
+// asks reports whether a question is for the judge.
 func (g *judge) asks(q *ask.Question) bool {
 	return strings.HasPrefix(q.Request.Prompt, judgeTask) && q.Request.Model == g.Model
 }
 
-// opinion is what a judge said of a text; Changed is "" where that is not known.
+// opinion is a judge's verdict on a text; Changed is "" if it is unknown.
 type opinion struct {
 	Number  int    `json:"number"`
 	Changed string `json:"changed"`
 	Words   string `json:"words"`
 }
 
-// opinions reads a judge's answer about n texts, the first object with verdicts in it. A
-// number that is missing, that has two verdicts or another word than those asked for has no
-// opinion.
+// opinions parses a judge's answer about n texts: the first JSON object with verdicts. A text
+// has no opinion if its number is missing, has two verdicts, or has a word that was not
+// offered.
 func opinions(a *cache.Answer, n int) []opinion {
 	out, seen := make([]opinion, n), make([]bool, n)
 	if !a.HasText || a.FinishReason == llm.FinishContentFilter {
@@ -175,7 +175,7 @@ func opinions(a *cache.Answer, n int) []opinion {
 	var answer struct {
 		Verdicts []opinion `json:"verdicts"`
 	}
-	for range n { // braces that a text before the object may have
+	for range n { // text before the object may contain braces
 		_, object, found := strings.Cut(said, "{")
 		if !found || jsonv2.UnmarshalDecode(jsontext.NewDecoder(strings.NewReader("{"+object)), &answer) == nil && answer.Verdicts != nil {
 			break
@@ -195,8 +195,8 @@ func opinions(a *cache.Answer, n int) []opinion {
 	return out
 }
 
-// askJudge asks about the accepted answers that wait for it, about those to a reference
-// at once.
+// askJudge asks the judge about the accepted answers that wait for it, together for each
+// reference.
 func (x *Expander) askJudge(j *job) {
 	for r := range j.seg.References {
 		var items []item
@@ -210,7 +210,7 @@ func (x *Expander) askJudge(j *job) {
 	}
 }
 
-// judgeItems asks about some texts, in an order that depends on the reference only.
+// judgeItems asks the judge about some texts, in an order that depends only on the reference.
 func (x *Expander) judgeItems(j *job, reference int, items []item, try int) {
 	ref := j.seg.References[reference].Value
 	hash := sha256.Sum256([]byte(ref))
@@ -229,7 +229,7 @@ func (x *Expander) judgeItems(j *job, reference int, items []item, try int) {
 	}
 }
 
-// settleJudged gives answers the judge's verdicts.
+// settleJudged applies the judge's verdicts to the answers.
 func (x *Expander) settleJudged(j *job, i int) {
 	q := j.asks[i]
 	said := make([]opinion, len(q.items))
@@ -256,12 +256,12 @@ func (x *Expander) settleJudged(j *job, i int) {
 		switch {
 		case q.failed != nil:
 			a.result.Verdict, a.result.Detail = Unjudged, "the judge gave no answer: "+q.failed.Error()
-			continue // which is no fault of the variant
+			continue // not the variant's fault
 		case o.Changed == "":
 			a.result.Verdict, a.result.Detail = Unjudged, fmt.Sprintf("the judge gave no verdict on number %d: %.80q", n+1, q.answer.Text)
 			continue
 		case o.Changed != judgeSame:
-			// Words of other texts are none of this one's, and may be planted.
+			// Words that occur only in other texts are dropped; they may come from a planted change.
 			reference := j.seg.References[j.cells[a.cell].reference].Value
 			o.Words = strings.TrimSpace(o.Words)
 			if o.Words != "" && (strings.Contains(a.result.Text, o.Words) || strings.Contains(reference, o.Words)) {

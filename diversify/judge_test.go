@@ -23,8 +23,8 @@ func (c sayer) Complete(_ context.Context, r llm.Request) (llm.Response, error) 
 	return llm.Response{Text: c(r), HasText: true, FinishReason: "stop"}, nil
 }
 
-// A judge is asked of all answers to a reference at once. What it did not tell it is asked
-// once more, and that alone; a number that has two verdicts or is missing is never "same".
+// A judge is asked about all answers to a reference at once. Only about texts without a verdict
+// it is asked once more; a number that is missing or has two verdicts never counts as "same".
 func TestJudgeOfMeaning(t *testing.T) {
 	texts := []string{
 		"At eight in the morning, the train to Lindenau leaves.", "The Lindenau train departs in the morning, at eight.",
@@ -34,7 +34,7 @@ func TestJudgeOfMeaning(t *testing.T) {
 	sent := 0
 	var asked [][]string // the judge, about these
 	var prompts []string
-	// wrong are the verdicts on the texts in the first answer, by index; "" is none.
+	// wrong returns the verdict on a text by its index in the first answer; "" for none.
 	judged := func(wrong func(i, call int) (changed, words string), shape func(string) string) sayer {
 		sent, asked, prompts = 0, nil, nil
 		return func(r llm.Request) string {
@@ -115,14 +115,14 @@ func TestJudgeOfMeaning(t *testing.T) {
 	}
 }
 
-// Long lists are split, and what comes in a later round is asked about without the rest.
+// Long lists are split, and in a later round the judge is asked only about new answers.
 func TestJudgeLists(t *testing.T) {
 	var asked []int
 	n := 0
 	cfg := config(sayer(func(r llm.Request) string {
 		first := true
 		said, isJudge := llmtest.Verdicts(r.Prompt, func(_, text string) (changed, words string) {
-			if first && len(asked) == 0 { // of the first list one is changed
+			if first && len(asked) == 0 { // one text of the first list is changed
 				first = false
 				return "negation", "not"
 			}

@@ -21,9 +21,9 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// The test binary starts itself as a process to be killed. The variable holds
-// the server's address; the arguments are the child's name, its cache file,
-// its output file and the form of the answers.
+// The test binary starts itself as a child process to be killed. The variable holds the
+// server's address; the arguments are the child's name, its cache file, its output file and
+// the form of the answers.
 const childVariable = "REFRACT_DIVERSIFY_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -109,8 +109,8 @@ func stored(t *testing.T, file string) map[string]int {
 	return n
 }
 
-// Killed at any moment and started again, an expansion repeats no call whose
-// answer was stored, and its output is that of one that was never killed.
+// An expansion that is killed at any moment and started again repeats no call whose answer
+// was stored, and its output equals that of a run that was never killed.
 func TestKill(t *testing.T) {
 	for _, c := range []struct {
 		form      diversify.Form
@@ -153,7 +153,7 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 	for i := range kills {
 		name := fmt.Sprintf("child-%d", i)
 		cmd, complaint := start(name)
-		// Some die while they start, most in the middle of calls.
+		// Some are killed while they start, most in the middle of calls.
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		var moment <-chan time.Time

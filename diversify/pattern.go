@@ -6,9 +6,8 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// Pattern names what is alike in rejections: the verdict, and its detail
-// without the words and numbers of the one answer. Answers of one pattern are
-// counted and shown together.
+// Pattern returns the verdict and its detail without the words and numbers of the particular
+// answer. Rejections with the same pattern are counted and shown together.
 func Pattern(v *refract.Variant) string {
 	if v.Detail == "" {
 		return v.Verdict
@@ -16,5 +15,5 @@ func Pattern(v *refract.Variant) string {
 	return v.Verdict + ": " + particulars.ReplaceAllLiteralString(v.Detail, "…")
 }
 
-// particulars are quoted texts, with the ellipsis of a cut one, and numbers.
+// particulars matches quoted texts, with the ellipsis of shortened ones, and numbers.
 var particulars = regexp.MustCompile(`"(?:[^"\\]|\\.)*"…?|\d+(?:[.,]\d+)*`)

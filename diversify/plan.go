@@ -7,25 +7,24 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// Outlook is what a run would do, as far as the store can tell.
+// Outlook is what a run would do, as far as can be told from the store.
 type Outlook struct {
 	ask.Outlook
 	Segments   int
 	References int // originals that would be expanded
-	Textless   int // originals that are missing or blank, and would not be
+	Textless   int // originals that are missing or blank and would not be expanded
 
-	// Of the needed requests, those that ask the judge. Where answers are not stored yet,
-	// it is taken to be asked about as many as are wanted.
+	// Calls of the judge, which are part of the totals. If answers are not stored yet, it
+	// is assumed to be asked about as many as are wanted.
 	JudgeCalls, JudgePromptTokens, JudgeCompletionTokens int
 }
 
-// Plan finds out what Expand would ask for, without asking. It calls need with
-// every request of the next round whose answer the store lacks, each once; a
-// nil need just counts. Expand needs no further call once the answers are
-// stored and Plan finds nothing more.
+// Plan finds out what Expand would ask for, without asking. It calls need once with every
+// request of the next round whose answer is not stored; if need is nil, it only counts.
+// When Plan finds no more requests, Expand needs no call.
 func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Question) error) (Outlook, error) {
 	var out Outlook
-	var more ask.Outlook // of the judge, about answers that are not there yet
+	var more ask.Outlook // calls of the judge about answers not known yet
 	p := x.asker.Plan(func(q ask.Question) error {
 		if x.judge != nil && x.judge.asks(&q) {
 			out.JudgeCalls++

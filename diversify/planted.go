@@ -7,7 +7,7 @@ import (
 	"github.com/refract-eval/refract/internal/plant"
 )
 
-// turn is the number of the change that is planted in segment n, or -1.
+// turn returns the number of the change to plant in segment n, or -1.
 func (x *Expander) turn(n int) int {
 	of, plants := x.cfg.Segments, x.cfg.Plant
 	switch {
@@ -22,8 +22,8 @@ func (x *Expander) turn(n int) int {
 	return -1
 }
 
-// plantIn adds a changed answer and another reference by people to what the judge is asked
-// about a reference, once in a segment.
+// plantIn adds a changed answer and another human reference to the judge's question about a
+// reference, once per segment.
 func (x *Expander) plantIn(j *job, reference int, items []item) []item {
 	if len(items) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (x *Expander) plantIn(j *job, reference int, items []item) []item {
 	return items
 }
 
-// judgedItem counts what the judge said of a text.
+// judgedItem counts the judge's verdict on a text.
 func judgedItem(d *refract.Judged, it item, flagged bool) {
 	n := 0
 	if flagged {

@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// Plants are spread over a set of known length, and over the first segments of another; a
-// judge that says nothing of one has neither caught nor missed it.
+// Planted changes are spread evenly over a dataset of known length, and otherwise go into its
+// first segments. Without a verdict, a change counts as neither caught nor missed.
 func TestPlants(t *testing.T) {
 	var ds segments
 	for i := range 20 {
@@ -75,7 +75,7 @@ func TestPlants(t *testing.T) {
 	}
 }
 
-// A planted name is one of a segment before.
+// A planted name comes from an earlier segment.
 func TestPlantedNameOfAnotherSegment(t *testing.T) {
 	var ds segments
 	for _, name := range []string{"Adelheid", "Bertram", "Carolina", "Dorothy", "Ernestine", "Friederike"} {

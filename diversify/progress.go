@@ -7,30 +7,29 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// Summary counts what a run did. After a run that failed it holds what was
-// done until then.
+// Summary counts what a run did; for a run that failed, what it did until then.
 type Summary struct {
 	// Of the segments that were yielded:
 	Segments   int
 	References int   // originals that were expanded
-	Textless   int   // originals that are missing or blank, which were not sent
-	Variants   int   // added by this run, those without a text included
-	Rejected   int   // answers that are no references, and failures
-	Unanswered int   // of those Rejected, requests that failed
-	Refused    error // the first of them
-	Lacking    int   // variants that were wanted, and not found
+	Textless   int   // originals that are missing or blank and were not expanded
+	Variants   int   // added by this run, including those without a text
+	Rejected   int   // rejected answers and failures
+	Unanswered int   // failed requests, which Rejected includes
+	Refused    error // the first failure
+	Lacking    int   // variants that were wanted but not found
 
-	// Of all answers: Calls + Cached is their number.
+	// Of all answers; Calls + Cached is their number:
 	Calls  int // answered by a call of this run
 	Cached int // from the store, or from an equal call of this run
-	// Of them, by what they are for; the rest are first answers.
-	Resampled int // in place of a rejected one
-	Enlarged  int // in place of a cut one, with more room
-	Judged    int // about the meaning of answers
-	// Of all but these last, an answer counts in one of these at most, as it
-	// is before any check:
-	Cut    int // with a text that the token limit ended early
-	NoText int // withheld by a filter, not given, or nothing but white space
+	// Of all answers, by purpose; the rest are first answers:
+	Resampled int // replace a rejected answer
+	Enlarged  int // replace a cut answer, with a higher token limit
+	Judged    int // a judge's answers about meaning
+	// Of all answers except the judge's, before any check; an answer counts in at most
+	// one of these:
+	Cut    int // has a text that the token limit cut
+	NoText int // withheld by a filter, not given, or blank
 
 	// Of the calls of this run, as the server counted them:
 	PromptTokens, CompletionTokens int
@@ -39,17 +38,17 @@ type Summary struct {
 // Progress is a snapshot of a run.
 type Progress struct {
 	Summary
-	Failed int // calls that ended with an error, be it tolerated or the end of the run
+	Failed int // calls that ended with an error, tolerated or not
 	// Begun counts the segments whose first answers were asked for or looked up,
-	// and Wanted the variants that they are to have.
+	// and Wanted the variants that they should get.
 	Begun, Wanted int
-	// Accepted counts the variants that were found so far, of segments that have
-	// not left too; AcceptedByCalls are those that took a call of this run.
+	// Accepted counts the variants found so far, including those of segments not yet
+	// yielded; AcceptedByCalls counts those that took a call of this run.
 	Accepted, AcceptedByCalls int
 }
 
-// tally counts what one run does. The lock is the Expander's, so that its
-// observer is called from one goroutine at a time whatever runs there are.
+// tally counts what one run does. It uses the Expander's lock, so that calls of the
+// observer never overlap, even with several runs.
 type tally struct {
 	mu      *sync.Mutex
 	now     Progress
@@ -97,7 +96,7 @@ func (p *Progress) add(j *job, a *asked, r ask.Result) {
 	}
 }
 
-// yielded counts a segment that has left, expanded.
+// yielded counts a segment that was expanded and yielded.
 func (p *Progress) yielded(j *job, out *refract.Segment) {
 	p.Segments++
 	expanded := countReferences(j.seg)

@@ -13,15 +13,15 @@ import (
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
-// Prompt is an instruction to rewrite a text, or a template of one.
+// Prompt is an instruction to rewrite a text, or a template for one.
 type Prompt struct {
 	Name string // identifies the prompt in variants, such as "order" or "order@de"
-	// Text is the instruction, up to and including its colon. If it has the
-	// placeholder {reference} or {source} it is a template, in which these stand
-	// for the texts of the segment. With {source} alone, the reference is made
-	// of the source; see [Prompt.FromSource].
+	// Text is the instruction, up to and including its colon. If it contains the
+	// placeholder {reference} or {source}, it is a template, and the placeholders stand
+	// for the texts of the segment. With only {source}, the model makes the reference
+	// from the source; see [Prompt.FromSource].
 	Text     string
-	Language string // that Text is written in, such as "de"; "" where it is not stated
+	Language string // in which Text is written, such as "de"; "" if not stated
 }
 
 // The placeholders of a template.
@@ -30,14 +30,13 @@ const (
 	holdSource    = "{source}"
 )
 
-// fullWidthColon ends an instruction in Chinese and Japanese, where no space
-// follows it.
+// fullWidthColon ends an instruction in Chinese and Japanese; no space follows it.
 const fullWidthColon = "："
 
-// Render returns what is sent to the model: the instruction, one space (none
-// after a full-width colon) and the reference untouched, or a template with its
-// placeholders replaced. What is put in their place is not looked at again,
-// whatever it holds. The source matters only where NeedsSource.
+// Render returns the text for the model: the instruction, one space (none after a
+// full-width colon) and the unchanged reference; or the template with its placeholders
+// replaced. Placeholders inside the inserted texts are not replaced. source is used only
+// if NeedsSource.
 func (p Prompt) Render(reference, source string) string {
 	if !p.Template() {
 		if strings.HasSuffix(p.Text, fullWidthColon) {
@@ -53,13 +52,13 @@ func (p Prompt) Template() bool {
 	return strings.Contains(p.Text, holdReference) || strings.Contains(p.Text, holdSource)
 }
 
-// NeedsSource reports whether the prompt is a template with the source in it.
+// NeedsSource reports whether the prompt is a template with {source}.
 func (p Prompt) NeedsSource() bool { return p.Template() && strings.Contains(p.Text, holdSource) }
 
 //go:embed prompts.yaml
 var builtinFile []byte
 
-// promptSet is what a word of ParsePrompts stands for.
+// promptSet is the set of prompts that a word of ParsePrompts stands for.
 type promptSet struct {
 	Set      string        `yaml:"set"`
 	Language string        `yaml:"language"`
@@ -82,15 +81,15 @@ var builtins = sync.OnceValue(func() []promptSet {
 	if err == nil {
 		err = f.Decode(&file, "list prompts")
 	}
-	if err != nil { // the tests read it
+	if err != nil { // cannot happen: the tests read the file
 		panic(fmt.Sprintf("diversify: built-in prompts: %v", err))
 	}
 	return file.Sets
 })
 
 // Prompts returns all built-in prompts: for each language the ten and the plain
-// paraphrasing prompt, which Div-Ref compares the ten with (section 3.2.1), and
-// behind them those that make a reference of the source.
+// paraphrasing prompt, with which Div-Ref compares the ten (section 3.2.1), and then
+// those that make a reference from the source.
 func Prompts() (out []Prompt) {
 	for _, s := range builtins() {
 		out = append(out, s.prompts()...)
@@ -98,9 +97,9 @@ func Prompts() (out []Prompt) {
 	return out
 }
 
-// Ten returns the ten diversifying prompts of Div-Ref (section 3.2.2), in the
-// paper's order. Their like in other languages, for references in these, are
-// the paper's multilingual setting (section 4.3), whose texts it does not give.
+// Ten returns the ten diversifying prompts of Div-Ref (section 3.2.2), in the paper's
+// order. The prompts in other languages correspond to the paper's multilingual setting
+// (section 4.3), for which the paper gives no texts.
 func Ten() []Prompt { return builtins()[0].prompts() }
 
 // filePrefix begins a word of ParsePrompts that names a file of templates.
@@ -115,9 +114,8 @@ const filePrefix = "file:"
 //	translate, …      one of them
 //	file:PATH         the templates in a file; see [ReadPrompts]
 //
-// The prompts are returned in the list's order. An unknown name, one that is given
-// twice, an empty list and a file that cannot be read are errors. A PATH cannot
-// have a comma in it.
+// It returns the prompts in the list's order. An unknown or repeated name, an empty list
+// and an unreadable file are errors. PATH cannot contain a comma.
 func ParsePrompts(s string) ([]Prompt, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, fmt.Errorf("no prompt is named (known: %s)", strings.Join(PromptWords(), ", "))
@@ -156,7 +154,7 @@ func PromptFiles(s string) []string {
 	return out
 }
 
-// builtIn finds the prompts of a name such as "ten", "order" or "order@de".
+// builtIn returns the prompts for a name such as "ten", "order" or "order@de".
 func builtIn(name string) []Prompt {
 	for _, s := range builtins() {
 		if s.Set == name {
@@ -171,8 +169,8 @@ func builtIn(name string) []Prompt {
 	return nil
 }
 
-// PromptWords returns the words of ParsePrompts: the sets, the prompts in English,
-// and what begins the name of a file.
+// PromptWords returns the words that ParsePrompts knows: the sets, the English prompts,
+// and the prefix of a file's name.
 func PromptWords() []string {
 	var out []string
 	for _, s := range builtins() {
@@ -184,8 +182,8 @@ func PromptWords() []string {
 	return append(out, filePrefix)
 }
 
-// SetOf returns the word of ParsePrompts that stands for a built-in prompt and
-// its like, such as "ten@de" for "order@de", and "file" for another prompt.
+// SetOf returns the word of ParsePrompts for the set that a built-in prompt belongs to, such
+// as "ten@de" for "order@de"; "file" for other prompts.
 func SetOf(p Prompt) string {
 	for _, s := range builtins() {
 		if slices.ContainsFunc(s.Prompts, func(e promptEntry) bool { return e.Name.value == p.Name }) {

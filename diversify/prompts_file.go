@@ -28,13 +28,13 @@ type promptEntry struct {
 	Language string `yaml:"language"`
 }
 
-// placed is a scalar and the line that it stands on.
+// placed is a scalar and its line.
 type placed struct {
 	value string
 	line  int
 }
 
-// UnmarshalYAML reads a scalar of any kind as it is written.
+// UnmarshalYAML reads a scalar of any kind as its literal text.
 func (p *placed) UnmarshalYAML(node ast.Node) error {
 	p.line = node.GetToken().Position.Line
 	return yaml.NodeToValue(node, &p.value)
@@ -52,11 +52,10 @@ func (p *placed) UnmarshalYAML(node ast.Node) error {
 //	      Translation: {reference}
 //	      Write another translation of the original.
 //
-// Every text has {reference} in it, or {source}, or both, and may have
-// {language}, the name of the language that is asked for; other braces are
-// text. Line ends at the end of a text are dropped. A name of a built-in
-// prompt, a name or a text that is there twice, an unknown key and an unknown
-// placeholder are errors, which say the file and the line.
+// Every text contains {reference} or {source} or both. It may contain {language}, the
+// name of the requested language; other braces are ordinary text. Line ends at the end
+// of a text are dropped. The name of a built-in prompt, a repeated name or text, an
+// unknown key and an unknown placeholder are errors that give the file and the line.
 func ReadPrompts(path string) ([]Prompt, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -115,14 +114,14 @@ func (e promptEntry) prompt(language string) (Prompt, error) {
 	return p, p.checkTemplate()
 }
 
-// notInNames keeps out what --prompts gives a meaning, and what would be
-// confusing in a table.
+// notInNames reports whether a character must not be in a name, because it has a meaning in
+// --prompts or would be confusing in a table.
 func notInNames(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("-_.", r)
 }
 
-// checkTemplate checks that there is a text to put in, and no misspelt placeholder:
-// a single word in braces.
+// checkTemplate checks that a template has {reference} or {source} and no misspelt
+// placeholder, which would be a single word in braces.
 func (p Prompt) checkTemplate() error {
 	known := []string{holdReference, holdSource, holdLanguage}
 	for rest := p.Text; ; {
@@ -143,8 +142,8 @@ func (p Prompt) checkTemplate() error {
 	return nil
 }
 
-// unlike checks that a prompt has another name and another text than the
-// others: prompts of one text would share their answers.
+// unlike checks that no other prompt has the same name or text. Prompts with the same text
+// would share their answers.
 func unlike(p Prompt, others []Prompt) error {
 	for _, q := range others {
 		if p.Name == q.Name {

@@ -92,8 +92,8 @@ func TestReadPromptsErrors(t *testing.T) {
 	}
 }
 
-// What is read can be sent: names that --prompts can say, and the reference in
-// every prompt.
+// Prompts that are read can be used: --prompts can express their names, and each contains a
+// text of the segment.
 func FuzzReadPrompts(f *testing.F) {
 	f.Add("language: de\nprompts:\n  - name: b\n    text: |\n      {source}\n      {reference}\n  - name: c\n    text: '{reference}'\n")
 	f.Add("prompts: [{name: &x a, text: '{reference}'}, {name: *x, text: '{reference}!'}]")

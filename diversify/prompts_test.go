@@ -30,8 +30,8 @@ func TestTen(t *testing.T) {
 	}
 }
 
-// What a user cannot see: two prompts that would share their answers, a text
-// in the alphabet of another language, white space that reaches the model.
+// Faults that users would not see: two prompts that share their answers, a text in the
+// alphabet of another language, white space that reaches the model.
 func TestBuiltInPrompts(t *testing.T) {
 	scripts := map[string]*unicode.RangeTable{
 		"en": unicode.Latin, "de": unicode.Latin, "es": unicode.Latin, "fr": unicode.Latin, "ru": unicode.Cyrillic, "zh": unicode.Han,
@@ -113,11 +113,11 @@ func TestRender(t *testing.T) {
 	}{
 		{diversify.Prompts()[10], "{reference}", "s", "Paraphrase the sentences: {reference}"},
 		{template, "r", "s", "s = r; r {other} {"},
-		// What a text holds is not expanded again.
+		// Placeholders inside inserted texts are not replaced.
 		{template, "{source}", "{reference}", "{reference} = {source}; {source} {other} {"},
 		{diversify.Prompt{Text: "{{reference}}"}, "reference", "", "{reference}"},
 		{diversify.Prompt{Text: "Say {source} again."}, "r", "s", "Say s again."},
-		// Without either it is an instruction, whatever else it has.
+		// Without either placeholder it is an instruction, even with other braces.
 		{diversify.Prompt{Text: "Like {other}:"}, "r", "s", "Like {other}: r"},
 	} {
 		if got := c.prompt.Render(c.reference, c.source); got != c.want {

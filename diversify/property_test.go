@@ -18,7 +18,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// moody answers in many ways, which the prompt decides, and counts calls.
+// moody answers in many ways, chosen by the prompt, and counts calls.
 type moody struct {
 	mu    sync.Mutex
 	calls map[string]int
@@ -49,8 +49,8 @@ func (m *moody) Complete(_ context.Context, r llm.Request) (llm.Response, error)
 	return resp, nil
 }
 
-// plainly expands what the store holds all answers for: one loop, written
-// without the package.
+// plainly expands a dataset whose answers are all stored, with one loop that does not use the
+// package.
 func plainly(t *rapid.T, ds segments, prompts []diversify.Prompt, samples int, s cache.Store) []*refract.Segment {
 	params, err := cache.NewParams(map[string]any{"temperature": 1.0, "top_p": 0.9, "max_tokens": 50})
 	if err != nil {
@@ -107,8 +107,8 @@ func drawDataset(t *rapid.T) segments {
 	return ds
 }
 
-// Whatever the dataset, the concurrency, and what of it was stored before,
-// the output is that of one loop over the store, and no call is made twice.
+// With any dataset, concurrency and stored answers, the output equals that of one loop over the
+// store, and no call is made twice.
 func TestExpandProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ds := drawDataset(t)

@@ -7,8 +7,8 @@ import (
 	refract "github.com/refract-eval/refract"
 )
 
-// result returns the segment with its variants, ordered by reference, prompt
-// and sample. The segment that was read stays as it is.
+// result returns a copy of the segment with the new variants, ordered by reference, prompt
+// and sample.
 func (x *Expander) result(j *job) *refract.Segment {
 	out := *j.seg
 	out.Variants = slices.Grow(slices.Clip(out.Variants), len(j.asks))

@@ -21,11 +21,11 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// script answers each prompt with the next line of a list; "…" at the end of
-// a line stands for an answer that the token limit has cut.
+// script answers each prompt with the next line of a list; "…" at the end of a line marks an
+// answer that the token limit cut.
 type script struct {
 	mu    sync.Mutex
-	lines map[string][]string // by the name of the prompt; "judge" for the judge's
+	lines map[string][]string // by the name of the prompt; the judge's under "judge"
 	asked []llm.Request
 }
 
@@ -67,7 +67,7 @@ func checker(tb interface {
 	return c
 }
 
-// ten are the prompts of these names.
+// ten returns the prompts with these names.
 func ten(tb testing.TB, names string) []diversify.Prompt {
 	tb.Helper()
 	prompts, err := diversify.ParsePrompts(names)
@@ -84,7 +84,7 @@ func oneReference() segments {
 	return segments{{ID: "a", References: []refract.Text{refract.NewText(reference)}}}
 }
 
-// shown is what matters of a variant.
+// shown formats the parts of variants that the tests compare.
 func shown(vs []refract.Variant) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
@@ -198,7 +198,7 @@ func TestRounds(t *testing.T) {
 				}
 			}
 
-			// What is stored is enough for the same output without a call.
+			// The stored answers give the same output without a call.
 			cfg.Client = nil
 			again, sum := mustRun(t, newExpander(t, cfg), oneReference())
 			if diff := cmp.Diff(out, again); diff != "" || sum.Calls != 0 || sum.Cached != want.Calls {
@@ -208,8 +208,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A cut answer that is asked for again has twice the room on the wire, and
-// both requests have their own entry in the store.
+// A cut answer is asked for again with twice the token limit, and the store has an entry for
+// each request.
 func TestEnlargedRoom(t *testing.T) {
 	s := &script{lines: map[string][]string{"order": {"At…", "At eight…", "At eight in the morning, the train leaves."}}}
 	cfg := config(s)
@@ -273,8 +273,8 @@ func TestExpandedBefore(t *testing.T) {
 	}
 }
 
-// A request that fails on its own account becomes a rejected variant, whatever came
-// before it; what is stored does not say so.
+// A request that fails because of its content becomes a rejected variant, whatever came before
+// it. The failure is not stored.
 func TestTolerate(t *testing.T) {
 	tooLong := &llm.Error{Kind: llm.ErrContextLength, Message: "too long"}
 	answers := func(ctx context.Context, r llm.Request) (llm.Response, error) {
@@ -303,8 +303,8 @@ func TestTolerate(t *testing.T) {
 	}
 }
 
-// What is in flight when the budget ends is paid for: it comes home and is
-// stored, and nothing new begins.
+// Calls in flight when the budget ends are paid for: their answers are stored, and no new call
+// starts.
 func TestBudgetDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := cache.NewMemory()
@@ -334,7 +334,7 @@ func TestBudgetDrains(t *testing.T) {
 	})
 }
 
-// fickle gives answers that the prompt decides, many of which do not pass.
+// fickle gives answers chosen by the prompt, many of which are rejected.
 func fickle(_ context.Context, r llm.Request) (llm.Response, error) {
 	n := 0
 	for _, c := range r.Prompt {
@@ -354,8 +354,8 @@ func fickle(_ context.Context, r llm.Request) (llm.Response, error) {
 	return resp, nil
 }
 
-// An answer that is no Unicode text is rejected and asked for again; what came
-// is kept.
+// An answer that is not valid Unicode is rejected and asked for again; the invalid answer is
+// stored.
 func TestNotUnicode(t *testing.T) {
 	for _, c := range []*check.Checker{nil, checker(t, check.ReasonCut)} {
 		server := llmtest.NewServer(t, nil)

@@ -8,20 +8,21 @@ import (
 	"golang.org/x/text/language/display"
 )
 
-// holdLanguage is the placeholder of a template for the name of a language.
+// holdLanguage is the placeholder for the name of a language.
 const holdLanguage = "{language}"
 
-// FromSource reports whether the prompt makes a reference of the source, and
-// does not show the model one.
+// FromSource reports whether the prompt makes a reference from the source, without showing the
+// model a reference.
 func (p Prompt) FromSource() bool {
 	return strings.Contains(p.Text, holdSource) && !strings.Contains(p.Text, holdReference)
 }
 
-// NeedsLanguage reports whether the prompt is a template with the name of a
-// language in it, which [Prompt.In] fills in.
+// NeedsLanguage reports whether the prompt is a template with {language}, which
+// [Prompt.In] fills in.
 func (p Prompt) NeedsLanguage() bool { return p.Template() && strings.Contains(p.Text, holdLanguage) }
 
-// In fills in the name of a language, given by its code, such as "de".
+// In returns the prompt with {language} replaced by the name of the language with a code
+// such as "de".
 func (p Prompt) In(code string) (Prompt, error) {
 	tag, err := language.Parse(code)
 	if err != nil {

@@ -39,8 +39,8 @@ func TestPromptInALanguage(t *testing.T) {
 	}
 }
 
-// The source of a segment is asked about once, however many references there
-// are, and the answers are variants of the first that has a text.
+// The model is asked about a segment's source once, however many references there are, and the
+// answers become variants of the first reference with a text.
 func TestFromSource(t *testing.T) {
 	cfg := config(completer(echo))
 	cfg.Prompts = []diversify.Prompt{{Name: "mine", Text: "Say this: {source}"}, diversify.Ten()[0]}

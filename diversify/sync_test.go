@@ -17,10 +17,10 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// The tests of this file run in bubbles: time is false, a bubble's Wait
-// returns once nothing moves, and a goroutine that is left behind is a failure.
+// The tests of this file run in synctest bubbles: time is simulated, Wait returns once all
+// goroutines are blocked, and a leaked goroutine fails the test.
 
-// endless is a dataset that counts what was read of it.
+// endless is a dataset that counts the segments read.
 type endless struct{ read *atomic.Int64 }
 
 func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
@@ -36,7 +36,7 @@ func (e endless) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error
 	}
 }
 
-// A slow call holds up neither the segments behind it nor the memory's bound.
+// A slow call does not delay later segments, and memory stays bounded.
 func TestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		prompt := diversify.Prompts()[10]
@@ -79,7 +79,7 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-// hang answers nothing until it is cancelled.
+// hang does not answer until it is cancelled.
 func hang(ctx context.Context, _ llm.Request) (llm.Response, error) {
 	<-ctx.Done()
 	return llm.Response{}, ctx.Err()
@@ -100,7 +100,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// slowStore takes its time to store, and gives up when it is told to.
+// slowStore is slow to store, and gives up when its context ends.
 type slowStore struct {
 	cache.Store
 	put time.Duration
@@ -115,8 +115,7 @@ func (s slowStore) Put(ctx context.Context, records ...cache.Record) ([][]byte, 
 	}
 }
 
-// An answer that has arrived when the run is cancelled is stored, unless that
-// takes long.
+// An answer that arrived before the run was cancelled is stored, unless storing takes long.
 func TestCancelKeepsAnswers(t *testing.T) {
 	for _, c := range []struct {
 		put    time.Duration
@@ -148,8 +147,7 @@ func TestCancelKeepsAnswers(t *testing.T) {
 	}
 }
 
-// One caller's cancellation does not fail another one, who asks anew where the call
-// was the first one's.
+// Cancelling one caller does not fail another that shares its call; the other asks again.
 func TestSharedCall(t *testing.T) {
 	for leaver := range 2 {
 		synctest.Test(t, func(t *testing.T) {
@@ -191,8 +189,8 @@ func TestSharedCall(t *testing.T) {
 	}
 }
 
-// Who comes when a call was given up, but its answer is being stored, waits
-// for that in place of another call.
+// If a call was given up but its answer is being stored, a new caller waits for the store
+// instead of making another call.
 func TestAbandonedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
@@ -224,7 +222,7 @@ func TestAbandonedCall(t *testing.T) {
 	})
 }
 
-// Expand returns after its calls have ended, also where yield fails or panics.
+// Expand returns only after its calls have ended, even if yield fails or panics.
 func TestNothingIsLeft(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -96,6 +96,7 @@ const (
 	KeepOnRequest Keep = iota // if the user asks for it, as scores are cheap
 	KeepAlways                // whenever there is a store, as scores are expensive
 	KeepNever                 // never: the signature does not say all that changes a score
+	KeepUnneeded              // only if the user asks for it, as scoring is faster than reading
 )
 
 // Declared makes the Info of a metric whose direction, "higher" (or "") or "lower", and

@@ -1,7 +1,7 @@
 """Builds and checks the wheels: python build.py [-o DIR] [--twice] [PLATFORM …].
 
-Without platforms, all of them. Needs Go and hatchling. --twice builds each wheel twice and wants
-the same bytes.
+Without platforms, all of them. Needs Go and hatchling. --twice builds each wheel twice and checks that the
+bytes are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import payload
 from hatch_build import HERE, PLATFORMS, this_platform
 
-MOST = 100 << 20  # bytes that the package index takes a file
+MOST = 100 << 20  # bytes per file that the package index accepts
 
 
 def build(platform: str, into: Path) -> Path:
@@ -34,7 +34,7 @@ def build(platform: str, into: Path) -> Path:
 
 
 def check(wheel: Path, platform: str) -> None:
-    """Fail where a wheel is too large, or its program of another platform than its name says."""
+    """Fail if a wheel is too large, or its program is for another platform than its name says."""
     if wheel.stat().st_size >= MOST:
         raise SystemExit(f"{wheel.name} has {wheel.stat().st_size:,} bytes: the index takes {MOST:,}")
     if not wheel.name.endswith(f"-py3-none-{PLATFORMS[platform]}.whl"):

@@ -1,8 +1,7 @@
 """Builds the Go program into the wheel, for one platform.
 
-REFRACT_WHEEL_PLATFORM names the platform, such as linux-arm64; without it, it is
-this machine's. The program goes to the wheel's scripts, so that `refract` starts
-no Python.
+REFRACT_WHEEL_PLATFORM names the platform, such as linux-arm64; without it, it is this machine's. The program
+becomes a script of the wheel, so that `refract` starts no Python.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def this_platform() -> str:
 def build_program(name: str, into: Path) -> Path:
     """Cross-compile refract for a platform of PLATFORMS, and check its header.
 
-    The tag lean leaves out the language models, which are larger than the index allows.
+    The tag lean omits the language models, which are larger than the package index allows.
     """
     if name not in PLATFORMS:
         raise BuildError(f"no wheel is made for {name}: only for {', '.join(PLATFORMS)}")
@@ -75,7 +74,7 @@ def build_program(name: str, into: Path) -> Path:
     if (found.system, found.machine) != (system, machine):
         raise BuildError(f"{program} is of {found.system}-{found.machine}, not of {name}")
     if system == "linux" and found.dynamic:
-        raise BuildError(f"{program} is linked dynamically: it would run on one libc alone")
+        raise BuildError(f"{program} is linked dynamically: it would run on only one libc")
     return program
 
 

@@ -1,4 +1,4 @@
-"""What a program is built for, by its header: ELF, Mach-O or PE."""
+"""The platform of a program, read from its header: ELF, Mach-O or PE."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 class Payload:
     """A program's system and machine in Go's words, such as "linux" and "arm64".
 
-    dynamic says that it asks for a loader or for libraries of the system. Programs
-    for macOS always do; Linux ones must not, to run on glibc and musl alike.
+    dynamic says that it needs a loader or system libraries. Programs for macOS always do; Linux ones must not,
+    to run on glibc and musl alike.
     """
 
     system: str
@@ -27,7 +27,7 @@ _PT_DYNAMIC, _PT_INTERP = 2, 3
 
 
 def inspect(program: bytes, name: str | Path = "the program") -> Payload:
-    """Read the header of a program; ValueError where it is none that wheels carry."""
+    """Read the header of a program; ValueError if wheels have no such programs."""
     try:
         if program[:4] == b"\x7fELF":
             return _elf(program)

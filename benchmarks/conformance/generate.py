@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes cases.jsonl: cases of multi-reference scoring with what sacreBLEU computes.
+"""Writes cases.jsonl: cases of multi-reference scoring with sacreBLEU's values.
 
 usage: generate.py [OUT.jsonl]        (sacreBLEU 2.6.0; standard output without OUT)
 
-A case has texts by segment: "hypotheses" is one text a segment and "references" a
-list a segment; null is a text that is missing, "" one that is empty. Where "streams"
-stands in place of "references", they come as one list a reference, as files do.
+A case has texts by segment: "hypotheses" is one text a segment and "references" a list a segment; null is a
+missing text, "" an empty one. With "streams" instead of "references", there is one list a reference, as in
+files.
 
   level      sentence (a single segment) or corpus
   aggregate  native (the metric's own rule for several references), single (the first
@@ -14,7 +14,7 @@ stands in place of "references", they come as one list a reference, as files do.
   expect     a number, in sacreBLEU's units; "missing": no number for this segment;
              "refuse": no number, as a plain one would be of something else. "why" says why
   rest       where refused: the score of the segments that have all that it takes, which may
-             stand beside the count of what is left out
+             be shown with the count of the missing segments
   call       the sacreBLEU call that gives the number, with hyps, refs (by segment) and
              streams(refs) (by reference, the missing ones as None at the end)
 

@@ -1,8 +1,8 @@
 """How a user of each package computes a case: a program that sets "score".
 
-A program follows the package's documentation. Where the package has no way to what a
-case asks for (a mean over references, a sentence's BLEU), or says that its numbers follow
-another definition, it is Inexpressible, which is no fault.
+A program follows the package's documentation. If the package cannot express a case (a mean over references, a
+sentence's BLEU), or says that its numbers follow another definition, the case is Inexpressible, which is not a
+fault.
 """
 import importlib.util
 import os
@@ -188,7 +188,7 @@ score = metric.compute(predictions=hyps, references=refs{options})["score"]
 class MBRS(Package):
     name = distribution = "mbrs"
     api = "`MetricBLEU`, `MetricChrF`, `MetricTER`: `corpus_score`, `score`, `expected_scores`"
-    within = 1e-4  # its tensors are of single precision
+    within = 1e-4  # its tensors have single precision
 
     def program(self, case):
         metric = {"bleu": "MetricBLEU", "ter": "MetricTER"}.get(case["metric"], "MetricChrF")
@@ -229,10 +229,10 @@ score = 100 * corpus_bleu([[tokens(r) for r in rs] for rs in refs], [tokens(h) f
 class TorchMetrics(Package):
     name = distribution = "torchmetrics"
     api = "`SacreBLEUScore`, `CHRFScore`, `TranslationEditRate`, times 100; BLEU where no smoothing has a say"
-    within = 1e-4  # its tensors are of single precision
+    within = 1e-4  # its tensors have single precision
 
     def expect(self, case):
-        """Its chrF is that of chrF++.py, which sacreBLEU calls eps_smoothing: a mean of F by order."""
+        """Its chrF is chrF++.py's, which sacreBLEU calls eps_smoothing: a mean of F by order."""
         if isinstance(case["expect"], str) or not case["metric"].startswith("chrf"):
             return case["expect"]
         refs = streams({"references": [[r for r in s if r is not None] for s in by_segment(case)]})

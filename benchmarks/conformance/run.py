@@ -3,10 +3,9 @@
 
 usage: run.py [--results FILE] [--only NAME;…] [--evaluate-metrics DIR] [--reproduce NAME CASE]
 
-What a package gets is a program, printed by --reproduce: the score of a case is what
-that program computes. --results takes the findings into a file that keeps those of
-packages which are not installed here. Metric scripts of Hugging Face evaluate come from
-its hub; without it, DIR is the folder "metrics" of a checkout of its repository.
+Each package runs a program, printed by --reproduce, which computes the score of a case. --results updates a
+file with the findings; those of packages not installed here stay as they are. Metric scripts of Hugging Face
+evaluate come from its hub; without it, DIR is the folder "metrics" of a checkout of its repository.
 """
 import argparse
 import contextlib

@@ -15,6 +15,9 @@ type Exchange struct {
 	first    []int   // element of each vector
 	unit     []int32 // of each element, where elements are exchanged together
 	units    int     // what is exchanged: units, or elements
+	// together says whether units are weighted as such. Else, as many vectors have few
+	// elements of each, they are exchanged element by element.
+	together bool
 }
 
 // NewExchange takes the vectors of both metrics, of the same elements with the
@@ -22,13 +25,15 @@ type Exchange struct {
 // elements of a unit are exchanged together; nil exchanges each on its own.
 func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	e := &Exchange{a: a, b: b, measure: m, unit: unit, units: units}
+	whole := unit != nil && statistics[m.Statistic].vector != nil && wholeVectors(a, unit)
+	e.together = unit != nil && (len(a) == 1 || whole)
 	var rows []Row
 	for i, r := range a {
 		row := Row{Gold: slices.Concat(r.Gold, r.Gold), Metric: slices.Concat(r.Metric, b[i].Metric)}
 		for which := range int32(2) {
 			for k := range r.Gold {
 				drawn := int32(e.elements + k)
-				if e.together() {
+				if e.together {
 					drawn = e.drawn(e.elements + k)
 				}
 				row.unit = append(row.unit, 2*drawn+which)
@@ -49,12 +54,21 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 			r.unit = commonUnit(a)
 			e.prepared = &resampler{rows: []row{r}}
 		}
+	case whole: // a vector has the value of one metric or of the other
+		e.prepared = &resampler{}
+		var both []Row
+		for i, r := range a {
+			for which, scores := range [][]float64{r.Metric, b[i].Metric} {
+				both = append(both, Row{Gold: r.Gold, Metric: scores, unit: rows[i].unit[which*len(scores):][:len(scores)]})
+			}
+		}
+		e.prepared.rows = []row{newWholeRows(both, m)}
 	default:
 		e.prepared = &resampler{}
 		first := int32(0)
 		for _, r := range rows {
 			n := len(r.Gold)
-			if e.together() {
+			if e.together {
 				e.prepared.add(m, r, 0, 2*units, units)
 				continue
 			}
@@ -65,12 +79,21 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	return e
 }
 
+// wholeVectors reports whether each vector has elements of one unit only.
+func wholeVectors(rows []Row, unit []int32) bool {
+	first := 0
+	for _, r := range rows {
+		of := unit[first:][:len(r.Gold)]
+		first += len(of)
+		if slices.ContainsFunc(of, func(u int32) bool { return u != of[0] }) {
+			return false
+		}
+	}
+	return true
+}
+
 // Units is the number of what is exchanged: units, or elements of all vectors.
 func (e *Exchange) Units() int { return e.units }
-
-// together says whether units are weighted as such: many vectors have few elements of
-// each, which are exchanged one by one.
-func (e *Exchange) together() bool { return e.unit != nil && len(e.a) == 1 }
 
 // ofElements gives masks of elements for those of units.
 func (e *Exchange) ofElements(masks [][]uint64) [][]uint64 {
@@ -117,7 +140,7 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 			}
 			return out[0], out[1]
 		}
-		if e.together() {
+		if e.together {
 			for which := range out {
 				e.prepared.values(weights(masks, e.units, int32(which)), out[which], &s)
 			}

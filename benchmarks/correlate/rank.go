@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,31 +23,65 @@ func hasNaN(x []float64) bool {
 // returns the number of each element and how many there are. The zeros of
 // both signs are one value.
 func denseRanks(x []float64) (ranks []int32, distinct int) {
-	type item struct {
-		value float64
-		index int32
-	}
-	items := make([]item, len(x))
+	items := make([]rankItem, len(x))
 	for i, v := range x {
-		items[i] = item{v, int32(i)}
+		items[i] = rankItem{ascending(v), int32(i)}
 	}
-	slices.SortFunc(items, func(a, b item) int {
-		switch { // faster than cmp.Compare, which looks for NaN
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	items = sortItems(items)
 	ranks = make([]int32, len(x))
 	for i, it := range items {
-		if i == 0 || it.value != items[i-1].value {
+		if i == 0 || it.key != items[i-1].key {
 			distinct++
 		}
 		ranks[it.index] = int32(distinct - 1)
 	}
 	return ranks, distinct
+}
+
+type rankItem struct {
+	key   uint64
+	index int32
+}
+
+// ascending maps numbers to integers of the same order.
+func ascending(v float64) uint64 {
+	b := math.Float64bits(v + 0) // -0 becomes 0
+	if b>>63 == 1 {
+		return ^b
+	}
+	return b | 1<<63
+}
+
+// sortItems sorts by key: many items by a radix sort, which takes a fourth of the
+// time of one that compares.
+func sortItems(items []rankItem) []rankItem {
+	const digit = 11
+	if len(items) < 1<<digit {
+		slices.SortFunc(items, func(a, b rankItem) int { return cmp.Compare(a.key, b.key) })
+		return items
+	}
+	other := make([]rankItem, len(items))
+	for shift := 0; shift < 64; shift += digit {
+		var next [1 << digit]int32
+		for i := range items {
+			next[items[i].key>>shift&(1<<digit-1)]++
+		}
+		if int(next[items[0].key>>shift&(1<<digit-1)]) == len(items) {
+			continue
+		}
+		sum := int32(0)
+		for d, n := range next {
+			next[d] = sum
+			sum += n
+		}
+		for _, it := range items {
+			to := &next[it.key>>shift&(1<<digit-1)]
+			other[*to] = it
+			*to++
+		}
+		items, other = other, items
+	}
+	return items
 }
 
 // sortByRank returns the elements of an order, by default 0, 1, …, sorted by

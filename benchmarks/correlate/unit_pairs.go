@@ -26,21 +26,29 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 			return nil
 		}
 	}
-	below := make([]uint32, ranks*n)
+	// Counts of two units share a word.
+	words := (n + 1) / 2
+	below, sums := make([]uint64, ranks*words), make([]uint64, n*words)
 	start := int32(0)
 	for _, end := range ends {
 		for _, e := range elements[start:end] {
-			row := out[e.unit]
-			for u, c := range below[int(e.rank)*n:][:len(row)] {
-				row[u] += c
+			sum := sums[int(e.unit)*words:][:words]
+			for i, c := range below[int(e.rank)*words:][:words] {
+				sum[i] += c
 			}
 		}
 		for _, e := range elements[start:end] {
-			for at := (int(e.rank)+1)*n + int(e.unit); at < len(below); at += n {
-				below[at]++
+			one := uint64(1) << (e.unit & 1 * 32)
+			for at := (int(e.rank)+1)*words + int(e.unit>>1); at < len(below); at += words {
+				below[at] += one
 			}
 		}
 		start = end
+	}
+	for u, row := range out {
+		for v := range row {
+			row[v] = uint32(sums[u*words+v>>1] >> (v & 1 * 32))
+		}
 	}
 	for u, row := range slices.Backward(out) {
 		for v := range u {

@@ -10,7 +10,7 @@
 //  3. A [Store] keeps scores, statistics, intervals and tests, each by the hash
 //     of what it is made of, so that only what changed is computed again.
 //  4. The [Result] is plain data: rows, ranks, differences, curves, prompts,
-//     tasks, rankings and [Verdict]s in plain language. [Result.Lead] is its claim,
+//     tasks, rankings and [Verdict]s in plain language. [Result.Claim] is its claim,
 //     [Result.Tables] makes tables of it, and [WriteMarkdown] a document.
 //
 // A run with the same plan, data and version gives the same Result to the byte,

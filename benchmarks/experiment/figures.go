@@ -53,7 +53,7 @@ func (r *Result) curveFigures() []Figure {
 		for _, lines := range groupsOf(group, func(c *CurveResult) (string, bool) { return c.Metric, true }) {
 			c := lines[0]
 			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Data: r.curveTable(lines...)}
-			f.Title = fmt.Sprintf("%s: %s by the number of references%s", report.Display(c.Metric), report.Display(c.Statistic), c.on(len(r.Datasets) > 1))
+			f.Title = fmt.Sprintf("%s by the number of references: %s%s", report.Display(c.Metric), report.Display(c.Statistic), c.on(len(r.Datasets) > 1))
 			f.Data.Name, f.Data.Title = f.Name, f.Title
 			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
 			panel := curvePanel(lines)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -35,6 +36,7 @@ func (r *Result) Forests() []report.Forest {
 	for _, all := range groupsOf(pointers(r.Differences), func(d *Difference) (string, bool) { return d.Dataset, r.Leads(d) }) {
 		views := groupsOf(all, func(d *Difference) (string, bool) { return d.Statistic, true })
 		first := all[0]
+		over := r.overAll(all)
 		f := report.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(first.ungrouped()), Views: []string{""}}
 		if len(views) > 1 {
 			f.Views = nil
@@ -46,18 +48,21 @@ func (r *Result) Forests() []report.Forest {
 		if first.Human != "" {
 			f.Unit += " with " + first.Human
 		}
+		if over != "" {
+			f.Title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
+		}
 		if len(r.Datasets) > 1 {
 			f.Title += first.on(true)
 		}
 		for _, group := range groupsOf(views[0], func(d *Difference) (string, bool) { return d.A.Metric, true }) {
 			g := report.ForestGroup{Name: report.Display(group[0].A.Metric), Against: base(group)}
 			for i, d := range group {
-				row := report.ForestRow{Name: d.short(all)}
+				row := report.ForestRow{Name: strings.TrimSuffix(d.short(all), " over "+over)}
 				for k, view := range views {
-					e := report.Effect{Value: report.None(), Difference: report.None()}
+					e := report.Effect{Value: report.None(), Difference: report.None(), P: report.None()}
 					if at := slices.IndexFunc(view, func(v *Difference) bool { return v.A == d.A && v.B == d.B }); at >= 0 {
 						v := view[at]
-						e = report.Effect{Value: v.AValue, Difference: v.Value, Range: v.Interval, P: shortP(v.Corrected), Outcome: v.outcome()}
+						e = report.Effect{Value: v.AValue, Difference: v.Value, Range: v.Interval, P: v.Corrected, Outcome: v.outcome()}
 						if i == 0 { // the value that all of the group are compared with
 							g.Against += fmt.Sprintf("%s%s", []string{": ", ", "}[min(k, 1)], strings.TrimSpace(report.TrueMinus(fixed(float64(v.BValue)))+" "+f.Views[k]))
 						}
@@ -70,7 +75,7 @@ func (r *Result) Forests() []report.Forest {
 		}
 		r.repeats(func(s *Same, names string) {
 			if s.Dataset == first.Dataset && s.As.Aggregator != "single" {
-				f.Notes = append(f.Notes, fmt.Sprintf("%s: %s and %s are the same: equal scores in all %d cells", report.Display(s.Setting.Metric), names, s.AsName, s.Cells))
+				f.Notes = append(f.Notes, fmt.Sprintf("%s: %s and %s have equal scores in all %s, and share a row", report.Display(s.Setting.Metric), names, s.AsName, english.Thousands(s.Cells, "cell")))
 			}
 		})
 		out = append(out, f)
@@ -87,7 +92,7 @@ func base(all []*Difference) string {
 	}):
 		return "what it is compared with"
 	case first.B.Aggregator == "single":
-		return "the single reference"
+		return "one reference"
 	}
 	return first.BName
 }

@@ -71,6 +71,7 @@ func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
 	t.Helper()
 	return &experiment.Runner{
 		Store: open(t, dir), Metric: registry().Parse,
+		Options: refract.Options{StoreUnneeded: true}, // what is true of their metrics' scores is true of dear ones
 		Open: func(d experiment.Dataset) (refract.Dataset, error) {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{References: d.References})
 			for _, x := range d.Expansions {

@@ -13,8 +13,12 @@ import (
 func WriteMarkdown(w io.Writer, r *Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", report.EscapeMarkdown(r.Name))
-	if lead := r.Lead(); lead != "" {
-		fmt.Fprintf(&b, "**%s.**\n\n%s\n\n", report.EscapeMarkdown(lead), report.EscapeMarkdown(r.Basis()))
+	claim := r.Claim()
+	fmt.Fprintf(&b, "**%s.**\n\n", report.EscapeMarkdown(claim.Text))
+	for _, text := range append(append(claim.Evidence, claim.Cautions...), claim.Method) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s\n\n", report.EscapeMarkdown(text))
+		}
 	}
 	b.WriteString("## Verdicts\n\n")
 	for _, v := range r.Verdicts {

@@ -154,7 +154,7 @@ analyses: []
 `)
 	rapid.Check(t, func(rt *rapid.T) {
 		data := drawData(rt)
-		r := &experiment.Runner{Metric: registry().Parse, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
+		r := &experiment.Runner{Metric: registry().Parse, Options: refract.Options{StoreUnneeded: true}, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
 		runs := []bool{false}
 		if rapid.IntRange(0, 9).Draw(rt, "again") == 0 {
 			dir, err := os.MkdirTemp(t.TempDir(), "store")

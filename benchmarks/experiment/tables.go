@@ -95,19 +95,24 @@ func (r *Result) cells() string {
 		if d.Human == "" {
 			continue
 		}
-		most := 0
-		for i := range r.Rows {
-			if r.Rows[i].Dataset == d.Name {
-				most = max(most, r.Rows[i].Unscored)
-			}
-		}
-		text := fmt.Sprintf("%d segments × %d systems, %d cells judged by %s, at most %d without a score", d.Segments, len(d.Systems), d.Cells, d.Human, most)
+		text := fmt.Sprintf("%d segments × %d systems, %d cells judged by %s, at most %d without a score", d.Segments, len(d.Systems), d.Cells, d.Human, r.mostUnscored(d.Name))
 		if d.Name != "" {
 			text = d.Name + ": " + text
 		}
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
+}
+
+// mostUnscored is the largest number of judged cells of a dataset that a setting does not
+// score.
+func (r *Result) mostUnscored(dataset string) (most int) {
+	for i := range r.Rows {
+		if r.Rows[i].Dataset == dataset {
+			most = max(most, r.Rows[i].Unscored)
+		}
+	}
+	return most
 }
 
 // pointers are those to the elements of a slice.
@@ -220,7 +225,7 @@ func (r *Result) rowTable() *report.NamedTable {
 		t.Note("%s", r.ranking())
 	}
 	r.repeats(func(s *Same, names string) {
-		t.Note("%s%s: %s and %s are the same, and stand in one row: equal scores in all %d cells", s.Setting.Metric, (&About{Dataset: s.Dataset}).on(len(r.Datasets) > 1), names, s.AsName, s.Cells)
+		t.Note("%s%s: %s and %s have equal scores in all %d cells, and share a row", s.Setting.Metric, (&About{Dataset: s.Dataset}).on(len(r.Datasets) > 1), names, s.AsName, s.Cells)
 	})
 	return t
 }

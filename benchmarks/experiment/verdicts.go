@@ -135,7 +135,7 @@ func (d *Difference) verdict(several bool) Verdict {
 			found += ", though the interval includes 0"
 		}
 	case d.Interval != nil:
-		found += ", by its interval alone"
+		found += ", by its interval only"
 	}
 	switch {
 	case d.Cells > 0 && d.Equal == d.Cells:
@@ -183,18 +183,18 @@ func (c *CurveResult) verdict(several bool) Verdict {
 	switch first := &c.Points[0]; {
 	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
 		v.Outcome, p = report.Worse, first
-		v.Text += "more references do harm, by the interval"
+		v.Text += "more references lower agreement"
 	case c.Enough >= c.Most:
 		p = &c.Points[max(at-1, 0)]
-		v.Text += fmt.Sprintf("all %d references are needed", c.Most)
+		v.Text += "agreement still rises with the last reference"
 	case at == 0:
 		v.Outcome = report.Unclear
-		v.Text += fmt.Sprintf("no clear gain from more than %d, by the interval", p.References)
+		v.Text += "no clear gain from more references"
 	default:
-		v.Text += fmt.Sprintf("no clear gain beyond %d references, by the interval", c.Enough)
+		v.Text += fmt.Sprintf("no clear gain beyond %s", english.Count(c.Enough, "reference"))
 	}
 	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
-	v.Text += fmt.Sprintf("; all %d are %s against %d", c.Most, change(v.Value, v.Range), p.References)
+	v.Text += fmt.Sprintf(" (%s from %d to %d)", change(v.Value, v.Range), p.References, c.Most)
 	return v
 }
 
@@ -216,9 +216,9 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 	switch {
 	case p.Prompts[0].EffectInterval == nil:
 	case len(needed) == 0:
-		v.Text += "; leaving out any one of them has no clear cost, by intervals"
+		v.Text += "; none of the prompts is clearly needed"
 	default:
-		v.Text += "; leaving out has a cost for " + strings.Join(needed, ", ") + ", by intervals corrected for the number of prompts"
+		v.Text += "; agreement falls without " + strings.Join(needed, ", ") + " (intervals corrected for the number of prompts)"
 	}
 	if p.Unscored > 0 {
 		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)

@@ -1,4 +1,4 @@
-"""Times MBR decoding of 64 outputs of WMT22 against each other by chrF, ours beside mbrs's own."""
+"""Times MBR decoding of 64 WMT22 outputs against each other by chrF, with Refract and with mbrs."""
 
 import os
 import time

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what pycocoevalcap computes: words by Stanford's PTBTokenizer, and CIDEr-D.
+"""Writes pycocoevalcap's values: words by Stanford's PTBTokenizer, and CIDEr-D.
 
 usage: cider_vectors.py OUT.jsonl WORDS.tsv [--seed N] [--lines N] [--data DIR]
 
-Needs Java. A row of OUT.jsonl is a dataset: references and an output of each
-segment, the scores, and their mean. A line of WORDS.tsv is a text and its words,
-between spaces. The tokenizer reads all texts as one, so that the next text can
-change the last word of one; a line "zzz" stands between texts, which changes none.
+Needs Java. A row of OUT.jsonl is a dataset: references and an output of each segment, the scores, and their
+mean. A line of WORDS.tsv is a text and its words, between spaces. The tokenizer reads all texts as one, so the
+next text can change the last word of a text; a line "zzz" between texts prevents that.
 """
 import argparse
 import json
@@ -30,7 +29,7 @@ The the He However, If 5 12 file.txt a.b.html README.md (800) 555-1234 800-555-1
 soft\u00adhyphen \u00ad A+B X&Y l'x-d'y 1st naïve École 中文 你好。 ， 、 日本・語 한국어 नमस्ते ไทย 😀 ❤️ → ∑ © ™ ° · • ½-x \u200b \ufeff Ｆｕｌｌ １２""".split()
 LETTERS = "aAbBnNtTsSuU..''--,,  12(<>)@:/&;$_#*?’\u00ad\u00e9中~^="
 OTHER_LINES = re.compile("[\t\r\n\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
-CAPITAL_SIGMA = "Σ"  # Java tells the end of a word in its own way
+CAPITAL_SIGMA = "Σ"  # Java finds the end of a word differently
 
 
 def fits(s):
@@ -86,7 +85,7 @@ def main():
         sets.append(([vary(b) for b in base], [[vary(b) for _ in range(rng.randint(1, 4))] for b in base]))
     if args.data:
         sets += real_sets(args.data, rng)
-    # Segments with a text that the tokenizer takes for no line, or for several, stay out.
+    # Segments are left out if the tokenizer does not read each text as exactly one line.
     sets = [list(zip(*[(h, r) for h, r in zip(hyps, refs) if all(map(fits, [h, *r]))])) for hyps, refs in sets]
     sets = [s for s in sets if s]
     every = sorted({s for s in lines if fits(s)} | {s for hyps, refs in sets for h, r in zip(hyps, refs) for s in [h, *r]})

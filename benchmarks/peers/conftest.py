@@ -1,4 +1,4 @@
-"""What the comparisons share: the program, the data, and Go tests that read vectors."""
+"""Shared by the comparisons: the program, the data, and Go tests that read vectors."""
 import os
 import pathlib
 import subprocess
@@ -32,7 +32,7 @@ def data():
 
 @pytest.fixture(scope="session")
 def maybe_data():
-    """The arguments that name the real data to a script, none where there is none."""
+    """The arguments that give a script the real data, if there is any."""
     return ["--data", DATA] if HAS_DATA else []
 
 

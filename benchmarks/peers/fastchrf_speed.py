@@ -4,10 +4,9 @@
 usage: fastchrf_speed.py TASK.json --data DIR [--samples N]   writes the task
        fastchrf_speed.py TASK.json                            times it
 
-Two tasks: "wmt" is 14 systems against 11 references for every segment of
-WMT22 zh-en, "mbr" is N samples against each other, as in minimum Bayes risk
-decoding: the texts of WMT22 outputs of like length, since no sampler is here.
-RAYON_NUM_THREADS=1 keeps fastchrf on one core.
+Two tasks: "wmt" is 14 systems against 11 references for every segment of WMT22 zh-en, "mbr" is N samples
+against each other, as in minimum Bayes risk decoding: WMT22 outputs of similar length, since there is no
+sampler here. RAYON_NUM_THREADS=1 keeps fastchrf on one core.
 """
 import argparse
 import ast

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that Hugging Face's datasets loads a published folder of Parquet and one
-of JSON Lines, with the rows that the latter has, and that it writes Parquet so
-that Refract reads the same set again.
+"""Checks that Hugging Face's datasets loads a published folder of Parquet and one of JSON Lines with the right
+rows, and that Refract reads the same set from the Parquet that it writes.
 
 usage: hf_check.py PARQUET-FOLDER JSONL-FOLDER REWRITTEN.parquet
 """
@@ -11,7 +10,7 @@ import sys
 import tempfile
 
 os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
-import datasets  # which reads these variables as it starts
+import datasets  # reads these variables on import
 
 datasets.disable_progress_bars()
 
@@ -57,7 +56,7 @@ with open(os.path.join(jsonl_folder, "references.jsonl"), encoding="utf-8", newl
     for line in f:
         want.append(json.loads(line))
 for r in want:
-    # Where there is no other field of an origin, raw is stated, to tell that there is one.
+    # An origin without other fields has raw, to show that there is an origin.
     for v in r.get("variants", []) + r.get("rejected", []):
         if v.get("raw", 0) == v["text"] and v["text"] is not None:
             del v["raw"]
@@ -69,8 +68,8 @@ for i, (a, b) in enumerate(zip(rows, want)):
 
 
 def told(x):
-    """What is stated of a row, but for what datasets infers the type of, and for the
-    last bits of a float, which pandas reads inexactly."""
+    """The content of a row, except for fields whose type datasets infers, and for the last bits of floats,
+    which pandas reads inexactly."""
     if isinstance(x, dict):
         return {k: told(v) for k, v in x.items() if v not in (None, []) and k not in ("sampling", "created")}
     if isinstance(x, float):

@@ -3,11 +3,10 @@
 
 usage: lexical_speed.py METRIC MTME-DIR DIV-REF OUT [--every N]
 
-rouge1 to rougeLsum score every pair by one scorer, and write the maximum over the
-references; --every N takes every N-th segment. cider-d, which needs Java, scores
-every system against all references at once, as the package does; --every N takes
-every N-th system. Prints how many pairs were scored, the seconds for that, and those
-for what comes before.
+rouge1 to rougeLsum score every pair by one scorer, and write the maximum over the references; --every N takes
+every N-th segment. cider-d, which needs Java, scores every system against all references at once, as the
+package does; --every N takes every N-th system. Prints the number of scored pairs, the seconds for scoring, and
+the seconds before.
 """
 import argparse
 import ast

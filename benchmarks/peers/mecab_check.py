@@ -1,4 +1,4 @@
-"""Compares BLEU by MeCab, which a program gives refract, with sacreBLEU's own.
+"""Compares BLEU with MeCab, which refract gets from a program, with sacreBLEU's own.
 
 usage: mecab_check.py REFRACT FOLDER
 """

@@ -1,15 +1,14 @@
-"""What mt-metrics-eval says of WMT22 zh-en, for Go tests to compare with.
+"""mt-metrics-eval's values for WMT22 zh-en, for Go tests to compare with.
 
     mtme_check.py values DATA OUT.json    statistics of all stored metrics
     mtme_check.py pvalues DATA OUT.json   permutation tests of some pairs
     mtme_check.py tasks DATA RESULT.json  values, weights and averages of the tasks
                                           of benchmarks/recipes/wmt22/tasks.yaml
     mtme_check.py averages DATA OUT.json  clusters over made-up tasks
-    mtme_check.py speed DATA GO.json...   its speed, beside what Go measured
+    mtme_check.py speed DATA GO.json...   its speed, next to Go's
 
-mt_metrics_eval is imported from PYTHONPATH, a checkout of its repository. Only
-its modules stats and tasks are used, which need numpy and scipy. Speeds are of a few
-resamples, per resample, less the cost of setting up.
+mt_metrics_eval is imported from PYTHONPATH, a checkout of its repository. Only its modules stats and tasks are
+used, which need numpy and scipy. Speeds are measured on a few resamples, per resample, without the set-up.
 """
 
 import collections
@@ -30,7 +29,7 @@ ORIGIN = f"mt-metrics-eval at 68a481aea1a787392d55af8f76ac8ef40c5f4664 (2026-04-
 
 
 def read(path):
-    """Scores by system, None where there is none."""
+    """Scores by system, None if missing."""
     out = collections.OrderedDict()
     for line in path.read_text().splitlines():
         system, score = line.rsplit("\t", 1) if "\t" in line else line.rsplit(None, 1)
@@ -85,8 +84,8 @@ def values(data, out):
 
 
 def exact_soft_accuracy(gold, metric):
-    """Soft accuracy with its masks and without its rounding: MQM scores are
-    tenths, whose sums are exact as integers."""
+    """Soft accuracy with mt-metrics-eval's masks and without its rounding: MQM scores are tenths, whose sums
+    are exact as integers."""
     masks = np.rint(np.random.default_rng(4).random(size=(1000, gold.shape[1]), dtype=np.float32)) * 2 - 1
 
     def p_values(x):
@@ -120,7 +119,7 @@ def p_values(data, out):
 
 
 def its_tasks():
-    for other in "apache_beam", "dacite":  # for what is not asked of it here
+    for other in "apache_beam", "dacite":  # not needed here
         sys.modules.setdefault(other, unittest.mock.MagicMock())
     from mt_metrics_eval import tasks
 
@@ -128,8 +127,8 @@ def its_tasks():
 
 
 def averages(_, out):
-    """Made-up tasks of five metrics, with what tests of each pair draw, some of which
-    stop early, and the averages and clusters that come of them."""
+    """Made-up tasks of five metrics, with the draws of each pair's test, some of which stop early, and the
+    resulting averages and clusters."""
     tasks, rng, metrics = its_tasks(), np.random.default_rng(7), "abcde"
     results, weights, document = [], [0.5, 0.3, 0.2], []
     for k, function in enumerate(("pearson", "pce", "kendall")):
@@ -156,8 +155,8 @@ def averages(_, out):
 
 
 def tasks_of(data, result):
-    """Sets the tasks of an experiment beside those of mt-metrics-eval: values by its
-    correlations, weights and averages by its task sets."""
+    """Compares the tasks of an experiment with mt-metrics-eval: values with its correlations, weights and
+    averages with its task sets."""
     tasks = its_tasks()
     found = json.loads(pathlib.Path(result).read_text())
     domains = [line.split()[0] for line in (data.dir / "documents" / "zh-en.docs").read_text().splitlines()]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that pyarrow reads a Parquet matrix as the JSON Lines one says.
+"""Checks that pyarrow reads from a Parquet matrix what is in the JSON Lines one.
 
 usage: parquet_check.py MATRIX.parquet MATRIX.jsonl
 """

@@ -1,5 +1,4 @@
-"""Compares METEOR or SPICE by refract, through its program, with figures of the
-official packages.
+"""Compares METEOR or SPICE, which refract runs as a program, with the official packages' values.
 
 usage: program_check.py REFRACT SPEC FIGURES WORK SINGLE NATIVE [ptb]
 

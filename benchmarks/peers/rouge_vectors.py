@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what rouge-score computes, in the rows of sacrebleu_vectors.py, and stems.
+"""Writes rouge-score's values, in the format of sacrebleu_vectors.py, and stems.
 
 usage: rouge_vectors.py OUT.jsonl STEMS.tsv [--seed N] [--rounds N] [--data DIR]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that sacreBLEU's own command, given the text files of a published
-folder, finds the scores that Refract finds with the folder.
+"""Checks that sacreBLEU's own command, given the text files of a published folder, computes the scores that
+Refract computes from the folder.
 
 usage: sacrebleu_files.py REFRACT FOLDER SYSTEM.txt
 """

@@ -3,9 +3,8 @@
 
 usage: sacrebleu_speed.py METRIC MTME-DIR DIV-REF OUT [--every N] [--function]
 
-One metric object scores all pairs, so that its caches of tokenized texts
-serve; --function calls sentence_bleu or sentence_chrf for each pair, as the
-documentation of the package shows it. spbleu is BLEU with the tokenizer flores200.
+One metric object scores all pairs, so that its caches of tokenized texts help; --function calls sentence_bleu
+or sentence_chrf for each pair, as in the package's documentation. spbleu is BLEU with the tokenizer flores200.
 
 The segment scores are the maximum over the references, as
 `refract score -a max --per segment` writes them.

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what sacreBLEU computes, for the Go tests to compare with.
+"""Writes sacreBLEU's values, for the Go tests to compare with.
 
 usage: sacrebleu_vectors.py OUT.jsonl [--seed N] [--rounds N] [--data DIR]
 
-A "segment" row has the sentence scores of every hypothesis against every
-reference alone ("cells") and against all of them ("native"). A "corpus" row
-has the corpus score of ragged references. With --data, rows of real WMT22
-outputs are added.
+A "segment" row has the sentence scores of every hypothesis against each single reference ("cells") and against
+all of them ("native"). A "corpus" row has the corpus score of ragged references. With --data, rows of real
+WMT22 outputs are added.
 """
 import argparse
 import itertools

@@ -1,12 +1,11 @@
-"""Writes random vectors and what SciPy says of them, for a Go test to check.
+"""Writes random vectors and SciPy's values for them, for a Go test to check.
 
     pip install scipy==1.17.1 numpy
     python benchmarks/peers/scipy_check.py vectors.json
     REFRACT_SCIPY_VECTORS=$PWD/vectors.json go test -run TestSciPyVectors -v ./benchmarks/correlate
 
-With mt_metrics_eval on PYTHONPATH (a checkout of google-research/mt-metrics-eval)
-the file also holds tables with missing gold scores and what its grouping rules
-give for them; without it a note says that they are left out.
+With mt_metrics_eval on PYTHONPATH (a checkout of google-research/mt-metrics-eval) the file also holds tables
+with missing gold scores and the values of its grouping rules; without it a note says that they are missing.
 """
 
 import json

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Trains SentencePiece models, and writes into which pieces they split texts, and
-which BLEU sacreBLEU computes of them.
+"""Trains SentencePiece models, and writes the pieces into which they split texts, and sacreBLEU's BLEU with
+them.
 
 usage: SACREBLEU=FOLDER sentencepiece_vectors.py FOLDER [--data DIR] [--seed N] [--texts N]
 
-FOLDER/pieces.jsonl has a line a model and text; the models lie beside it. Texts
-are random, and with --data those of WMT22 in four languages as well; without it
-the models are trained on random texts alone. FOLDER/bleu.jsonl has rows as
-sacrebleu_vectors.py writes them. Three of the models stand in for those that
-sacreBLEU would download: it takes a file that is in its place as it is.
+FOLDER/pieces.jsonl has a line a model and text; the models are in the same folder. Texts are random, and with
+--data also from WMT22 in four languages; without it the models are trained only on random texts.
+FOLDER/bleu.jsonl has rows as sacrebleu_vectors.py writes them. Three of the models replace those that sacreBLEU
+would download: it accepts any file in that place.
 """
 import argparse
 import ast
@@ -115,7 +114,7 @@ with open(args.folder + "/bleu.jsonl", "w", encoding="utf-8") as out:
         emit(corpus_row(spec, metric, [vary(rng, t, pool) for t in texts], [[t, vary(rng, t, pool)] for t in texts]))
     if args.data:
         for row in real_rows(args.data, settings, rng):
-            if row["kind"] == "corpus":  # sentences are scored with another order
+            if row["kind"] == "corpus":  # sentences use the effective order
                 emit(row)
 print(f"{scores} scores in {args.folder}/bleu.jsonl")
 print(f"{len(MODELS)} models, {rows} rows, sentencepiece {sentencepiece.__version__}")

@@ -19,7 +19,7 @@ def main() -> None:
         broken = json.loads(json.dumps(description))
         del broken["paths"]["/healthz"]["get"]["responses"]["200"]["description"]
         if openapi_spec_validator.OpenAPIV31SpecValidator(broken).is_valid():
-            sys.exit("serve_check.py: an answer without a description is taken")
+            sys.exit("serve_check.py: an answer without a description is accepted")
         print("the description is OpenAPI 3.1")
     finally:
         server.terminate()

@@ -3,10 +3,9 @@
 
 usage: systems_check.py REFRACT [--data DATA] [--segments N] [--speed]
 
-Systems are compared under BLEU, chrF and TER, with one reference and with two,
-by paired bootstrap and by approximate randomization: scores within 1e-9, means
-and intervals to the single precision that sacreBLEU has, p-values equal. Without
-DATA these are texts made of a fixed seed, and with it systems of WMT22 zh-en.
+Systems are compared under BLEU, chrF and TER, with one reference and with two, by paired bootstrap and by
+approximate randomization: scores within 1e-9, means and intervals to sacreBLEU's single precision, p-values
+equal. Without DATA the texts are generated from a fixed seed, and with it they are systems of WMT22 zh-en.
 """
 import argparse
 import json
@@ -99,7 +98,7 @@ class Check:
                     self.intervals += 1
                 if want.p_value is None:
                     continue
-                if got["result"] == "equal":  # no p-value: sacreBLEU's is the least
+                if got["result"] == "equal":  # no p-value; sacreBLEU gives the smallest
                     n = resamples or (10000 if test == "paired-ar" else 1000)
                     self.near(want.p_value, 1 / (n + 1), 1e-12, (m, name, "p of equal outputs"))
                     self.equal += 1

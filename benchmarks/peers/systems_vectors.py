@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what sacreBLEU's paired tests say of made texts, with the statistics.
+"""Writes the results of sacreBLEU's paired tests on generated texts, with the statistics.
 
 usage: systems_vectors.py FILE
 """

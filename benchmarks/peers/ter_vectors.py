@@ -1,7 +1,6 @@
-"""Writes what sacreBLEU gives for TER on texts that are hard for it, in the
-rows of sacrebleu_vectors.py: runs to be moved, short and long, near and far;
-lengths that differ much; more candidates to move than the search considers;
-possessives, entities and numbers; every kind of white space.
+"""Writes sacreBLEU's TER of texts that are hard for it, in the format of sacrebleu_vectors.py: runs to be
+moved, short and long, near and far; lengths that differ much; more candidates to move than the search
+considers; possessives, entities and numbers; every kind of white space.
 
 usage: ter_vectors.py OUT.jsonl [--seed N] [--pairs N] [--options N] [--data DIR]
 
@@ -23,8 +22,8 @@ import sacrebleu
 import sacrebleu.metrics.ter
 from sacrebleu_vectors import corpus_row, segment_row, ter_settings
 
-# sacreBLEU computes a pair anew for the sentence, for several references and
-# for the corpus. Remember it: the generated texts are few and hard.
+# sacreBLEU computes a pair again for the sentence, for several references and for the corpus. Cache it: the
+# generated texts are few and hard.
 EDITS = {}
 compute = sacrebleu.metrics.ter.translation_edit_rate
 
@@ -176,7 +175,7 @@ def main():
             corpora[c] = ([], [])
 
         for k, (hyp, refs) in enumerate(pairs):
-            # The first combination in turn, so that all of them come up.
+            # The first combination rotates, so that all of them occur.
             chosen = {k % len(settings)} | set(rng.sample(range(len(settings)), args.options - 1))
             for c in sorted(chosen):
                 emit(segment_row(*settings[c], [hyp], refs))

@@ -1,4 +1,4 @@
-"""Files that Refract writes, as the programs read them that people have."""
+"""Files that Refract writes, read by the programs that people use."""
 import pytest
 from conftest import run, script
 

@@ -1,4 +1,4 @@
-"""Scores of the built-in metrics, against the packages that define them."""
+"""Scores of the built-in metrics, compared with the packages that define them."""
 import os
 import shutil
 import sys

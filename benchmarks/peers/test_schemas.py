@@ -1,4 +1,4 @@
-"""What is deployed, against the schemas of its kind."""
+"""Deployment files, checked against their schemas."""
 import pathlib
 import subprocess
 import sys

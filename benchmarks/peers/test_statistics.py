@@ -1,4 +1,4 @@
-"""Correlations, intervals and tests, against SciPy and sacreBLEU."""
+"""Correlations, intervals and tests, compared with SciPy and sacreBLEU."""
 import os
 
 from conftest import go_test, script

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Trains a tiny model of random weights for a step on what builders write: by TRL's
-SFTTrainer on prompts and completions. The model must be given the very bytes of the prompt and of the completion.
+"""Trains a tiny model with random weights for one step on the builders' output, by TRL's SFTTrainer on prompts
+and completions. The model must get exactly the bytes of the prompt and of the completion.
 
 usage: trainers_check.py FOLDER
 """
@@ -19,7 +19,7 @@ datasets.disable_progress_bars()
 
 
 def tokenizer():
-    """A tokenizer of bytes, which gives every text back."""
+    """A byte tokenizer, which restores every text."""
     symbols = ["<pad>", "<eos>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     made = Tokenizer(models.BPE(vocab={s: i for i, s in enumerate(symbols)}, merges=[]))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -63,7 +63,7 @@ def check(folder, work):
             said = bytes_of(tok, seen["input_ids"])
             if said != r["prompt"] + r["completion"] + "<eos>":
                 sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
-        print(f"SFTTrainer, {builder}: loss {loss:.3f}; the bytes are those of the rows")
+        print(f"SFTTrainer, {builder}: loss {loss:.3f}; the bytes equal the rows'")
 
 
 def bytes_of(tok, ids):

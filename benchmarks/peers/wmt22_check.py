@@ -39,7 +39,7 @@ def correlation(name, gold, metric):
 
 
 def grouped(name, rows):
-    """Mean over rows of (gold, metric) pairs; undefined rows are left out."""
+    """Mean over rows of (gold, metric) pairs, without undefined rows."""
     values = [correlation(name, *zip(*r)) for r in rows if len(r) > 1]
     values = [v for v in values if v is not None and not math.isnan(v)]
     return sum(values) / len(values) if values else math.nan

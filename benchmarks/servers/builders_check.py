@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that Hugging Face's datasets loads what builders of training data write, with
-the columns that trainers read.
+"""Checks that Hugging Face's datasets loads the builders' training data, with the columns that trainers read.
 
 usage: builders_check.py FOLDER
 
@@ -12,7 +11,7 @@ import sys
 import tempfile
 
 os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
-import datasets  # which reads these variables as it starts
+import datasets  # reads these variables on import
 
 datasets.disable_progress_bars()
 

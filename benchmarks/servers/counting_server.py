@@ -1,5 +1,5 @@
-"""A model server that counts: it answers chats and completions, each after a
-while, and GET /calls tells how many it got and how often each prompt came."""
+"""A model server that counts: it answers chats and completions after a delay, and GET /calls returns how many
+it got and how often it got each prompt."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ def serve(port, delay):
         daemon_threads = True
 
         def handle_error(self, *_):
-            pass  # a client that was killed
+            pass  # the client was killed
 
     Server(("127.0.0.1", port), Handler).serve_forever()
 

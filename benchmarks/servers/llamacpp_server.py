@@ -23,11 +23,11 @@ def main(path, name="refract-tiny", slots=4, tokens=16384, threads=1):
     p.n_threads_http = 80
     p.cpuparams.n_threads = int(threads)
     p.cpuparams_batch.n_threads = int(threads)
-    p.cpuparams.poll = p.cpuparams_batch.poll = 0  # threads that wait leave the cores to others
+    p.cpuparams.poll = p.cpuparams_batch.poll = 0  # waiting threads leave the cores to others
     p.endpoint_slots = True
     p.endpoint_metrics = True
     p.warmup = False
-    p.cache_ram_mib = 0  # a prompt's beginning is kept in the slot that had it, and nowhere else
+    p.cache_ram_mib = 0  # a prompt's beginning is cached only in its slot
     server = xllamacpp.Server(p)
     print(server.listening_address + "/v1", flush=True)
     signal.pause()

@@ -1,4 +1,4 @@
-"""Compares served BERTScore with the figures of the official package, over HTTP.
+"""Compares served BERTScore with the official package's values, over HTTP.
 
 usage: neural_check.py RUN.PY MINILM DATA WORK PORT REFRACT
 
@@ -24,7 +24,7 @@ def main():
     with open(data + "/neural/bertscore_minilm.json", encoding="utf-8") as f:
         official = json.load(f)
     pairs, multi = official["pairs"], official["multi_ref"]
-    # The official idf is over the references of a call: here of 200 pairs, each given twice.
+    # The official idf is computed from the references of a call: here 200 pairs, each given twice.
     with open(data + "/mt-metrics-eval-v2/wmt22/references/zh-en.refA.txt", encoding="utf-8") as f:
         references = f.read().split("\n")[:100] * 2
     with open(data + "/div-ref/wmt22.zh-en.refA.diversified", encoding="utf-8") as f:
@@ -95,7 +95,7 @@ def unique(texts):
 
 
 def not_utf8(url):
-    """Sends a text that is no UTF-8, as binary data, and returns the refusal."""
+    """Sends invalid UTF-8 as binary data, and returns the refusal."""
     header = json.dumps({"inputs": [
         {"name": "hypothesis", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 5}},
         {"name": "reference", "datatype": "BYTES", "shape": [1], "data": ["a"]},

@@ -18,7 +18,7 @@ def main():
     run, tiny, minilm, data, work, port, refract = sys.argv[1:]
     with open(data + "/neural/comet_tiny.json", encoding="utf-8") as f:
         samples = json.load(f)["pairs"]
-    # The scores in that file are of weights that the same seed does not give on every machine.
+    # The scores in that file come from random weights, which the same seed does not reproduce on every machine.
     model = load_from_checkpoint(tiny + "/comet/checkpoints/model.ckpt", local_files_only=True)
     official = model.predict(samples, batch_size=8, gpus=0, num_workers=0, progress_bar=False).scores
     common = f"model={minilm},layer=6,threads=1"

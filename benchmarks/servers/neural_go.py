@@ -1,4 +1,4 @@
-"""Compares the scores that refract has of a server with those that Python has of it."""
+"""Compares the scores that refract gets from a server with those that Python gets."""
 
 import ast
 import glob
@@ -40,7 +40,7 @@ def through_refract(refract, serving, models, data, work, n):
     rows = []
     for line in run.stdout:
         if not line.endswith("\n"):
-            break  # refract failed, and says why
+            break  # refract failed and said why
         row = json.loads(line)
         if "score" not in row:
             continue  # the counts of reports, at the end

@@ -2,12 +2,11 @@
 
 usage: neural_gpu.py SERVER_FOLDER DATA FOLDER --words FOLDER [--size large|tiny] [--segments N] [--systems N]
 
-BERTScore has an encoder of the shape of roberta-large, COMET one of xlm-roberta-large with the mix of
-all layers and the estimator of COMET-22. The weights are random: speed does not depend on them. Both
-take MiniLM's vocabulary, which cuts Chinese sources into more tokens than XLM-R's does.
-"once" is the code that is served; "pair by pair" is the same with the texts of each row encoded for
-it. The bound is the ratio of the texts encoded. Both run in turns in one process. The driver's
-utilisation of a GPU covers up to a second before its sample.
+BERTScore has an encoder of the shape of roberta-large, COMET one of xlm-roberta-large with the mix of all
+layers and the estimator of COMET-22. The weights are random: speed does not depend on them. Both take MiniLM's
+vocabulary, which cuts Chinese sources into more tokens than XLM-R's does. "once" is the served code; "pair by
+pair" encodes the texts anew for each row. The bound is the ratio of the numbers of encoded texts. Both run
+alternately in one process. The driver's utilisation of a GPU covers up to a second before its sample.
 """
 
 import argparse
@@ -50,7 +49,7 @@ def encoder(folder, words, shape):
 class RegressionMetric(torch.nn.Module):
     """What the server calls of unbabel-comet's class, so that the package is not needed.
 
-    The weights of the mix are a softmax, where COMET-22 has a sparsemax of the same 25 numbers.
+    The weights of the mix are a softmax, while COMET-22 uses a sparsemax of the same 25 numbers.
     """
 
     def __init__(self, folder):
@@ -112,7 +111,8 @@ class Timed:
 
 
 class Utilisation:
-    """Samples of the GPU's share of time with a kernel, as its driver says; none without one."""
+    """Samples the driver's figure for the share of time in which the GPU ran a kernel; no samples without a
+    driver."""
 
     def __init__(self):
         self.samples = []  # (time, percent)

@@ -77,7 +77,7 @@ def comets(folder, vocabulary):
 
 
 def sescore2(folder, encoder):
-    """A pickle of a whole module, whose class is of a program that is not there when it is read."""
+    """A pickle of a whole module, whose class does not exist where it is read."""
     program = types.ModuleType("util.regression_xlm_roberta")
     sys.modules["util"], sys.modules[program.__name__] = types.ModuleType("util"), program
 

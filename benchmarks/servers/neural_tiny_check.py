@@ -2,8 +2,8 @@
 
 usage: neural_tiny_check.py SERVER_FOLDER TINY MINILM
 
-Random weights show that the code runs and does what the published programs do with one pair. They show
-nothing of the published weights.
+Random weights show that the code runs and does what the published programs do with one pair. They show nothing
+about the published weights.
 """
 
 import json

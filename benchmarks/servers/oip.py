@@ -1,4 +1,4 @@
-"""Requests of the Open Inference Protocol v2 over HTTP, for the checks beside this file."""
+"""Requests of the Open Inference Protocol v2 over HTTP, for the checks in this folder."""
 
 import json
 import os
@@ -63,7 +63,7 @@ class Serving:
         assert not left, left
 
     def crash(self):
-        """Ends the server as a lack of memory would, without a word."""
+        """Kills the server without warning, as running out of memory would."""
         with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as f:
             os.kill(int(f.read().split()[0]), signal.SIGKILL)
         self.process.wait(60)
@@ -77,7 +77,7 @@ def close(name, got, want, tolerance=1e-5):
 
 
 def refusals(url, model):
-    """Sends what is wrong to a metric that needs a reference and no source."""
+    """Sends wrong requests to a metric that needs a reference and no source."""
     h, r = ["a b", "c"], ["a b"]
     good = {"hypothesis": h, "reference": r}
     rows = [[-1, 0, 0]]

@@ -135,7 +135,7 @@ with sync_playwright() as p:
         run.send_signal(signal.SIGINT)
         equal(run.wait(timeout=10), 0)
 
-    # a second run goes on, and a stopped server is told
+    # a second run continues, and the page reports a stopped server
     run, url = serve()
     where = open_page(browser, url)
     state(where[1], "6 of 6 decided")
@@ -146,7 +146,7 @@ with sync_playwright() as p:
     assert where[1].locator("#said").inner_text().startswith("Not kept: "), where[1].locator("#said").inner_text()
     where[0].close()
 
-    # the page alone
+    # the page without a server
     html = folder / "review.html"
     subprocess.run([refract, "review", f"jsonl:{data}", "-o", html, "--show", "2,50,3", "-q"], check=True)
     where = open_page(browser, html.as_uri(), offline=True)

@@ -1,5 +1,5 @@
-"""Runs the scripts of deploy/slurm on a cluster that loses what clusters lose, and
-wants what one process gives: slurm_check.py SCRIPTS DATA WORK (see slurm.sh)."""
+"""Runs the scripts of deploy/slurm on a cluster with typical losses, and expects the result of one process:
+slurm_check.py SCRIPTS DATA WORK (see slurm.sh)."""
 
 import filecmp
 import glob
@@ -32,7 +32,7 @@ def expand(*more):
 
 
 class Array:
-    """An array of a command, in a folder of its own."""
+    """An array of a command, in its own folder."""
 
     def __init__(self, words, out):
         self.words, self.out = words + ["-o", out], out
@@ -48,7 +48,7 @@ class Array:
         return f"{self.out}.{number}-of-{SHARDS}.shard"
 
     def processes(self, number):
-        """The processes of a task, as this name space sees them."""
+        """The processes of a task, with the ids of this namespace."""
         found = []
         for folder in glob.glob("/proc/[0-9]*"):
             try:
@@ -67,7 +67,7 @@ class Array:
         return self.processes(number)[0]
 
     def check(self, whole):
-        """Merges all shards, which must be those of one process."""
+        """Merges all shards; the result must equal one process's."""
         merged = self.merge(self.job)
         want(merged.wait() == ["COMPLETED"], f"the merge of {self.out} ends: {log(merged)}")
         want(filecmp.cmp(self.out, whole, shallow=False), f"{self.out} is that of one process")
@@ -115,8 +115,8 @@ def scenario(what):
 
 
 def lose(cluster, what, how, lost):
-    """Runs both commands, takes something away under their first tasks, and
-    wants the rest to end well. At most lost calls are made again."""
+    """Runs both commands, causes a loss during their first tasks, and checks that they still succeed. At most
+    lost calls are repeated."""
     scenario(what)
     server = serve(1)
     scoring, expanding = Array(score(), "scores.jsonl"), Array(expand(), "expanded.jsonl")
@@ -164,7 +164,7 @@ def crash(cluster, *arrays):
 def kill_slurmd(cluster, *arrays):
     first = [array.running(1) for array in arrays]
     name = host(arrays[1], 1)
-    os.kill(first[0], signal.SIGSTOP)  # so that it does not end before its copy is there
+    os.kill(first[0], signal.SIGSTOP)  # so that it does not end before its replacement starts
     cluster.kill_slurmd(name)
     for array in reversed(arrays):
         until(f"two copies of task 1 of {array.out} run", 120, lambda: len(array.processes(1)) == 2)
@@ -175,7 +175,7 @@ def kill_slurmd(cluster, *arrays):
 
 began = time.monotonic()
 with open(f"{data}/mt-metrics-eval-v2/wmt22/references/zh-en.refA.txt") as f, open(f"{work}/ref.txt", "w") as to:
-    to.writelines(f"{i} {line}" for i, line in zip(range(SEGMENTS), f))  # no two of them are equal
+    to.writelines(f"{i} {line}" for i, line in zip(range(SEGMENTS), f))  # all distinct
 os.chdir(work)
 one_process = f"{work}/{whole(score(), 'whole.jsonl')}"
 cluster = Cluster(work, nodes=2, cpus=8)

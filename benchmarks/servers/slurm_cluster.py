@@ -1,7 +1,6 @@
-"""A private SLURM of a few nodes on one machine, for a process that is alone in
-its namespaces of network, host name, mounts and processes (see slurm.sh). Each
-node has a host name and processes of its own, so that to kill its first process
-is what a loss of power is."""
+"""A private SLURM of a few nodes on one machine, for a process that is alone in its namespaces of network, host
+name, mounts and processes (see slurm.sh). Each node has its own host name and processes, so that killing its
+first process is like a loss of power."""
 
 import os
 import re
@@ -16,7 +15,7 @@ SlurmctldPort=16817
 SlurmUser=root
 AuthType=auth/munge
 CredType=cred/munge
-# How long a job that is requeued waits is what its credential lasts.
+# A requeued job waits as long as its credential lasts.
 AuthInfo=socket={work}/munge.sock,cred_expire=5
 StateSaveLocation={work}/state
 SlurmdSpoolDir={work}/spool-%n
@@ -35,7 +34,7 @@ SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 JobRequeue=1
 ReturnToService=2
-# A node that is lost is missed within seconds.
+# A lost node is noticed within seconds.
 SlurmdTimeout=5
 MessageTimeout=4
 TCPTimeout=2
@@ -58,7 +57,7 @@ class Cluster:
             f.write("127.0.0.1 localhost head " + " ".join(names) + "\n")
         run("mount", "--bind", f"{work}/hosts", "/etc/hosts")
         os.makedirs(f"{work}/state")
-        os.chmod(work, 0o755)  # munge wants to be reached by all
+        os.chmod(work, 0o755)  # munge requires access for everyone
         with open(f"{work}/munge.key", "wb") as f:
             os.fchmod(f.fileno(), 0o400)
             f.write(os.urandom(128))
@@ -85,7 +84,7 @@ class Cluster:
         """Starts a node, or slurmd on one that lives."""
         if name not in self.init:
             os.makedirs(f"{self.work}/spool-{name}", exist_ok=True)
-            # The first process reaps orphans and lasts, whatever becomes of slurmd.
+            # The first process reaps orphans and outlives slurmd.
             holder = subprocess.Popen(
                 ["unshare", "--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c",
                  f"hostname {name}; echo ready; while sleep 60; do :; done"],
@@ -99,16 +98,16 @@ class Cluster:
         run("nsenter", "-t", str(self.init[name]), "-p", "-m", "-u", *words)
 
     def crash(self, name):
-        """Takes a node away, with all that runs on it."""
+        """Kills a node and everything that runs on it."""
         os.kill(self.init.pop(name), signal.SIGKILL)
 
     def kill_slurmd(self, name):
-        """Kills slurmd alone: tasks go on."""
+        """Kills only slurmd: tasks go on."""
         with open(f"{self.work}/slurmd-{name}.pid") as f:
             self.inside(name, "kill", "-9", f.read().strip())
 
     def idle(self):
-        """Waits until all nodes are there again and have nothing to do."""
+        """Waits until all nodes are back and idle."""
         until("the nodes are idle", 90, lambda: len(output("sinfo", "-hN", "-t", "idle", "-o", "%n").split()) == len(self.init))
 
     def stop(self):
@@ -122,7 +121,7 @@ class Job:
         self.id = output("sbatch", "--parsable", *words).strip()
 
     def tasks(self):
-        """What scontrol says of each task that has begun or is pending."""
+        """scontrol's description of each task that is running or pending."""
         out = output("scontrol", "-o", "show", "job", self.id)
         return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in out.splitlines()]
 

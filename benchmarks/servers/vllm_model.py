@@ -1,4 +1,4 @@
-"""Write tiny models with random weights for vLLM, and what transformers says of them.
+"""Write tiny models with random weights for vLLM, and transformers' values for them.
 
 Usage: vllm_model.py FOLDER
 
@@ -23,9 +23,9 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 WIDTH, LAYERS = 64, 2
 # No layer changes dimensions 0 and 1. The first has this value everywhere and so
-# serves as a bias; the second has it after whatever is no word.
+# serves as a bias; the second has it after anything that is not a word.
 HIGH = 8.0
-# How readily an answer, and a text in quotation marks, ends after a word.
+# How likely an answer, and a text in quotation marks, ends after a word.
 END, QUOTE = 1.2, 1.1
 TEMPLATE = (
     "{% if bos_token %}{{ bos_token }}{% endif %}"
@@ -109,7 +109,7 @@ def random_model(tokenizer):
 
 
 def expected(tokenizer, model):
-    """A token is of the continuation if it ends in it."""
+    """A token belongs to the continuation if it ends in it."""
     for prefix, continuation in TEXTS:
         text = prefix + continuation
         encoded = tokenizer(text, return_offsets_mapping=True)

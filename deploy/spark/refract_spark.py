@@ -34,22 +34,21 @@ def main():
     sc = SparkContext(conf=SparkConf().setAppName("refract " + o.command))
 
     def pipe(rdd, *words):
-        # Spark's own pipe, and not Python's: it takes the environment of the
-        # executor, and a task fails with its program.
+        # Use Spark's pipe, not Python's: it passes the executor's environment, and a task fails with its program.
         return rdd.pipe([o.refract, *words], {}, False, 64 << 10, "UTF-8")
 
     lines = sc._jsc.textFile(o.input, o.partitions or 4 * sc.defaultParallelism)
     adds = o.command == "score" and not rows(o.flags)
     form = ["--per", "statistics"] if adds else ["--format", "jsonl"] if o.command == "score" else []
     done = pipe(lines, o.command, "jsonl:-", *o.flags, *form)
-    if adds:  # sums are exact, so that their order does not matter
+    if adds:  # sums are exact, so their order does not matter
         done = pipe(done.coalesce(1, True), "merge", "-", "--format", "jsonl")
     done.saveAsTextFile(o.output)
     sc.stop()
 
 
 def rows(flags):
-    """Whether rows are wanted in place of statistics."""
+    """Whether rows are wanted instead of statistics."""
     after = dict(zip(flags, flags[1:]))
     return after.get("--per", "system") != "system" or any(f in ("--per=segment", "--per=cell") for f in flags)
 

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// stepSpace takes white space off, before and after each other step.
+// stepSpace trims white space, before and after each other step.
 const stepSpace = "space"
 
-// step is one way to clean. A step never takes what the reference has too, and never
-// leaves nothing.
+// step is one way to clean an answer. A step never removes what the reference has, too, and
+// never removes the whole text.
 type step struct {
 	name string
 	do   func(c *Checker, t string, ref *original) string
@@ -40,11 +40,12 @@ func Steps() []string {
 	return names
 }
 
-// mostCleaned bounds in bytes what is looked into. A longer answer is no rewriting.
+// mostCleaned is the maximum length in bytes of an answer to clean. A longer one is not a
+// rewriting.
 const mostCleaned = 1 << 13
 
-// clean applies the steps until none changes the text, for what one takes off may show
-// what another one takes off. It returns the names of those that changed it.
+// clean applies the steps until none changes the text, because one step may uncover work for
+// another. It returns the names of the steps that changed the text.
 func (c *Checker) clean(raw string, ref *original) (t string, used []string) {
 	if t = strings.TrimSpace(raw); t != raw {
 		used = append(used, stepSpace)
@@ -52,7 +53,7 @@ func (c *Checker) clean(raw string, ref *original) (t string, used []string) {
 	if len(t) > mostCleaned || !says(t) || ref.text == "" {
 		return t, used
 	}
-	for range 12 { // which bounds what steps may undo of each other
+	for range 12 { // a bound, in case steps undo each other
 		before := t
 		for _, s := range steps() {
 			out := strings.TrimSpace(s.do(c, t, ref))

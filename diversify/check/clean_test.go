@@ -22,8 +22,7 @@ func newChecker(tb testing.TB, cfg check.Config) *check.Checker {
 
 var prompts = []string{"Change the order of the sentences:", "Ändere die Reihenfolge der Sätze:"}
 
-// cleanings are raw answers, the references they belong to, and what is left
-// after the steps.
+// cleanings lists raw answers, their references, and the expected cleaned texts.
 var cleanings = []struct {
 	name, ref, raw, want string
 }{
@@ -122,9 +121,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// checkClean holds for any answer: cleaning is idempotent, names its steps if
-// and only if it changes something, and never takes what says something and
-// leaves nothing.
+// checkClean tests properties that hold for any answer: cleaning is idempotent, names steps if
+// and only if it changes something, and never empties an answer that has words.
 func checkClean(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -159,7 +157,7 @@ func checkClean(t interface {
 	}
 }
 
-// pieces are what random answers are made of.
+// pieces are the parts of random answers.
 var pieces = []string{
 	"1. ", "2) ", "- ", "* ", "(3) ", "\"", "“", "”", "„", "«", "»", "'", "(", ")", "[", "]", "\n", "\n\n", " ", "```", "```text\n", "**", "*", "_", "`",
 	"# ", "<p>", "</p>", "Note: ", "Past tense: ", "Sure, here is a paraphrase: ", "(present tense)", "以下是改写：", "注：", "->", "The cat sat.", "A cat",
@@ -179,7 +177,7 @@ func TestCleanProperties(t *testing.T) {
 	})
 }
 
-// A long text of one piece over and over is cleaned to a fixed point too.
+// A long text that repeats one piece is also cleaned to a fixed point.
 func TestCleanLong(t *testing.T) {
 	c := newChecker(t, check.Config{Prompts: prompts})
 	for _, piece := range append(pieces, "<a>", "{\"a\": ", "[[", "“a” ", "a: ", "| ", "😊", "So. ") {

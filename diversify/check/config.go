@@ -11,23 +11,23 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// Accepted is the verdict on an answer that may serve as a reference.
+// Accepted is the verdict on an answer that can be used as a reference.
 const Accepted = "accepted"
 
-// The verdicts on answers that may not, in the order of the checks.
+// Verdicts on answers that cannot be used as references, in the order of the checks.
 const (
 	ReasonBlocked   = "blocked"   // the server withheld the text
 	ReasonCut       = "cut"       // the end is missing
 	ReasonEmpty     = "empty"     // no text
-	ReasonGarbled   = "garbled"   // markup, characters that are no text
+	ReasonGarbled   = "garbled"   // markup, or characters that are not text
 	reasonRefusal   = "refusal"   // refuses the task
 	ReasonCopy      = "copy"      // an original, or the source, unchanged
 	ReasonDuplicate = "duplicate" // the same as an accepted answer
 	ReasonLanguage  = "language"  // another language than the reference's
 	reasonLength    = "length"    // much shorter or longer than the reference
-	reasonNumbers   = "numbers"   // a number or date is lost, new or changed
-	reasonUnclear   = "unclear"   // likely no rewriting, or not all of it, or more than it
-	ReasonUnlike    = "unlike"    // few words in common with the reference, and some sign of a reply
+	reasonNumbers   = "numbers"   // a number or date was lost, added or changed
+	reasonUnclear   = "unclear"   // probably not a rewriting, or incomplete, or with additions
+	ReasonUnlike    = "unlike"    // few words in common with the reference, and signs of a reply
 )
 
 // Reasons returns all verdicts but Accepted, in the order of the checks.
@@ -36,23 +36,22 @@ func Reasons() []string {
 		ReasonLanguage, reasonLength, reasonNumbers, reasonUnclear, ReasonUnlike}
 }
 
-// Checks returns the checks that can be switched on and off: all but
-// ReasonBlocked and ReasonEmpty, for an answer without a text never is a
-// reference.
+// Checks returns the checks that can be switched off: all except ReasonBlocked and
+// ReasonEmpty, because an answer without a text can never be a reference.
 func Checks() []string {
 	return slices.DeleteFunc(Reasons(), func(s string) bool { return s == ReasonBlocked || s == ReasonEmpty })
 }
 
-// The bounds of the length of an answer in characters, divided by that of its reference.
+// Bounds of the length of an answer in characters, divided by the length of its reference.
 const minRatio, maxRatio = 0.4, 2.5
 
-// Config says what is checked. Its zero value does all that needs no Detector.
+// Config says what is checked. Its zero value makes all checks that need no Detector.
 type Config struct {
-	// Checks names the checks to make, of those that Checks lists; nil means all
-	// of them (language if there is a Detector), and an empty list none.
+	// Checks names the checks to make, from the list that the function Checks returns. nil
+	// means all (language only with a Detector), an empty list none.
 	Checks []string
-	// Prompts are the texts that stood before the reference in the requests. An
-	// answer that begins with one of them has it taken off.
+	// Prompts are the texts before the reference in the requests. They are removed
+	// from the beginning of answers.
 	Prompts []string
 	// Detector is needed for the language check.
 	Detector Detector
@@ -60,22 +59,22 @@ type Config struct {
 
 // Detector tells languages apart.
 type Detector interface {
-	// Beside returns what tells whether an answer to a reference is in another
-	// language than that: what is to be said of it, or "". The answer comes
-	// without the words that it shares with the reference, and whole. The function
-	// serves one goroutine, Beside many.
+	// Beside returns a function that tells whether an answer is in another language than
+	// the reference. The function gets the answer without the words that it shares with
+	// the reference, and the whole answer. It returns a sentence about the language, or "".
+	// Beside is safe for concurrent use, the function is not.
 	Beside(reference string) func(rest, answer string) string
-	// Signature states what changes its answers.
+	// Signature states everything that changes the results.
 	Signature() string
 }
 
 // Checker judges answers. It is safe for concurrent use if its Detector is.
 type Checker struct {
 	cfg     Config
-	prompts []string // in lower case, without white space around
+	prompts []string // in lower case, without surrounding white space
 }
 
-// New returns a Checker, or says what is wrong with the configuration.
+// New returns a Checker, or an error if the configuration is wrong.
 func New(cfg Config) (*Checker, error) {
 	if cfg.Checks == nil {
 		cfg.Checks = slices.DeleteFunc(Checks(), func(s string) bool { return s == ReasonLanguage && cfg.Detector == nil })
@@ -97,19 +96,18 @@ func New(cfg Config) (*Checker, error) {
 	return c, nil
 }
 
-// Makes reports whether the Checker may give a verdict: whether that check is
-// on.
+// Makes reports whether the Checker can give a verdict, that is whether its check is on.
 func (c *Checker) Makes(reason string) bool {
 	return slices.Contains(c.cfg.Checks, reason) || reason == ReasonBlocked || reason == ReasonEmpty
 }
 
-// rules is the version of the rules, to be raised with every change of what
-// is cleaned or caught.
+// rules is the version of the rules. It must be raised with every change to cleaning or
+// checks.
 const rules = "15"
 
-// Signature states all that changes verdicts or cleaned texts, on one line:
-// checks and their bounds, a hash of the prompts, the version of the rules.
-// Equal signatures give equal results.
+// Signature states, on one line, everything that changes verdicts or cleaned texts: checks
+// and their bounds, a hash of the prompts, the version of the rules. Equal signatures mean
+// equal results.
 func (c *Checker) Signature() string {
 	var checks []string
 	for _, name := range Checks() {

@@ -15,15 +15,15 @@ import (
 var (
 	escapes = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
 	spaces  = regexp.MustCompile(`[^\S\n]{2,}`)
-	// styled are letters and marks in another width or as one with the next: ａ 𝐚 ﬁ ｶﾞ.
+	// styled matches letters and marks of other widths and styles, and ligatures: ａ 𝐚 ﬁ ｶﾞ.
 	styled = regexp.MustCompile(`[\x{ff61}-\x{ff9f}]+|[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}\x{fb00}-\x{fb06}]`)
-	// wrong are runs of characters that may be the bytes of UTF-8.
+	// wrong matches runs of characters that may be mis-decoded UTF-8.
 	wrong = regexp.MustCompile(`[^\x00-\x7f]+`)
 )
 
-// undirt takes out what no one sees or types: characters without width, marks of
-// direction, soft hyphens, other spaces, control characters, entities, escapes, letters of
-// another style, and UTF-8 that was read in another character set.
+// undirt removes what nobody sees or types: zero-width characters, direction marks, soft
+// hyphens, unusual spaces, control characters, entities, escapes, styled letters, and UTF-8
+// decoded in another character set.
 func undirt(_ *Checker, t string, ref *original) string {
 	if !utf8.ValidString(t) {
 		return t
@@ -72,7 +72,7 @@ func undirt(_ *Checker, t string, ref *original) string {
 	return t
 }
 
-// decoded is a text whose UTF-8 was read as Windows-1252 or Latin-1, as it was before.
+// decoded repairs a text whose UTF-8 was decoded as Windows-1252 or Latin-1.
 func decoded(t string) string {
 	return wrong.ReplaceAllStringFunc(t, func(run string) string {
 		for _, set := range []*charmap.Charmap{charmap.Windows1252, charmap.ISO8859_1} {
@@ -84,17 +84,17 @@ func decoded(t string) string {
 	})
 }
 
-// isEmoji reports whether a character is a pictograph, or part of one.
+// isEmoji reports whether a character is a pictograph or part of one.
 func isEmoji(r rune) bool {
 	return r == 0x200d || r == 0x20e3 || r >= 0xfe00 && r <= 0xfe0f || r >= 0x1f3fb && r <= 0x1f3ff ||
 		(r >= 0x2600 && r < 0x1faff || r >= 0x231a && r < 0x2400) && unicode.Is(unicode.So, r)
 }
 
-// faces are made of marks, behind the text.
+// faces matches emoticons after the text.
 var faces = regexp.MustCompile(`\s+(?:[:;=]-?[()DP]|<3|[^\pL\pN\s]*[_^ω∀‿]\S*)$`)
 
-// unemoji takes out pictographs, where the reference has none, with the space before
-// them. One between two sentences ends a line.
+// unemoji removes pictographs and the space before them, if the reference has none. A
+// pictograph between two sentences becomes a line end.
 func unemoji(_ *Checker, t string, ref *original) string {
 	if strings.ContainsFunc(ref.text, isEmoji) {
 		return t
@@ -130,7 +130,7 @@ var (
 	}
 )
 
-// unmark takes out Markdown, as far as the reference has no such marks.
+// unmark removes Markdown marks that the reference does not have.
 func unmark(_ *Checker, t string, ref *original) string {
 	if inner, ok := strings.CutPrefix(t, "``"); ok && strings.HasSuffix(t, "''") {
 		return strings.TrimSuffix(inner, "''")

@@ -1,6 +1,6 @@
 package check
 
-// Normalize is the form in which texts are compared.
+// Normalize returns the form in which texts are compared.
 func Normalize(text string) string { return normalize(text) }
 
 // Clean cleans an answer.
@@ -8,7 +8,7 @@ func (c *Checker) Clean(raw, reference string) (string, []string) {
 	return c.clean(raw, newOriginal(reference))
 }
 
-// Change is what the check of numbers says of two texts.
+// Change returns what the check of numbers says about two texts.
 func Change(ref, got string) string {
 	return changedNumber(newOriginal(ref).numbers(), numbersOf(got))
 }

@@ -26,8 +26,8 @@ var update = flag.Bool("update", false, "write the measured figures into testdat
 // segment is a segment of Div-Ref's released sets: source, references, variants.
 type segment []string
 
-// released reads the released sets, of which some answers hold parts: for each pair the
-// segments. It skips the test where they are missing.
+// released reads the released sets by language pair; some held-out answers quote parts of
+// them. It skips the test if they are missing.
 func released(t *testing.T) map[string][]segment {
 	t.Helper()
 	dir := cmp.Or(os.Getenv("REFRACT_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
@@ -66,9 +66,9 @@ func released(t *testing.T) map[string][]segment {
 	return out
 }
 
-// join puts a text together that may hold parts of released ones, which are not in the
-// project: it is a JSON string, or a list of strings and of [pair, segment, text, begin,
-// end], bytes of a text.
+// join decodes a text that may quote released texts, which are not in the project. It is a
+// JSON string, or a list of strings and of [pair, segment, text, begin, end], which select
+// bytes of a released text.
 func join(t *testing.T, raw json.RawMessage, sets func() map[string][]segment) string {
 	t.Helper()
 	if raw[0] != '[' {
@@ -99,7 +99,7 @@ func decode(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// checkers makes the Checker that expand has by default for a language.
+// checkers returns the Checker that expand uses by default for a language.
 func checkers(t *testing.T, models bool) func(code string) *check.Checker {
 	made := map[string]*check.Checker{}
 	return func(code string) *check.Checker {
@@ -115,13 +115,13 @@ func checkers(t *testing.T, models bool) func(code string) *check.Checker {
 	}
 }
 
-// figures are what became of answers: kept came out as they should, lost are usable and
-// were rejected, wrong were accepted and are not what should come out.
+// figures counts results: kept answers came out as they should, lost ones are usable but were
+// rejected, wrong ones were accepted but should have come out differently.
 type figures struct{ answers, usable, kept, lost, wrong, clean, cleanKept int }
 
-// The rules are not tuned by these three sets of answers, which others wrote. A line has
-// a reference, an answer and what should come out of it: a text, one of {"any": […]}, or
-// null for an answer that is no rewriting.
+// The rules were not tuned on these three sets of answers, which others wrote. A line has a
+// reference, an answer and the expected text: a string, one of {"any": […]}, or null for an
+// answer that is not a rewriting.
 func TestHeldOut(t *testing.T) {
 	of := checkers(t, true)
 	var sets map[string][]segment
@@ -186,7 +186,7 @@ func (f figures) row(b *strings.Builder, name string) {
 		share(f.wrong, f.kept+f.wrong), share(f.lost, f.usable), f.cleanKept, f.clean)
 }
 
-// golden compares with testdata/figures.md, or writes it.
+// golden compares got with testdata/figures.md, or writes the file.
 func golden(t *testing.T, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "figures.md")
@@ -204,8 +204,7 @@ func golden(t *testing.T, got string) {
 	}
 }
 
-// What the checks make of real answers: how many of the 18,750 released ones for zh-en are
-// accepted.
+// How many of the 18,750 real, released answers for zh-en are accepted.
 func TestReleased(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it judges 18,750 answers")
@@ -223,8 +222,8 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// Good rewordings of short questions and commands, in seven languages, which were written
-// before the rules that let them through: at most 5 % are lost, in either form.
+// Of good rewordings of short questions and commands in seven languages, written before the
+// rules that accept them, at most 5 % are lost in either form.
 func TestShort(t *testing.T) {
 	of := checkers(t, true)
 	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "alarm", "testdata", "heldout.jsonl"))

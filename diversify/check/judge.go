@@ -11,31 +11,31 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Finish reasons of the OpenAI protocol that decide about an answer.
+// Finish reasons of the OpenAI protocol that affect a verdict.
 const (
 	finishLength        = "length"
 	finishContentFilter = "content_filter"
 )
 
-// Answer is what a model said about one reference.
+// Answer is a model's answer about one reference.
 type Answer struct {
 	Reference int    // index into the references of the Segment
 	Raw       string // as the server sent it
-	HasText   bool   // false where the server sent no text, which is not ""
-	Finish    string // finish reason; "" where unknown
-	Field     bool   // Raw was a field of JSON: it is all text, and nothing around it
+	HasText   bool   // false if the server sent no text; an empty text is one
+	Finish    string // finish reason; "" if unknown
+	Field     bool   // Raw was a field of JSON, so nothing surrounds the text
 }
 
-// Result is what became of an answer.
+// Result is the cleaned text of an answer and its verdict.
 type Result struct {
-	// Text is the answer after cleaning. It is set for rejected answers too.
+	// Text is the answer after cleaning, also for rejected answers.
 	Text    string
-	HasText bool // false where the answer was withheld
+	HasText bool // false if the answer was withheld
 	// Cleaned names the steps that changed the raw text, in the order of their
 	// first use.
 	Cleaned []string
 	Verdict string // Accepted or one of Reasons
-	Detail  string // what was found, in a sentence; "" for accepted answers
+	Detail  string // a sentence about the finding; "" for accepted answers
 }
 
 // Segment judges the answers to the references of one segment. It is not safe
@@ -48,11 +48,10 @@ type Segment struct {
 	refused    []known
 }
 
-// known is a text that later answers must differ from; by says who rejected it.
+// known is a text that later answers must not repeat; by says who rejected it.
 type known struct{ text, norm, by string }
 
-// Segment begins a segment. references are its originals; a missing one is "".
-// source may be "".
+// Segment returns the Segment for these originals; a missing one is "". source may be "".
 func (c *Checker) Segment(source string, references []string) *Segment {
 	s := &Segment{c: c, source: newOriginal(source), references: make([]*original, len(references))}
 	for i, r := range references {
@@ -61,21 +60,21 @@ func (c *Checker) Segment(source string, references []string) *Segment {
 	return s
 }
 
-// Accept adds a text to those that later answers must differ from, such as one
-// that an earlier run accepted.
+// Accept adds a text that later answers must not repeat, such as one that an earlier run
+// accepted.
 func (s *Segment) Accept(text string) {
 	s.accepted = append(s.accepted, known{text: text, norm: normalize(text)})
 }
 
-// Refuse adds a text that later answers must differ from, whichever checks
-// there are, as somebody has rejected it. by says who, for people.
+// Refuse adds a rejected text that later answers must not repeat, whichever checks are on.
+// by says who rejected it, for people.
 func (s *Segment) Refuse(text, by string) {
 	s.refused = append(s.refused, known{text, normalize(text), by})
 }
 
-// Judge cleans an answer and gives its verdict. Answers are judged in order:
-// a duplicate is compared with the originals and with what this Segment has
-// accepted before. It panics if the reference does not exist.
+// Judge cleans an answer and returns its verdict. The order of answers matters, because
+// duplicates are found by comparison with the originals and with answers accepted before.
+// Judge panics if the reference does not exist.
 func (s *Segment) Judge(a Answer) Result {
 	ref := s.references[a.Reference]
 	switch {
@@ -113,21 +112,21 @@ func (s *Segment) Judge(a Answer) Result {
 	return r
 }
 
-// judged is an answer at hand.
+// judged is an answer while it is checked.
 type judged struct {
 	Answer
 	*Result
 	ref   *original
 	words []word // of the text
 	e     evidence
-	norm  func() string // the text, normalized
+	norm  func() string // the normalized text
 }
 
-// checkStep is one check. It says what it finds, in a sentence, and "" for nothing.
+// checkStep is one check. It returns a sentence about what it finds, "" for nothing.
 type checkStep struct {
 	reason   string
-	compares bool // it needs a reference that is not blank
-	talk     bool // it looks for what stands around a text, which a field of JSON has not
+	compares bool // needs a reference that is not blank
+	talk     bool // looks for talk around a text, which a JSON field does not have
 	find     func(s *Segment, j *judged) string
 }
 
@@ -154,7 +153,7 @@ func checkSteps() []checkStep {
 	}
 }
 
-// when says what is found, if it is.
+// when returns what if found is true, otherwise "".
 func when(found bool, what string) string {
 	if found {
 		return what
@@ -162,7 +161,7 @@ func when(found bool, what string) string {
 	return ""
 }
 
-// thinking finds a thought that nothing ends.
+// thinking finds a thought without an end.
 func (s *Segment) thinking(j *judged) string {
 	_, open := untagged(j.Raw, j.ref)
 	return when(open, "it ends within a thought, before any answer")
@@ -178,19 +177,19 @@ func (s *Segment) empty(j *judged) string {
 	return ""
 }
 
-// refusal finds a text that refuses the task. Where the reference is sorry too, it has to
-// name the task or a text.
+// refusal finds a text that refuses the task. If the reference apologises, too, the refusal
+// must name the task or a text.
 func (s *Segment) refusal(j *judged) string {
 	return when(!j.excused() && (j.e.sorry >= 2 && j.e.talk > 3+0.8*float64(j.e.shared) || j.e.sorry >= 1 && j.e.talk > 3.5+float64(j.e.shared)+0.3*float64(j.e.own)),
 		"it refuses the task: "+quote(j.Text))
 }
 
-// excused reports whether the reference is sorry too, and the text names no task and no text.
+// excused reports whether the reference apologises, too, and the answer names no task or text.
 func (j *judged) excused() bool {
 	return j.ref.classes[sorry] && j.e.task <= weight[sorry]*float64(j.e.sorry)
 }
 
-// copied finds a text that is one of the originals.
+// copied finds an answer that equals one of the originals or the source.
 func (s *Segment) copied(j *judged) string {
 	for i, r := range append(slices.Clone(s.references), s.source) {
 		name := fmt.Sprintf("reference %d", i+1)
@@ -208,7 +207,7 @@ func (s *Segment) copied(j *judged) string {
 	return ""
 }
 
-// restates reports whether an answer is the reference behind a label, or quoted.
+// restates reports whether an answer is only the reference, after a label or in quotes.
 func (s *Segment) restates(j *judged) bool {
 	before, after, found := strings.Cut(strings.ToLower(j.Text), strings.ToLower(strings.TrimRight(j.ref.text, ".。")))
 	if before = strings.TrimSpace(before); !found || before == "" || !strings.ContainsRune(":：\"“„«", lastRune(before)) {
@@ -218,7 +217,7 @@ func (s *Segment) restates(j *judged) bool {
 	return e.isTalk() || e.own+e.shared <= 1
 }
 
-// repeats says how an answer is the same as a text, or "".
+// repeats says in which way an answer equals a text, or returns "".
 func (j *judged) repeats(text, norm string) string {
 	switch {
 	case text == j.Text:
@@ -229,7 +228,7 @@ func (j *judged) repeats(text, norm string) string {
 	return ""
 }
 
-// same says which of some texts the answer repeats, or "".
+// same says which of the texts the answer repeats, or returns "".
 func (s *Segment) same(j *judged, texts []known) string {
 	for i, k := range texts {
 		if same := j.repeats(k.text, k.norm); same != "" && k.by != "" {
@@ -241,8 +240,8 @@ func (s *Segment) same(j *judged, texts []known) string {
 	return ""
 }
 
-// otherLanguage asks the Detector about words that the reference has not. Where the two
-// share many, and not all are names, the language is the same.
+// otherLanguage asks the Detector about the words that the reference does not have. If the
+// texts share many words that are not all names, the language is the same.
 func (s *Segment) otherLanguage(j *judged) string {
 	all := text.LetterRuns(strings.ToLower(j.Text))
 	rest := slices.DeleteFunc(slices.Clone(all), func(w string) bool { _, shared := j.ref.plain[w]; return shared })
@@ -274,10 +273,10 @@ func (s *Segment) badLength(j *judged) string {
 	return ""
 }
 
-// garbled finds what is no text: code, tokens or wrong characters that are left.
+// garbled finds remaining code, tokens or wrong characters.
 func (s *Segment) garbled(j *judged) string {
 	t := j.Text
-	isCode := func(r rune) bool { return isMark(r) && (!j.Field || strings.ContainsRune("{}<>`", r)) } // a field has what ends it too late
+	isCode := func(r rune) bool { return isMark(r) && (!j.Field || strings.ContainsRune("{}<>`", r)) } // a JSON field may run on into code
 	if i := strings.IndexFunc(t, func(r rune) bool { return isCode(r) && !strings.ContainsRune(j.ref.text, r) }); i >= 0 {
 		return fmt.Sprintf("it has %q, and the reference has not: %s", firstRune(t[i:]), quote(t))
 	}
@@ -303,8 +302,8 @@ func (s *Segment) garbled(j *judged) string {
 	return ""
 }
 
-// isMark reports whether a character is a mark that prose has only where its subject asks
-// for it: a bullet, an arrow, markup, code.
+// isMark reports whether a character is a mark that prose rarely has: a bullet, an arrow,
+// markup, code.
 func isMark(r rune) bool {
 	if r < utf8.RuneSelf {
 		return strings.ContainsRune("[]{}<>|\\/#^~_=*`", r)
@@ -312,8 +311,8 @@ func isMark(r rune) bool {
 	return r != '°' && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk, unicode.Co) || strings.ContainsRune("•‣◦†‡‟‹›【】\ufffd", r)
 }
 
-// ending is how a text ends: "." for a stop, maybe with marks behind it, ":" for a colon,
-// a comma or an open bracket, ")" for a closing mark alone, "w" for a word.
+// ending says how a text ends: "." for a stop, with or without marks after it, ":" for a colon,
+// a comma or an open bracket, ")" for only a closing mark, "w" for a word.
 func ending(t string) string {
 	closed := false
 	for t = strings.TrimRight(t, "*_` "); t != ""; {
@@ -343,10 +342,10 @@ func lastWord(t string) string {
 	return append([]string{""}, words...)[len(words)]
 }
 
-// quoteEnds make one of the ways to end a sentence with a quotation.
+// quoteEnds normalizes the ways to end a sentence with a quotation.
 var quoteEnds = strings.NewReplacer("”", `"`, "“", `"`, "»", `"`, "’", `"`, "'", `"`, "」", `"`, "』", `"`, "*", "", "。", ".", "!", ".", "?", ".")
 
-// missingEnd says how the end of an answer shows that it was cut, or "".
+// missingEnd says how the end of an answer shows that it was cut, or returns "".
 func (s *Segment) missingEnd(j *judged) string {
 	got, want := ending(j.Text), ending(j.ref.text)
 	switch {

@@ -17,7 +17,7 @@ type verdict struct {
 	want, detail           string // detail: a part of it
 }
 
-// verdicts are answers to a reference, one by one, and what is found.
+// verdicts lists answers to a reference and their expected verdicts.
 var verdicts = []verdict{
 	{"fine", "The cat sat on the mat.", "A cat was sitting on the mat.", "stop", check.Accepted, ""},
 	{"token limit", "The cat sat.", "A cat was sitting.", "length", "cut", "token limit"},
@@ -109,8 +109,8 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// Answers are compared with all originals, with the source, and with what was
-// accepted before, but not with what was rejected.
+// Answers are compared with all originals, with the source, and with accepted answers, but
+// not with rejected ones.
 func TestDuplicates(t *testing.T) {
 	c := newChecker(t, check.Config{})
 	s := c.Segment("Eine Katze.", []string{"The cat sat.", "", "A cat was sitting."})
@@ -141,7 +141,7 @@ func TestMissingReference(t *testing.T) {
 	}
 }
 
-// Every check can be switched off, and then never speaks.
+// A check that is switched off gives no verdict.
 func TestSwitches(t *testing.T) {
 	for _, name := range check.Checks() {
 		if name == check.ReasonLanguage || name == check.ReasonDuplicate {
@@ -214,7 +214,7 @@ func TestLanguage(t *testing.T) {
 	for _, x := range []struct{ ref, raw, want, rest string }{
 		{"de alqs klor hirr", "en thox oz othar", "language", "en thox oz othar"},
 		{"de alqs klor hirr", "de dox azt gutt zo", check.Accepted, "dox azt gutt zo"},
-		{"de alqs klor hirr", "en alqs klor hirr", check.Accepted, ""}, // the words are the reference's
+		{"de alqs klor hirr", "en alqs klor hirr", check.Accepted, ""}, // most words are the reference's
 	} {
 		rests = nil
 		r := c.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.raw, HasText: true})
@@ -233,8 +233,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// What holds of any results: they are deterministic, accepted answers differ,
-// and each verdict has its reason.
+// All results are deterministic, accepted answers differ, and each verdict has a detail.
 func TestJudgeProperties(t *testing.T) {
 	c := newChecker(t, check.Config{Prompts: prompts})
 	rapid.Check(t, func(t *rapid.T) {
@@ -297,8 +296,8 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// A small model may go on within the string of JSON: what it then writes is code. Brackets
-// that a rewriting may have, and those of the reference, are none.
+// A small model may continue inside the JSON string with code, which is rejected. Brackets
+// that a rewriting may have, or that the reference has, are not taken for code.
 func TestCodeInAField(t *testing.T) {
 	c, err := check.New(check.Config{Checks: []string{check.ReasonGarbled}})
 	if err != nil {

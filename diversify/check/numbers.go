@@ -17,7 +17,7 @@ import (
 //go:embed numerals.txt
 var numeralTable string
 
-// meaning is what a word means in numbers; numerals.txt explains the kinds.
+// meaning is the meaning of a word in numbers; numerals.txt explains the kinds.
 type meaning struct {
 	value, scale, times float64 // 0 for none
 	implied             []float64
@@ -56,18 +56,20 @@ var numeralWords = sync.OnceValue(func() map[string]*meaning {
 	return words
 })
 
-// number is a number of a text: the values that it may mean, as "1.234" is one thousand
+// number is a number in a text, with all values that it may have: "1.234" is over a thousand
 // in German and between one and two in English.
 type number struct {
 	text   string
 	values []float64
-	// weak numbers, such as words, may come or go: only one in the place of another counts.
+	// weak numbers, such as words, may be added or dropped; only replacing one by another
+	// counts.
 	weak bool
-	// parts are those before and behind the point of "18.12", which may be a date or a time.
+	// parts are the numbers before and after the point of "18.12", which may be a date or a
+	// time.
 	parts []float64
 }
 
-// numbers are those that a text states, and those that its words imply.
+// numbers are the numbers that a text states, and those that its words imply.
 type numbers struct {
 	stated  []number
 	implied []float64
@@ -97,7 +99,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 type scanner struct {
 	numbers
 	text string
-	end  int // of the number before, which words may change; -1 for none
+	end  int // end of the number before, which a word may modify; -1 for none
 }
 
 func (s *scanner) state(at, end int, weak bool, values ...float64) {
@@ -142,7 +144,7 @@ func (s *scanner) digits(at int, w string) {
 	}
 }
 
-// word reads a word, which is a number, part of one, or changes the one before it.
+// word reads a word that is a number or part of one, or modifies the number before it.
 func (s *scanner) word(at int, w string, m *meaning) {
 	last := &number{}
 	if s.end >= 0 && slices.Contains([]string{"", " ", "-", "\u00a0", "\u202f", " and "}, s.text[s.end:at]) {
@@ -177,8 +179,8 @@ func (s *scanner) word(at int, w string, m *meaning) {
 	s.end = at + len(w)
 }
 
-// relaxed makes the number in front of a reference weak, as that of a list or an article:
-// answers may leave it out.
+// relaxed makes the number at the beginning of a reference weak, because answers may leave out
+// the number of a list item or an article.
 func (n numbers) relaxed(t string) numbers {
 	if len(n.stated) > 0 {
 		first := &n.stated[0]
@@ -190,8 +192,8 @@ func (n numbers) relaxed(t string) numbers {
 	return n
 }
 
-// missing returns the first number that another text lacks, a strong one if there is
-// one, or nil.
+// missing returns the first strong number that the other text lacks, else the first weak one,
+// else nil.
 func (n numbers) missing(other numbers) (weak *number) {
 	for i := range n.stated {
 		m := &n.stated[i]
@@ -210,7 +212,7 @@ func (n numbers) missing(other numbers) (weak *number) {
 	return weak
 }
 
-// changedNumber says which number is lost, new or changed, or "".
+// changedNumber says which number was lost, added or changed, or returns "".
 func changedNumber(ref, got numbers) string {
 	lost, added := ref.missing(got), got.missing(ref)
 	switch {

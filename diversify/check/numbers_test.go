@@ -7,7 +7,7 @@ import (
 	"github.com/refract-eval/refract/diversify/check"
 )
 
-// Texts whose numbers are the same, in both directions.
+// Pairs of texts with the same numbers, compared in both directions.
 func TestSameNumbers(t *testing.T) {
 	for _, x := range [][2]string{
 		{"no number here", "none here either"},
@@ -32,7 +32,7 @@ func TestSameNumbers(t *testing.T) {
 			t.Errorf("%q, %q: %s", x[0], x[1], d)
 		}
 		if strings.HasPrefix(x[0], "2. ") || strings.HasPrefix(x[0], "Art") || strings.HasPrefix(x[0], "Step") {
-			continue // labels are the reference's
+			continue // only a reference may have a label
 		}
 		if d := check.Change(x[1], x[0]); d != "" {
 			t.Errorf("%q, %q: %s", x[1], x[0], d)
@@ -72,7 +72,7 @@ func TestChangedNumbers(t *testing.T) {
 	if check.Change("dans vingt minutes", "dans 30 minutes") == "" {
 		t.Error("vingt is taken for 30")
 	}
-	// A word alone may come or go.
+	// A number word may be added or dropped.
 	for _, x := range [][2]string{{"two men came", "men came"}, {"men came", "two men came"}, {"0 errors", "no error"}} {
 		if d := check.Change(x[0], x[1]); d != "" {
 			t.Errorf("%q, %q: %s", x[0], x[1], d)

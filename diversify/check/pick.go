@@ -8,28 +8,28 @@ import (
 	"unicode/utf8"
 )
 
-// quality is how much a text has of the reference, from 0 to 1: the share of the
-// reference's words, less where it is much shorter or longer.
+// quality rates a text from 0 to 1: the share of the reference's words that it has, reduced if
+// it is much shorter or longer.
 func (o *original) quality(e evidence) float64 {
 	like := float64(min(e.chars, o.chars)) / float64(max(e.chars, o.chars, 1))
 	return float64(e.shared)/float64(max(o.content, 1))*0.6 + 0.4*like - 0.1*min(e.task/3, 3)
 }
 
-// fits reports whether a text is about as long as a rewriting is.
+// fits reports whether a text has about the length of a rewriting.
 func (o *original) fits(e evidence) bool { return 5*e.chars >= 2*o.chars && e.chars <= 2*o.chars+30 }
 
 // line is a line of an answer, without talk around it.
 type line struct {
-	text  string // what may be of the rewriting
-	label string // what stood before a colon in front
-	talk  bool   // it is about the task altogether
-	echo  bool   // it is the reference
-	whole string // as it stood
-	quote bool   // what it quotes, as the rest is talk
+	text  string // the part that may belong to the rewriting
+	label string // the label that was before a colon at its beginning
+	talk  bool   // the line is only about the task
+	echo  bool   // the line is the reference
+	whole string // the unchanged line
+	quote bool   // text is a quotation; the rest of the line is talk
 	e     evidence
 }
 
-// view is an answer as lines.
+// view splits an answer into lines.
 func (o *original) view(t string) (out []line) {
 	for l := range strings.Lines(t) {
 		cells := []string{l}
@@ -45,8 +45,8 @@ func (o *original) view(t string) (out []line) {
 	return o.announced(out)
 }
 
-// announced marks as talk what other lines show to be none of the rewriting: a line that
-// ends in a colon before another one. A line behind a colon is no talk by its words only.
+// announced marks a line as talk if it ends in a colon and another line follows. The line after
+// the colon does not count as talk merely because of its words.
 func (o *original) announced(lines []line) []line {
 	announces := func(l line) bool { return ending(l.whole) == ":" && ending(o.text) != ":" }
 	for i := range lines {
@@ -93,7 +93,7 @@ func (o *original) line(t string) (l line) {
 	default:
 		l.talk, l.text = true, t
 	}
-	// A sentence about the task may quote the rewriting, and "A" or "B" may be all of a line.
+	// A sentence about the task may quote the rewriting; a line may consist of "A" or "B".
 	rest := o.evidence(quotations.ReplaceAllString(l.whole, " "))
 	several := or.MatchString(l.whole) && (rest.isTalk() || rest.words == 1)
 	if q := o.quoted(l.whole); q != "" && (l.talk || several || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
@@ -104,15 +104,15 @@ func (o *original) line(t string) (l line) {
 	return l
 }
 
-// muses reports whether a line looks at words of the reference or weighs several texts, as
-// a thought does before an answer.
+// muses reports whether a line discusses words of the reference or compares several texts, as
+// a thought before an answer does.
 func (o *original) muses(t string) bool {
 	_, rest := o.cutLabel(t)
 	e := o.evidence(rest)
 	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations.FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || strings.ContainsAny(t, "=→") && !o.has("=→"))
 }
 
-// remarks reports whether the last part of a line is a bracket with nothing of the reference.
+// remarks reports whether a line ends in a bracket that has no word of the reference.
 func (o *original) remarks(t string) bool {
 	e := o.evidence(t)
 	if e.shared > 0 || !says(t) || !strings.ContainsRune("(（[", firstRune(t)) {
@@ -121,7 +121,7 @@ func (o *original) remarks(t string) bool {
 	return e.talk > 0 || e.words > 2 && isStop(lastRune(strings.TrimRight(t, " )）]"))) || o.foreign(t)
 }
 
-// foreign reports whether a text has letters, and none of the reference's script.
+// foreign reports whether a text has letters but none in the reference's script.
 func (o *original) foreign(t string) bool {
 	latin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
 	return strings.ContainsFunc(t, unicode.IsLetter) && strings.ContainsFunc(t, latin) != strings.ContainsFunc(o.text, latin)
@@ -132,14 +132,14 @@ func (o *original) startsWithNumber(t string) bool {
 	return digits != "" && (strings.Contains(o.text, digits+".") || o.words[digits] && !strings.HasPrefix(t[len(digits):], ")") && !strings.HasPrefix(t[len(digits):], ". "))
 }
 
-// labelEnds are a colon, an arrow or a dash behind a label, and the bracket of "(Formal) …".
+// labelEnds matches a colon, an arrow or a dash after a label, and the bracket of "(Formal) …".
 var labelEnds = regexp.MustCompile(`[:：]|\pL>\s|^@\pL+\s|\s*(?:——|⇒|▸|►)\s*|\s(?:-+>|=>|→|➜|>{1,3}|--|–|—)\s|[)\]】]\s`)
 
-// mostLabel is how long a label in front of a text may be, in characters.
+// mostLabel is the maximum length of a label in characters.
 const mostLabel = 90
 
-// cutLabel cuts a label off the front: what stands before a colon, and says nothing of
-// the reference. The label is "" where there is none.
+// cutLabel splits off a label at the beginning: text before a colon that has no word of the
+// reference. The label is "" if there is none.
 func (o *original) cutLabel(t string) (label, rest string) {
 	if !strings.ContainsAny(t, ":：>→➜–—⇒▸►)]】") && !strings.Contains(t, "--") {
 		return "", t
@@ -166,8 +166,8 @@ func (o *original) cutLabel(t string) (label, rest string) {
 	return label, rest
 }
 
-// sentences cuts a line into sentences, and brackets and dashes behind them; together
-// they are the line again.
+// sentences splits a line into sentences, and splits off brackets and dashes after them. Joined,
+// the parts are the line again.
 func (o *original) sentences(t string) (out []string) {
 	begin := 0
 	cut := func(at int) {
@@ -204,7 +204,7 @@ func isQuote(r rune) bool {
 
 var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|‘([^’]+(?:’\pL[^’]*)*)’`)
 
-// quoted returns the quotation in a text that may be the rewriting, or "".
+// quoted returns the quotation that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
 	most := 0.0
 	for _, m := range quotations.FindAllStringSubmatch(t, -1) {
@@ -216,14 +216,14 @@ func (o *original) quoted(t string) (best string) {
 	return best
 }
 
-// unrestate takes off the prompt, and the reference where something follows it.
+// unrestate removes the prompt, and the reference if something follows it.
 func unrestate(c *Checker, t string, ref *original) string {
 	for _, p := range c.prompts {
 		for rest := strings.TrimLeft(t, `"'“`); len(rest) > len(p) && strings.EqualFold(rest[:len(p)], p); rest = t {
 			t = strings.TrimSpace(rest[len(p):])
 		}
 	}
-	const shortest = 8 // characters; a shorter reference may well be a part of its rewriting
+	const shortest = 8 // characters; a shorter reference may be part of its rewriting
 	core := strings.TrimRight(ref.text, ".。")
 	if i := strings.Index(strings.ToLower(t), strings.ToLower(core)); i >= 0 && ref.chars >= shortest && t != ref.text && i+len(core) <= len(t) {
 		before, after := t[:i], strings.TrimLeft(t[i+len(core):], ".。\"”“»」』'’),")
@@ -240,8 +240,8 @@ func (o *original) kept(t string) []line {
 	return slices.DeleteFunc(o.view(t), func(l line) bool { return l.talk || l.echo })
 }
 
-// untalk takes off lines, sentences, labels and notes about the task, before and behind
-// the rewriting.
+// untalk removes lines, sentences, labels and notes about the task, before and after the
+// rewriting.
 func untalk(_ *Checker, t string, ref *original) string {
 	if !ref.lines() {
 		kept := ref.kept(t)
@@ -264,14 +264,14 @@ func untalk(_ *Checker, t string, ref *original) string {
 	return t
 }
 
-// finals are in the label of the last of several texts, drafts in that of one before it.
+// finals matches labels of the last of several texts, drafts labels of earlier ones.
 var (
 	finals = regexp.MustCompile(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
 	drafts = regexp.MustCompile(`(?i)draft|attempt|rough|entwurf|vorher|чернов|草稿|初稿|intento|borrador|tentativ|brouillon|essai|bozza|poging|klad|下書き|초안`)
 )
 
-// first takes one of several rewritings, where the reference is one line: the first, the
-// one that is called final, or the last behind a thought.
+// first picks one of several rewritings if the reference is one line: the first, the one
+// labelled final, or the last one after a thought.
 func first(_ *Checker, t string, ref *original) string {
 	if ref.lines() {
 		return t
@@ -305,7 +305,7 @@ func first(_ *Checker, t string, ref *original) string {
 	return pick.text
 }
 
-// whole returns lines that are a rewriting only together, one below the other, or "".
+// whole returns the lines joined if only together they are a rewriting, otherwise "".
 func (o *original) whole(all []line) string {
 	var texts []string
 	most := 0
@@ -325,7 +325,7 @@ func (o *original) whole(all []line) string {
 
 var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?。！？]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
 
-// inline takes the first of two rewritings on one line.
+// inline picks the first of two rewritings on one line.
 func inline(t string, ref *original) string {
 	for _, at := range or.FindAllStringIndex(t, -1) {
 		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
@@ -339,11 +339,11 @@ func inline(t string, ref *original) string {
 
 var markers = regexp.MustCompile(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)+`)
 
-// marker returns the length of a list number or bullet in front, with the space behind.
+// marker returns the length of a list number or bullet at the beginning, with the space after it.
 func marker(t string) int { return len(markers.FindString(t)) }
 
-// unlist takes a list number or bullet from the front. A reference that has one keeps it,
-// and so does one that has the same number: "3. Oktober" is a date.
+// unlist removes a list number or bullet from the beginning, unless the reference begins with
+// one, too, or has the same number: "3. Oktober" is a date.
 func unlist(_ *Checker, t string, ref *original) string {
 	n := marker(t)
 	if n == 0 || n == len(t) || marker(ref.text+" ") > 0 || unicode.Is(unicode.Pd, firstRune(ref.text)) || ref.startsWithNumber(t) {
@@ -352,12 +352,12 @@ func unlist(_ *Checker, t string, ref *original) string {
 	return t[n:]
 }
 
-// wrappers are the marks that may stand around a whole text, with those that close them.
+// wrappers maps marks that may surround a whole text to the marks that close them.
 var wrappers = map[rune]string{'"': `"”`, '“': "”“\"", '”': "”", '„': "“”\"", '‟': "”", '«': "»", '»': "«", '‹': "›", '›': "‹", '\'': "'", '‘': "’", '‚': "‘’",
 	'「': "」", '『': "』", '《': "》", '〝': "〞", '⟨': "⟩", '`': "`", '´': "´", '(': ")", '[': "]", '【': "】", '{': "}", '<': ">"}
 
-// unquote takes off quotation marks and brackets that are around the whole text, and a mark
-// at one end that has no partner.
+// unquote removes quotation marks and brackets around the whole text, and a mark at one end
+// without a partner.
 func unquote(_ *Checker, t string, ref *original) string {
 	open := firstRune(t)
 	shuts, n, inner := wrappers[open], utf8.RuneLen(open), strings.TrimRight(t, ".。")
@@ -377,7 +377,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 		before, after := lastRune(body[:i]), firstRune(body[i+utf8.RuneLen(r):])
 		switch {
 		case r != open && r != last || open == '\'' && isWord(before) && isWord(after):
-			continue // no mark, or an apostrophe
+			continue // not a mark, or an apostrophe
 		case r != open || r == last && i > 0 && !unicode.IsSpace(before) && !unicode.In(before, unicode.Ps, unicode.Pi):
 			return t // it closes the first one
 		}
@@ -386,7 +386,7 @@ func unquote(_ *Checker, t string, ref *original) string {
 	return body
 }
 
-// joinLines makes one line of several, where the reference is one line.
+// joinLines joins several lines into one if the reference is one line.
 func joinLines(_ *Checker, t string, ref *original) string {
 	if !strings.Contains(t, "\n") || ref.lines() {
 		return t

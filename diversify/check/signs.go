@@ -8,9 +8,8 @@ import (
 	"unicode"
 )
 
-// unclear finds a text that is likely a reply to the reference, or about it, and no
-// rewriting. Each sign of that counts once or twice; with enough of them the text is
-// unclear.
+// unclear finds a text that is probably a reply to the reference, or about it, and not a
+// rewriting. Each sign of that has a weight; with enough weight the text is unclear.
 func (s *Segment) unclear(j *judged) string {
 	if count, found := j.signs(); count >= enough {
 		return fmt.Sprintf("it is likely a reply and no rewriting, as %s: %s", strings.Join(found, ", "), quote(j.Text))
@@ -18,8 +17,8 @@ func (s *Segment) unclear(j *judged) string {
 	return s.unexplained(j)
 }
 
-// unlike finds a text that has few words of the reference, and too many signs with that.
-// Another model may say that it is a rewriting all the same.
+// unlike finds a text that has few words of the reference and, counting that, too many signs of
+// a reply. A judge may still say that it is a rewriting.
 func (s *Segment) unlike(j *judged) string {
 	count, found := j.signs()
 	if found = append([]string{"it has few words of the reference"}, found...); j.e.shared == 0 && j.ref.content > 3 {
@@ -32,10 +31,11 @@ func (j *judged) few() bool {
 	return (j.ref.content > 2 || !j.ref.classes[self] && !asks(j.ref.text)) && 3*j.e.shared < j.ref.content
 }
 
-// enough signs of a reply make a text unclear, or unlike the reference.
+// enough is the weight of signs that makes a text unclear, or unlike the reference.
 const enough = 3
 
-// signs are those of a reply, but for words that the reference lacks.
+// signs returns the weight and names of all signs of a reply, except having few words of the
+// reference.
 func (j *judged) signs() (count int, found []string) {
 	ref, e := j.ref, j.e
 	sign := func(weight int, yes bool, what string) {
@@ -74,8 +74,8 @@ func (j *judged) signs() (count int, found []string) {
 	return count, found
 }
 
-// unexplained finds what a cleaned text does not account for: a label in front of it that
-// is none of the reference, and an answer to a question.
+// unexplained finds a label before the text that the reference does not have, and an answer to
+// the reference's question.
 func (s *Segment) unexplained(j *judged) string {
 	ref := j.ref
 	if label, _, ok := strings.Cut(j.Text, ":"); ok && !ref.has(":") && len(j.Raw) != len(j.Text) {
@@ -89,18 +89,18 @@ func (s *Segment) unexplained(j *judged) string {
 	return ""
 }
 
-// answers begin an answer to a question.
+// answers matches the beginning of an answer to a question.
 var answers = regexp.MustCompile(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
 
 // courtesy begins or ends a polite question or wish. A short question or command may be put
 // so, and then names the reader and is longer.
 var courtesy = regexp.MustCompile(`^(?i:(could|can|would|will) (you|i)|may i|might i|i want you|i(’d|'d| would) (like|appreciate)|ich würde|j[’']aurais|kannst du|könnte|könnten|können sie|würde|darf ich|dürfte|peux-tu|pouvez|pourr|puis-je|auriez|¿?(me |te |le |nos )?(pued|podr|quier)|(вы |ты )?не мог|мож(ешь|ете|но ли)|могу|能|可以|请|您?能否)|(ます|ません|でしょう|ですか?)(か。|か?？)$`)
 
-// polite are words to a reader that a rewriting may well add.
+// polite lists words to the reader that a rewriting may add.
 var polite = map[string]bool{"pleas": true, "thank": true, "bitte": true, "danke": true, "пожал": true, "спаси": true, "请": true, "谢谢": true}
 
-// around is what a line of an answer has before and behind the text that was taken from
-// it, unless what is before is a label.
+// around returns what the raw line has before and after the text taken from it. before is "" if
+// it is a label.
 func around(raw, text string) (before, after string) {
 	for l := range strings.Lines(raw) {
 		if before, after, ok := strings.Cut(l, text); ok {

@@ -16,15 +16,15 @@ import (
 //go:embed talk.txt
 var talkTable string
 
-// class is what a word of talk.txt is said of.
+// class says what a word of talk.txt is about.
 type class uint8
 
 const (
 	unknown class = iota
-	stop          // says nothing
-	task          // said of a rewriting and of little else
-	texts         // said of texts
-	do            // said of what one does with a text
+	stop          // function word
+	task          // about rewriting, and rarely about anything else
+	texts         // about texts
+	do            // about what one does with a text
 	self          // names the writer
 	reader        // names the reader
 	open          // opens or closes a conversation
@@ -32,14 +32,14 @@ const (
 	classes
 )
 
-// classNames are the names of classes in talk.txt, and weight is how much a word of one
-// tells that a sentence is about the task. A sentence beside others is talk also by
-// polite words; a whole answer has to name the task.
+// classNames are the names of classes in talk.txt, and weight is how strongly a word of a class
+// suggests that a sentence is about the task. Polite words can make one of several sentences
+// talk; a whole answer must name the task.
 var classNames = [classes]string{stop: "stop", task: "task", texts: "text", do: "do", self: "self", reader: "reader", open: "open", sorry: "sorry"}
 
 var weight = [classes]float64{task: 3, sorry: 2, texts: 1.5, open: 1, reader: 1, do: 0.7, self: 0.7}
 
-// lexicon has the words of talk.txt: whole ones, and the beginnings that had a star.
+// lexicon has the words of talk.txt: whole words, and stems, which have a star there.
 type lexicon struct{ words, stems map[string]class }
 
 var talkWords = sync.OnceValue(func() *lexicon {
@@ -72,20 +72,20 @@ func (l *lexicon) class(word string) class {
 	return c
 }
 
-// word is a word of a text: its key, which forms of the same word share, and its class.
+// word is a word of a text: its class and its key, which all forms of a word share.
 type word struct {
 	key   string
 	class class
 }
 
-// longestDense is how many characters a word of talk.txt has in a script without spaces.
+// longestDense is the maximum length of words of talk.txt in scripts without spaces.
 const longestDense = 6
 
-// stemLength is how many letters of a word its forms share.
+// stemLength is the number of letters that forms of a word must share.
 const stemLength = 5
 
-// wordsOf returns the words of a text in lower case. Where words have no spaces between
-// them, they are those of talk.txt and single characters.
+// wordsOf returns the words of a text in lower case. In scripts without spaces, words are
+// those of talk.txt and single characters.
 func wordsOf(t string) (out []word) {
 	l := talkWords()
 	t = strings.ToLower(strings.ReplaceAll(t, "’", "'"))
@@ -132,7 +132,7 @@ func wordsOf(t string) (out []word) {
 	return out
 }
 
-// stem is the beginning of a word, which its other forms share.
+// stem returns the beginning of a word, which its other forms share.
 func stem(w string) string {
 	r := []rune(w)
 	return string(r[:min(len(r), stemLength)])
@@ -142,7 +142,7 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
 
-// isDense reports whether a letter is of a script without spaces between words.
+// isDense reports whether a letter belongs to a script without spaces between words.
 func isDense(r rune) bool {
 	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
@@ -157,9 +157,9 @@ func isStop(r rune) bool {
 	return r == '.' || r == '!' || r == '?' || r == '…' || r == '⋯' || r > unicode.MaxASCII && unicode.Is(unicode.STerm, r)
 }
 
-// normalize is the form in which texts are compared for copies and duplicates: NFKC, in
-// lower case (ß as ss), without apostrophes, and with one space for other punctuation
-// and white space, but for points and commas within numbers.
+// normalize returns the form in which texts are compared for copies and duplicates: NFKC, in
+// lower case (ß as ss), without apostrophes, and with one space for each run of punctuation and
+// white space, except points and commas inside numbers.
 func normalize(s string) string {
 	var b strings.Builder
 	space := false
@@ -184,21 +184,21 @@ func normalize(s string) string {
 
 func quote(s string) string { return text.Quote(s) }
 
-// original is a reference or a source, with what the checks ask of it.
+// original is a reference or a source, prepared for the checks.
 type original struct {
-	text    string // without white space around
+	text    string // without surrounding white space
 	chars   int
-	dense   bool // most letters are of a script without spaces between words
+	dense   bool // most letters belong to a script without spaces between words
 	norm    func() string
 	list    []word          // its words, in order
-	words   map[string]bool // by their keys
-	content int             // words that say something
-	classes [classes]bool   // of its words
-	plain   map[string]bool // words as they are, in lower case; true for names: with a capital, but for the first word
+	words   map[string]bool // their keys
+	content int             // number of content words
+	classes [classes]bool   // classes of its words
+	plain   map[string]bool // words in lower case; true for names, which have a capital and are not the first word
 	numbers func() numbers
-	parts   func() int // sentences
+	parts   func() int // number of sentences
 
-	other func(rest, answer string) string // by the Detector
+	other func(rest, answer string) string // the Detector's function for this reference
 }
 
 func newOriginal(t string) *original {
@@ -224,23 +224,23 @@ func newOriginal(t string) *original {
 	return o
 }
 
-// has reports whether the reference has one of some characters.
+// has reports whether the reference has one of these characters.
 func (o *original) has(any string) bool { return strings.ContainsAny(o.text, any) }
 
 func (o *original) lines() bool { return strings.Contains(o.text, "\n") }
 
-// evidence is what a text has of the reference, and of talk.
+// evidence counts the words of a text that the reference has, and those of talk.
 type evidence struct {
 	chars  int
-	shared int // words that say something and that the reference has, each once
-	own    int // that it lacks, and that are not talk
+	shared int // distinct content words that the reference has
+	own    int // content words that it lacks and that are not talk
 	talk   float64
-	task   float64 // of it, by words that name the task, a text, or a refusal
+	task   float64 // part of talk from words about the task, a text, or a refusal
 	sorry  int
 	words  int
 }
 
-// evidence counts the words of a text. Words that the reference has are no talk.
+// evidence counts the words of a text. Words of the reference never count as talk.
 func (o *original) evidence(t string) (e evidence) {
 	e.chars = chars(strings.TrimSpace(t))
 	seen := map[string]bool{}
@@ -268,13 +268,13 @@ func (o *original) evidence(t string) (e evidence) {
 	return e
 }
 
-// isTalk reports whether a part of an answer, beside others, is about the task and not of
-// the rewriting.
+// isTalk reports whether one of several parts of an answer is about the task and does not
+// belong to the rewriting.
 func (e evidence) isTalk() bool {
 	return e.talk > 1+0.8*float64(e.shared)+0.4*float64(e.own) || e.shared+e.own == 0 && e.talk > 0.5
 }
 
-// echoes reports whether a text is the reference, or most of it as it stands.
+// echoes reports whether a text is the reference, or most of it unchanged.
 func (o *original) echoes(t string) bool {
 	n := normalize(t)
 	return n != "" && n == o.norm()

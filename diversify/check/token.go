@@ -8,10 +8,10 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// inlineTags are tags of HTML within a line.
+// inlineTags matches HTML tags that occur within a line.
 var inlineTags = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
 
-// untoken takes out tokens, with the thoughts between or before them.
+// untoken removes tokens, and the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
 	parts, _ := untagged(t, ref)
 	if len(parts) == 0 {
@@ -20,8 +20,8 @@ func untoken(_ *Checker, t string, ref *original) string {
 	return ref.best(parts, parts[0])
 }
 
-// best is the part of an answer that is most like the reference, and neither the
-// reference nor talk; otherwise is returned where all are.
+// best returns the part of an answer that is most like the reference but is neither the
+// reference nor talk. If there is none, it returns otherwise.
 func (o *original) best(parts []string, otherwise string) string {
 	most := -1.0
 	for _, s := range parts {
@@ -32,10 +32,10 @@ func (o *original) best(parts []string, otherwise string) string {
 	return otherwise
 }
 
-// untagged cuts a text at its tokens, and returns the parts that are no thoughts. A
-// thought lasts from the token that opens it to the one that closes it, or to another one
-// that opens something; a closing token that nothing opened ends a thought that began with
-// the text. open reports whether the text is a thought that nothing ends.
+// untagged splits a text at its tokens, and returns the parts that are not thoughts. A thought
+// lasts from its opening token to its closing token, or to a token that opens something else. A
+// closing token without an opening one ends a thought that began with the text. open reports
+// whether a thought has no end.
 func untagged(t string, ref *original) (parts []string, open bool) {
 	if !text.MayHaveTokens(t) {
 		return []string{t}, false
@@ -70,8 +70,8 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 	return parts, open && len(parts) == 0
 }
 
-// isToken reports whether what looks like a token is one: the reference has none of its
-// kind of brackets, and it has no spaces but in the attributes of a tag.
+// isToken reports whether s, which looks like a token, is one: the reference does not have its
+// kind of brackets, and it has spaces only in the attributes of a tag.
 func isToken(s string, ref *original) bool {
 	if text.EndsThought(s) {
 		return true
@@ -85,13 +85,13 @@ func isToken(s string, ref *original) bool {
 	return wordTags.MatchString(s)
 }
 
-// wordTags are tags of words without spaces.
+// wordTags matches tags whose content has no spaces.
 var wordTags = regexp.MustCompile(`^</?[\pL\pN\p{Mn}_\-▁/:.\[\]]*\pL[\pL\pN\p{Mn}_\-▁/:.\[\]]*>$`)
 
 var jsonValue = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
 
-// unjson takes the text out of JSON, or of what looks like it: of all strings that are no
-// names, the one that is most like the reference.
+// unjson takes the text out of JSON or something like it: of all strings that are not names of
+// fields, the one most like the reference.
 func unjson(_ *Checker, t string, ref *original) string {
 	i := strings.IndexAny(t, "{[")
 	if i < 0 || ref.has("{}[]") || !strings.ContainsAny(t[i:], "\"'“") {

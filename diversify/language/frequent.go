@@ -14,8 +14,8 @@ import (
 //go:embed languages.txt
 var frequentTable string
 
-// frequent has the frequent words and the letters of languages, as bits by their place
-// in codes.
+// frequent has the frequent words and the letters of languages. Bit i of a value stands for
+// the language codes[i].
 type frequent struct {
 	codes   []string
 	words   map[string]uint64
@@ -47,9 +47,9 @@ var frequentWords = sync.OnceValue(func() *frequent {
 	return f
 })
 
-// of returns the languages that have a word, or what it begins with up to an apostrophe.
-// A single letter tells nothing.
-func (f *frequent) of(word string) uint64 {
+// languages returns the languages that have a word, or its part before an apostrophe. A single
+// letter belongs to none.
+func (f *frequent) languages(word string) uint64 {
 	if len([]rune(word)) == 1 {
 		return 0
 	}
@@ -60,15 +60,15 @@ func (f *frequent) of(word string) uint64 {
 	return m
 }
 
-// most are the languages that most words of a text are of, or 0, and how many words that
-// are. Names do not count. Cyrillic without a letter that Russian lacks may be Russian.
+// most returns the languages with the most words of a text, or 0, and the number of these words.
+// Names do not count. Cyrillic text in which all letters are Russian may be Russian.
 func (f *frequent) most(t string) (own uint64, most int) {
 	var counts [64]int
 	for i, w := range text.LetterRuns(t) {
 		if r := []rune(w)[0]; i > 0 && unicode.IsUpper(r) {
 			continue
 		}
-		for m := f.of(strings.ToLower(w)); m != 0; m &= m - 1 {
+		for m := f.languages(strings.ToLower(w)); m != 0; m &= m - 1 {
 			counts[bits.TrailingZeros64(m)]++
 		}
 	}
@@ -86,23 +86,23 @@ func (f *frequent) most(t string) (own uint64, most int) {
 }
 
 const (
-	// surely is how many words of a reference tell its language.
+	// surely is the number of words that settle the language of a reference.
 	surely = 2
-	// leastWords of another language tell it in a text that has none of its
-	// reference's, and moreWords for each that it has.
+	// An answer is in another language if it has leastWords words of that language, and
+	// moreWords more for each word of the reference's language.
 	leastWords, moreWords = 2, 3
-	// mixedWords in a row tell it wherever they are; a word of the reference's
-	// language takes ownWord from them.
+	// mixedWords in a row are enough anywhere; a word of the reference's language
+	// subtracts ownWord from them.
 	mixedWords, ownWord = 4, 2
 )
 
-// other returns the code of another language than the given ones that words are of, all
-// of them or some in a row, or "". Words that both have tell nothing. A letter that the
-// given ones never have counts as a word.
+// other returns the code of a language, not among own, that the words belong to, all of them or
+// some in a row; or "". Words that both have do not count. A letter that own languages
+// never use counts as a word.
 func (f *frequent) other(own uint64, rest string) string {
 	var theirs, ours, row, marked [64]int
 	for _, w := range text.LetterRuns(rest) {
-		m, letters := f.of(w), uint64(0)
+		m, letters := f.languages(w), uint64(0)
 		for _, r := range w {
 			if l := f.letters[r]; l&own == 0 {
 				letters |= l
@@ -135,9 +135,9 @@ func (f *frequent) other(own uint64, rest string) string {
 	return best
 }
 
-// Of returns the code of the language that most frequent words of a text are of, or ""
-// where it has none: by script, then by words. Of two languages that share them the one
-// that stands first in languages.txt is taken.
+// Of returns the code of the language of a text, by its script and then by the language with
+// the most of its frequent words; "" if it has none. Of two languages with the same words it
+// returns the one that is first in languages.txt.
 func Of(t string) string {
 	switch has := func(table *unicode.RangeTable) bool {
 		return strings.ContainsFunc(t, func(r rune) bool { return unicode.Is(table, r) })
@@ -152,7 +152,7 @@ func Of(t string) string {
 	own, _ := f.most(t)
 	best := 0
 	for _, w := range text.LetterRuns(strings.ToLower(t)) {
-		for m := f.of(w) & own; m != 0; m &= m - 1 {
+		for m := f.languages(w) & own; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros64(m)
 			if counts[i]++; counts[i] > counts[best] || counts[i] == counts[best] && i < best {
 				best = i

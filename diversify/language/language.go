@@ -11,51 +11,51 @@ import (
 )
 
 const (
-	// minLetters is how many letters a text must have; shorter ones are undecided. A
-	// Chinese character, and one of another script without an alphabet, counts as three.
+	// minLetters is the minimum number of letters in a text; shorter ones are undecided. A
+	// character of Chinese, or of another script without an alphabet, counts as three.
 	minLetters = 12
-	// minShare is the share of letters that must be of a script, for the text to be written in it.
+	// minShare is the share of letters that must belong to a script for the text to be in it.
 	minShare = 0.9
-	// threshold is the probability that an answer is in its reference's language, below
-	// which it is taken for one in another.
+	// threshold is a probability: if an answer is in its reference's language with a lower
+	// one, it is taken to be in another language.
 	threshold = 0.005
 )
 
-// Config says what is known of the references. Its zero value knows nothing.
+// Config says what is known about the references. In its zero value nothing is known.
 type Config struct {
-	// Language is that of the references, as an ISO 639-1 code such as "de". Where
-	// it is "", a reference tells it, together with those of Learn. One that
-	// Codes lacks is told from others by its script only.
+	// Language is the language of the references, as an ISO 639-1 code such as "de". If it
+	// is "", it is detected from each reference and those given to Learn. A language not in
+	// Codes is distinguished from others only by its script.
 	Language string
-	// Source is the language of the sources, "" where unknown. Answers may well
-	// be in it.
+	// Source is the language of the sources, "" if unknown. Answers are often in it by
+	// mistake.
 	Source string
-	// Models has the models of lingua-go tell languages of one script apart; without
-	// them, as in a program built with the tag lean, scripts and frequent words do.
+	// Models uses the models of lingua-go for languages of the same script. Without them,
+	// as in a program built with the tag lean, scripts and frequent words decide.
 	Models bool
 }
 
-// Detector tells whether answers are in the language of their reference. It is
-// safe for concurrent use.
+// Detector tells whether answers are in the language of their reference. It is safe
+// for concurrent use.
 type Detector struct {
 	cfg     Config
 	scripts []script
-	known   bool // models may know the references' language
+	known   bool // whether the models may know the references' language
 	models  models
-	priors  []func() []float64 // of references, of each script
+	priors  []func() []float64 // prior probabilities of languages, for each script
 	usual   func() int         // the script of most references
 	sample  []string
 }
 
-// script is a way of writing, and the languages written so.
+// script is a script and the languages written in it.
 type script struct {
 	name   string
 	tables []*unicode.RangeTable
-	weight int // letters that a character counts for
+	weight int // number of letters that a character counts as
 	codes  []string
 }
 
-// Places in scripts.
+// Indexes into scripts.
 const (
 	han      = 2
 	japanese = 3
@@ -94,22 +94,22 @@ func scripts() []script {
 }
 
 const (
-	// likely are languages in which models answer where they should not. The
-	// others are less probable by the factor unlikely, before a text is read.
+	// likely lists languages in which models often answer by mistake. The prior
+	// probability of all others is lower by the factor unlikely.
 	likely   = "en de fr es it pt nl pl ru tr id vi sv da nb fi cs sk ro hu uk hr sl bg be ms ar fa hi"
 	unlikely = 0.005
-	// surprise is the probability that a reference is in another language than
-	// is known of the dataset, and doubt that of every language beside what the
-	// models say of a reference.
+	// surprise is the probability that a reference is not in the dataset's known
+	// language. doubt is the probability that every language keeps, whatever the models
+	// say about a reference.
 	surprise = 0.05
 	doubt    = 0.002
-	// excerptLetters are read of a text, and below fullLetters more is asked of
-	// the models: the threshold falls with the letters.
+	// The models read excerptLetters of a text. Below fullLetters the threshold falls
+	// with the number of letters, so the models must be more certain.
 	excerptLetters = 60
 	fullLetters    = 40
 )
 
-// Codes returns the ISO 639-1 codes that are told apart, sorted.
+// Codes returns the ISO 639-1 codes of the languages that can be told apart, sorted.
 func Codes() []string {
 	var codes []string
 	for _, s := range scripts() {
@@ -119,7 +119,7 @@ func Codes() []string {
 	return codes
 }
 
-// New returns a Detector. It asks no model.
+// New returns a Detector. It loads no models.
 func New(cfg Config) *Detector {
 	cfg.Language, cfg.Source = strings.ToLower(cfg.Language), strings.ToLower(cfg.Source)
 	d := &Detector{cfg: cfg, scripts: scripts()}
@@ -131,23 +131,37 @@ func New(cfg Config) *Detector {
 	return d
 }
 
-// Learn takes some references of the dataset, which tell in which languages
-// the others are likely to be. It is called before the first Beside, or not at
-// all, and does nothing where Config.Language is set.
+// Learn uses some references of the dataset to estimate in which languages the others
+// are. It must be called before the first Beside or not at all, and does nothing if
+// Config.Language is set.
 func (d *Detector) Learn(references []string) {
 	if d.cfg.Language == "" && d.sample == nil {
 		d.sample = references
 	}
 }
 
-// usualScript is the place of the script of most references, or -1. One with
-// names in another script may seem to be written in that.
+// Contradicts says in which script most references are written, where that is not the one of
+// Config.Language; else it is "".
+func (d *Detector) Contradicts(references []string) string {
+	stated, found := d.usual(), d.mostScript(references)
+	if d.cfg.Language == "" || stated < 0 || found < 0 || stated == found {
+		return ""
+	}
+	return fmt.Sprintf("most references are written in %s, not %s", d.scripts[found].name, d.scripts[stated].name)
+}
+
+// usualScript returns the index of the script of most references, or -1. A reference
+// with names in another script may seem to be written in that script.
 func (d *Detector) usualScript() int {
 	if d.cfg.Language != "" {
 		return slices.IndexFunc(d.scripts, func(s script) bool { return slices.Contains(s.codes, d.cfg.Language) })
 	}
+	return d.mostScript(d.sample)
+}
+
+func (d *Detector) mostScript(references []string) int {
 	counts := make([]int, len(d.scripts))
-	for _, text := range d.sample {
+	for _, text := range references {
 		if s := d.script(text, minShare); s >= 0 {
 			counts[s]++
 		}
@@ -158,8 +172,8 @@ func (d *Detector) usualScript() int {
 	return -1
 }
 
-// prior returns how probable the languages of a script are for a reference
-// that has not been read.
+// prior returns the probabilities of a script's languages for a reference before it is
+// read.
 func (d *Detector) prior(s int) []float64 {
 	codes := d.scripts[s].codes
 	p := make([]float64, len(codes))
@@ -182,17 +196,18 @@ func (d *Detector) prior(s int) []float64 {
 	return p
 }
 
-// Beside returns what tells whether an answer to a reference is in another
-// language: what is to be said of it, or "". It takes the answer twice, without
-// the words that it shares with the reference, and whole; both must be in
-// another language. It serves one goroutine, Beside many.
+// Beside returns a function that tells whether an answer to a reference is in another
+// language. The function gets the answer without the words that it shares with the
+// reference, and the whole answer; both must be in another language. It returns a
+// sentence about the language, or "". Beside is safe for concurrent use, the function is
+// not.
 func (d *Detector) Beside(reference string) func(rest, answer string) string {
 	const most = 0.5
 	own := d.script(reference, most)
-	// A short reference may be a name in another script than the dataset's.
+	// A short reference may be a name in a script other than the dataset's.
 	certain := d.cfg.Language == "" && d.script(reference, minShare) == own &&
 		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
-	var p []float64 // how probable languages are for the reference
+	var p []float64 // probabilities of languages for the reference
 	mine := sync.OnceValue(func() uint64 {
 		f := frequentWords()
 		tongues, n := f.most(reference)
@@ -257,8 +272,8 @@ func (d *Detector) Beside(reference string) func(rest, answer string) string {
 	}
 }
 
-// excerpt is the beginning of a text that the models read, in whole words and
-// valid UTF-8, and the number of its characters.
+// excerpt returns the beginning of a text for the models, in whole words and valid
+// UTF-8, and the number of its characters.
 func excerpt(text string) (string, int) {
 	letters, end := 0, 0
 	for word := range strings.FieldsSeq(text) {
@@ -272,10 +287,10 @@ func excerpt(text string) (string, int) {
 	return strings.ToValidUTF8(text[:end], "\uFFFD"), letters
 }
 
-// place is that of the greatest value.
+// place returns the index of the greatest value.
 func place[T int | float64](p []T) int { return slices.Index(p, slices.Max(p)) }
 
-// normalize makes the sum of values 1, where there is one.
+// normalize scales values so that their sum is 1, unless it is 0.
 func normalize(p []float64) {
 	sum := 0.0
 	for _, v := range p {
@@ -288,8 +303,8 @@ func normalize(p []float64) {
 	}
 }
 
-// script returns the place of the script of a text, of which at least a share of
-// its letters are, or -1.
+// script returns the index of the script to which at least a share of a text's letters
+// belong, or -1.
 func (d *Detector) script(text string, share float64) int {
 	counts := make([]int, len(d.scripts))
 	total := 0
@@ -317,8 +332,8 @@ func (d *Detector) script(text string, share float64) int {
 	if total < minLetters {
 		return -1
 	}
-	// Japanese is written with Chinese characters too, and a Chinese text may
-	// have a Japanese name in it.
+	// Japanese also uses Chinese characters, and a Chinese text may contain a
+	// Japanese name.
 	to := japanese
 	if 20*counts[japanese] < counts[han] {
 		to = han

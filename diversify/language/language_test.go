@@ -16,7 +16,7 @@ import (
 
 var _ check.Detector = (*language.Detector)(nil)
 
-// otherLanguage tells what the language check says of an answer.
+// otherLanguage reports whether the language check rejects an answer.
 func otherLanguage(tb testing.TB, d *language.Detector, reference, answer string) bool {
 	tb.Helper()
 	c, err := check.New(check.Config{Detector: d, Checks: []string{check.ReasonLanguage}})
@@ -27,7 +27,7 @@ func otherLanguage(tb testing.TB, d *language.Detector, reference, answer string
 	return r.Verdict == check.ReasonLanguage
 }
 
-// Scripts are told apart without models.
+// Scripts can be told apart without models.
 func TestScripts(t *testing.T) {
 	const english, chinese, russian = "The harbour was closed for two days.", "港口关闭了两天，没有船只离开。", "Порт был закрыт целых два дня."
 	for _, x := range []struct{ language, reference, answer, want string }{
@@ -42,9 +42,9 @@ func TestScripts(t *testing.T) {
 		{"", english, "", ""},
 		{"", english, "12345 67890 !?", ""},
 		{"", english, "港口关", ""}, // nine letters
-		{"", "Ab", russian, ""},  // of the reference too little is known
+		{"", "Ab", russian, ""},  // the reference is too short to tell
 		{"", "Порт Anna Keller Paul Moreau", "Anna Keller Paul Moreau in Lisbon", ""},
-		{"ru", "r/Military on Reddit", "Здравствуйте, военные", ""}, // Russian is what is wanted
+		{"ru", "r/Military on Reddit", "Здравствуйте, военные", ""}, // Russian is wanted
 		{"", "r/Military on Reddit", "Здравствуйте, военные", "it is written in Cyrillic, not Latin"},
 		{"zu", english, chinese, "it is written in Han, not Latin"},
 		{"ha", english, "An rufe tashar jiragen ruwa na kwana biyu.", ""}, // no model knows Hausa
@@ -54,13 +54,13 @@ func TestScripts(t *testing.T) {
 			t.Errorf("%q for %q: %q, want %q", x.answer, x.reference, got, x.want)
 		}
 	}
-	// Where the other references are Russian, so may be one of names.
+	// If the other references are Russian, one that consists of names may be, too.
 	d := language.New(language.Config{})
 	d.Learn([]string{russian, russian})
 	if got := d.Beside("r/Military on Reddit")("Здравствуйте, военные", "Здравствуйте, военные"); got != "" {
 		t.Error(got)
 	}
-	// A whole sentence is what it is, whatever the others are.
+	// A whole sentence decides, whatever the other references are.
 	if got := d.Beside(english+" "+english)(russian, russian); got != "it is written in Cyrillic, not Latin" {
 		t.Errorf("a Russian answer to an English sentence among Russian ones: %q", got)
 	}
@@ -91,8 +91,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// translations are the texts of testdata by language, in one order. Those of
-// "en" are the references, and those of "en paraphrased" say the same.
+// translations returns the texts of testdata by language, in the same order. "en" has the
+// references, "en paraphrased" paraphrases of them.
 func translations(t *testing.T) map[string][]string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/translations.tsv")
@@ -118,8 +118,8 @@ func translations(t *testing.T) map[string][]string {
 	return texts
 }
 
-// Nearly every translation of an English reference is caught, whether or not
-// the language of the references is given, and no paraphrase.
+// Nearly every translation of an English reference is rejected, whether or not the
+// language of the references is given, and no paraphrase.
 func TestTranslations(t *testing.T) {
 	texts := translations(t)
 	missed := map[string]int{"en paraphrased": 12, "ca": 2, "nl": 1}
@@ -147,9 +147,8 @@ func TestTranslations(t *testing.T) {
 	}
 }
 
-// How many of twelve answers in a language close to the reference's are
-// caught, and how many of 24 in its own. What is to be known of that stands in
-// docs/explanation/checks.md.
+// How many of twelve answers in a language close to the reference's are rejected, and how
+// many of 24 in its own. docs/reference/checks.md explains the result.
 func TestRelated(t *testing.T) {
 	texts := translations(t)
 	of := func(reference, answer string, by int) int {
@@ -181,8 +180,8 @@ func TestRelated(t *testing.T) {
 	}
 }
 
-// A reference is read where it is not in the language of most, and answers
-// in it pass.
+// A reference that is not in the dataset's main language is detected, and answers in its
+// language pass.
 func TestMixed(t *testing.T) {
 	texts := translations(t)
 	for name, sample := range map[string][]string{"nothing": nil, "English": texts["en"], "half German": slices.Concat(texts["en"], texts["de"])} {
@@ -194,7 +193,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// One Detector serves many at once, and says the same each time.
+// A Detector gives the same results when used concurrently.
 func TestConcurrent(t *testing.T) {
 	d := language.New(language.Config{Models: true})
 	reference := "The harbour was closed for two whole days."

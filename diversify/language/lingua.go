@@ -9,20 +9,20 @@ import (
 	"github.com/pemistahl/lingua-go"
 )
 
-// ModelsName names the models in signatures: those of trigrams, which take a tenth of
-// the memory that all models take. They add 130 MB to a program; the build tag lean leaves
-// them out, and the name is "".
+// ModelsName names the models in signatures: the trigram models, which take a tenth of
+// the memory of all models. They add 130 MB to a program; the build tag lean leaves them
+// out, and then the name is "".
 const ModelsName = "lingua-go-1.4.0-trigrams"
 
-// models choose between the languages of a script. Those of some languages are loaded by
-// their first text, and kept.
+// models choose between languages of a script. Models are loaded when first needed, and
+// kept.
 type models struct {
 	mu        sync.Mutex
 	detectors map[string]lingua.LanguageDetector // by the codes
 }
 
-// probabilities returns how probable languages are for a text: a number from 0 to 1 for
-// each of the codes, two or more of one script, in their order.
+// probabilities returns the probability, from 0 to 1, of each language for a text, in the order
+// of codes. codes must be two or more languages of one script.
 func (m *models) probabilities(text string, codes []string) []float64 {
 	key := strings.Join(codes, " ")
 	m.mu.Lock()

@@ -1,15 +1,16 @@
-// Package selection keeps, of many variants of a text, the few that cover
-// most.
+// Package selection selects a few of many variants of a text, so that they
+// cover the others best.
 //
 // There are two layers:
 //
-//  1. [Farthest] and [Facility] are plain functions over a [Matrix] of
-//     similarities. They return all candidates in the order in which they are
-//     chosen, so that every prefix is the selection of that size.
+//  1. [Farthest] and [Facility] are plain functions on a [Matrix] of
+//     similarities. They return all candidates in the order of choice, so
+//     every prefix is the selection of that size.
 //  2. A [Selector] applies a [Method] to the variants of segments, with
 //     similarities of n-grams ([NGrams]) or of vectors ([Vectors]). [Keep]
-//     moves what was not chosen to the rejected variants.
+//     moves the other variants to the rejected ones.
 //
-// The original references count as chosen already: a variant is worth what it
-// adds to them. Everything is deterministic, and of equals the first is taken.
+// The original references count as chosen already, so a variant is valued for
+// what it adds to them. Everything is deterministic; of equal candidates the
+// first is chosen.
 package selection

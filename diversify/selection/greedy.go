@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Farthest orders the candidates by farthest-point traversal (Gonzalez, 1985):
-// the next one is that whose nearest chosen text is farthest. The first given
-// texts of m are chosen from the start, and the others are the candidates,
-// numbered from 0. Every prefix covers the candidates within at most twice the
-// smallest possible distance, where the similarities come from a metric.
+// Farthest orders the candidates by farthest-point traversal (Gonzalez, 1985): next
+// comes the candidate whose nearest chosen text is farthest away. The first given texts
+// of m are chosen from the start; the others are the candidates, numbered from 0. If
+// the similarities come from a distance metric, every prefix covers the candidates within
+// at most twice the smallest possible distance.
 //
-// Where nothing is given, the first candidate begins. Of equals the first is
-// taken.
+// If given is 0, the first candidate is chosen first. Of equal candidates the first is
+// chosen.
 func Farthest(m *Matrix, given int) []int {
 	return greedy(m, given, math.Inf(-1), func(c int, nearest []float64) float64 { return -nearest[c] })
 }
 
-// Facility orders the candidates by greedy facility location: the next one is
-// that which adds most to the sum, over all candidates, of the similarity to
-// the nearest chosen text. The first given texts of m are chosen from the
-// start, and the others are the candidates, numbered from 0. Every prefix
-// gains at least 1 - 1/e of the largest possible gain over the given texts
-// (Nemhauser, Wolsey and Fisher, 1978). Of equals the first is taken.
+// Facility orders the candidates by greedy facility location: next comes the candidate
+// that adds most to the sum, over all candidates, of the similarity to the nearest chosen
+// text. The first given texts of m are chosen from the start; the others are the
+// candidates, numbered from 0. Every prefix gains at least 1 - 1/e of the largest
+// possible gain over the given texts (Nemhauser, Wolsey and Fisher, 1978). Of equal
+// candidates the first is chosen.
 func Facility(m *Matrix, given int) []int {
 	return greedy(m, given, 0, func(c int, nearest []float64) float64 {
 		row := m.row(c)
@@ -34,9 +34,9 @@ func Facility(m *Matrix, given int) []int {
 	})
 }
 
-// greedy orders the candidates by what each is worth at its turn, given the
-// similarity of every text to the nearest chosen one, or none before there is
-// one.
+// greedy repeatedly chooses the candidate with the highest worth. worth gets the
+// similarity of every text to its nearest chosen text, which is none while no text is
+// chosen.
 func greedy(m *Matrix, given int, none float64, worth func(c int, nearest []float64) float64) []int {
 	nearest := slices.Repeat([]float64{none}, m.n)
 	choose := func(c int) {

@@ -2,8 +2,8 @@ package selection
 
 import "fmt"
 
-// Matrix holds the similarities of n texts: 1 is the same, 0 has nothing in
-// common. It is symmetric, with ones on the diagonal.
+// Matrix holds the similarities of n texts, from 0 (nothing in common) to 1 (the
+// same). It is symmetric, with ones on the diagonal.
 type Matrix struct {
 	n      int
 	values []float64 // row-major
@@ -26,11 +26,11 @@ func NewMatrix(n int, similarity func(i, j int) float64) (*Matrix, error) {
 	return m, nil
 }
 
-// Len is the number of texts.
+// Len returns the number of texts.
 func (m *Matrix) Len() int { return m.n }
 
-// At is the similarity of texts i and j.
+// At returns the similarity of texts i and j.
 func (m *Matrix) At(i, j int) float64 { return m.values[i*m.n+j] }
 
-// row holds the similarities of text i to all.
+// row returns the similarities of text i to all texts.
 func (m *Matrix) row(i int) []float64 { return m.values[i*m.n : (i+1)*m.n] }

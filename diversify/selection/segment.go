@@ -15,12 +15,12 @@ const NotSelected = "not selected"
 // Selector orders the variants of segments. It is safe for concurrent use.
 type Selector struct {
 	Method Method
-	// Similarity is what Method compares by; needed where it Compares.
+	// Similarity compares texts; needed if Method.Compares.
 	Similarity Similarity
-	Seed       uint64 // of ByRandom
+	Seed       uint64 // for ByRandom
 }
 
-// String is such as "farthest over ngrams".
+// String returns a description such as "farthest over ngrams".
 func (s *Selector) String() string {
 	switch {
 	case s.Method.Compares() && s.Similarity != nil:
@@ -31,10 +31,9 @@ func (s *Selector) String() string {
 	return s.Method.String()
 }
 
-// Orders returns, for each segment, the indexes of its variants in the order
-// in which they are chosen: every prefix is the selection of that size.
-// Variants whose text is missing or blank cannot be chosen and are left out.
-// The segment's originals count as chosen already.
+// Orders returns, for each segment, the indexes of its variants in the order of choice,
+// so every prefix is the selection of that size. Variants with a missing or blank text
+// are left out. The segment's originals count as chosen already.
 func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][]int, error) {
 	out := make([][]int, len(segments))
 	texts := make([][]string, len(segments))
@@ -83,11 +82,11 @@ func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][
 	return out, nil
 }
 
-// usable reports whether a text is one that can be compared.
+// usable reports whether a text can be compared.
 func usable(t refract.Text) bool { return t.Valid && strings.TrimSpace(t.Value) != "" }
 
-// Select keeps k variants of each segment, fewer where there are fewer, and
-// moves the others to the rejected ones.
+// Select keeps k variants of each segment, or all if there are fewer, and moves the
+// others to the rejected ones.
 func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k int) error {
 	orders, err := s.Orders(ctx, segments)
 	if err != nil {
@@ -99,9 +98,9 @@ func (s *Selector) Select(ctx context.Context, segments []*refract.Segment, k in
 	return nil
 }
 
-// Keep keeps the first k variants of an order, as they stand in the segment,
-// and moves the others to the end of the rejected ones with the verdict
-// NotSelected. by names the selection for their details.
+// Keep keeps the first k variants of an order, in their positions in the segment, and
+// moves the others to the end of the rejected ones with the verdict NotSelected. by names
+// the selection in their details.
 func Keep(seg *refract.Segment, order []int, k int, by string) {
 	k = max(0, min(k, len(order)))
 	kept := make([]refract.Variant, 0, k)

@@ -52,8 +52,8 @@ func selectors() []*selection.Selector {
 	}
 }
 
-// Whatever the texts: orders hold the variants with text once each, the same
-// for a segment alone as among others, and Keep loses nothing.
+// For any texts, an order has each variant with text once, does not depend on other
+// segments, and Keep loses no variant.
 func TestOrdersAndKeep(t *testing.T) {
 	text := rapid.OneOf(rapid.SampledFrom([]string{"", " ", "a b c", "a b c", "x y z"}), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {

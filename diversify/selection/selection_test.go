@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawMatrix draws a matrix with many ties, of at most most texts.
+// drawMatrix draws a matrix with many ties for at most most texts.
 func drawMatrix(t *rapid.T, most int) (m *Matrix, given int) {
 	n := rapid.IntRange(0, most).Draw(t, "texts")
 	given = rapid.IntRange(0, min(n, 3)).Draw(t, "given")
@@ -36,7 +36,7 @@ func checkOrder(t *rapid.T, order []int, n int) {
 	}
 }
 
-// Each step of Facility takes a candidate that adds most.
+// Each step of Facility chooses a candidate that adds most.
 func TestFacilitySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
@@ -54,7 +54,7 @@ func TestFacilitySteps(t *testing.T) {
 	})
 }
 
-// covered is the value of a set of candidates beside the given texts, by the
+// covered returns the value of a set of candidates together with the given texts, by the
 // definition.
 func covered(m *Matrix, given int, set uint) float64 {
 	var sum float64
@@ -70,7 +70,7 @@ func covered(m *Matrix, given int, set uint) float64 {
 	return sum
 }
 
-// Every prefix gains at least 1 - 1/e of what the best set of its size gains.
+// Every prefix gains at least 1 - 1/e of the gain of the best set of its size.
 func TestFacilityBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 9)
@@ -94,7 +94,7 @@ func TestFacilityBound(t *testing.T) {
 	})
 }
 
-// Each step of Farthest takes the first of those farthest from all before.
+// Each step of Farthest chooses the first of the candidates farthest from all chosen ones.
 func TestFarthestSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
@@ -134,7 +134,7 @@ func TestFarthestBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		radius := func(set uint) float64 { // with text 0 given
+		radius := func(set uint) float64 { // text 0 is given
 			var far float64
 			for i := range n {
 				near := 1 - m.At(i, 0)
@@ -166,7 +166,7 @@ func TestFarthestBound(t *testing.T) {
 }
 
 func TestOrdersByHand(t *testing.T) {
-	// Texts 0 (given), 1 and 2 are near each other, 3 and 4 too, 5 is alone.
+	// Texts 0 (given), 1 and 2 are near each other, so are 3 and 4; 5 is near none.
 	near := func(i, j int) float64 {
 		group := []int{0, 0, 0, 1, 1, 2}
 		if group[i] == group[j] {
@@ -178,7 +178,7 @@ func TestOrdersByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The two of group 1 gain more than the one of group 2; farthest takes the
+	// The two texts of group 1 gain more than the one of group 2; Farthest chooses the
 	// first of equally far ones.
 	if got := Facility(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
 		t.Errorf("facility: %v", got)

@@ -13,14 +13,13 @@ import (
 type Similarity interface {
 	// Name is short, such as "ngrams".
 	Name() string
-	// Matrices returns one matrix per segment, over its texts, of which none
-	// is empty.
+	// Matrices returns one matrix per segment, over its texts. No text may be empty.
 	Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error)
 }
 
-// NGrams compares texts by their character n-grams of orders 1 to 6, as chrF
-// does, with precision and recall weighing the same, so that it is symmetric.
-// It needs no server.
+// NGrams compares texts by their character n-grams of orders 1 to 6, as chrF does, but
+// with equal weights for precision and recall, which makes it symmetric. It needs no
+// server.
 func NGrams() Similarity {
 	o := chrf.Defaults()
 	o.Beta = 1
@@ -60,8 +59,8 @@ func (g ngrams) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, e
 	return out, nil
 }
 
-// Vectors compares texts by the cosine of their vectors, mapped from [-1, 1]
-// to [0, 1], which changes no selection.
+// Vectors compares texts by the cosine of their vectors, mapped from [-1, 1] to [0, 1].
+// The mapping changes no selection.
 func Vectors(e embeddings.Embedder) Similarity { return vectors{e} }
 
 type vectors struct{ embedder embeddings.Embedder }

@@ -7,14 +7,14 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// Counts are what a selection did to a dataset.
+// Counts counts what a selection did to a dataset.
 type Counts struct {
 	Segments, Variants, Kept int
-	Short                    int // segments with fewer variants than were to be kept
+	Short                    int // segments with fewer variants than should be kept
 }
 
-// streamBatch is how many segments are compared at a time: enough texts for
-// full calls to a model.
+// streamBatch is the number of segments compared at a time. It gives enough texts to
+// fill a model's calls.
 const streamBatch = 64
 
 // Stream keeps k variants of every segment of a dataset, and yields the segments
@@ -52,7 +52,7 @@ func (s *Selector) Stream(ctx context.Context, ds refract.Dataset, k int, yield 
 			}
 		}
 	}
-	// A dataset may end without an error because the context did.
+	// A dataset may end without an error when the context ends.
 	if err := ctx.Err(); err != nil || len(batch) == 0 {
 		return sum, err
 	}

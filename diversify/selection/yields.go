@@ -12,14 +12,13 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Yields counts segments by how many variants they have. The zero value is
-// ready for use.
+// Yields counts segments by their number of variants. The zero value is ready for use.
 type Yields struct {
 	segments map[int]int
-	ids      map[int][]string // the first ones
+	ids      map[int][]string // ids of the first segments, by number of variants
 }
 
-// namedIDs is how many segments of each number a Yields can name.
+// namedIDs is the number of ids kept for each number of variants.
 const namedIDs = 5
 
 // Add counts a segment with n variants.
@@ -33,7 +32,8 @@ func (y *Yields) Add(id string, n int) {
 	}
 }
 
-// Usable is how many variants of a segment can be chosen: those with a text.
+// Usable returns the number of variants of a segment that can be chosen: those with a
+// text.
 func Usable(seg *refract.Segment) int {
 	n := 0
 	for i := range seg.Variants {
@@ -44,7 +44,7 @@ func Usable(seg *refract.Segment) int {
 	return n
 }
 
-// Count reads a dataset to its end.
+// Count counts the segments of a dataset.
 func Count(ctx context.Context, ds refract.Dataset) (*Yields, error) {
 	y := &Yields{}
 	for seg, err := range ds.Segments(ctx) {
@@ -56,8 +56,8 @@ func Count(ctx context.Context, ds refract.Dataset) (*Yields, error) {
 	return y, ctx.Err()
 }
 
-// Range returns the least and the largest number of variants of a segment; 0
-// and 0 without any segment.
+// Range returns the least and the largest number of variants of a segment; 0 and 0 if
+// there is no segment.
 func (y *Yields) Range() (least, most int) {
 	if len(y.segments) == 0 {
 		return 0, 0
@@ -66,8 +66,8 @@ func (y *Yields) Range() (least, most int) {
 	return slices.Min(numbers), slices.Max(numbers)
 }
 
-// Above returns the least number of variants of the segments that have more
-// than k; 0 where there are none.
+// Above returns the least number of variants among segments with more than k; 0 if
+// there are none.
 func (y *Yields) Above(k int) int {
 	least := 0
 	for n := range y.segments {
@@ -78,9 +78,8 @@ func (y *Yields) Above(k int) int {
 	return least
 }
 
-// Below returns how many segments have fewer than k variants, and names the
-// first of them with their numbers, the fewest first, such as
-// `"a" (0), "b" (2), …`.
+// Below returns the number of segments with fewer than k variants, and lists the first of
+// them with their numbers, the fewest first, such as `"a" (0), "b" (2), …`.
 func (y *Yields) Below(k int) (segments int, named string) {
 	var names []string
 	for _, n := range slices.Sorted(maps.Keys(y.segments)) {
@@ -98,7 +97,7 @@ func (y *Yields) Below(k int) (segments int, named string) {
 	return segments, strings.Join(names, ", ")
 }
 
-// Have is how many variants the segments have, of each k at most.
+// Have returns the total number of variants, counting at most k per segment.
 func (y *Yields) Have(k int) int {
 	have := 0
 	for n, segments := range y.segments {
@@ -107,7 +106,7 @@ func (y *Yields) Have(k int) int {
 	return have
 }
 
-// Lack is how many variants the segments lack of k each.
+// Lack returns how many variants are missing in total for k per segment.
 func (y *Yields) Lack(k int) int {
 	lack := 0
 	for n, segments := range y.segments {
@@ -116,9 +115,9 @@ func (y *Yields) Lack(k int) int {
 	return lack
 }
 
-// String says how many segments have each number of variants, the largest
-// first, such as "10: 180 segments, 9: 15, 0: 5". Of many numbers the middle
-// ones are put together.
+// String lists how many segments have each number of variants, the largest first, such
+// as "10: 180 segments, 9: 15, 0: 5". If there are many numbers, the middle ones are
+// combined.
 func (y *Yields) String() string {
 	numbers := slices.Sorted(maps.Keys(y.segments))
 	slices.Reverse(numbers)

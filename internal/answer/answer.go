@@ -1,34 +1,32 @@
-// Package answer reads the answers of judges: text that a language model
-// wrote, into an analysis.Report.
+// Package answer parses the answers of judges: the text that a language model
+// wrote becomes an analysis.Report.
 //
-// Every parser keeps to these rules:
+// Every parser follows these rules:
 //
-//   - It reads the completion alone, from its start. What a number or a
-//     statement is preceded by must be of the kind's form.
-//   - An answer that states no score is unparseable. It never counts as
-//     perfect, as zero or as the worst: what to do with it is the caller's
-//     policy.
-//   - An answer that states a score outside of the bounds is unparseable.
-//   - What had to be mended, passed over or guessed is said in Report.Detail.
-//   - The raw text is kept as it came, and the time is linear in its length.
+//   - It reads only the completion, from its start. Before a number or a
+//     statement it accepts only what the form of the kind allows.
+//   - An answer without a score is unparseable. It never counts as perfect, as
+//     zero or as the worst; the caller's policy decides what happens to it.
+//   - An answer with a score outside the bounds is unparseable.
+//   - Report.Detail says what had to be repaired, skipped or guessed.
+//   - The raw text is kept unchanged, and the time is linear in its length.
 //
-// The parsers do not look the locations up in the texts and do not compare
-// what is stated with the items: that is Locate and Check of package analysis.
+// The parsers do not look up locations in the texts, and do not compare stated
+// totals with the items; Locate and Check of package analysis do that.
 package answer
 
 import "github.com/refract-eval/refract/metrics/analysis"
 
-// Parser reads the answers of one judge.
+// Parser parses the answers of one judge.
 type Parser interface {
-	// Parse reads one answer. It never returns nil and never panics. The
-	// outcome is Scored, NoError or Unparseable; that an answer was blocked,
-	// cut or never came is known to the caller alone, who overrides it. Raw is
-	// the completion as it came.
+	// Parse parses one answer. It never returns nil and never panics. The outcome is
+	// Scored, NoError or Unparseable; only the caller knows that an answer was blocked,
+	// cut or never arrived, and overrides the outcome then. Raw is the unchanged
+	// completion.
 	Parse(completion string) *analysis.Report
 }
 
-// New returns the parser that the spec describes. Its error names the field
-// that is wrong.
+// New returns the parser that the spec describes. Its error names the wrong field.
 func New(s Spec) (Parser, error) {
 	s, err := s.complete()
 	if err != nil {
@@ -56,8 +54,8 @@ func New(s Spec) (Parser, error) {
 	return read, nil
 }
 
-// reader fills the report in from a trimmed text that is not empty. It sets the
-// outcome, or says why the text is unparseable.
+// reader fills in the report from a trimmed, non-empty text. It sets the outcome, or returns
+// why the text is unparseable.
 type reader func(text string, r *analysis.Report) (why string)
 
 // Parse implements Parser.
@@ -77,14 +75,14 @@ func (read reader) Parse(completion string) *analysis.Report {
 	return r
 }
 
-// unparseable marks the report; the errors that were read stay in it for
-// people to see.
+// unparseable marks the report as unparseable. Errors that were parsed stay in it for people
+// to see.
 func unparseable(r *analysis.Report, why string) {
 	r.Outcome, r.Score = analysis.Unparseable, nil
 	note(r, why)
 }
 
-// note adds one remark to the report's detail.
+// note adds a remark to the report's detail.
 func note(r *analysis.Report, remark string) {
 	if r.Detail != "" {
 		r.Detail += "; "

@@ -23,7 +23,7 @@ func parser(t testing.TB, s answer.Spec) answer.Parser {
 	return p
 }
 
-// gemba are the classes of GEMBA.
+// gemba lists the classes of GEMBA.
 var gemba = []answer.Class{
 	{Name: "No meaning preserved", Value: 0},
 	{Name: "Some meaning preserved, but not understandable", Value: 1},
@@ -32,7 +32,7 @@ var gemba = []answer.Class{
 	{Name: "Perfect translation", Value: 4},
 }
 
-// none stands for an answer that states no score.
+// none stands for an answer without a score.
 var none = math.NaN()
 
 func TestScalars(t *testing.T) {
@@ -317,7 +317,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// show is a number for a message, that may be missing.
+// show formats a number that may be missing.
 func show(x *float64) any {
 	if x == nil {
 		return "no score"

@@ -10,10 +10,11 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// className is the same for names that cannot be told apart in an answer.
+// className returns a normal form, which is equal for names that cannot be told apart in an
+// answer.
 func className(name string) string { return strings.Trim(classKey(name), " .") }
 
-// classKey is a text as words in lower case, with "." for the end of a sentence or
+// classKey returns the words of a text in lower case, with "." for the end of a sentence or
 // line.
 func classKey(text string) string {
 	text = strings.Map(func(r rune) rune {
@@ -28,7 +29,7 @@ func classKey(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ReplaceAll(text, ".", " . "), unicode.IsSpace), " ")
 }
 
-// What may stand around the name of a class: "The class is", "4." and a reason.
+// What may surround the name of a class: "The class is", "4." and a reason.
 const (
 	classLead    = `the|this|my|final|translation|output|of|i|would|classify|it|as|is|\.`
 	classScore   = `quality|class|classification|answer|label|category|rating|\d{1,2}`
@@ -36,9 +37,9 @@ const (
 	classAgain   = `\.|or|and|to|class|but|actually|rather`
 )
 
-// classesReader reads an answer that starts with the name of a class. The longest
-// name that fits counts. What glues another name to it, or opens a sentence with one,
-// makes two answers.
+// classesReader parses an answer that starts with the name of a class; the longest matching
+// name wins. If another name is joined to it, or begins a later sentence, the answer names two
+// classes and is unparseable.
 func classesReader(s Spec) reader {
 	var names []string
 	values := map[string]Class{}

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Bounds on what is read as JSON, far above any real answer.
+// Bounds of what is parsed as JSON, far above any real answer.
 const (
-	deepest      = 64 // nesting
+	deepest      = 64 // levels of nesting
 	mostProse    = 16 // bracketed pieces of prose before the document
-	longestProse = 64 // bytes of a bracketed piece that is taken for prose
+	longestProse = 64 // bytes; longer bracketed pieces are not taken for prose
 )
 
-// node is a JSON value. Unlike a map it keeps the order and the repeats of an
-// object's members.
+// node is a JSON value. Unlike a map it keeps the order and the repetitions of an object's
+// members.
 type node struct {
 	kind  byte    // one of { [ s n b 0
 	text  string  // of s, n and b
-	num   float64 // infinite for a number that float64 cannot hold
+	num   float64 // infinite if float64 cannot hold the number
 	names []string
 	kids  []*node
 }
 
-// member returns the value whose name a function knows; repeated says that
+// member returns the value of the first member whose name satisfies is; repeated says that
 // there are several.
 func (n *node) member(is func(name string) bool) (value *node, repeated bool) {
 	for i, name := range n.names {
@@ -38,7 +38,7 @@ func (n *node) member(is func(name string) bool) (value *node, repeated bool) {
 // document is a JSON document of an answer.
 type document struct {
 	root     *node
-	repaired bool // the text was no JSON
+	repaired bool // the text was not valid JSON
 	end      int  // in the text
 }
 
@@ -48,9 +48,8 @@ var (
 	errTooDeep    = errors.New("the answer's JSON is nested too deep")
 )
 
-// documentsIn returns the JSON documents of a text that start with one of the
-// brackets: as they stand in the text or in its first fenced block, after any
-// prose.
+// documentsIn returns the JSON documents in a text that start with one of the brackets. They may
+// follow prose, and may be in the first fenced block.
 func documentsIn(text, brackets string) (docs []document, err error) {
 	if i := strings.Index(text, "```"); i >= 0 && strings.ContainsAny(text[i:], brackets) {
 		text = text[i:]
@@ -94,8 +93,8 @@ func proseEnd(text string) (end int, ok bool) {
 	return i + 1, true
 }
 
-// documentAt reads the document that the text starts with, be it JSON or what
-// the lenient reader understands.
+// documentAt reads the document at the start of a text: JSON, or anything that the lenient
+// reader understands.
 func documentAt(text string) (document, error) {
 	l := lenient{text: text}
 	root, err := l.value(0)

@@ -10,10 +10,10 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// errorsReader reads a list of errors from a JSON document: an array of
-// objects, an object of objects (whose names do not matter), or one object
-// that is itself an error. A document that is an array is the list itself. An
-// empty list states that there is no error; a missing one, or null, does not.
+// errorsReader parses a list of errors from a JSON document: an array of objects, an object
+// of objects (whose names do not matter), or a single object that is itself an error. If the
+// document is an array, it is the list. An empty list means that there is no error; a missing
+// list, or null, does not.
 func errorsReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
 		docs, err := documentsIn(text, "{[")
@@ -79,7 +79,7 @@ func (s Spec) readList(list *node, r *analysis.Report) string {
 	return s.sum(r)
 }
 
-// itemOf reads one error.
+// itemOf parses one error.
 func (s Spec) itemOf(number int, n *node) (it item, why string) {
 	if !s.isError(n) {
 		return it, "has none of the members of an error"
@@ -103,8 +103,8 @@ func (s Spec) itemOf(number int, n *node) (it item, why string) {
 	return it, ""
 }
 
-// textOf is a value as text: lists of strings are joined, other values are
-// empty.
+// textOf converts a value to text: the elements of lists are joined with commas, and objects
+// become "".
 func textOf(n *node) string {
 	if n == nil {
 		return ""
@@ -122,8 +122,8 @@ func textOf(n *node) string {
 	return ""
 }
 
-// named knows names whose case, spaces, marks and number do not count: "Error
-// Location 1" is error_location.
+// named returns a function that recognises a name, ignoring case, spaces, marks and numbers:
+// "Error Location 1" is error_location.
 func named(name string) func(string) bool {
 	name = fold(name)
 	return func(other string) bool { return fold(other) == name }

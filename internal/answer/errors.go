@@ -7,7 +7,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// field is one of the fields of an error.
+// field identifies a field of an error.
 type field int
 
 const (
@@ -21,7 +21,7 @@ const (
 	fields // their number
 )
 
-// item is one error as it was written, in whichever form.
+// item is an error as the model wrote it, in any form.
 type item struct {
 	number int
 	has    [fields]bool
@@ -30,8 +30,8 @@ type item struct {
 
 func (it *item) set(f field, value string) { it.has[f], it.value[f] = true, value }
 
-// errorOf makes an error of an item. It reports false for an item all of whose
-// fields say that there is nothing.
+// errorOf converts an item to an error. It returns false if all fields say that there is
+// nothing.
 func (it *item) errorOf() (analysis.Error, bool) {
 	nothing, stated := true, false
 	for f, value := range it.value {
@@ -55,8 +55,8 @@ func (it *item) errorOf() (analysis.Error, bool) {
 	}, !nothing || !stated
 }
 
-// penalty is what an error costs: by its severity, or as it is stated; nil if that
-// is not known.
+// penalty returns the penalty of an error, by its severity or as stated; nil if it is
+// unknown.
 func (s Spec) penalty(rules analysis.Rules, it *item, e *analysis.Error) *float64 {
 	if s.Weights == nil {
 		value := strings.TrimLeft(it.value[fieldPenalty], marks)
@@ -69,13 +69,13 @@ func (s Spec) penalty(rules analysis.Rules, it *item, e *analysis.Error) *float6
 		return &w
 	}
 	if s.Kind == Errors && strings.EqualFold(strings.TrimSpace(it.value[fieldSeverity]), "neutral") {
-		return new(0.0) // an issue that counts nothing, in MQM
+		return new(0.0) // in MQM, an issue with no penalty
 	}
 	return nil
 }
 
-// take adds the errors of items to the report. It returns the numbers of items that
-// say nothing, and of those whose severity is not known.
+// take adds the errors of items to the report. It returns the numbers of items without
+// content, and of those with an unknown severity.
 func (s Spec) take(r *analysis.Report, items []item) (nothing, unknown []int) {
 	rules := s.Rules()
 	for i := range items {
@@ -94,10 +94,10 @@ func (s Spec) take(r *analysis.Report, items []item) (nothing, unknown []int) {
 	return nothing, unknown
 }
 
-// sum sets the score of the errors that were read: minus their penalties, down to
-// the lower bound. Each must have one, but for InstructScore's: there an error without
-// a severity adds nothing, as in the paper, unless none has one. Of a GEMBA answer the
-// worst five count, as in the published code. why says why there is no score.
+// sum sets the score: minus the sum of the errors' penalties, down to the lower bound. Every
+// error must have a penalty, except with InstructScore: there, as in the paper, an error without
+// a severity adds nothing, unless no error has one. In a GEMBA answer only the worst five errors
+// count, as in the published code. why says why there is no score.
 func (s Spec) sum(r *analysis.Report) (why string) {
 	sum, known := 0.0, 0
 	var lacking []int
@@ -129,13 +129,13 @@ func (s Spec) sum(r *analysis.Report) (why string) {
 	return ""
 }
 
-// counted is how many errors of a GEMBA answer count.
+// counted is the maximum number of errors of a GEMBA answer that count.
 const counted = 5
 
-// worstFirst are the severities.
+// worstFirst lists the severities, the worst first.
 var worstFirst = []analysis.Severity{analysis.Critical, analysis.Major, analysis.Minor}
 
-// noteItems says what is wrong with the errors of these numbers.
+// noteItems adds a remark about the errors with these numbers.
 func noteItems(r *analysis.Report, numbers []int, what string) {
 	const shown = 5
 	names := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(numbers[:min(len(numbers), shown)]), "[]")), ", ")

@@ -17,8 +17,8 @@ func known(e analysis.Error, penalty float64) analysis.Error {
 	return e
 }
 
-// TestErrorLists holds invented answers in the shapes that the judges write.
-// Detail and Raw are not compared, but that there is a remark.
+// The answers are invented, in the forms that judges write. Detail and Raw are not compared,
+// only whether there is a remark.
 func TestErrorLists(t *testing.T) {
 	tiger := answer.Spec{Kind: answer.TIGERScore}
 	stated := answer.Spec{Kind: answer.TIGERScore, Total: "stated"}

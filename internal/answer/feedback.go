@@ -11,23 +11,23 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Feedback is what a model answers to the seven questions about a report of
-// errors (InstructScore, table 34).
+// Feedback is a model's answer to the seven questions about a report of errors
+// (InstructScore, table 34).
 type Feedback struct {
 	Errors []ErrorFeedback
-	// Repeated is the number of pairs of errors that are one (Q7).
+	// Repeated is the number of pairs of errors that are the same error (Q7).
 	Repeated int
 }
 
 // ErrorFeedback is about one error.
 type ErrorFeedback struct {
-	Location string   // Q1: the phrase that is wrong; "" for none
+	Location string   // Q1: the wrong phrase; "" for none
 	Phrases  []Phrase // Q2
-	// Aligned says that the phrases of Q2 stand for each other in reference and
-	// output (Q3); nil where Q2 lacks one of them.
+	// Aligned says that the phrases of Q2 correspond to each other in reference and output
+	// (Q3); nil if Q2 lacks one of them.
 	Aligned *bool
 	NoError bool              // Q4: the phrases can be used interchangeably
-	Weight  analysis.Severity // Q4: how bad the error is, unless NoError
+	Weight  analysis.Severity // Q4: severity of the error, unless NoError
 	Typed   bool              // Q5: the explanation is consistent with the type of the error
 	Located bool              // Q6: the explanation is about the location
 }
@@ -35,8 +35,8 @@ type ErrorFeedback struct {
 // Phrase is a correction; either side may be "".
 type Phrase struct{ Incorrect, Correct string }
 
-// ReadFeedback reads the answer about a report of n errors. Every question must
-// be answered for every error. stands reports whether a phrase is in the output.
+// ReadFeedback parses the answer about a report of n errors. Every question must be answered
+// for every error. stands reports whether a phrase occurs in the output.
 func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedback, error) {
 	clean, why, ok := answerText(text)
 	if !ok {
@@ -61,11 +61,11 @@ func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedbac
 		return nil, fmt.Errorf("there are more than %d errors", n)
 	}
 	if n < 2 {
-		return f, nil // there is nothing to repeat
+		return f, nil // one error cannot repeat another
 	}
 	q7 := root.question("Q7")
 	if q7 == nil {
-		q7 = root.kids[len(root.kids)-1].question("Q7") // inside of the last error
+		q7 = root.kids[len(root.kids)-1].question("Q7") // inside the last error
 	}
 	again, answered := q7.yes()
 	if !answered {
@@ -82,7 +82,7 @@ func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedbac
 
 var wholeNumber = regexp.MustCompile(`\d+`)
 
-// question returns the member of a name, whatever its case.
+// question returns the member with a name, ignoring case.
 func (n *node) question(name string) *node {
 	if n == nil || n.kind != '{' {
 		return nil
@@ -94,7 +94,7 @@ func (n *node) question(name string) *node {
 	return value
 }
 
-// read reads the answers about one error.
+// read parses the answers about one error.
 func (e *ErrorFeedback) read(n *node, stands func(string) bool) error {
 	var q [7]*node
 	for i := 1; i < len(q); i++ {
@@ -123,10 +123,11 @@ func (e *ErrorFeedback) read(n *node, stands func(string) bool) error {
 	return nil
 }
 
-// weightForm is an answer to Q4, or one that is said not to hold.
+// weightForm matches an answer to Q4, also a negated one.
 var weightForm = regexp.MustCompile(`(?i)(?:^|\PL)(no)[-_ ]error|(\bnot?(?: an?)? )?(minor|major)`)
 
-// weightIn is the only answer to Q4 that a text has: no, minor or major, or "".
+// weightIn returns the answer to Q4 in a text: no, minor or major; "" unless there is exactly
+// one.
 func weightIn(text string) (weight string) {
 	for _, m := range weightForm.FindAllStringSubmatch(text, -1) {
 		found := strings.ToLower(m[1] + m[3])
@@ -138,7 +139,7 @@ func weightIn(text string) (weight string) {
 	return weight
 }
 
-// yes reads Yes or No, which more words may follow.
+// yes parses Yes or No, which may be followed by more words.
 func (n *node) yes() (is, answered bool) {
 	if n != nil && n.kind == 'b' {
 		return n.text == "true", true
@@ -146,20 +147,18 @@ func (n *node) yes() (is, answered bool) {
 	return YesOrNo(textOf(n))
 }
 
-// yesOrNoForm is a first word that is Yes or No; the question's "Yes/No" is
-// neither.
+// yesOrNoForm matches Yes or No as the first word; the "Yes/No" of the question is neither.
 var yesOrNoForm = regexp.MustCompile(`(?i)^\PL*(yes|no)(?:(\s*(?:[/|]|\bor\b|\band\b)\s*(?:yes|no)(?:\PL|$))|\PL|$)`)
 
-// The first sentence of an answer where it is a question, and a word that another
-// sentence answers with.
+// The first sentence of an answer if it is a question, and a word with which another sentence
+// answers.
 var (
 	asksFirst = regexp.MustCompile(`^[^.!?,;:"“\n]*\?`)
 	laterWord = regexp.MustCompile(`(?i)(?:[.!?:;]\s+|\n)\PL*(yes|no)\s*(?:[,.!;:]|$)`)
 )
 
-// YesOrNo reads an answer whose first word is Yes or No, whatever stands before it
-// that is no letter. A question, or an answer that a later sentence contradicts, is
-// neither.
+// YesOrNo parses an answer whose first word is Yes or No, possibly after characters that are
+// not letters. A question is neither, nor is an answer that a later sentence contradicts.
 func YesOrNo(text string) (yes, answered bool) {
 	if clean, _, ok := answerText(text); ok {
 		text = clean
@@ -176,7 +175,7 @@ func YesOrNo(text string) (yes, answered bool) {
 	return strings.EqualFold(m[1], "yes"), true
 }
 
-// phraseOf is one phrase, which may stand in brackets; the first, if there are several.
+// phraseOf returns a phrase, which may be in brackets; the first one if there are several.
 func phraseOf(n *node) string {
 	if n = unwrapped(n); n.kind == '[' {
 		if len(n.kids) == 0 {
@@ -191,7 +190,7 @@ func phraseOf(n *node) string {
 	return unquote(s)
 }
 
-// unwrapped is the list that a string holds, or the node itself.
+// unwrapped returns the list written inside a string, or else the node itself.
 func unwrapped(n *node) *node {
 	s := strings.TrimRight(unquote(textOf(n)), ".;, ")
 	if n.kind != 's' || !strings.HasPrefix(s, "[") {
@@ -207,9 +206,9 @@ func unwrapped(n *node) *node {
 	return d.root
 }
 
-// phrasesOf reads the corrections of Q2: [incorrect, correct], or a list of such. Any
-// other string is an incorrect phrase where it stands in the output; where it does
-// not, nothing tells what it is.
+// phrasesOf parses the corrections of Q2: [incorrect, correct], or a list of such pairs. Any
+// other string is an incorrect phrase if it occurs in the output; otherwise ok is false, because
+// its role is unknown.
 func phrasesOf(n *node, stands func(string) bool) (out []Phrase, ok bool) {
 	n = unwrapped(n)
 	isPair := func(n *node) bool { return unwrapped(n).kind == '[' }

@@ -13,13 +13,12 @@ import (
 // paperFeedback is the answer of table 34.
 const paperFeedback = `{ "Err1": { "Q1": "old revolutionary district", "Q2": ["old revolutionary district", "new revolutionary base area"], "Q3": "Yes", "Q4": "major-error", "Q5": "Yes", "Q6": "Yes" }, "Err2": { "Q1": "dominant", "Q2": ["dominant", "privileged"], "Q3": "Yes", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes" }, "Q7": "No, 0" }`
 
-// standing are the phrases of the output of the tests.
+// standing reports whether a phrase occurs in the output of the tests.
 func standing(phrase string) bool {
 	return slices.Contains([]string{"committee", "monday, tuesday", "big [sic] dams"}, phrase)
 }
 
-// Q2 is read from lists and from strings with lists; what can mean several things is
-// malformed.
+// Q2 is parsed from lists and from strings with lists; ambiguous answers are malformed.
 func TestReadPhrases(t *testing.T) {
 	pair := []answer.Phrase{{Incorrect: "committee", Correct: "group"}}
 	const malformed = "Err1: the answer to Q2 is none of those that the prompt offers"

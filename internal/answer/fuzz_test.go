@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Whatever an answer is, each parser says the same of it twice, in bounds, and of errors
-// only what stands in it.
+// For any answer, each parser is deterministic, keeps scores within bounds, and reports errors
+// only with words of the answer.
 func FuzzParsers(f *testing.F) {
 	for _, s := range []string{
 		"", "\x00\xff", "85", "no error", "{}", "<think>", "N/A", "Score: 8.5/10", "8 out of 10", "7-8", "1. a\n2. b", "8%", "★★★★☆", "four and a half stars", "****", "4½",

@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// grammar is how a model writes its numbered error analysis:
+// grammar describes the form of a numbered error analysis:
 //
 //	<statement: how many errors>
 //	<label> 1: <value, up to the next label>
 //	…
 type grammar struct {
-	// opening and marker are the prompt's first words and its last, for files
-	// that hold prompt and answer in one string.
+	// opening and marker are the first and last words of the prompt, for files that hold
+	// prompt and answer in one string.
 	opening, marker string
 	labels          map[string]field // in lower case, without number and colon
-	starts          []field          // which begin an error, in this order
-	last            field            // which ends an error
-	numberless      field            // which is written without a number
+	starts          []field          // fields that begin an error, in this order
+	last            field            // field that ends an error
+	numberless      field            // field without a number
 }
 
 // label is a line that looks like the start of a field.
 type label struct {
 	field      field
-	number     int // 0 where there is none
-	start, end int // of the label in the text, with what marks its line and its colon
+	number     int // 0 if there is none
+	start, end int // range of the label in the text, including the marks before it and its colon
 }
 
-// longestLabel bounds how far into a line a label's colon is looked for.
+// longestLabel bounds how many bytes of a line are searched for a label's colon.
 const longestLabel = 64
 
 // labelsOf finds the lines of the text that look like labels.
@@ -51,15 +51,14 @@ func (g *grammar) labelsOf(text string) []label {
 	return all
 }
 
-// key is a numbered field.
+// key is a field with its number.
 type key struct {
 	field  field
 	number int
 }
 
-// items splits the text at those labels that stand where the grammar expects
-// them; any other line that looks like a label belongs to the field that is
-// being written. before is what stands before the first item.
+// items splits the text at labels in places where the grammar expects them. Any other line that
+// looks like a label belongs to the current field. before is the text before the first item.
 func (g *grammar) items(text string) (items []item, before string) {
 	labels := g.labelsOf(text)
 	last := map[key]int{} // the last line with this label
@@ -70,7 +69,7 @@ func (g *grammar) items(text string) (items []item, before string) {
 	}
 	before = text
 	var (
-		open field // the field that is being written
+		open field // the current field
 		from int
 	)
 	closeField := func(end int) {
@@ -109,8 +108,8 @@ func (g *grammar) items(text string) (items []item, before string) {
 	return items, before
 }
 
-// begins reports whether a label opens the next item. One without a number does
-// so if the answer numbers nothing, or if nothing is open.
+// begins reports whether a label begins the next item. A label without a number does so if
+// nothing in the answer is numbered, or if no item is open.
 func (g *grammar) begins(l label, items []item, numbered bool, later func(field, int) bool) bool {
 	var open *item
 	previous := 0
@@ -131,8 +130,8 @@ func (g *grammar) begins(l label, items []item, numbered bool, later func(field,
 	return starts && l.number == previous && open.has[l.field] && open.has[g.last]
 }
 
-// cleanValue strips what surrounds a field's value: the label, the value or both may
-// be bold, as in "**Severity 1:** Major" and "**Severity 1: Major**".
+// cleanValue strips marks around a field's value. The label, the value or both may be bold, as
+// in "**Severity 1:** Major" and "**Severity 1: Major**".
 func cleanValue(s string) string {
 	const bold = "**"
 	s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), bold))

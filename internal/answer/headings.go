@@ -11,26 +11,26 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// The lines of a GEMBA answer: "Major:" with an error behind it or not, another
-// heading, and an error, `accuracy/omission - "the words"`.
+// Lines of a GEMBA answer: "Major:", with or without an error after it, another heading, and an
+// error, `accuracy/omission - "the words"`.
 var (
 	headingForm = regexp.MustCompile(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*(?::[*_ \t]*|$)`)
 	foreignForm = regexp.MustCompile(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
 	errorForm   = regexp.MustCompile(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
-	ownForm     = regexp.MustCompile(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // of a category of the model's own
+	ownForm     = regexp.MustCompile(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // with a category that the model made up
 	bulletForm  = regexp.MustCompile(`^(?:[-*•#>\x60 \t]|\d+[.)][ \t])+`)
 )
 
-// headingsReader reads the answers to the GEMBA-MQM and GEMBA-ESA prompts:
-// errors under the headings Critical, Major and Minor. The published code
-// also counts any other line as an error, and none where it knows no heading.
+// headingsReader parses answers to the GEMBA-MQM and GEMBA-ESA prompts: errors under the
+// headings Critical, Major and Minor. Unlike this reader, the published code counts any other
+// line under a heading as an error, and finds no error if it knows no heading.
 func headingsReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
 		var items []item
 		severity := ""
-		stated := false               // that there is no error
-		passed, below := false, false // text that is no error; where a heading has neither an error nor none
-		answered := true              // the heading has one of these, behind which a remark may stand
+		stated := false               // the answer states that there is no error
+		passed, below := false, false // text that is not an error; a heading with neither an error nor "none"
+		answered := true              // the heading has an error or "none", so a remark may follow
 		for line := range strings.Lines(text) {
 			whole := strings.TrimSpace(line)
 			line = strings.TrimSpace(bulletForm.ReplaceAllString(whole, ""))
@@ -41,7 +41,7 @@ func headingsReader(s Spec) reader {
 				}
 				line, answered = bulletForm.ReplaceAllString(line[len(m[0]):], ""), false
 			} else if strings.HasPrefix(whole, "#") {
-				severity = "" // of another heading's errors it is not known
+				severity = "" // unknown under another heading
 			}
 			it, is := headedError(line, errorForm)
 			if !is && severity != "" {
@@ -85,7 +85,7 @@ func headingsReader(s Spec) reader {
 	}
 }
 
-// headedError reads `category - "span" explanation`.
+// headedError parses `category - "span" explanation`.
 func headedError(line string, form *regexp.Regexp) (it item, ok bool) {
 	m := form.FindStringSubmatchIndex(line)
 	if m == nil {
@@ -102,7 +102,7 @@ func headedError(line string, form *regexp.Regexp) (it item, ok bool) {
 	return it, true
 }
 
-// quotedStart cuts off the quotation that s starts with.
+// quotedStart splits off the quotation at the start of s.
 func quotedStart(s string) (inner, rest string, ok bool) {
 	opening, n := utf8.DecodeRuneInString(s)
 	closing, ok := quotePairs[opening]

@@ -37,7 +37,7 @@ func TestHeadings(t *testing.T) {
 		{"Critical:\nThe translation is completely wrong.\nMajor:\nno-error", none, "", "what stands under a heading is neither an error nor the statement that there is none"},
 		{"Major:\nno-error\nMinor:\nno-error\nIt reads well.", 0, "", "text that is no error of a category was passed over"},
 		{"I looked - \"closely\".\nMajor:\nno-error", 0, "", "text that is no error of a category was passed over"},
-		// What the published code counts as perfect:
+		// Answers that the published code counts as perfect:
 		{"Severe:\naccuracy/omission - \"a\"", none, "", "an error stands before the first heading, so that its severity is not known"},
 		{"Minor:\nno-error\nNeutral:\nstyle/awkward - \"a\"", none, "", "\"Neutral:\" is no heading of this prompt"},
 		{"The translation is fine.", none, "", "the answer names no error, and does not state that there is none"},
@@ -92,7 +92,7 @@ func TestNumberAfter(t *testing.T) {
 	}
 }
 
-// Minor errors of punctuation cost less in GEMBA-MQM V2.
+// Minor punctuation errors have a lower penalty in GEMBA-MQM V2.
 func TestExcept(t *testing.T) {
 	spec := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Except: []analysis.Exception{{Severity: analysis.Minor, Aspect: "punctuation", Weight: 0.1}}}
 	r := parser(t, spec).Parse(`{"errors": [{"span": ",", "category": "Fluency/Punctuation", "severity": "minor", "explanation": ""},

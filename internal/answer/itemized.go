@@ -10,9 +10,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// tigerGrammar is that of TIGERScore. Each error must state its reduction: the
-// sum without one of them is not the score. The score is −sum of the
-// reductions, as the paper defines it, whatever total is stated.
+// tigerGrammar is the grammar of TIGERScore. The score is minus the sum of the reductions, as the
+// paper defines it, whatever total is stated. So each error must state its reduction.
 var tigerGrammar = grammar{
 	opening: "You are evaluating errors in a model-generated output",
 	marker:  "Your evaluation output:",
@@ -27,8 +26,8 @@ var tigerGrammar = grammar{
 	last:   fieldPenalty,
 }
 
-// instructGrammar is that of InstructScore. An error without a severity has no
-// penalty and adds nothing to the sum, as in the paper, unless none has one.
+// instructGrammar is the grammar of InstructScore. As in the paper, an error without a severity
+// adds nothing to the sum, unless no error has one.
 var instructGrammar = grammar{
 	opening: "You are evaluating ",
 	marker:  "while minor errors don't lead to loss of meaning but will be noticed.",
@@ -44,7 +43,7 @@ var instructGrammar = grammar{
 	numberless: fieldSeverity,
 }
 
-// itemizedReader reads numbered error analyses.
+// itemizedReader parses numbered error analyses.
 func itemizedReader(s Spec, g *grammar) reader {
 	return func(text string, r *analysis.Report) string {
 		if rest, echoed := afterEcho(text, g.opening, g.marker); echoed {
@@ -55,7 +54,7 @@ func itemizedReader(s Spec, g *grammar) reader {
 	}
 }
 
-// read reads the statement and the errors.
+// read parses the statement and the errors.
 func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 	st := readStatement(text)
 	if st.found {
@@ -108,34 +107,34 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 	return ""
 }
 
-// statement is what an answer states of itself before the errors.
+// statement is what an answer states about its errors before listing them.
 type statement struct {
 	found bool
 	count int
 	total *float64
-	rest  string // what follows it
+	rest  string // the text after it
 }
 
-// numberWords are the counts that may be written as words.
+// numberWords maps counts written as words to numbers.
 var numberWords = map[string]int{
 	"no": 0, "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5,
 	"six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "a": 1, "an": 1,
 }
 
-// notJudged are subjects of a statement that is not about the hypothesis.
+// notJudged lists subjects of statements that are not about the hypothesis.
 var notJudged = map[string]bool{
 	"reference": true, "source": true, "input": true, "instruction": true, "prompt": true,
 	"correct": true, "gold": true, "human": true, "task": true, "question": true, "not": true, "if": true,
 }
 
-// statementForm is "The model-generated output contains 2 errors, with a total score
-// reduction of 4.5." and "Your translation contains no error.", in any case. A
-// statement that goes on, as in "no errors in the first half", does not say what its
-// number seems to say.
+// statementForm matches "The model-generated output contains 2 errors, with a total score
+// reduction of 4.5." and "Your translation contains no error.", in any case. It does not match a
+// statement that continues, as in "no errors in the first half", because its number means
+// something else.
 var statementForm = regexp.MustCompile(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[a-z]+)[ \t*]*errors?[ \t*]*(?:\(s\))?` +
 	`(?:[ \t,]*(?:(?:with|and|for|a|total|score|reductions?|penalty)[ \t]+){0,5}of[ \t*]*(` + number + `))?[ \t*"']*([.!:;\n\r]|$)`)
 
-// readStatement reads the statement with which a text must begin.
+// readStatement parses the statement with which a text must begin.
 func readStatement(text string) statement {
 	s := strings.TrimLeft(text, marks)
 	m := statementForm.FindStringSubmatch(s)
@@ -157,14 +156,14 @@ func readStatement(text string) statement {
 	st := statement{found: true, count: count}
 	if m[3] != "" {
 		if value, err := parseNumber(m[3]); err == nil {
-			st.total = new(max(value, -value)) // a reduction, whichever way it is written
+			st.total = new(max(value, -value)) // a reduction, written with or without a minus
 		}
 	}
 	st.rest = strings.TrimLeft(s[len(m[0])-len(m[4]):], " \t\r\n.!:;*\"'")
 	return st
 }
 
-// trailing says for people what stands where nothing belongs.
+// trailing adds a remark about text where none is expected.
 func trailing(r *analysis.Report, text, where string) {
 	if strings.IndexFunc(text, func(c rune) bool { return !unicode.IsSpace(c) && !unicode.IsPunct(c) }) >= 0 {
 		note(r, "text "+where+" was passed over")

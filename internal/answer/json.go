@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// jsonReader reads a number at a path of a JSON document. A string that is a
-// plain number counts as one.
+// jsonReader parses the number at a path of a JSON document. A string with only a number
+// counts as one.
 func jsonReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
 		docs, err := documentsIn(text, "{")
@@ -40,7 +40,7 @@ func jsonReader(s Spec) reader {
 	}
 }
 
-// numberOf returns the number of a JSON value, or says why there is none.
+// numberOf returns the number in a JSON value, or why there is none.
 func numberOf(n *node) (x float64, why string) {
 	switch n.kind {
 	case 'n':
@@ -64,9 +64,8 @@ func noteDocument(r *analysis.Report, d document) {
 	}
 }
 
-// follow returns the value at a path of names with dots between them, or nil.
-// repeated says that a name on the way stands several times, so that the path leads
-// to several values.
+// follow returns the value at a path of names joined by dots, or nil. repeated says that a name
+// on the path occurs several times, so that the path is ambiguous.
 func (n *node) follow(path string) (value *node, repeated bool) {
 	for step := range strings.SplitSeq(path, ".") {
 		next, twice := n.member(func(name string) bool { return name == step })

@@ -12,20 +12,18 @@ import (
 	"unicode/utf8"
 )
 
-// lenient reads a document that is no proper JSON, as models write it: in
-// single quotes or none, with quotes inside that are not escaped, commas that
-// are missing or too many, comments, and the words of Python. Nothing is
-// invented, and nothing lost: what it cannot read is an error. It takes one
-// pass.
+// lenient reads invalid JSON as models write it: with single quotes or none, unescaped quotes,
+// missing or extra commas, comments, and Python's words. It invents and drops nothing: anything
+// that it cannot read is an error. It takes one pass.
 type lenient struct {
 	text string
 	at   int
 }
 
-// errEnd is that the text ends within the document.
+// errEnd says that the text ends inside the document.
 var errEnd = errors.New("the answer ends within its JSON")
 
-// value reads the value at the place.
+// value reads the value at the current position.
 func (l *lenient) value(depth int) (*node, error) {
 	if err := l.skip(); err != nil {
 		return nil, err
@@ -93,7 +91,7 @@ func (l *lenient) container(opening byte, depth int) (*node, error) {
 	}
 }
 
-// name reads a member's name and the colon behind it.
+// name reads a member's name and the colon after it.
 func (l *lenient) name() (name string, err error) {
 	if c := l.text[l.at]; c == '"' || c == '\'' {
 		name, err = l.quoted()
@@ -110,7 +108,7 @@ func (l *lenient) name() (name string, err error) {
 	return name, err
 }
 
-// bare reads what stands without quotes up to one of the ends.
+// bare reads text without quotes up to one of the characters in ends.
 func (l *lenient) bare(ends string) string {
 	size := strings.IndexAny(l.text[l.at:], ends)
 	if size < 0 {
@@ -121,12 +119,12 @@ func (l *lenient) bare(ends string) string {
 	return strings.TrimSpace(word)
 }
 
-// quoted reads a string. It ends at the first mark of its kind that is followed
-// by what can follow a string; a line's end can where the next line starts with
-// a quote. A backslash that escapes nothing in JSON is itself.
+// quoted reads a string. It ends at the first quote of its kind that is followed by something
+// that can follow a string, such as a line end before a line that starts with a quote. A
+// backslash that is not an escape in JSON stands for itself.
 func (l *lenient) quoted() (string, error) {
 	quote := l.text[l.at]
-	text := []byte{'"'} // the string as JSON has it
+	text := []byte{'"'} // the string in JSON
 	for i := l.at + 1; i < len(l.text); i++ {
 		switch c := l.text[i]; {
 		case c == '\\' && i+1 < len(l.text) && strings.IndexByte(`"\/bfnrtu`, l.text[i+1]) >= 0:
@@ -157,10 +155,10 @@ func endsString(rest string) bool {
 	return (after[0] == '"' || after[0] == '\'') && strings.Contains(rest[:len(rest)-len(after)], "\n")
 }
 
-// skipped is white space and comments.
+// skipped matches white space and comments.
 var skipped = regexp.MustCompile(`^(?:[ \t\r\n]+|(?://|#)[^\n]*(?:\n|$)|/\*(?s:.*?)(?:\*/|$))+`)
 
-// skip passes over white space and comments.
+// skip skips white space and comments.
 func (l *lenient) skip() error {
 	if l.at += len(skipped.FindString(l.text[l.at:])); l.at == len(l.text) {
 		return errEnd

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// json writes the value, with numbers as they were.
+// json writes the value, with unchanged numbers.
 func (n *node) json() string {
 	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	switch n.kind {
@@ -60,7 +60,7 @@ func TestLenient(t *testing.T) {
 	}
 }
 
-// What is JSON is read as JSON, and what is cut is known to be.
+// Valid JSON is read as such, and cut JSON is detected.
 func TestLenientReadsJSON(t *testing.T) {
 	var value func(depth int) *rapid.Generator[any]
 	value = func(depth int) *rapid.Generator[any] {

@@ -13,10 +13,10 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// marks are what decorates an answer without being part of it.
+// marks are characters that decorate an answer without being part of it.
 const marks = " \t\r\n*_`\"'#>“”‘’"
 
-// The forms of an answer that is one number:
+// The form of an answer that is one number:
 //
 //	[lead] number [unit] ["/" denominator] [unit] [anything that is no second number]
 const (
@@ -28,21 +28,21 @@ const (
 
 var (
 	valueForm = regexp.MustCompile("(?i)^(" + number + ")[*_`]*" + unit + `(?:[ \t]*(?:/|out[ \t]+of\b)[ \t*]*(` + number + `)|[ \t]*(%))?` + unit)
-	// leadForm is what may stand before a number, as "Score (0-100):".
+	// leadForm matches a lead before a number, such as "Score (0-100):".
 	leadForm = regexp.MustCompile("^[" + marks + "]*(?:(\\pL[\\pL'’ \t*_-]*)(?:\\([^)\n]{0,30}\\)[ \t*_]*)?([:=]?)[" + marks + "]*)?")
-	// glued is what makes a number in front of it part of something else.
+	// glued matches characters after a number that make it part of something else.
 	glued   = regexp.MustCompile(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
 	reason  = regexp.MustCompile(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
-	because = regexp.MustCompile(`(?i)\b(?:because|since|due)\b.*`) // its numbers are of what is wrong
+	because = regexp.MustCompile(`(?i)\b(?:because|since|due)\b.*`) // numbers in a reason are not scores
 	aside   = regexp.MustCompile(`[(\[][^)\]]*[)\]]?`)
 	either  = regexp.MustCompile(`(?i)[(\[](?:or|to|and)\b`)
-	// sentenceEnd does not stand within "8.5".
+	// sentenceEnd does not match inside "8.5".
 	sentenceEnd = regexp.MustCompile(`[.;!?](?:\D|$)`)
 	counts      = regexp.MustCompile(`(?i)[\d★⭐☆]|\b(?:` + countWords + `)\b`)
 )
 
-// scoreWords are of a lead, which ends with a colon or a linkWord. refused are words
-// that a lead cannot hold: they turn what it says around or make it an example.
+// scoreWords may occur in a lead, which ends with a colon or one of linkWords. refused words must
+// not occur in a lead: they negate it or make it an example.
 var (
 	scoreWords = words("score scores rating rate grade stars star points answer result class classification label category quality 分数 分數 评分 評分 得分 スコア 点数 점수 punktzahl bewertung puntuación pontuação оценка")
 	linkWords  = words("is of as at a an be it with assign give score rating stars the")
@@ -57,19 +57,19 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// marked are the marks that models put around a final number, bracketed is a number that
-// stands in brackets, and labelled one that is called the score.
+// marked matches the marks that models put around a final number, bracketed a number in brackets,
+// and labelled a number labelled as the score.
 var (
 	marked    = regexp.MustCompile(`\$?\\boxed\{\s*(` + number + `)\s*\}\$?|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
 	final     = regexp.MustCompile(`\\boxed\{\s*(?:` + number + `)\s*\}|\[\[\s*(?:` + number + `)\s*\]\]`)
 	bracketed = regexp.MustCompile(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
 	labelled  = regexp.MustCompile(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
-	another   = regexp.MustCompile(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // behind a number, as in "1. Score: 85"
+	another   = regexp.MustCompile(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // after a number, as in "1. Score: 85"
 	fence     = regexp.MustCompile("^```\\w*\\s*\\{")
 )
 
-// numberReader reads an answer that is one number, or with Spec.After the number
-// that follows this mark.
+// numberReader parses an answer that is one number, or, with Spec.After, the number after that
+// mark.
 func numberReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
 		text = norm.NFKC.String(text)
@@ -102,8 +102,7 @@ func numberReader(s Spec) reader {
 	}
 }
 
-// readMember reads the number of a JSON document, whose only number it is, under the name
-// of a score.
+// readMember parses a JSON document whose only number has the name of a score.
 func (s Spec) readMember(text string, r *analysis.Report) string {
 	docs, err := documentsIn(text, "{")
 	if err != nil {
@@ -125,8 +124,8 @@ func (s Spec) readMember(text string, r *analysis.Report) string {
 	return jsonReader(s)(text, r)
 }
 
-// readAfter reads the number after a mark, of which each occurrence that has one must have
-// the same.
+// readAfter parses the number after a mark. If the mark occurs several times, all numbers after
+// it must be equal.
 func (s Spec) readAfter(mark *regexp.Regexp, text string, r *analysis.Report) string {
 	var values []float64
 	sure, why := false, fmt.Sprintf("the answer has no %q", s.After)
@@ -153,7 +152,7 @@ func (s Spec) readAfter(mark *regexp.Regexp, text string, r *analysis.Report) st
 	return why
 }
 
-// number reads the number that a text starts with. led says that there is a lead.
+// number parses the number at the start of a text. led says that there is a lead.
 func (s Spec) number(text string) (value float64, rest string, led bool, why string) {
 	m := leadForm.FindStringSubmatch(text)
 	led = m[1] != ""
@@ -164,7 +163,7 @@ func (s Spec) number(text string) (value float64, rest string, led bool, why str
 	return value, rest, led, why
 }
 
-// leads reports whether words may stand before a number, with a colon or without.
+// leads reports whether words may precede a number, with or without a colon.
 func leads(text string, colon bool) bool {
 	const most = 14
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t*_-", r) })
@@ -177,7 +176,7 @@ func leads(text string, colon bool) bool {
 	return scores && named && len(all) <= most
 }
 
-// value reads a number with its denominator, which is the upper bound, and unit.
+// value parses a number with its unit and its denominator, which must be the upper bound.
 func (s Spec) value(text string) (value float64, rest, why string) {
 	m := valueForm.FindStringSubmatch(text)
 	if m == nil || glued.MatchString(text[len(m[0]):]) {
@@ -196,8 +195,8 @@ func (s Spec) value(text string) (value float64, rest, why string) {
 	return value, text[len(m[0]):], ""
 }
 
-// second says why the text after a value makes it none, or no longer the only one:
-// it goes on, or another line states another value.
+// second says why the text after a value spoils it, "" if it does not: the value continues, or
+// another line states another value.
 func (s Spec) second(value float64, rest string) string {
 	if why := goesOn(rest); why != "" {
 		return why
@@ -217,8 +216,8 @@ func (s Spec) second(value float64, rest string) string {
 	return ""
 }
 
-// goesOn says why what follows a value, up to the end of its sentence, makes it none:
-// it counts something ("3 errors"), or there is another one ("70-80", "70 or 80").
+// goesOn says why the rest of its sentence spoils a value, "" if it does not: the value counts
+// something ("3 errors"), or there is another one ("70-80", "70 or 80").
 func goesOn(rest string) string {
 	line, _, _ := strings.Cut(rest, "\n")
 	line = strings.TrimLeft(line, "*_`\"'”’")
@@ -240,7 +239,7 @@ func goesOn(rest string) string {
 	return ""
 }
 
-// outside says why the spec refuses a value.
+// outside says why the spec refuses a value, "" if it does not.
 func outside(s Spec, value float64) string {
 	switch {
 	case s.Lower != nil && value < *s.Lower:
@@ -255,10 +254,10 @@ func outside(s Spec, value float64) string {
 
 func parseNumber(s string) (float64, error) {
 	value, err := strconv.ParseFloat(strings.Replace(s, "−", "-", 1), 64)
-	return value + 0, err // no negative zero
+	return value + 0, err // turns -0 into 0
 }
 
-// Forms of a number of stars other than digits.
+// Ways to write a number of stars without digits.
 var (
 	starSigns = regexp.MustCompile(`[★⭐🌟☆][★⭐🌟☆\x{fe0f}\x{fe0e}]*`)
 	asterisks = regexp.MustCompile(`(?m)(^|:[ \t]*)(\*{3,})[ \t]*$`)
@@ -266,7 +265,7 @@ var (
 	halfStar  = regexp.MustCompile(`(?i)(\d)(?:½|[ \t-]+and a half\b)`)
 )
 
-// starsReader reads a number of stars: "4", "four and a half", "★★★★☆".
+// starsReader parses a number of stars: "4", "four and a half", "★★★★☆".
 func starsReader(s Spec) reader {
 	read := numberReader(s)
 	return func(text string, r *analysis.Report) string {

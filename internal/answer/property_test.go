@@ -13,9 +13,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// drawErrors draws errors that the itemized formats can state: values of
-// several lines, without quotes around them, that look like no label and not
-// like "N/A" or "none".
+// drawErrors draws errors that the itemized formats can express: values of several lines,
+// without surrounding quotes, that do not look like a label, "N/A" or "none".
 func drawErrors(t *rapid.T, severities ...analysis.Severity) []analysis.Error {
 	text := rapid.StringMatching(`[a-mo-zäß] ?[a-z"':., 0-9]{0,20}[a-zж漢](\n\n?- [a-z]{3,9}: [a-z]{4,9}y)?`)
 	n := rapid.IntRange(1, 12).Draw(t, "errors")
@@ -42,7 +41,7 @@ func total(errors []analysis.Error) float64 {
 
 func title(s analysis.Severity) string { return strings.ToUpper(string(s[:1])) + string(s[1:]) }
 
-// same compares what a parser read with what was rendered.
+// same compares parsed errors to the rendered ones.
 func same(t *rapid.T, s answer.Spec, text string, errors []analysis.Error) {
 	p, err := answer.New(s)
 	if err != nil {
@@ -100,7 +99,7 @@ func TestRenderedInstructScore(t *testing.T) {
 	})
 }
 
-// specs are one of each kind.
+// specs returns a spec of each kind.
 func specs() map[string]answer.Spec {
 	return map[string]answer.Spec{
 		answer.Number:        {Kind: answer.Number},
@@ -116,8 +115,8 @@ func specs() map[string]answer.Spec {
 	}
 }
 
-// repeated are texts that invite a parser to look at everything again and
-// again: what stands before the repeated part, and the part.
+// repeated lists texts that tempt a parser to scan everything again and again: a beginning, and
+// a part to repeat.
 var repeated = [][2]string{
 	{"", "x"}, {"", " "}, {"", "\n"}, {"", "1"}, {"", "1 "}, {"85\n", "85\n"}, {"", "*"}, {"", "* "}, {"", "★"}, {"", "score "}, {"Score: 8 ", "("},
 	{"4 ", "four-"}, {"", "Perfect translation "}, {"Perfect translation. ", "No meaning "}, {"", "\""}, {"", "“"}, {"", "Class: "},
@@ -129,9 +128,8 @@ var repeated = [][2]string{
 	{"Your text contains 2 errors.", "\nMajor/minor:"}, {"Your text contains 2 errors.", "\nError type 9: x"}, {"", "Your "}, {"", "You are evaluating "},
 }
 
-// TestLongAnswers gives every parser long texts. A parser that looks at
-// its text for each part again would not end; what it allocates is compared
-// for one length and its double.
+// TestLongAnswers gives every parser long texts. A parser that scans its text again for each
+// part would time out. Allocations are compared for one length and its double.
 func TestLongAnswers(t *testing.T) {
 	for kind, spec := range specs() {
 		p := parser(t, spec)

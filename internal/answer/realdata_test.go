@@ -16,8 +16,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// realData opens a file below $REFRACT_DATA, or below shared/data beside the
-// repository's root folder.
+// realData opens a file in $REFRACT_DATA, or in shared/data next to the repository's root
+// folder.
 func realData(t *testing.T, name string) io.Reader {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
@@ -74,7 +74,7 @@ func TestTIGERScoreAnswers(t *testing.T) {
 		if got := stated.Parse(row.Output); !got.Outcome.HasScore() || *got.Score+*r.StatedTotal != 0 || (got.Detail != r.Detail) != (*r.StatedTotal+*r.Score != 0) {
 			t.Errorf("line %d: the stated total gives %s %v (%s), want %v", i+1, got.Outcome, got.Score, got.Detail, -*r.StatedTotal)
 		}
-		// All the text that is not a label is in a field: nothing is lost.
+		// All text except labels is in a field, so nothing is lost.
 		read := 0
 		for _, e := range r.Errors {
 			read += letters(e.Location) + letters(e.Aspect) + letters(e.Explanation)
@@ -93,7 +93,7 @@ func TestTIGERScoreAnswers(t *testing.T) {
 	}
 }
 
-// letters counts the ASCII letters of a text. "Minor" has as many as "Major".
+// letters counts the ASCII letters of a text. "Minor" and "Major" have equally many.
 func letters(s string) int {
 	n := 0
 	for i := range len(s) {
@@ -104,8 +104,7 @@ func letters(s string) int {
 	return n
 }
 
-// TestXGPTScoreAnswers reads the JSON turn in the ways in which models write
-// it.
+// TestXGPTScoreAnswers parses the JSON turn in the variations that models write.
 func TestXGPTScoreAnswers(t *testing.T) {
 	p := parser(t, answer.Spec{Kind: answer.Errors, Form: answer.XGPTScore})
 	n := 0

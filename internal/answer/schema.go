@@ -10,11 +10,10 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// Schema returns the JSON schema of the answers, to ask a server for structured
-// output with: every object is closed and requires all of its members, as
-// OpenAI's strict mode wants it, and ranges stand in descriptions, which not
-// every server can enforce. It is nil for the kinds that are not JSON and for a
-// spec that New refuses.
+// Schema returns the JSON schema of the answers, for requesting structured output from a
+// server. As OpenAI's strict mode demands, every object is closed and requires all its
+// members. Ranges are in descriptions, because not every server can enforce them. Schema
+// returns nil for kinds that are not JSON, and for a spec that New refuses.
 func (s Spec) Schema() json.RawMessage {
 	c, err := s.complete()
 	if err != nil || c.Kind != JSON && c.Kind != Errors {
@@ -30,12 +29,12 @@ func (s Spec) Schema() json.RawMessage {
 	return json.RawMessage(inner)
 }
 
-// closedObject is the schema of an object. Its members stand in their own order:
+// closedObject returns the schema of an object. It keeps the order of the members, because
 // servers make models write them in the order of the schema.
 func closedObject(names, schemas []string) string {
 	var members, required []string
 	for i, name := range names {
-		quoted, _ := json.Marshal(name) // a string is always written
+		quoted, _ := json.Marshal(name) // never fails for a string
 		required = append(required, string(quoted))
 		members = append(members, string(quoted)+":"+schemas[i])
 	}
@@ -65,7 +64,7 @@ func (s Spec) errorsSchema() string {
 			names, schemas = append(names, name), append(schemas, schema)
 		}
 	}
-	// The explanation comes before what follows from it.
+	// The explanation comes before the severity and penalty, which follow from it.
 	for _, name := range []string{s.Fields.Location, s.Fields.Dimension, s.Fields.Aspect, s.Fields.Explanation} {
 		add(name, `{"type":"string"}`)
 	}
@@ -80,8 +79,8 @@ func (s Spec) errorsSchema() string {
 	return `{"items":` + closedObject(names, schemas) + `,"type":"array"}`
 }
 
-// severities lists the words for severities: those with a weight, capitalized
-// where the published prompt has them so.
+// severities lists the words for severities that have a weight, capitalized if the
+// published prompt capitalizes them.
 func (s Spec) severities() []string {
 	var all []string
 	for _, severity := range worstFirst {

@@ -11,10 +11,10 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// The kinds of answers.
+// Kinds of answers.
 const (
-	Number        = "number"        // a number, as in "85", "Score: 8.5/10" (GEMBA-DA, GEMBA-SQM)
-	Stars         = "stars"         // one to five stars, as in "4", "four stars", "★★★★☆"
+	Number        = "number"        // a number, such as "85" or "Score: 8.5/10" (GEMBA-DA, GEMBA-SQM)
+	Stars         = "stars"         // one to five stars, such as "4", "four stars" or "★★★★☆"
 	Classes       = "classes"       // one of the names that Spec.Classes lists
 	JSON          = "json"          // a JSON document with a number at Spec.Path
 	Errors        = "errors"        // a JSON document with a list of errors (XGPTScore, MQM)
@@ -33,63 +33,61 @@ const statedTotal = "stated" // a [Spec.Total]
 // The forms of an error list in JSON.
 const (
 	// XGPTScore is {"errors": {"error_1": {"error_location", "error_aspect",
-	// "explanation", "severity", "score_reduction"}, …}} (TIGERScore, table
-	// 15); a list in place of the inner object is read as well. The score is
-	// −sum of the reductions.
+	// "explanation", "severity", "score_reduction"}, …}} (TIGERScore, table 15). A list
+	// instead of the inner object is accepted as well. The score is −sum of the
+	// reductions.
 	XGPTScore = "xgptscore"
 	// MQM is {"errors": [{"span", "category", "severity", "explanation"}, …]}.
 	// The score is −sum of the severities' weights.
 	MQM = "mqm"
 )
 
-// Spec describes the answers of a judge. The zero value of a field stands for
-// its default; a field that the kind does not have must be left out.
+// Spec describes the answers of a judge. The zero value of a field means its default. Fields
+// that the kind does not use must be left out.
 type Spec struct {
 	Kind string `yaml:"kind"` // one of Kinds
 
-	// Lower and Upper bound the score; what lies outside is unparseable.
-	// number: default 0 and 100; stars: 1 and 5; json: default none. The error lists
-	// have an upper bound of 0,
-	// and a Lower (at most 0, default none) is where their sum stops, as −25
-	// in GEMBA-MQM.
+	// Lower and Upper bound the score; an answer outside is unparseable. The default is 0
+	// and 100 for number, 1 and 5 for stars, and none for json. Error lists have the upper
+	// bound 0; their sum stops at Lower (at most 0, default none), as at −25 in GEMBA-MQM.
 	Lower *float64 `yaml:"lower"`
 	Upper *float64 `yaml:"upper"`
-	// Integer refuses fractions (number, json, stars). A fraction of stars is
-	// read where it is stated.
+	// Integer refuses fractions (number, json, stars). Otherwise fractions are accepted,
+	// also of stars.
 	Integer bool `yaml:"integer"`
-	// OutOf and Cut are of earlier versions: the hash of a judge has them.
+	// OutOf and Cut are no longer used. They stay because a judge's hash includes them.
 	OutOf []float64 `yaml:"-"`
-	// After is what the number follows, whatever its case, as "[RESULT]" in
-	// Prometheus (number). Where it stands several times with different numbers,
-	// the answer is unparseable.
+	// After is the mark before the number, in any case, such as "[RESULT]" in Prometheus
+	// (number). If it occurs several times with different numbers, the answer is
+	// unparseable.
 	After string `yaml:"after" json:",omitempty"`
 
-	// Path leads to the number (json) or to the list (errors): names joined by
-	// dots. errors: default "errors".
+	// Path leads to the number (json) or to the list (errors, default "errors"). It is
+	// names joined by dots.
 	Path string `yaml:"path"`
 
-	// Classes are the answers that count (classes).
+	// Classes are the possible answers (classes).
 	Classes []Class `yaml:"classes"`
 
 	// Form sets the defaults of an error list (errors): XGPTScore or MQM.
 	Form string `yaml:"form"`
-	// Fields names the members of an error (errors). Default: those of Form.
+	// Fields names the members of an error (errors); default as Form has them.
 	Fields Fields `yaml:"fields"`
-	// Weights are the penalties by severity (errors, instructscore, gemba):
-	// critical, major, minor, each at least 0. Default of instructscore: major 5,
-	// minor 1; its critical, which the models do not use, is as major. Default of
-	// MQM and gemba: critical 25, major 5, minor 1 (GEMBA-MQM). An error list
-	// with weights ignores the penalties that the answer states.
+	// Weights are the penalties by severity (errors, instructscore, gemba): critical,
+	// major, minor, each at least 0. The default for instructscore is major 5, minor 1;
+	// critical, which its models do not use, counts as major. The default for MQM and
+	// gemba is critical 25, major 5, minor 1 (GEMBA-MQM). An error list with weights
+	// ignores penalties stated in the answer.
 	Weights map[analysis.Severity]float64 `yaml:"weights"`
-	// Except are penalties of some aspects in place of the Weights (errors).
+	// Except overrides the Weights for some aspects (errors).
 	Except []analysis.Exception `yaml:"except" json:",omitempty"`
 	Cut    bool                 `yaml:"-"`
-	// Total is "stated" for minus the total that the answer states, as the released
-	// scorer takes it, and "" for minus the sum of the penalties (tigerscore).
+	// Total selects the score (tigerscore): "stated" for minus the total that the answer
+	// states, as in the released scorer, and "" for minus the sum of the penalties.
 	Total string `yaml:"total" json:",omitempty"`
 }
 
-// Class is one answer of a classification.
+// Class is one possible answer of a classification.
 type Class struct {
 	Name  string  `yaml:"name"`
 	Value float64 `yaml:"value"`
@@ -106,16 +104,15 @@ type Fields struct {
 	Penalty     string `yaml:"penalty"`
 }
 
-// names are the members' names by what they hold.
+// names returns the members' names by field.
 func (f Fields) names() [fields]string {
 	return [fields]string{fieldLocation: f.Location, fieldAspect: f.Aspect, fieldDimension: f.Dimension,
 		fieldSeverity: f.Severity, fieldExplanation: f.Explanation, fieldPenalty: f.Penalty}
 }
 
-// Bounds returns the range of the scores. No error is 0 for the error lists;
-// nothing limits how many errors a model states (an answer may hold more than its
-// prompt asks for), so that their lower bound is -Inf unless Lower is set. A spec
-// that New refuses has the bounds -Inf and +Inf.
+// Bounds returns the range of the scores. For error lists it is 0 for no error down to
+// -Inf, unless Lower is set, because an answer may list more errors than its prompt asks for.
+// A spec that New refuses has the bounds -Inf and +Inf.
 func (s Spec) Bounds() (lower, upper float64) {
 	lower, upper = math.Inf(-1), math.Inf(1)
 	c, err := s.complete()
@@ -135,9 +132,8 @@ func (s Spec) Bounds() (lower, upper float64) {
 	return *cmp.Or(c.Lower, &lower), *cmp.Or(c.Upper, &upper)
 }
 
-// Rules returns what the prompt asks the penalties to keep to: a reduction of
-// 0.5 to 5 for TIGERScore and XGPTScore, the weights where there are some, and
-// nothing for the other kinds.
+// Rules returns the limits that the prompt sets for penalties: 0.5 to 5 for TIGERScore and
+// XGPTScore, the weights if there are any, and none for other kinds.
 func (s Spec) Rules() analysis.Rules {
 	c, err := s.complete()
 	if err != nil {
@@ -152,7 +148,7 @@ func (s Spec) Rules() analysis.Rules {
 	return analysis.Rules{}
 }
 
-// complete checks the spec and fills the defaults in.
+// complete checks the spec and fills in the defaults.
 func (s Spec) complete() (Spec, error) {
 	if !slices.Contains(Kinds(), s.Kind) {
 		return s, fmt.Errorf("kind %q is not one of %s", s.Kind, strings.Join(Kinds(), ", "))
@@ -215,7 +211,7 @@ func (s Spec) listsErrors() bool {
 	return slices.Contains([]string{Errors, TIGERScore, InstructScore, GEMBA}, s.Kind)
 }
 
-// refuseForeign refuses fields that the kind would ignore.
+// refuseForeign returns an error for fields that the kind would ignore.
 func (s Spec) refuseForeign() error {
 	for _, f := range []struct {
 		name  string
@@ -299,12 +295,12 @@ func (s Spec) checkWeights() error {
 	return nil
 }
 
-// wrong is the error for one field.
+// wrong returns an error about a field.
 func (s Spec) wrong(field, format string, args ...any) error {
 	return fmt.Errorf("%s of kind %s: "+format, append([]any{field, s.Kind}, args...)...)
 }
 
-// mqmWeights are those of GEMBA-MQM.
+// mqmWeights returns the weights of GEMBA-MQM.
 func mqmWeights() map[analysis.Severity]float64 {
 	return map[analysis.Severity]float64{analysis.Critical: 25, analysis.Major: 5, analysis.Minor: 1}
 }

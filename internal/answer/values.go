@@ -11,13 +11,13 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// quotePairs are the marks that may stand around all of a value.
+// quotePairs maps opening quotes of a value to closing ones.
 var quotePairs = map[rune]rune{
 	'"': '"', '\'': '\'', '`': '`', '“': '”', '”': '”', '„': '“', '‘': '’', '«': '»', '»': '«', '「': '」', '『': '』',
 }
 
-// unquote strips spaces and one pair of quotes that stands around all of s. It
-// leaves `"a" and "b"` alone, where the outer marks are no pair.
+// unquote strips spaces and one pair of quotes around all of s. It does not change
+// `"a" and "b"`, where the outer marks are not a pair.
 func unquote(s string) string {
 	s = strings.TrimSpace(s)
 	body := strings.TrimRight(s, ".,;")
@@ -37,8 +37,8 @@ func unquote(s string) string {
 	return strings.TrimSpace(inner)
 }
 
-// closes reports whether the mark of n bytes at s[i] ends a quotation: it is
-// glued to what stands before it and not to what follows.
+// closes reports whether the mark of n bytes at s[i] ends a quotation: there is no space
+// before it, and no letter or digit after it.
 func closes(s string, i, n int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+n:])
@@ -48,17 +48,16 @@ func closes(s string, i, n int) bool {
 
 var noneForm = regexp.MustCompile(`^(?:n/a|n\.a|na|none|null|nil|nothing|no[ -]errors?|not applicable)?$`)
 
-// isNone reports whether a value says that there is nothing to say.
+// isNone reports whether a value means "nothing".
 func isNone(value string) bool {
 	return len(value) <= 32 && noneForm.MatchString(strings.ToLower(strings.Trim(value, " \t\r\n.\"'`*()[]-–—")))
 }
 
-// severityForm is a severity at the start of a value, and what makes it no
-// answer, as in "Major/Minor".
+// severityForm matches a severity at the start of a value, and a mark that makes it
+// ambiguous, as in "Major/Minor".
 var severityForm = regexp.MustCompile("^[ \t\r\n\"'`*_(\\[<“‘]*([A-Za-z]+)[ \t]*(/|\\||(?i:or) )?")
 
-// severityOf reads the severity that a value starts with. What it does not
-// know is "".
+// severityOf returns the severity at the start of a value; "" if it is unknown.
 func severityOf(value string) analysis.Severity {
 	m := severityForm.FindStringSubmatch(value)
 	if m == nil || m[2] != "" {
@@ -72,13 +71,13 @@ func severityOf(value string) analysis.Severity {
 
 var (
 	numberForm = regexp.MustCompile(`^` + number)
-	// gluedNumber follows a number that is part of something else, as in "85th",
-	// "1.2.3", "85,5" or "1e5", and rangeForm one that is a range or a fraction.
+	// gluedNumber matches text after a number that is part of something else, as in
+	// "85th", "1.2.3", "85,5" or "1e5"; rangeForm after one in a range or a fraction.
 	gluedNumber = regexp.MustCompile(`^(?:[\pL\pN_]|[.,:]\d)`)
 	rangeForm   = regexp.MustCompile(`(?i)^[ \t]*(?:[-–—/~^−]|(?:to|or)(?:[ \t]|\b))[ \t]*\d`)
 )
 
-// leadingNumber reads the decimal number that s starts with.
+// leadingNumber parses the decimal number at the start of s.
 func leadingNumber(s string) (value float64, width int, ok bool) {
 	text := numberForm.FindString(s)
 	if text == "" || gluedNumber.MatchString(s[len(text):]) {
@@ -88,9 +87,8 @@ func leadingNumber(s string) (value float64, width int, ok bool) {
 	return value, len(text), err == nil
 }
 
-// answerText cuts off what serving software and reasoning models put around
-// an answer. The second result says for people what was passed over, or why
-// there is no answer.
+// answerText removes what serving software and reasoning models put around an answer.
+// remark says for people what was skipped, or why there is no answer.
 func answerText(completion string) (text, remark string, ok bool) {
 	text = strings.TrimSpace(completion)
 	for _, token := range []string{"\ufeff", "<s>", "<bos>", "<|begin_of_text|>"} {
@@ -111,10 +109,9 @@ func answerText(completion string) (text, remark string, ok bool) {
 	return text, remark, true
 }
 
-// afterEcho returns what follows the last occurrence of the marker, where the
-// text starts with the prompt's opening words. Some files hold the prompt and
-// the answer in one string. The last marker is the prompt's own: what a text
-// inside the prompt holds stands before it.
+// afterEcho returns the text after the last marker if the text starts with the prompt's
+// opening words, because some files hold prompt and answer in one string. The last marker
+// belongs to the prompt itself; markers in texts inside the prompt come before it.
 func afterEcho(text, opening, marker string) (rest string, echoed bool) {
 	start := strings.TrimLeft(text, "0123456789 \t\r\n\ufeff")
 	if !strings.HasPrefix(start, opening) {

@@ -23,7 +23,7 @@ func loaded(t testing.TB, name string) *Recipe {
 	return r
 }
 
-// The prompts have the words of the paper's tables, whatever the line breaks.
+// The prompts have the words of the paper's tables, apart from line breaks.
 func TestPaperPrompts(t *testing.T) {
 	r := loaded(t, "instructscore")
 	major, minor := analysis.Major, analysis.Minor
@@ -133,7 +133,7 @@ Incorrect Generation: A huge kite is flying towards the sandy beach. Error type 
 	}
 }
 
-// What a model is to write is what the metric's parser reads.
+// The metric's parser reads the completions that models are trained to write.
 func TestCompletions(t *testing.T) {
 	text := rapid.StringMatching(`The( [a-z,.'-]{0,9}[a-z]){0,5} word`)
 	parse := func(t *rapid.T, kind, completion string) []analysis.Error {
@@ -173,7 +173,7 @@ func TestCompletions(t *testing.T) {
 	})
 }
 
-// Errors are drawn from the seed and the text alone; types differ.
+// The drawn errors depend only on the seed and the text; their types differ.
 func TestDesignate(t *testing.T) {
 	counts, severities := map[int]bool{}, map[analysis.Severity]bool{}
 	for _, task := range loaded(t, "instructscore").Tasks {

@@ -22,7 +22,7 @@ Major/minor: Major
 Error location 2: "trains"
 Explanation for error 2: There was one.`
 
-// judged is what becomes of an answer about two errors, under the rules of the recipe.
+// judged returns the item for an answer about two errors, after the rules of the recipe.
 func judged(t *testing.T, text string) *Item {
 	t.Helper()
 	it := &Item{Asked: []analysis.Error{{Aspect: "Grammar", Severity: analysis.Major}, {Aspect: "Spelling", Severity: analysis.Minor}}}
@@ -43,7 +43,7 @@ func designatedItem(t *testing.T, it *Item, original, text string) (notMade int)
 	return notMade
 }
 
-// An answer in Markdown is read as the same one without the marks.
+// An answer in Markdown reads the same as one without the marks.
 func TestBoldLabels(t *testing.T) {
 	want := judged(t, designedAnswer)
 	if want.Rule != "" || len(want.Errors) != 2 {
@@ -72,7 +72,7 @@ func TestBoldLabels(t *testing.T) {
 	}
 }
 
-// An error without an explanation makes no example that says N/A.
+// An error without an explanation does not become an example with the explanation N/A.
 func TestEmptyExplanation(t *testing.T) {
 	for _, by := range []string{"", "N/A"} {
 		it := judged(t, strings.Replace(designedAnswer, "The word means something else.", by, 1))

@@ -13,7 +13,7 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// Model is a model that is asked.
+// Model is a model to ask.
 type Model struct {
 	Name     string
 	Revision string        // of its weights; may be ""
@@ -21,7 +21,7 @@ type Model struct {
 	Client   ask.Completer // nil for the Asker's
 }
 
-// Step counts what became of the questions of one kind.
+// Step counts the conversations of one kind.
 type Step struct {
 	Name      string `json:"step"`
 	Model     string `json:"model"`
@@ -31,24 +31,24 @@ type Step struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 
-	// Ahead is what a dry run found, without the Unknown conversations that depend on
+	// Ahead is what a dry run found. It excludes the Unknown conversations, which depend on
 	// answers that are not known yet.
 	Ahead   ask.Outlook `json:"-"`
 	Unknown int         `json:"-"`
 }
 
-// Dialogue is a conversation with a model about an item: prompts, each of which
-// follows the answer to the one before. It is the [ask.Job] of it.
+// Dialogue is a conversation with a model about an item: a sequence of prompts, each sent after
+// the answer to the one before. It implements [ask.Job].
 type Dialogue struct {
 	item    *Item
 	correct string // the text that the item is made from, if there is one
 	prompts []string
-	// wire is sent as it is instead of prompts.
+	// wire, if not nil, is sent unchanged instead of prompts.
 	wire      *llm.Request
-	sample    int // tells equal conversations apart
-	maxTokens int // lowers the step's limit of each answer; 0 does not
+	sample    int // distinguishes equal conversations
+	maxTokens int // lowers the step's token limit for each answer, unless 0
 
-	Answers []string // as many as there are
+	Answers []string // received so far
 	// Rule is RuleNoAnswer or RuleCut if an answer is missing or cut, and Detail
 	// says why.
 	Rule, Detail string
@@ -139,7 +139,7 @@ func (d *Dialogue) request() llm.Request {
 	return wire
 }
 
-// take records an answer, or why there is none.
+// take records an answer, or the reason why there is none.
 func (d *Dialogue) take(r *ask.Result) {
 	d.asked++
 	a := &r.Answer
@@ -158,8 +158,8 @@ func (d *Dialogue) take(r *ask.Result) {
 	}
 }
 
-// Reason is why a request failed, without the server's address, which must not
-// reach those who get the items.
+// Reason returns why a request failed, without the server's address, which users of the
+// items must not see.
 func Reason(err error) string {
 	if e := (*llm.Error)(nil); errors.As(err, &e) {
 		return "the server " + e.Cause()

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// newDraw returns random numbers for a purpose. They depend only on the seed and the
-// names, so that neither order nor number of other items changes them.
+// newDraw returns random numbers for a purpose. They depend only on the seed and the names,
+// not on the order or number of other items.
 func newDraw(seed uint64, names ...string) *rand.Rand {
 	h := sha256.New()
 	for _, n := range names {
@@ -21,8 +21,8 @@ func newDraw(seed uint64, names ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed^binary.LittleEndian.Uint64(sum), binary.LittleEndian.Uint64(sum[8:])))
 }
 
-// isValidation says whether the examples of a text are for validation. All examples
-// of a text, in any task or case, are on one side.
+// isValidation reports whether the examples of a text are for validation. All examples of a
+// text, in any task or letter case, are on the same side.
 func isValidation(seed uint64, share float64, group string) bool {
 	return newDraw(seed, "split", folded(group)).Float64() < share
 }
@@ -45,7 +45,7 @@ func some[T any](seed uint64, purpose string, values []T, n int) []T {
 	return out
 }
 
-// folded is a text without differences of case, white space and Unicode form.
+// folded removes differences of case, white space and Unicode form from a text.
 func folded(s string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
 }

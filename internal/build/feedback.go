@@ -13,8 +13,8 @@ import (
 
 const stepNoErrors = "no-errors"
 
-// tokensOfError is room for the answers about an error, several times what they
-// take. It stops a small model that repeats itself.
+// tokensOfError is the token limit for the answers about an error, several times what they
+// need. It stops a small model that repeats itself.
 const tokensOfError = 512
 
 // feedback asks what is wrong with the reports of items, and gives each item its
@@ -49,7 +49,7 @@ func (s *Set) feedback(ctx context.Context, items []*Item) error {
 	return nil
 }
 
-// questions is the data of a prompt about a report.
+// questions returns the data for a prompt about a report.
 func questions(it *Item) map[string]any {
 	type numbered struct {
 		Number                      int
@@ -62,7 +62,7 @@ func questions(it *Item) map[string]any {
 	return map[string]any{"Reference": it.Reference, "Output": it.Hypothesis, "Errors": list}
 }
 
-// judged reads the answer about an item's report.
+// judged parses the answer about an item's report.
 func (it *Item) judged(d *Dialogue) {
 	var err error
 	switch {
@@ -87,9 +87,9 @@ func (it *Item) judged(d *Dialogue) {
 	}
 }
 
-// alignment is the share of the errors' fields that are right: type, location,
-// severity and explanation (section 4.2). The failures M1 to M5 make one field wrong,
-// G1 to G4 all four. Some follow from the answers, others are looked up.
+// alignment returns the share of correct fields of the errors: type, location, severity and
+// explanation (section 4.2). The failures M1 to M5 make one field wrong, G1 to G4 all four.
+// Some failures follow from the answers, others from the texts.
 func (it *Item) alignment(f *answer.Feedback) float64 {
 	located := &analysis.Report{Outcome: it.report.Outcome, Errors: slices.Clone(it.Errors)} // the item's errors stay as they are
 	located.Locate(it.texts())
@@ -103,8 +103,8 @@ func (it *Item) alignment(f *answer.Feedback) float64 {
 			found[p.Code][*p.Error] = true
 		}
 	}
-	// Q7 says how many pairs there are, and not which: besides those that the checks
-	// found, they are the last ones.
+	// Q7 says how many pairs there are but not which. In addition to those that the checks
+	// found, the last errors are taken.
 	repeated := found["repeated"]
 	right, left := 0, min(f.Repeated, len(it.Errors)-1)-len(repeated)
 	for i := len(it.Errors) - 1; i >= 0; i-- {
@@ -131,7 +131,7 @@ func (it *Item) alignment(f *answer.Feedback) float64 {
 	return float64(right) / float64(4*len(it.Errors))
 }
 
-// lacks reports whether a phrase that is stated is nowhere in the output.
+// lacks reports whether a stated phrase does not occur in the output.
 func (it *Item) lacks(phrase string) bool {
 	r := &analysis.Report{Errors: []analysis.Error{{Location: phrase}}}
 	r.Locate(it.texts())

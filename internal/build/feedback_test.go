@@ -10,7 +10,7 @@ import (
 
 const feedbackOutput = "State-owned enterprises and dominant private enterprises entered the old revolutionary district of southern Jiangxi."
 
-// Each question tells its failure: one of M makes a field wrong, one of G all four.
+// Each question detects its failure: an M failure makes one field wrong, a G failure all four.
 func TestFailures(t *testing.T) {
 	good := `{"Q1": "dominant", "Q2": ["dominant", "advantageous"], "Q3": "Yes", "Q4": "minor-error", "Q5": "Yes", "Q6": "Yes"}`
 	change := func(old, to string) string { return strings.Replace(good, old, to, 1) }

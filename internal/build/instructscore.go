@@ -15,10 +15,10 @@ import (
 
 const stepErrors = "errors"
 
-// Designated makes examples for InstructScore: the first reference of a segment becomes
-// a paraphrase, which is the reference, and an output with errors that were designated,
-// each with its explanation (section 4.1). most bounds the segments, which are then
-// drawn by the seed; 0 means all.
+// Designated makes examples for InstructScore (section 4.1). From the first reference of a
+// segment the teacher makes a paraphrase, which becomes the reference, and an output with
+// designated errors, each with an explanation. most is the number of segments, drawn by the
+// seed; 0 means all.
 func (s *Set) Designated(ctx context.Context, task *Task, segments []*refract.Segment, most int) error {
 	segments = slices.DeleteFunc(slices.Clone(segments), func(s *refract.Segment) bool { return strings.TrimSpace(firstReference(s)) == "" })
 	metric, err := s.Recipe.resolve(task.Options)
@@ -54,8 +54,7 @@ func (s *Set) Designated(ctx context.Context, task *Task, segments []*refract.Se
 	return err
 }
 
-// mostDesignated is how many errors are asked for at most: the metric finds up to
-// five.
+// mostDesignated is the maximum number of errors to ask for: the metric finds up to five.
 const mostDesignated = 5
 
 // designate draws 1 to 5 errors for a text: the dimension, if the task has
@@ -85,7 +84,7 @@ func designate(seed uint64, t *Task, text string) []analysis.Error {
 	return out
 }
 
-// designation is the data of the prompt that designates errors.
+// designation returns the data for the prompt that designates errors.
 func designation(t *Task, source, text string, errors []analysis.Error) map[string]any {
 	type numbered struct {
 		Number                    int
@@ -105,8 +104,8 @@ func designation(t *Task, source, text string, errors []analysis.Error) map[stri
 	}
 }
 
-// readDesignated reads an answer into the item, and adds to notMade the errors that
-// the model says it could not make (N/A), which no example has.
+// readDesignated parses an answer into the item. Errors that the model says it could not make
+// (N/A) are left out and counted in notMade.
 func (it *Item) readDesignated(parser answer.Parser, original, text string, notMade *int) {
 	paraphrase, output, list, why := splitDesignated(text)
 	if why != "" {
@@ -134,7 +133,7 @@ func (it *Item) readDesignated(parser answer.Parser, original, text string, notM
 	}
 }
 
-// fieldWords are the labels of an error.
+// fieldWords matches the labels of an error.
 const fieldWords = `(?:error[ \t]+(?:dimension|type|location)[ \t]+[1-9][ \t*]*:|major/minor[ \t*]*:|explanation[ \t]+for[ \t]+error[ \t]+[1-9][ \t*]*:)`
 
 // The labels of an answer to the prompts of tables 29 to 33.
@@ -148,8 +147,8 @@ var (
 	lastMark  = regexp.MustCompile(`\n[-#>•*_ \t]+$`)
 )
 
-// splitDesignated splits an answer, which may be on one line, into the paraphrase,
-// the output with errors, and the list of errors, or says what is missing.
+// splitDesignated splits an answer, which may be on one line, into the paraphrase, the output
+// with errors, and the list of errors. why says what is missing.
 func splitDesignated(text string) (paraphrase, output, list, why string) {
 	cut := func(label *regexp.Regexp) (before string, found bool) {
 		at := label.FindStringIndex(text)

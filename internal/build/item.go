@@ -23,7 +23,7 @@ const (
 	RuleLocation      = "location-not-in-text" // most words of a location are in neither output nor source
 	RuleRepeat        = "repeat"               // an earlier item has the same texts
 	RuleFeedback      = "no-feedback"          // the feedback on it cannot be read
-	RuleLow           = "low-alignment"        // its alignment is below the least one
+	RuleLow           = "low-alignment"        // its alignment is below the required one
 	RuleNotBest       = "not-best"             // another sample of the same output has a higher alignment
 )
 
@@ -33,16 +33,15 @@ var rules = []string{
 	RulePenalty, RuleReference, RuleLocation, RuleRepeat, RuleFeedback, RuleLow, RuleNotBest,
 }
 
-// Item is an example in the making, or a candidate that a rule left out.
+// Item is a candidate for an example. A rule may leave it out.
 type Item struct {
 	ID      string `json:"id"`
 	Task    string `json:"task"`
 	Channel string `json:"channel,omitempty"`
-	// Rule is the one that left the item out, and Detail what it found; "" for an
-	// example.
+	// Rule left the item out because of Detail; both are "" for an example.
 	Rule   string `json:"rule"`
 	Detail string `json:"detail,omitempty"`
-	// Group is the text that examples are split by.
+	// Group is the text by which examples are split into training and validation.
 	Group      string `json:"group"`
 	Source     string `json:"source,omitempty"`
 	Reference  string `json:"reference,omitempty"`
@@ -52,17 +51,17 @@ type Item struct {
 	// Asked are the errors that the teacher was asked to make.
 	Asked   []analysis.Error `json:"asked,omitempty"`
 	Errors  []analysis.Error `json:"errors,omitempty"`
-	Answers []string         `json:"answers,omitempty"` // of the teacher, as they came
+	Answers []string         `json:"answers,omitempty"` // the teacher's, unchanged
 
 	Prompt     string   `json:"-"` // of the example
 	Completion string   `json:"-"`
 	Alignment  *float64 `json:"alignment,omitempty"` // of a sample
 	Validation bool     `json:"validation,omitempty"`
 
-	report *analysis.Report // of a sample that is read
+	report *analysis.Report // parsed from a sample
 }
 
-// itemOf is an item about a segment, with its first reference.
+// itemOf returns an item for a segment, with its first reference.
 func itemOf(s *refract.Segment, id string, from map[string]string) *Item {
 	it := &Item{ID: id, Source: s.Source.Value, Reference: firstReference(s), From: from}
 	if it.Group = it.Source; strings.TrimSpace(it.Group) == "" {
@@ -86,15 +85,15 @@ func (it *Item) texts() analysis.Texts {
 	return analysis.Texts{Source: it.Source, Reference: it.Reference, Hypothesis: it.Hypothesis}
 }
 
-// leave leaves an item out by a rule, unless an earlier one has done so.
+// leave leaves an item out by a rule, unless an earlier rule already has.
 func (it *Item) leave(rule, detail string) {
 	if it.Rule == "" {
 		it.Rule, it.Detail = rule, detail
 	}
 }
 
-// take copies the answers of a dialogue, and reports whether all turns are answered
-// and no answer is a refusal.
+// take copies the answers of a dialogue, and reports whether all turns were answered and no
+// answer is a refusal.
 func (it *Item) take(d *Dialogue) bool {
 	it.Answers = d.Answers
 	if d.Rule != "" {
@@ -106,8 +105,8 @@ func (it *Item) take(d *Dialogue) bool {
 	return it.Rule == ""
 }
 
-// leaveRefusal leaves an item out if a text of the model is a refusal, unless the
-// text that it was made from is one too.
+// leaveRefusal leaves an item out if a text of the model is a refusal, unless the text that
+// it was made from is one, too.
 func (it *Item) leaveRefusal(original, text string) {
 	if why := refusal(text); why != "" && refusal(original) == "" {
 		it.leave(RuleRefusal, why)

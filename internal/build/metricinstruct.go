@@ -13,21 +13,21 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// Channels of MetricInstruct, which are steps too.
+// Channels of MetricInstruct, which are also steps.
 const (
 	ChannelReal      = "real"
 	ChannelSynthetic = "synthetic"
 )
 
-// rowJudges are the judges of a row of the mix: the one that is trained, and the
-// one that analyses outputs of systems.
+// rowJudges are the judges of a row of the mix: the one to be trained, and the one that
+// analyses outputs of systems.
 type rowJudges struct {
 	task             *Task
 	trained, analyst *judge.Resolved
 	parser           answer.Parser
 }
 
-// Check says what is wrong with a row, before anything is asked.
+// Check returns an error if a row is wrong, before anything is asked.
 func (s *Set) Check(row *MixRow) error {
 	_, err := s.judges(row)
 	return err
@@ -127,7 +127,7 @@ func newItem(row *MixRow, channel string, s *refract.Segment) *Item {
 	return it
 }
 
-// analysed reads the last answer, which lists the errors, and applies the rules.
+// analysed parses the last answer, which lists the errors, and applies the rules.
 func (s *Set) analysed(j *rowJudges, d *Dialogue) {
 	it := d.item
 	if it.take(d) {

@@ -48,7 +48,7 @@ func TestThirds(t *testing.T) {
 	})
 }
 
-// Each rule of section 3.3 finds what it is for, and nothing else.
+// Each rule of section 3.3 finds its own cases and no others.
 func TestFilters(t *testing.T) {
 	recipe := loaded(t, "metricinstruct")
 	penalty := func(p float64) *float64 { return &p }

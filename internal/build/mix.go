@@ -17,12 +17,12 @@ import (
 type Plan struct {
 	Recipe     string    `yaml:"recipe"` // one of the built-in ones
 	Files      string    `yaml:"files"`  // folder of the recipe's files; "" for the built-in ones
-	Items      int       `yaml:"items"`  // at most, of each row and channel of a mix; 0 for all
+	Items      int       `yaml:"items"`  // maximum for each row and channel of a mix; 0 for all
 	Validation float64   `yaml:"validation"`
 	Dataset    string    `yaml:"dataset"` // as commands take it
 	Task       string    `yaml:"task"`    // of InstructScore
 	Mix        []*MixRow `yaml:"mix"`     // of MetricInstruct
-	Judge      string    `yaml:"judge"`   // of Refine, as are those below
+	Judge      string    `yaml:"judge"`   // of Refine, like the fields below
 	Samples    int       `yaml:"samples"`
 	Least      float64   `yaml:"least"`
 	AllSystems bool      `yaml:"all_systems"`
@@ -32,20 +32,20 @@ type Plan struct {
 type MixRow struct {
 	Dataset string `yaml:"dataset"` // as commands take it
 	Task    string `yaml:"task"`
-	// Options of the metric and of the analysis, besides the task, such as sl and tl,
-	// or instruction.
+	// Options of the metric and of the analysis, in addition to the task, such as sl and
+	// tl, or instruction.
 	Options map[string]string `yaml:"options"`
-	// Real is how many outputs of systems are analysed. Metric scores all outputs,
-	// and Shares says how many are taken of the best, the middle and the worst
-	// third; equal shares if it is empty.
+	// Real is the number of system outputs to analyse. Metric scores all outputs, and
+	// Shares says in which proportion they are taken from the best, the middle and the
+	// worst third; equally if it is empty.
 	Real   int       `yaml:"real"`
 	Metric string    `yaml:"metric"`
 	Shares []float64 `yaml:"shares"`
-	// Synthetic is how many references are changed into outputs with errors.
+	// Synthetic is the number of references to change into outputs with errors.
 	Synthetic int `yaml:"synthetic"`
 }
 
-// thirds is how many parts the scores are split into.
+// thirds is the number of parts that the scores are split into.
 const thirds = 3
 
 // ReadPlan reads a plan. name is the file's name in errors.
@@ -109,8 +109,8 @@ type Output struct {
 	Third   int // 0 for the best
 }
 
-// Thirds draws outputs: from each third of the scores its share. If a third has too
-// few, the others do not make up for it.
+// Thirds draws from each third of the scores its share of outputs. If a third has too few,
+// the others do not make up for it.
 func Thirds(seed uint64, row *MixRow, outputs []Output) []Output {
 	order := slices.Clone(outputs)
 	slices.SortStableFunc(order, func(a, b Output) int { return cmp.Compare(b.Score, a.Score) })
@@ -124,7 +124,7 @@ func Thirds(seed uint64, row *MixRow, outputs []Output) []Output {
 			group[i].Third = third
 		}
 		sum += share
-		n := int(math.Round(sum/total*float64(row.Real))) - taken // so that all add up
+		n := int(math.Round(sum/total*float64(row.Real))) - taken // so that the numbers add up to Real
 		taken += n
 		if n > 0 {
 			out = append(out, some(seed, "real "+row.Dataset+" "+strconv.Itoa(third), group, n)...)

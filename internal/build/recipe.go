@@ -31,12 +31,12 @@ type Recipe struct {
 	Name    string `yaml:"name"`
 	Summary string `yaml:"summary"`
 	Source  string `yaml:"source"` // who published it
-	// Metric is the judge that is trained: the examples have its prompts.
+	// Metric is the judge to be trained. The examples have its prompts.
 	Metric string              `yaml:"metric"`
 	Steps  map[string]StepPlan `yaml:"steps"`
 	Tasks  []*Task             `yaml:"tasks"`
-	// Rules leave items out, in addition to those without which a step cannot
-	// continue.
+	// Rules are the rules that leave items out, in addition to those that are always
+	// needed.
 	Rules []string `yaml:"rules"`
 	// Analysis is the judge whose turns analyse outputs of systems.
 	Analysis string `yaml:"analysis"`
@@ -47,7 +47,7 @@ type Recipe struct {
 
 // StepPlan is one step of a recipe and how it is answered.
 type StepPlan struct {
-	Prompt      string  `yaml:"prompt"` // the template's file; "" where tasks name theirs
+	Prompt      string  `yaml:"prompt"` // the template's file; "" if tasks name theirs
 	Temperature float64 `yaml:"temperature"`
 	TopP        float64 `yaml:"top_p"`
 	MaxTokens   int     `yaml:"max_tokens"`
@@ -61,7 +61,7 @@ type Task struct {
 	Words   map[string]string `yaml:"words"`   // for the templates, such as the languages
 	// Language is the ISO 639-1 code of the texts; "" for any.
 	Language string `yaml:"language"`
-	// NeedsSource says that examples need the input of the systems.
+	// NeedsSource says that examples need the source.
 	NeedsSource bool        `yaml:"needs_source"`
 	Errors      []ErrorType `yaml:"errors"`
 }
@@ -80,14 +80,14 @@ const (
 	Refine         = "refine"
 )
 
-// LoadRecipe reads the files of a recipe from dir, or the built-in ones where it is "".
+// LoadRecipe reads the files of a recipe from dir, or the built-in ones if dir is "".
 func LoadRecipe(name, dir string) (*Recipe, error) {
 	from := os.DirFS(dir)
 	if dir == "" {
-		from, _ = fs.Sub(recipes, "recipes/"+name) // a path that is valid
+		from, _ = fs.Sub(recipes, "recipes/"+name) // the path is valid
 	}
 	r := &Recipe{files: map[string][]byte{}}
-	templates, _ := fs.Glob(from, "*.tmpl") // a pattern that is valid
+	templates, _ := fs.Glob(from, "*.tmpl") // the pattern is valid
 	r.prompts = template.New("").Option("missingkey=error").Funcs(template.FuncMap{"word": numberWord, "plural": plural})
 	for _, file := range append(templates, recipeFile) {
 		content, err := fs.ReadFile(from, file)
@@ -112,7 +112,7 @@ func LoadRecipe(name, dir string) (*Recipe, error) {
 	return r, nil
 }
 
-// check checks the steps and the rules, and that the prompts that are named are there.
+// check checks the steps and the rules, and that all named prompts exist.
 func (r *Recipe) check() error {
 	for name, s := range r.Steps {
 		if s.MaxTokens < 1 && name != stepSamples || s.TopP <= 0 || s.TopP > 1 || s.Temperature < 0 {
@@ -137,12 +137,12 @@ func (r *Recipe) check() error {
 	return nil
 }
 
-// numberWord is a count as InstructScore's prompts write it.
+// numberWord writes a count as InstructScore's prompts do.
 func numberWord(n int) string {
 	return append([]string{"no", "one", "two", "three", "four", "five"}, fmt.Sprint(n))[min(uint(n), 6)]
 }
 
-// plural is a noun for a number of things, as the prompts write it: "0 major error".
+// plural writes a count with its noun as the prompts do: "0 major error".
 func plural(n int, noun string) string {
 	if n <= 1 {
 		return noun
@@ -150,8 +150,8 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
-// Prompt fills in the prompt of a step; the task's own, if it has one. Nothing in
-// the data is expanded.
+// Prompt fills in the prompt of a step, or the task's own prompt for it. Nothing in the data
+// is expanded.
 func (r *Recipe) Prompt(step string, t *Task, data any) (string, error) {
 	file := r.Steps[step].Prompt
 	if t != nil {
@@ -162,7 +162,7 @@ func (r *Recipe) Prompt(step string, t *Task, data any) (string, error) {
 	return b.String(), err
 }
 
-// Task returns a task by its name.
+// Task returns the task with a name.
 func (r *Recipe) Task(name string) (*Task, error) {
 	var names []string
 	for _, t := range r.Tasks {
@@ -174,7 +174,7 @@ func (r *Recipe) Task(name string) (*Task, error) {
 	return nil, errors.New(english.Unknown("task", name, names))
 }
 
-// resolve returns the metric that is trained.
+// resolve returns the metric to be trained.
 func (r *Recipe) resolve(options map[string]string) (*judge.Resolved, error) {
 	d, err := judge.Find(r.Metric)
 	if err != nil {

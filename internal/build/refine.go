@@ -13,13 +13,13 @@ import (
 
 const stepSamples = "samples"
 
-// Refinement has a judge write several reports of each output, and keeps those in
-// which the teacher finds the least wrong (InstructScore, section 4.3).
+// Refinement lets a judge write several reports of each output, and keeps those in which
+// the teacher finds the fewest faults (InstructScore, section 4.3).
 type Refinement struct {
 	Judge   *judge.Resolved
-	Student Model // of the judge
+	Student Model // the judge's model
 	Samples int
-	Least   float64 // alignment of a report that is kept
+	Least   float64 // minimum alignment of a report to keep
 }
 
 // Outputs draws one system of each segment by the seed, or takes all, and draws at
@@ -91,14 +91,14 @@ func (s *Set) sampled(r Refinement, it *Item, sample int) *llm.Request {
 	}
 	sampling := s.Recipe.Steps[stepSamples]
 	wire.Temperature, wire.TopP = sampling.Temperature, sampling.TopP
-	extra := map[string]any{"seed": int(s.Seed%(1<<31)) + sample} // or a server in between could give one answer to all
+	extra := map[string]any{"seed": int(s.Seed%(1<<31)) + sample} // so that no proxy answers all samples from its cache
 	maps.Copy(extra, wire.Extra)
 	wire.Extra = extra
 	return &wire
 }
 
-// keepBest keeps the different samples of an output that have the highest alignment;
-// the paper's counts show that it keeps ties.
+// keepBest keeps the samples of an output with the highest alignment, without repetitions.
+// The paper's counts show that it keeps ties.
 func keepBest(samples []*Item, least float64) {
 	best := -1.0
 	seen := map[string]bool{}

@@ -31,7 +31,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// A refusal becomes no example, whichever step it is the answer to.
+// A refusal in any step never becomes an example.
 func TestRefusalsAreLeftOut(t *testing.T) {
 	const refused = "I'm sorry, but I can't assist with that."
 	designed := "Paraphrase correct translation: " + refused + "\nIncorrect Translation: Der Zug kam.\nError type 1: A\nMajor/minor: Major\nError location 1: kam\nExplanation for error 1: It came late."

@@ -9,11 +9,11 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// reportsGenerations are the tasks whose models write "Your generation" and two
-// spaces before a severity, as the released ones do.
+// reportsGenerations lists the tasks whose models write "Your generation", and two spaces
+// before a severity, as the released models do.
 var reportsGenerations = map[string]bool{"d2t": true, "keyword-to-text": true, "commonsense": true}
 
-// instructScoreAnswer is a report as InstructScore's models write it.
+// instructScoreAnswer writes a report as InstructScore's models do.
 func instructScoreAnswer(task string, errors []analysis.Error) string {
 	whose, space := "Translation", " "
 	if reportsGenerations[task] {
@@ -34,8 +34,7 @@ func instructScoreAnswer(task string, errors []analysis.Error) string {
 	return b.String()
 }
 
-// tigerScoreAnswer is a report as TIGERScore's models write it, with the space
-// that it begins with.
+// tigerScoreAnswer writes a report as TIGERScore's models do, with a space at the beginning.
 func tigerScoreAnswer(errors []analysis.Error) string {
 	if len(errors) == 0 {
 		return " The model-generated output contains no errors."
@@ -53,7 +52,7 @@ func tigerScoreAnswer(errors []analysis.Error) string {
 	return b.String()
 }
 
-// decimal is a penalty with the fraction that the models always write.
+// decimal writes a penalty with a fraction, as the models always do.
 func decimal(x float64) string {
 	s := strconv.FormatFloat(x, 'f', -1, 64)
 	if !strings.Contains(s, ".") {
@@ -72,7 +71,7 @@ func severityWord(s analysis.Severity) string {
 	return "Major"
 }
 
-// orNone is a text on one line, as a further line could begin another field.
+// orNone puts a text on one line, because another line could begin another field.
 func orNone(s string) string {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return "N/A"

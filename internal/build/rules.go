@@ -11,8 +11,8 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-// filter applies the rules of the recipe. original is the correct text that the
-// item's output was made from; "" for an output of a system.
+// filter applies the rules of the recipe. original is the correct text from which the
+// item's output was made; "" for an output of a system.
 func (s *Set) filter(it *Item, original string) {
 	for _, rule := range s.Recipe.Rules {
 		if it.Rule != "" {
@@ -50,9 +50,9 @@ func (s *Set) filter(it *Item, original string) {
 	}
 }
 
-// notDesignated says how errors differ from those that were asked for: by severity,
-// type and dimension if severities were asked for, each once, some of which may not
-// have been made; else by type only.
+// notDesignated says how errors differ from the requested ones, or returns "". If severities
+// were requested, it compares severity, type and dimension, each request at most once, and
+// some may be missing; otherwise it compares only types.
 func (it *Item) notDesignated() string {
 	if len(it.Asked) == 0 {
 		return ""
@@ -81,7 +81,8 @@ func sameWords(a, b string) bool {
 	return clean(a) == clean(b)
 }
 
-// otherLanguage says how a text is in another language than the correct one, or "".
+// otherLanguage says in what way a text is in another language than the correct text, or
+// returns "".
 func (s *Set) otherLanguage(correct, text string) string {
 	if s.Language == nil || correct == "" {
 		return ""
@@ -93,8 +94,8 @@ func (s *Set) otherLanguage(correct, text string) string {
 	return ""
 }
 
-// implausiblePenalty applies the prompt's bounds of penalties, and for minor errors
-// that of TIGERScore's section 3.3.
+// implausiblePenalty applies the prompt's bounds of penalties, and the bound for minor errors
+// in section 3.3 of TIGERScore's paper.
 func implausiblePenalty(errors []analysis.Error) string {
 	for i, e := range errors {
 		switch {
@@ -110,8 +111,8 @@ func implausiblePenalty(errors []analysis.Error) string {
 
 var reference = regexp.MustCompile(`(?i)\b(?:reference|ground[- ]truth|gold(?:en)?[- ](?:standard|answer|output|translation|summary))\b`)
 
-// mentionsReference looks for a reference in explanations. If the output or the
-// source has the word itself, an explanation may quote it.
+// mentionsReference looks for the word reference in explanations. It is allowed if the output
+// or the source has it, because an explanation may quote them.
 func (it *Item) mentionsReference() string {
 	if reference.MatchString(it.Source) || reference.MatchString(it.Hypothesis) {
 		return ""
@@ -124,12 +125,12 @@ func (it *Item) mentionsReference() string {
 	return ""
 }
 
-// mostUnknown is the share of a location's words that may be in neither output nor
-// source. The paper says "too many".
+// mostUnknown is the share of a location's words that may occur in neither output nor
+// source. The paper only says "too many".
 const mostUnknown = 0.5
 
-// locationNotInText splits locations at spaces, as section 3.3 of TIGERScore's paper
-// does. Punctuation around words does not count.
+// locationNotInText splits locations at spaces, as section 3.3 of TIGERScore's paper does,
+// and ignores punctuation around words.
 func (it *Item) locationNotInText() string {
 	words := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" \t\r\n.,;:!?\"'“”‘’()[]…", r) })
@@ -148,8 +149,7 @@ func (it *Item) locationNotInText() string {
 	return ""
 }
 
-// refusals are how models begin an answer that declines to do what is asked, in the
-// languages of the tasks and Chinese.
+// refusals matches the beginnings of refusals, in the languages of the tasks and Chinese.
 var refusals = []*regexp.Regexp{
 	begins(`(?:as|i(?:['’]m| am)(?: just| only)?) an? (?:\w+ ){0,2}(?:ai|a\.i\.|language model|artificial intelligence|llm|virtual assistant|ai assistant)\b`),
 	begins(`(?:(?:unfortunately|regrettably|sorry|(?:my )?apologies|i(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|i apologi[sz]e|i regret)\b[^.!?\n]{0,60}[\s,])?(?:i|we)(?:(?:['’]m| am|['’]re| are)(?: \w+)? (?:unable|not able|not allowed|not permitted)| can['’]?t| can ?not| could ?n['’]t| wo ?n['’]t| will not| must| have to)(?: to)?(?: \w+){0,2} (?:assist|help|comply|fulfill?|accommodate|provide|create|generate|write|produce|translate|complete|process|respond|engage|continue|support|decline|refuse|paraphrase|rewrite|do) (?:with |to |in |on |of )?(?:you\b|any\b|such\b|that\b|this\b|these\b|those\b|the request|the task|your|so\b|content|sentences|texts?\b|harmful|offensive|inappropriate)`),
@@ -162,10 +162,10 @@ var refusals = []*regexp.Regexp{
 
 func begins(form string) *regexp.Regexp { return regexp.MustCompile(`(?i)^\PL*` + form) }
 
-// refusalBytes bounds the beginning of an answer that shows a refusal.
+// refusalBytes is the length of an answer's beginning that is searched for a refusal.
 const refusalBytes = 400
 
-// refusal says how a text begins, if it declines to do what is asked, or "".
+// refusal returns a message if a text begins as a refusal, otherwise "".
 func refusal(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > refusalBytes {

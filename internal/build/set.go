@@ -19,23 +19,22 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// Set is training data in the making.
+// Set collects training data.
 type Set struct {
-	License    string // "" leaves it to be filled in
+	License    string // "" leaves a gap to fill in
 	Validation float64
 	Seed       uint64
 	Recipe     *Recipe
-	Metric     string         // that is trained; "" for the recipe's
-	Inputs     []Input        // datasets that texts come from
+	Metric     string         // to be trained; "" for the recipe's
+	Inputs     []Input        // datasets from which texts come
 	Language   *check.Checker // makes the language check; nil for none
 
 	Teacher Model
 	Asker   *ask.Asker
-	// DryRun makes no call: what the store lacks stays unanswered, and Steps count
-	// it.
+	// DryRun makes no call. Requests that are not stored stay unanswered, and Steps counts
+	// them.
 	DryRun bool
-	// Observe, if it is not nil, is told of every answer, from any number of
-	// goroutines.
+	// Observe, if not nil, is called with every answer. It must be safe for concurrent use.
 	Observe func(ask.Result)
 
 	Items   []*Item
@@ -47,20 +46,20 @@ type Set struct {
 	seen   map[string]bool // texts of the items so far
 }
 
-// Input is a dataset that texts come from.
+// Input is a dataset from which texts come.
 type Input struct {
 	Spec string `json:"dataset"`
 	Set  string `json:"references"` // the hash of its references
 }
 
-// served says what a metric is asked.
+// served describes what a metric is asked.
 type served struct {
 	Spec     string       `json:"metric"`
 	Hash     string       `json:"prompt"`
 	Endpoint llm.Endpoint `json:"endpoint"`
 }
 
-// serve records a metric whose examples the set has.
+// serve records a metric for which the set has examples.
 func (s *Set) serve(metric *judge.Resolved) {
 	p := served{metric.Spec(), metric.Hash()[:12], metric.Endpoint()}
 	if !slices.Contains(s.served, p) {
@@ -77,7 +76,7 @@ type Folder interface {
 // cardFile is the file of a set for people.
 const cardFile = "README.md"
 
-// Summary is what build.json says.
+// Summary is the content of build.json.
 type Summary struct {
 	Tool          string         `json:"tool"`
 	Recipe        string         `json:"recipe"`
@@ -99,7 +98,7 @@ type Summary struct {
 	ValidationPer float64        `json:"validation_share"`
 }
 
-// summarize splits the examples, and counts what is written.
+// summarize splits the examples and counts them.
 func (s *Set) summarize() *Summary {
 	out := &Summary{
 		Tool: "refract " + refract.Version, Recipe: s.Recipe.Name, Metric: cmp.Or(s.Metric, s.Recipe.Metric),
@@ -138,7 +137,7 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// Write writes the folder. Examples have the form in which the metric is served.
+// Write writes the folder. Examples have the form of the metric's requests.
 func (s *Set) Write(to Folder) (*Summary, error) {
 	if s.NotMade > 0 {
 		s.Notes = append(s.Notes, english.Count(s.NotMade, "error")+" that the model says it could not make (N/A); no example has them.")
@@ -197,7 +196,7 @@ func jsonLines[T any](values []T, indent string) func(io.Writer) error {
 //go:embed card.md.tmpl
 var cardTemplate string
 
-// Table shows what became of the items.
+// Table shows how many items became examples, and which rules left out the others.
 func (sum *Summary) Table() *report.NamedTable {
 	t := &report.NamedTable{Title: "items", Columns: []report.Column{{Name: "what"}, {Name: "items", Kind: report.KindInt}}}
 	t.Add("asked for", sum.Items)

@@ -35,7 +35,7 @@ func written(t interface{ Fatal(...any) }, dir string, s *Set) *folder {
 	return f
 }
 
-// No text is on both sides.
+// No text is used both for training and for validation.
 func TestNothingLeaks(t *testing.T) {
 	recipe := loaded(t, "instructscore")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -70,7 +70,7 @@ func TestNothingLeaks(t *testing.T) {
 	})
 }
 
-// Texts of others do nothing in the card.
+// Untrusted texts have no effect in the card.
 func TestCardIsHarmless(t *testing.T) {
 	s := &Set{
 		License: "a: b", served: []served{{}}, Recipe: loaded(t, "instructscore"), Teacher: Model{Name: "<script>|m"},

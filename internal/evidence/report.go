@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -34,26 +33,22 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	d := &page.Document{Title: r.Title, Terms: report.Explanations(), Facts: r.facts(), Rankings: r.rankings()}
 	switch {
 	case r.Result != nil:
-		d.Lead, d.Basis, d.Forests = r.Result.Lead(), r.Result.Basis(), r.Result.Forests()
+		claim := r.Result.Claim()
+		d.Claim, d.Evidence, d.Findings, d.Method, d.Forests = claim.Text, claim.Evidence, claim.Cautions, claim.Method, r.Result.Forests()
 	case r.Held != nil:
-		d.Lead = r.Held.lead()
-		d.Basis = fmt.Sprintf("%s of %s, without human scores", english.Thousands(len(r.Held.segments), "segment"), english.Count(len(r.Held.names), "system"))
-		if r.Chosen != "" {
-			d.Lead = "On a subset: " + d.Lead
-			d.Basis += " · " + r.Chosen
-		}
+		d.Claim, d.Evidence = r.Held.claim(r.Chosen)
 	}
 	if r.Held != nil {
 		if r.Result != nil {
 			r.Held.judgedBy(r.human())
 		}
 		if r.Shown != "" {
-			d.Basis += " · the segments, and the scores of systems, are those of " + r.Shown
+			d.Findings = append(d.Findings, "The segments and the scores of systems below are of "+r.Shown+".")
 		}
 		d.Explorer = r.Held.Explorer(ctx)
 	}
 	for _, f := range r.Figures() {
-		p := page.Figure{ID: "figure-" + f.Name, Title: f.Title, Alt: f.Alt, Findings: f.Findings, Aside: f.Statistic != r.Result.Statistics[0], Data: shown(f.Data)}
+		p := page.Figure{ID: "figure-" + f.Name, Title: f.Title, Alt: f.Alt, Findings: f.Findings, Aside: f.Statistic != r.Result.Statistics[0], Data: r.shown(f.Data)}
 		p.Draw(f.Panels...)
 		d.Figures = append(d.Figures, p)
 	}
@@ -61,7 +56,7 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 		if slices.Contains(elsewhere, t.Name) {
 			continue
 		}
-		table := page.Table{NamedTable: shown(t)}
+		table := page.Table{NamedTable: r.shown(t)}
 		if t.Name == "differences" {
 			if table.Rows = r.notLeading(table.Rows); len(table.Rows) == 0 {
 				continue
@@ -72,6 +67,10 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	}
 	return d
 }
+
+// replaced are the columns of tables that the page shows in others: p-values as numbers,
+// and level and grouping in the name of the statistic.
+var replaced = map[string][]string{"rows": {"level", "group"}, "differences": {"p", "corrected"}}
 
 // elsewhere are the tables that the page shows in another form: curves and prompts below
 // their figures, the order of systems next to their scores.
@@ -88,14 +87,35 @@ func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
 	return out
 }
 
-// shown returns a table as the page has it, with the names used in papers.
-func shown(t *report.NamedTable) *report.NamedTable {
+// shown is a table as the page has it: with the names that papers print, and with the level
+// and the grouping of a statistic in its name, so that its value is among the first columns.
+func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 	out := *t
+	out.Columns = slices.Clone(t.Columns)
+	for k, c := range t.Columns {
+		switch {
+		case r.Result != nil && c.Header == "ci":
+			out.Columns[k].Header = fmt.Sprintf("%.4g%% interval", 100*r.Result.Confidence)
+		case c.Name == "dataset" && r.Result != nil && len(r.Result.Datasets) == 1:
+			out.Columns[k].Hide = true
+		case t.Name == "rows" && c.Name == "set":
+			out.Columns[k].Secondary = true // the number of references is next to it
+		case slices.Contains(replaced[t.Name], c.Name):
+			out.Columns[k].Hide = true
+		case c.Name == "p_value":
+			out.Columns[k] = report.Column{Name: c.Name, Header: "p", Kind: c.Kind, Digits: 3, Secondary: true}
+		case c.Name == "corrected_value":
+			out.Columns[k] = report.Column{Name: c.Name, Header: "p (Holm)", Kind: c.Kind, Digits: 3}
+		}
+	}
 	out.Rows = make([][]report.Value, len(t.Rows))
 	for i, row := range t.Rows {
 		out.Rows[i] = slices.Clone(row)
 		for k, c := range t.Columns {
 			if text, ok := row[k].Show(0); ok && slices.Contains([]string{"metric", "statistic", "a", "b"}, c.Name) {
+				if t.Name == "rows" && c.Name == "statistic" && i < len(r.Result.Rows) {
+					text = r.Result.Rows[i].Statistic
+				}
 				out.Rows[i][k] = report.String(report.Display(text))
 			}
 		}
@@ -149,7 +169,7 @@ func (r *Report) rankings() []page.Ranking {
 			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Systems: k.Systems,
 				Notes: []string{"Scores are means over the segments that have a human score."}}
 			for _, name := range k.Settings {
-				p.Settings = append(p.Settings, report.Display(name.String())+", mean of segments")
+				p.Settings = append(p.Settings, report.Display(name.String()))
 			}
 			if text := k.Without(); text != "" {
 				p.Notes = append(p.Notes, text)

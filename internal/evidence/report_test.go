@@ -47,8 +47,8 @@ func TestDocument(t *testing.T) {
 	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
 		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
 	d := r.Document(t.Context())
-	if !strings.HasPrefix(d.Lead, "By Kendall’s τ, use max") || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
-		t.Errorf("lead %q, forests %+v", d.Lead, d.Forests)
+	if d.Claim != "Use the maximum" || len(d.Forests) != 1 || d.Forests[0].Groups[0].Rows[0].Name != "max" {
+		t.Errorf("claim %q, forests %+v", d.Claim, d.Forests)
 	}
 	var tables []string
 	for _, table := range d.Tables {
@@ -103,7 +103,7 @@ func TestReportWithoutHumanScores(t *testing.T) {
 
 // The human judgements that all numbers are based on come first for each segment, and
 // scores say what they cover.
-func TestChosenHuman(t *testing.T) {
+func TestChosenHumanScoresComeFirst(t *testing.T) {
 	segments := sample()
 	for _, s := range segments {
 		for _, h := range s.Hypotheses {

@@ -3,8 +3,10 @@ package evidence
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
@@ -17,7 +19,7 @@ func (h *Held) ranking() *page.Ranking {
 		return nil
 	}
 	out := &page.Ranking{Title: "Systems under each setting",
-		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are different numbers: look at the ranks."}}
+		Notes: []string{"Corpus scores and means of segments are different numbers, so compare ranks."}}
 	for _, name := range h.names {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
 	}
@@ -50,12 +52,14 @@ func (h *Held) ranking() *page.Ranking {
 	return out
 }
 
-// lead says, without human scores, which system is first under the most settings. It is ""
-// if there is nothing to order.
-func (h *Held) lead() string {
+// claim says, if there are no human scores, which system is first under the most
+// settings, and what that rests on. chosen is what the caller left out, "" for nothing.
+func (h *Held) claim(chosen string) (text string, evidence []string) {
+	evidence = []string{"People judged none of the outputs, so no setting can be shown to be better.",
+		fmt.Sprintf("The scores are of %s by %s.", english.Thousands(len(h.segments), "segment"), english.Count(len(h.names), "system"))}
 	ranking := h.ranking()
 	if ranking == nil {
-		return ""
+		return "There is nothing to compare", evidence
 	}
 	name, most := "", 0
 	for _, s := range ranking.Systems {
@@ -69,10 +73,15 @@ func (h *Held) lead() string {
 			name, most = s.Name, first
 		}
 	}
-	if most == 0 {
-		return "No setting puts one system first; people judged none of the outputs"
+	text = "No system is first under any setting"
+	if most > 0 {
+		text = fmt.Sprintf("%s is first under %d of %d settings", name, most, len(ranking.Settings))
 	}
-	return fmt.Sprintf("%s has the best score under %d of %d settings; people judged none of the outputs", name, most, len(ranking.Settings))
+	if chosen != "" {
+		text += ", on a subset"
+		evidence[1] = strings.TrimSuffix(evidence[1], ".") + "; " + chosen + "."
+	}
+	return text, evidence
 }
 
 // scoreTable returns the score of every system under every setting.

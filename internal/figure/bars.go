@@ -2,12 +2,11 @@ package figure
 
 import "slices"
 
-// Bars is a chart of horizontal bars, which leave room for long names, the first
-// on top.
+// Bars is a chart of horizontal bars, the first on top, with room for long names.
 type Bars struct {
 	Title, Value string // Value labels the axis of values
 	Bars         []Bar
-	Dots         bool // in place of bars, for differences
+	Dots         bool // instead of bars, for differences
 }
 
 // Bar is the length of a bar, NaN for none, with the bounds of its interval,
@@ -15,21 +14,27 @@ type Bars struct {
 type Bar struct {
 	Name             string
 	Value, Low, High float64
-	Muted            bool // grey
+	Muted, Worse     bool // grey, and the second colour
 }
 
 func (b *Bars) chart(t theme) *chart {
 	n := len(b.Bars)
 	names := make([]tick, n)
 	c := &chart{title: label(b.Title), x: axis{label: label(b.Value)}}
+	if b.Dots {
+		c.pitch = dotsPitch
+	}
 	c.y = axis{bare: true, ticks: func(_, _ float64) []tick { return names }}
 	width := min(14, 50*millimetre/float64(n))
 	for i, bar := range b.Bars {
 		at := float64(n - 1 - i) // the axis goes up
 		names[i] = tick{at, label(bar.Name)}
 		tone := t.tone(0)
-		if bar.Muted {
+		switch {
+		case bar.Muted:
 			tone = t.muted
+		case bar.Worse:
+			tone = t.tone(1)
 		}
 		if finite(bar.Value, bar.Low, bar.High) {
 			ends := []spot{datum(bar.Low, at), datum(bar.High, at)}
@@ -49,7 +54,7 @@ func (b *Bars) chart(t theme) *chart {
 	}
 	c.add(layer{tone: t.quiet, width: hair, at: []spot{{0, -0.6}, {0, float64(n) - 0.4}}})
 	c.fit()
-	// The ends of whiskers keep off the names, and off the edge.
+	// Whiskers keep a distance from the names and from the edge.
 	margin := (c.x.high - c.x.low) / 20
 	if c.x.low < 0 {
 		c.x.low -= margin

@@ -41,7 +41,7 @@ func panels() []figure.Panel {
 		&figure.Lines{Title: "bleu, max <&>", X: "references", Y: "pearson", WholeX: true,
 			Series: []figure.Series{band("all prompts", 0.03), random, {Name: "one", Points: []figure.Point{{X: 2, Y: 0.35, Low: math.NaN(), High: math.NaN()}}}, {Name: "none"}}},
 		&figure.Bars{Title: "systems \u202e", Value: "score", Bars: []figure.Bar{
-			{"a long name of a system", 3, 2.5, 3.5, false}, {"b", -2, nan, nan, false}, {"c", nan, nan, nan, false}, {"d", 4, 3.9, 4.1, true},
+			{Name: "a long name of a system", Value: 3, Low: 2.5, High: 3.5}, {Name: "b", Value: -2, Low: nan, High: nan, Worse: true}, {Name: "c", Value: nan, Low: nan, High: nan}, {Name: "d", Value: 4, Low: 3.9, High: 4.1, Muted: true},
 		}},
 	}
 }
@@ -114,7 +114,7 @@ func TestDrawAny(t *testing.T) {
 			}
 			return s
 		}), 0, 8).Draw(t, "series")
-		bars := &figure.Bars{Title: rapid.String().Draw(t, "title"), Bars: []figure.Bar{{strings.Repeat(rapid.String().Draw(t, "name"), 40), number.Draw(t, "value"), number.Draw(t, "low"), number.Draw(t, "high"), false}}}
+		bars := &figure.Bars{Title: rapid.String().Draw(t, "title"), Bars: []figure.Bar{{Name: strings.Repeat(rapid.String().Draw(t, "name"), 40), Value: number.Draw(t, "value"), Low: number.Draw(t, "low"), High: number.Draw(t, "high")}}}
 		var b bytes.Buffer
 		if err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars); err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func TestDrawAny(t *testing.T) {
 		}
 	})
 	for _, v := range []float64{math.MaxFloat64, -math.MaxFloat64, 1e17, math.SmallestNonzeroFloat64} {
-		bar := figure.Bar{strings.Repeat("name", 100), v, v / 2, -v, false}
+		bar := figure.Bar{Name: strings.Repeat("name", 100), Value: v, Low: v / 2, High: -v}
 		line := figure.Series{Name: "line", Points: []figure.Point{{v, 0, -v, v}, {v / 2, v, v, v}}}
 		err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{Bars: []figure.Bar{bar}}, &figure.Lines{WholeX: true, Series: []figure.Series{line}})
 		if err != nil {
@@ -175,7 +175,7 @@ func TestShareY(t *testing.T) {
 	}
 }
 
-// More whole numbers than an axis has room for are round ones.
+// If whole numbers do not all fit on an axis, round ones are shown.
 func TestWholeTicks(t *testing.T) {
 	for most, want := range map[float64][]string{3: {">2<", ">3<"}, 14: {">2<", ">12<"}, 1875: {">500<", ">1000<", ">1500<"}} {
 		var b bytes.Buffer
@@ -194,7 +194,7 @@ func TestWholeTicks(t *testing.T) {
 	}
 }
 
-// Names of many lines stand apart, each within the picture, and are all there.
+// The names of many lines are all inside the picture, and do not overlap.
 func TestManyLines(t *testing.T) {
 	l := &figure.Lines{Title: "chrf", X: "references", Y: "kendall"}
 	for i := range 30 {

@@ -83,6 +83,15 @@ func (f *File) packs(w io.Writer, name string) (err error) {
 // first bytes were written, so that a reader never gets half a row.
 func Stream(w io.Writer, name string) *File { return newFile(w, name, nil, "") }
 
+// Fd is the descriptor of the output, by which a terminal is known; where there is
+// none, it is one that is never open.
+func (f *File) Fd() uintptr {
+	if w, ok := f.to.w.(interface{ Fd() uintptr }); ok {
+		return w.Fd()
+	}
+	return ^uintptr(0)
+}
+
 func newFile(w io.Writer, name string, out *os.File, final string) *File {
 	to := &named{w: w, name: name}
 	return &File{Writer: bufio.NewWriterSize(to, 1<<16), to: to, name: name, out: out, final: final}

@@ -14,8 +14,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Sentences for the segments that a person looks at, one language each: the
-// original and some rewordings, of which the outputs are made too.
+// Sentences for the segments, one language each: the original and some rewordings, which
+// serve as outputs too.
 var sentences = []struct {
 	domain, source string
 	texts          []string
@@ -283,9 +283,11 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	ranking.Systems[5].First = report.Place{}
 	return &page.Document{
 		Title: "More references for BLEU, chrF and TER",
-		Lead:  "Use max over 10 references: +0.048 BLEU, +0.031 TER; mean harms chrF by 0.041",
-		Basis: "30,000 outputs of 1,875 segments by 6 systems, judged by mqm · Kendall’s τ · perm-both with 1,000 resamples, p-values corrected by Holm over 6 differences",
-		Terms: report.Explanations(), Forests: []report.Forest{demoForest()}, Findings: []string{"BLEU: native is the same as max: equal scores in all 30,000 cells"},
+		Claim: "Use the maximum over 10 references",
+		Evidence: []string{"Against one reference, Kendall’s τ with mqm changes by +0.048 [0.042, 0.054] for BLEU (p < 0.001) and +0.028 [0.022, 0.034] for TER (p < 0.001).",
+			"30,000 outputs of 1,875 segments by 6 systems have mqm scores, and every setting scores all of them."},
+		Method: "Intervals: 95% bootstrap over segments. p-values: perm-both, corrected by Holm over 6 differences.",
+		Terms:  report.Explanations(), Forests: []report.Forest{demoForest()}, Findings: []string{"Worse than one reference: −0.041 [−0.053, −0.029] for BLEU mean (p < 0.001)."},
 		Facts: []report.Fact{{Name: "data", Value: "an invented test set, 6 systems, mqm"}, {Name: "bleu", Value: "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
 			{Name: "intervals", Value: "95%, bootstrap over segments, 1,000 samples, seed 7"}, {Name: "hostile", Value: `</script><script>window.broken = 1</script>`}},
 		Figures:  []page.Figure{demoFigure(t)},
@@ -314,23 +316,23 @@ func wideTable() *report.NamedTable {
 	return t
 }
 
-// demoForest has what gains, what harms, what another grouping turns, what is
-// not clear, and what has no interval.
+// demoForest has settings that gain, that lose, that gain only by another grouping, that
+// are unclear, and that have no interval.
 func demoForest() report.Forest {
 	effect := func(v, d, half float64, o report.Outcome) report.Effect {
-		return report.Effect{Value: report.Number(v), Difference: report.Number(d), P: "< 0.001", Outcome: o,
+		return report.Effect{Value: report.Number(v), Difference: report.Number(d), P: 0.0001, Outcome: o,
 			Range: &report.Range{Low: report.Number(d - half), High: report.Number(d + half)}}
 	}
-	f := report.Forest{Title: "Every setting against the single reference", Value: "Kendall’s τ", Unit: "difference in Kendall’s τ with mqm",
+	f := report.Forest{Title: "Every setting over 10 references, against one reference", Value: "Kendall’s τ", Unit: "difference in Kendall’s τ with mqm",
 		Views: []string{"flattened", "by segment"}, Level: 0.95, Notes: []string{"chrF: native and max are the same"}}
 	for i, metric := range []string{"BLEU", "chrF", "TER"} {
-		g := report.ForestGroup{Name: metric, Against: "the single reference 0.145 flattened, 0.221 by segment"}
+		g := report.ForestGroup{Name: metric, Against: "one reference: 0.145 flattened, 0.221 by segment"}
 		by := float64(i) / 100
 		g.Rows = []report.ForestRow{
-			{Name: "max over 10 references", Effects: []report.Effect{effect(0.193, 0.048-by, 0.006, report.Better), effect(0.25, 0.03-by, 0.012, report.Better)}},
-			{Name: "mean over 10 references", Effects: []report.Effect{effect(0.106, -0.041+by, 0.012, report.Worse), effect(0.245, 0.024, 0.01, report.Better)}},
-			{Name: "native over 10 references", Effects: []report.Effect{effect(0.15, 0.004, 0.01, report.Unclear),
-				{Value: 0.22, Difference: -0.0002, Outcome: report.Neutral}}},
+			{Name: "max", Effects: []report.Effect{effect(0.193, 0.048-by, 0.006, report.Better), effect(0.25, 0.03-by, 0.012, report.Better)}},
+			{Name: "mean", Effects: []report.Effect{effect(0.106, -0.041+by, 0.012, report.Worse), effect(0.245, 0.024, 0.01, report.Better)}},
+			{Name: "native", Effects: []report.Effect{effect(0.15, 0.004, 0.01, report.Unclear),
+				{Value: 0.22, Difference: -0.0002, P: report.None(), Outcome: report.Neutral}}},
 		}
 		f.Groups = append(f.Groups, g)
 	}
@@ -349,7 +351,7 @@ func demoFigure(t *testing.T) page.Figure {
 			line.Points = append(line.Points, figure.Point{X: float64(k), Y: y, Low: y - 0.008, High: y + 0.008})
 			data.Rows = append(data.Rows, []report.Value{report.String(metric), report.Int(k), report.Float(y), report.Interval(y-0.008, y+0.008)})
 		}
-		panels = append(panels, &figure.Lines{Title: metric, X: "variants beside the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
+		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
 	}
 	var light, dark bytes.Buffer
 	if err := figure.Draw(&light, figure.Style{}, panels...); err != nil {

@@ -38,7 +38,7 @@ func TestDemo(t *testing.T) {
 	for name, d := range map[string]*page.Document{
 		"demo.html":  demoDocument(t, demoExplorer(40)),
 		"large.html": demoDocument(t, largeExplorer(1875, 16, 11)),
-		"plain.html": {Title: "A report without segments", Lead: "Nothing was compared"},
+		"plain.html": {Title: "A report without segments", Claim: "Nothing was compared"},
 	} {
 		b := written(t, d)
 		t.Logf("%s: %d bytes", name, len(b))
@@ -57,7 +57,7 @@ func element(b []byte, begin, end string) []string {
 	return out
 }
 
-func TestPolicy(t *testing.T) {
+func TestPolicyAllowsOnlyOwnScriptAndStyle(t *testing.T) {
 	b := written(t, demoDocument(t, demoExplorer(1)))
 	scripts, styles := element(b, "<script>", "</script>"), element(b, "<style>", "</style>")
 	if len(scripts) != 1 || len(styles) != 1 {
@@ -104,9 +104,9 @@ func skeleton(b []byte) string {
 func textDocument(s string) *page.Document {
 	table := report.NamedTable{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
 	return &page.Document{
-		Title: "T" + s, Lead: "L" + s, Basis: "B" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
+		Title: "T" + s, Claim: "L" + s, Evidence: []string{"B" + s}, Method: "M" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
 		Forests: []report.Forest{{Title: s, Value: "V" + s, Unit: "U" + s, Views: []string{"v" + s}, Notes: []string{s},
-			Groups: []report.ForestGroup{{Name: s, Against: s, Rows: []report.ForestRow{{Name: s, Effects: []report.Effect{{P: s}}}}}}}},
+			Groups: []report.ForestGroup{{Name: s, Against: s, Rows: []report.ForestRow{{Name: s, Effects: []report.Effect{{P: 0.5}}}}}}}},
 		Figures: []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Findings: []string{s}, Data: &table}},
 		Tables:  []page.Table{{NamedTable: &table, Findings: []string{s}}},
 		Rankings: []page.Ranking{{Title: s, Settings: []string{s, s}, Notes: []string{s},
@@ -147,13 +147,13 @@ func FuzzMarkup(f *testing.F) {
 	})
 }
 
-func TestSameBytes(t *testing.T) {
+func TestSameDocumentGivesSameBytes(t *testing.T) {
 	if !bytes.Equal(written(t, demoDocument(t, demoExplorer(2))), written(t, demoDocument(t, demoExplorer(2)))) {
 		t.Error("the same document gives other bytes")
 	}
 }
 
-func TestStatic(t *testing.T) {
+func TestStaticPart(t *testing.T) {
 	b := string(written(t, demoDocument(t, demoExplorer(1))))
 	for _, want := range []string{
 		`<td class="number" data-key="0.18">0.180</td>`,
@@ -163,7 +163,7 @@ func TestStatic(t *testing.T) {
 		`29,958 of 30,000 cells have a score`,
 		`<source media="screen and (prefers-color-scheme: dark)" srcset="data:image/svg&#43;xml;base64,`,
 		`alt="Two line charts.`,
-		`<p class="lead" dir="auto">Use max over 10 references: &#43;0.048 BLEU`,
+		`<p class="claim" dir="auto">Use the maximum over 10 references</p>`,
 		`>−0.041</td><td class="number" data-key="-0.041">[−0.053, −0.029]</td>`,
 		`alt="Forest plot: difference in Kendall’s τ with mqm`,
 		`8 of 11 are enough: −0.001 [−0.002, 0.000] against all`,
@@ -181,7 +181,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestWriteErrors(t *testing.T) {
 	for want, d := range map[string]*page.Document{
 		"no title":                              {},
 		"more than 65535 domains or references": {Title: "x", Explorer: &page.Explorer{Segments: one(&page.Segment{References: make([]page.Reference, 1<<16)})}},
@@ -193,7 +193,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestStop(t *testing.T) {
+func TestWriteStopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := demoExplorer(50)
 	all, n := e.Segments, 0
@@ -226,8 +226,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// What every page carries beside its data stays small.
-func TestWeight(t *testing.T) {
+// A page without data stays small.
+func TestPageWithoutDataIsSmall(t *testing.T) {
 	var b bytes.Buffer
 	if err := page.Write(t.Context(), &b, &page.Document{Title: "x", Explorer: &page.Explorer{Segments: func(func(*page.Segment, error) bool) {}}}); err != nil {
 		t.Fatal(err)

@@ -12,53 +12,52 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Card is what a dataset card says beside what is counted. All texts in it,
-// and all that comes from the segments, are shown as texts: nothing in them
-// becomes YAML, Markdown or HTML.
+// Card holds what a dataset card says in addition to the counts. Its texts, and everything
+// from the segments, are shown as plain text: nothing in them becomes YAML, Markdown or HTML.
 type Card struct {
-	Name      string   // of the set; "" leaves it to be filled in
-	License   string   // a license identifier of Hugging Face; "" leaves it to be filled in
+	Name      string   // of the set; "" leaves a gap to fill in
+	License   string   // a license identifier of Hugging Face; "" leaves a gap to fill in
 	Languages []string // codes of the references' languages
-	// Prompts has the texts of prompts. Those of which the set has variants are
-	// shown.
+	// Prompts holds the texts of prompts. The card shows those for which the set has
+	// variants.
 	Prompts []Prompt
 }
 
-// Prompt is what a model was asked.
+// Prompt is a prompt that a model was asked with.
 type Prompt struct{ Name, Text string }
 
-// cardTemplate is the card. Every text of others in it goes through a function
-// that makes it harmless in its place.
+// cardTemplate is the template of the card. It passes every untrusted text through a function
+// that escapes it for its place.
 //
 //go:embed card.md.tmpl
 var cardTemplate string
 
-// shown is what the template shows.
+// shown is the data of the template.
 type shown struct {
 	Card     *Card
 	Manifest *dataset.Manifest
 	Stats    *Stats
 }
 
-// Texts is the number of references of both kinds.
+// Texts returns the number of original references and variants.
 func (s shown) Texts() int { return s.Stats.References + s.Stats.Variants }
 
-// Description is the set in a sentence.
+// Description describes the set in a sentence.
 func (s shown) Description() string {
 	return fmt.Sprintf("Generated text is scored against many references: %s segments with %s original references and %s variants of them.",
 		report.Comma(s.Stats.Segments), report.Comma(s.Stats.References), report.Comma(s.Stats.Variants))
 }
 
-// Answers is the number of answers of models.
+// Answers returns the number of models' answers.
 func (s shown) Answers() int { return s.Stats.Variants + s.Stats.Rejected }
 
-// RejectedLeftOut is the number of rejected answers that are not in the files.
+// RejectedLeftOut returns the number of rejected answers that are not in the files.
 func (s shown) RejectedLeftOut() int { return s.Stats.Rejected - s.Manifest.Rejected }
 
-// Name is that of the set, as signatures state it.
+// Name returns the name of the set as signatures state it.
 func (s shown) Name() string { return refract.SetName(s.Manifest.Set) }
 
-// Loaded is the file that Hugging Face's datasets loads; "" where it loads none.
+// Loaded returns the file that Hugging Face's datasets library loads; "" if it loads none.
 func (s shown) Loaded() string {
 	if f := s.Manifest.Role(dataset.RoleSegments); len(f) == 1 {
 		return f[0].Path
@@ -66,8 +65,7 @@ func (s shown) Loaded() string {
 	return ""
 }
 
-// Columns are the files of references, as sacreBLEU takes them; "" where the
-// format is another one.
+// Columns returns the files of references as arguments for sacreBLEU; "" for other formats.
 func (s shown) Columns() string {
 	refs := s.Manifest.Role(dataset.RoleReference)
 	switch n := len(refs); {
@@ -80,8 +78,8 @@ func (s shown) Columns() string {
 	}
 }
 
-// Counted is a table of what was counted by the columns; "" without a row.
-// absent stands for what is not known.
+// Counted returns a table of counts by the given columns; "" if it has no row. absent is shown
+// for unknown values.
 func (s shown) Counted(absent string, columns ...string) (string, error) {
 	all := s.Stats.counts[columns[0]].descending()
 	if len(all) == 0 {
@@ -103,8 +101,8 @@ func (s shown) Counted(absent string, columns ...string) (string, error) {
 	return report.MarkdownTable(t)
 }
 
-// Prompts are the prompts of which the set has answers, without their text where
-// it is not known.
+// Prompts returns the prompts for which the set has answers, without their text if it is
+// unknown.
 func (s shown) Prompts() []Prompt {
 	var out []Prompt
 	for _, c := range s.Stats.counts["prompt"].descending() {
@@ -120,7 +118,7 @@ func (s shown) Prompts() []Prompt {
 	return out
 }
 
-// Findings are those of the Stats, with names that are harmless in Markdown.
+// Findings returns the findings of the Stats, with names escaped for Markdown.
 func (s shown) Findings() []Finding {
 	out := s.Stats.Findings()
 	for i := range out {
@@ -129,7 +127,7 @@ func (s shown) Findings() []Finding {
 	return out
 }
 
-// Diversity is how different the variants of a segment are, on average.
+// Diversity returns how different the variants of a segment are on average.
 func (s shown) Diversity() (string, error) {
 	t := &report.NamedTable{Columns: []report.Column{{Name: "measure"}, {Name: "mean"}, {Name: "segments"}}}
 	for _, m := range s.Stats.diversity.Means {

@@ -66,7 +66,7 @@ func cardOf(t interface{ Fatal(...any) }, parent string, set memory, c publish.C
 	return string(b)
 }
 
-// Whatever the names are, the YAML says them, and no other key.
+// The YAML contains any names correctly, and they add no key.
 func TestCardYAML(t *testing.T) {
 	parent := t.TempDir()
 	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"---", "a: b", "- x", "\"", "'", "null", "~", "1e3", "yes", "{", "[", "#c", "&a", "*a", "!!str", "a\n---\nb: c", "%", "@", "`", "|", ">", " x ", "\u2028", "\\"}))
@@ -104,7 +104,7 @@ func TestCardYAML(t *testing.T) {
 	})
 }
 
-// What models, servers and datasets say stays text.
+// Texts of models, servers and datasets stay plain text.
 func TestCardEscapes(t *testing.T) {
 	const bad = "<script>x</script>\n# Title\n| a |\n```\n[l](http://x)\x1b[2J\u202e"
 	set := sample()
@@ -149,7 +149,7 @@ func TestCardEscapes(t *testing.T) {
 	}
 }
 
-// Names beyond counting are counted together.
+// Beyond a limit, further names are counted together.
 func TestManyNames(t *testing.T) {
 	var set memory
 	for i := range 3000 {

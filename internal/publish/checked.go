@@ -9,20 +9,20 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// Checked adds up what a judge of meaning said in an expansion. The zero value is ready
+// Checked sums up the verdicts of a judge of meaning in an expansion. The zero value is ready
 // for use.
 type Checked struct {
 	models         []string
 	flagged, human Share
-	planted        Share // and caught
+	planted        Share // planted changes, and how many were caught
 	kinds          []string
 	byKind         map[string]Share
-	unseen         int // variants that it was not asked about
+	unseen         int // variants that the judge was not asked about
 	unjudged       int // texts on which it gave no verdict
-	accepted, kept int // answers that it let pass, and variants of their segments that are here
+	accepted, kept int // answers that it let pass, and variants of their segments in this set
 }
 
-// Add counts what was said of a segment.
+// Add adds the verdicts on a segment.
 func (c *Checked) Add(s *refract.Segment) {
 	d := s.Judged
 	if d == nil {
@@ -55,16 +55,16 @@ func (c *Checked) Add(s *refract.Segment) {
 	}
 }
 
-// Any reports whether a judge looked at any answer.
+// Any reports whether a judge was asked about any answer.
 func (c *Checked) Any() bool { return c.flagged.N+c.unjudged > 0 }
 
-// interval is such as "46 of 50 planted changes (81–98 %)".
+// interval formats a share with its interval, such as "46 of 50 planted changes (81–98 %)".
 func (s Share) interval(what string) string {
 	low, high := ClopperPearson(s.K, s.N)
 	return fmt.Sprintf("%d of %s (%s–%s %%)", s.K, english.Thousands(s.N, what), percent(low), percent(high))
 }
 
-// percent has a decimal where it would be 0 or 100 without being that.
+// percent formats a share. It adds a decimal if the rounded number would wrongly be 0 or 100.
 func percent(share float64) string {
 	whole := fmt.Sprintf("%.0f", 100*share)
 	if share > 0 && whole == "0" || share < 1 && whole == "100" {
@@ -73,7 +73,7 @@ func percent(share float64) string {
 	return whole
 }
 
-// String is a sentence, such as "meaning checked by j: caught 46 of 50 planted changes
+// String returns a sentence such as "meaning checked by j: caught 46 of 50 planted changes
 // (81–98 %): name 9 of 10, …; flagged 2 of 50 human references (0–14 %); estimated changed
 // among accepted: 1.1 % (0–4 %)".
 func (c *Checked) String() string {

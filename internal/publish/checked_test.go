@@ -34,7 +34,7 @@ func TestChecked(t *testing.T) {
 			t.Errorf("%+v:\n%s\nwant\n%s", c.judged, got, c.want)
 		}
 	}
-	// A selection has fewer variants, and a judge may say nothing.
+	// A selection has fewer variants, and a judge may give no verdict.
 	some := &publish.Checked{}
 	some.Add(&refract.Segment{Variants: make([]refract.Variant, 4), Judged: &refract.Judged{Model: "j", Asked: 10, Unjudged: 2}})
 	if got := some.String(); !strings.HasSuffix(got, "; this is of the 10 answers that it let pass, of which 4 are here; without a verdict: 2 texts") {
@@ -45,7 +45,7 @@ func TestChecked(t *testing.T) {
 	if got := mute.String(); got != "meaning not known: j gave no verdict on an answer; without a verdict: 12 texts" {
 		t.Error(got)
 	}
-	// What no judge has seen is said, and two judges measure nothing together.
+	// Variants that no judge has seen are mentioned; two judges cannot be measured together.
 	checked := &publish.Checked{}
 	checked.Add(&refract.Segment{Variants: make([]refract.Variant, 3), Judged: &refract.Judged{Model: "j", Asked: 2, Flagged: 1}})
 	checked.Add(&refract.Segment{Variants: make([]refract.Variant, 4)})

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ClopperPearson is the interval of 95 % about the share of k of n.
+// ClopperPearson returns the Clopper-Pearson 95 % interval of the share k/n, between 0 and 1.
 func ClopperPearson(k, n int) (low, high float64) {
-	// upTo is the probability of at most k of n, where the share is p.
+	// upTo returns the probability of at most k of n if the share is p.
 	upTo := func(k int, p float64) (sum float64) {
 		all, _ := math.Lgamma(float64(n + 1))
 		for i := range k + 1 {
@@ -18,7 +18,7 @@ func ClopperPearson(k, n int) (low, high float64) {
 		}
 		return sum
 	}
-	// solve finds where a falling function is 0.
+	// solve finds the zero of a falling function.
 	solve := func(f func(float64) float64) float64 {
 		low, high := 0.0, 1.0
 		for range 50 {
@@ -40,19 +40,19 @@ func ClopperPearson(k, n int) (low, high float64) {
 	return low, high
 }
 
-// Share is k of n.
+// Share is a share of K out of N.
 type Share struct{ K, N int }
 
-// Of is the share, between 0 and 1.
+// Of returns K/N, between 0 and 1.
 func (s Share) Of() float64 { return float64(s.K) / float64(s.N) }
 
-// draw draws from what is believed of the share after it was seen, with a beta prior.
+// draw draws from the posterior distribution of the share with a beta prior.
 func (s Share) draw(rng *rand.Rand, a, b float64) float64 {
 	x, y := gamma(rng, float64(s.K)+a), gamma(rng, float64(s.N-s.K)+b)
 	return x / (x + y)
 }
 
-// gamma draws from the gamma distribution, by Marsaglia and Tsang (2000).
+// gamma draws from the gamma distribution by the method of Marsaglia and Tsang (2000).
 func gamma(rng *rand.Rand, shape float64) float64 {
 	if shape < 1 {
 		return gamma(rng, shape+1) * math.Pow(rng.Float64(), 1/shape)
@@ -67,27 +67,28 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 	}
 }
 
-// Estimate is the share of answers whose meaning was changed among those that a judge did
-// not flag, with its interval of 95 %.
+// Estimate is the share of answers with a changed meaning among those that a judge did not
+// flag, with its 95 % interval.
 type Estimate struct {
 	Share, Low, High float64
-	// Chance says that the judge was not shown to be better than chance, so that there is
-	// no estimate.
+	// Chance says that there is no estimate because the judge was not shown to be better
+	// than chance.
 	Chance bool
 }
 
-// estimateDraws are the draws of an interval.
+// estimateDraws is the number of draws for an interval.
 const estimateDraws = 1000
 
-// EstimateChanged is the estimate, by Rogan and Gladen (1978), of a judge that caught some
-// of the planted changes, and flagged some known good texts and some answers. Without good
-// texts it is as if the judge flagged none of them: High is then an upper bound. The
-// interval is that of draws from what is believed of the three shares. With Jeffreys' prior
-// (0.5 and 0.5) for all three its upper end was too low for a judge that flags no good text;
-// simulation showed that these two priors, a little less sure of the judge, cover 95 %.
+// EstimateChanged estimates the share by the method of Rogan and Gladen (1978), from the
+// planted changes that a judge caught, the known good texts that it flagged, and the answers
+// that it flagged. Without good texts it assumes that the judge would flag none of them; High is
+// then an upper bound. The interval comes from draws from the posterior distributions of the
+// three shares. With Jeffreys' prior (0.5 and 0.5) for all three, the upper end was too low for a
+// judge that flags no good text; in simulations these two priors, which trust the judge a little
+// less, cover 95 %.
 func EstimateChanged(caught, good, flagged Share) Estimate {
 	estimate := func(sens, wrong, flagged float64) float64 {
-		changed := min(1, max(0, (flagged-wrong)/(sens-wrong))) // of all answers
+		changed := min(1, max(0, (flagged-wrong)/(sens-wrong))) // share of all answers
 		return min(1, changed*(1-sens)/(1-flagged))
 	}
 	rng := rand.New(rand.NewPCG(uint64(caught.K)<<32+uint64(caught.N), uint64(good.K)<<32+uint64(flagged.K)))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The values are those of R's binom.test.
+// The expected values come from R's binom.test.
 func TestClopperPearson(t *testing.T) {
 	for _, c := range []struct {
 		k, n      int
@@ -19,8 +19,8 @@ func TestClopperPearson(t *testing.T) {
 	}
 }
 
-// A scripted judge of known error rates is run a thousand times; the interval has the
-// truth in 93 to 97 % of them.
+// A scripted judge with known error rates is run a thousand times; the interval contains the
+// true share in 93 to 97 % of the runs.
 func TestEstimateCovers(t *testing.T) {
 	for _, c := range []struct {
 		sens, wrong, changed float64

@@ -13,12 +13,12 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// folder is a folder in the making.
+// folder is a folder that gets its name when it is complete.
 type folder struct {
 	*files.Folder
 	final  string
 	files  []*file
-	failed bool // a write has failed: the fault is not a segment's
+	failed bool // a write failed, so the error is not about a segment
 }
 
 func newFolder(dir string) (*folder, error) {
@@ -30,8 +30,7 @@ func newFolder(dir string) (*folder, error) {
 	return &folder{Folder: f, final: dir}, err
 }
 
-// file is a file of the folder, of which the size and the hash are taken on
-// the way.
+// file is a file of the folder; its size and hash are computed while it is written.
 type file struct {
 	*bufio.Writer
 	folder *folder
@@ -56,7 +55,7 @@ func (d *folder) create(path, role string) (*file, error) {
 	return out, nil
 }
 
-// hashed is what a file's buffer writes to.
+// hashed is the writer below a file's buffer.
 type hashed file
 
 func (h *hashed) Write(p []byte) (int, error) {
@@ -74,7 +73,7 @@ func (d *folder) fail(path string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w", pathIn(d.final, path), bare(err))
 }
 
-// close ends all files and returns what they are.
+// close closes all files and returns their descriptions.
 func (d *folder) close() ([]dataset.File, error) {
 	var out []dataset.File
 	for _, f := range d.files {
@@ -91,7 +90,7 @@ func (d *folder) close() ([]dataset.File, error) {
 	return out, nil
 }
 
-// write adds a file that is not listed.
+// write adds a file that the manifest does not list.
 func (d *folder) write(path string, b []byte) error {
 	if err := os.WriteFile(pathIn(d.Path(), path), b, 0o666); err != nil {
 		return d.fail(path, err)
@@ -99,7 +98,7 @@ func (d *folder) write(path string, b []byte) error {
 	return nil
 }
 
-// discard removes a folder that was not placed.
+// discard removes a folder that did not get its name.
 func (d *folder) discard() {
 	for _, f := range d.files {
 		if f.f != nil {

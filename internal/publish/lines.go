@@ -13,16 +13,15 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// columns writes aligned text files: a line a segment, and a file for each
-// reference.
+// columns writes aligned text files: one line per segment, and one file per reference.
 type columns struct {
 	folder  *folder
 	path    func(i int) string
-	sources *file // nil where none are written
+	sources *file // nil if there are no sources
 	files   []*file
-	// hold says why a reader would not find a text as it is, or nil.
+	// hold returns an error if a reader would not get a text back unchanged.
 	hold func(t refract.Text, first bool) error
-	// missing is the line of a missing text; "" where there is none.
+	// missing is the line for a missing text; "" if the format has none.
 	missing string
 	n       int
 }
@@ -55,7 +54,7 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 	return nil
 }
 
-// finish has nothing to add.
+// finish adds nothing.
 func (c *columns) finish(*dataset.Manifest) error { return nil }
 
 const useWhole = "but jsonl and parquet any"
@@ -76,7 +75,7 @@ func (c *columns) line(f *file, t refract.Text, what string) error {
 
 var errNotUTF8 = errors.New("is not UTF-8")
 
-// oneLine tells whether a text can stand on a line of its own.
+// oneLine returns an error if a text cannot be a line.
 func oneLine(t refract.Text, first bool) error {
 	switch {
 	case !utf8.ValidString(t.Value):
@@ -91,7 +90,7 @@ func oneLine(t refract.Text, first bool) error {
 
 const trimming = "which readers of this format remove; publish as jsonl or parquet, or remove it from all texts first"
 
-// holdText is for the files that sacreBLEU reads.
+// holdText is the hold of files for sacreBLEU.
 func holdText(t refract.Text, first bool) error {
 	if !t.Valid {
 		return errors.New("is missing, which a text file cannot hold; publish as jsonl, parquet or mtme")
@@ -115,8 +114,7 @@ func holdMTME(t refract.Text, first bool) error {
 	return oneLine(t, first)
 }
 
-// textFiles are ref.0, ref.1 and so on, and src where the segments have
-// sources.
+// textFiles writes ref.0, ref.1 and so on, and src if the segments have sources.
 type textFiles struct {
 	columns
 }
@@ -134,7 +132,7 @@ func (e *textFiles) add(s *refract.Segment) error {
 	return e.columns.add(s.Source, s.AllReferences(nil))
 }
 
-// open decides with the first segment whether there are sources.
+// open opens the files; the first segment decides whether there are sources.
 func (c *columns) open(s *refract.Segment) error {
 	switch {
 	case c.n == 0 && s.NumReferences() == 0:
@@ -149,8 +147,8 @@ func (c *columns) open(s *refract.Segment) error {
 	return nil
 }
 
-// mtmeFiles are the references, sources and documents of a language pair in
-// the layout of mt-metrics-eval.
+// mtmeFiles writes the references, sources and documents of a language pair in the
+// layout of mt-metrics-eval.
 type mtmeFiles struct {
 	columns
 	lp        string
@@ -164,8 +162,8 @@ func newMTME(d *folder, lp string) exporter {
 	return e
 }
 
-// ReferenceName names a column of the format mtme: refA to refZ, then refZAA
-// to refZZZ, so that the order of the names is that of the references.
+// ReferenceName returns the name of a column of the format mtme: refA to refZ, then refZAA
+// to refZZZ, so that sorting the names gives the order of the references.
 func ReferenceName(i int) string {
 	if i < 26 {
 		return "ref" + string(rune('A'+i))
@@ -213,8 +211,8 @@ func isField(s string) bool {
 	return text.Trim(s) == s && !strings.ContainsAny(s, "\t\n\r") && !strings.HasPrefix(s, "\ufeff")
 }
 
-// divRefFiles are the originals as text files, and the variants as Div-Ref
-// releases them.
+// divRefFiles writes the originals as text files, and the variants in the form of
+// Div-Ref's releases.
 type divRefFiles struct {
 	columns
 	lists   *file

@@ -10,29 +10,29 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// LeastKept is the share of a model's variants that are to keep the meaning.
+// LeastKept is the share of a model's variants that should keep the meaning.
 const LeastKept = 0.8
 
-// Finding tells how many variants of a model keep the meaning of their references, by
-// what people decided about a random sample, the variants with an Audit. They count
-// once people have decided on all of it: what they look at first is no random choice.
+// Finding tells how many variants of a model keep the meaning of their references, according to
+// people's decisions on a random sample, the variants with an Audit. It is measured only once
+// people have decided on the whole sample, because what they look at first is not random.
 type Finding struct {
-	Model    string // that wrote them
-	Variants int    // that are accepted
-	// Drawn are the sample, rejected ones since then included; Decided those of them
-	// that people decided about, and Kept those that they accepted.
+	Model    string // that wrote the variants
+	Variants int    // accepted variants
+	// Drawn is the size of the sample, including variants rejected since; Decided counts
+	// those that people decided on, and Kept those that they accepted.
 	Drawn, Decided, Kept int
-	InSet                int // variants of Drawn that the set has
-	Aside                int // variants of Drawn that a selection left out
+	InSet                int // variants of the sample in the set
+	Aside                int // variants of the sample that a selection left out
 }
 
-// Measured reports whether people decided on all that was drawn.
+// Measured reports whether people decided on the whole sample.
 func (f *Finding) Measured() bool { return f.Drawn > 0 && f.Decided == f.Drawn }
 
-// Share is that of the sample that keeps the meaning, between 0 and 1.
+// Share returns the share of the sample that keeps the meaning, between 0 and 1.
 func (f *Finding) Share() float64 { return float64(f.Kept) / float64(f.Drawn) }
 
-// Interval is Wilson's of 95 % about the share.
+// Interval returns Wilson's 95 % interval of the share, between 0 and 1.
 func (f *Finding) Interval() (low, high float64) {
 	const z = 1.959963984540054
 	p, n := f.Share(), float64(f.Drawn)
@@ -40,7 +40,8 @@ func (f *Finding) Interval() (low, high float64) {
 	return max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
 }
 
-// String is such as "meaning kept, by eye: 11 % [7, 17] (n = 156, judged by people)".
+// String returns a description such as "meaning kept, by eye: 11 % [7, 17] (n = 156, judged by
+// people)".
 func (f *Finding) String() string {
 	switch {
 	case f.Drawn == 0:
@@ -56,7 +57,7 @@ func (f *Finding) String() string {
 	return fmt.Sprintf("meaning kept, by eye: %.0f %% [%.0f, %.0f] (n = %d, %s)", 100*f.Share(), 100*low, 100*high, f.Drawn, who)
 }
 
-// Advice says in plain words what the finding calls for.
+// Advice says what to do about the finding.
 func (f *Finding) Advice() string {
 	if !f.Measured() {
 		return "'refract review' shows variants to people, whose decisions measure it"
@@ -72,10 +73,10 @@ func (f *Finding) Advice() string {
 	return "enough of them to publish the set"
 }
 
-// Tally counts the samples in segments. The zero value is ready for use.
+// Tally computes findings from segments. The zero value is ready for use.
 type Tally struct{ models []Finding }
 
-// Add counts the variants of a segment, and what was rejected.
+// Add counts the variants and rejected answers of a segment.
 func (t *Tally) Add(s *refract.Segment) {
 	for i := range s.Variants {
 		t.add(&s.Variants[i]).Variants++
@@ -112,6 +113,6 @@ func (t *Tally) add(v *refract.Variant) *Finding {
 	return f
 }
 
-// Findings returns what is known of each model that has a variant or had one
-// drawn, in the order of appearance.
+// Findings returns a finding for each model that has a variant, in the set or in the sample,
+// in order of appearance.
 func (t *Tally) Findings() []Finding { return slices.Clone(t.models) }

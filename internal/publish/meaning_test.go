@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/internal/publish"
 )
 
-// The figures are those of SciPy 1.17.1: binomtest(k, n).proportion_ci(method="wilson").
+// The expected values come from SciPy 1.17.1: binomtest(k, n).proportion_ci(method="wilson").
 func TestInterval(t *testing.T) {
 	for _, c := range []struct {
 		k, n      int
@@ -30,8 +30,8 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// variants is a segment with variants as words: what was drawn, and what people
-// decided, separated by a colon; a ! in front means that they are rejected now.
+// variants returns a segment with variants described by words: the audit and people's decision,
+// separated by a colon; a leading ! means that the variant is now rejected.
 func variants(words ...string) *refract.Segment {
 	s := &refract.Segment{}
 	for _, w := range words {

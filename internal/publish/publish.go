@@ -16,7 +16,7 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Options say how a set is published.
+// Options configure how a set is published.
 type Options struct {
 	Format string // one of dataset.Formats
 	// LanguagePair names the files of the format mtme, such as "en-de".
@@ -24,13 +24,13 @@ type Options struct {
 	Card         Card
 }
 
-// Result says what was published.
+// Result describes what was published.
 type Result struct {
 	Manifest dataset.Manifest
 	Stats    *Stats
 }
 
-// Table shows in a row what the folder dir has.
+// Table shows the contents of the folder dir in a row.
 func (r *Result) Table(dir string) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{{Name: "folder"}, {Name: "format"}}}
 	for _, name := range []string{"segments", "references", "variants", "rejected", "missing", "empty", "repeated", "files", "bytes"} {
@@ -48,11 +48,11 @@ func (r *Result) Table(dir string) *report.NamedTable {
 // exporter writes the files of one format.
 type exporter interface {
 	add(*refract.Segment) error
-	// finish writes what is left and completes the manifest but for its files.
+	// finish writes what is buffered, and completes the manifest except for its files.
 	finish(*dataset.Manifest) error
 }
 
-// FormatError says that a segment cannot be held by a format.
+// FormatError says that a format cannot hold a segment.
 type FormatError struct {
 	ID     string
 	Pos    refract.Position
@@ -72,13 +72,13 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// OptionError says that options do not go together: a fault of the command
-// line, and not of a file.
+// OptionError says that options are wrong or do not go together: an error of the command
+// line, not of a file.
 type OptionError struct{ message string }
 
 func (e *OptionError) Error() string { return e.message }
 
-// Check finds faults of the options before any work.
+// Check returns an error if the options are wrong, before any work.
 func (o *Options) Check() error {
 	switch {
 	case !slices.Contains(dataset.Formats(), o.Format):
@@ -95,9 +95,9 @@ func (o *Options) Check() error {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
 
-// Publish writes ds to the folder dir, which must not exist or be empty. It
-// appears under its name only when it is whole. The same segments and options
-// give the same bytes.
+// Publish writes ds to the folder dir, which must not exist or must be empty. The folder
+// appears under its name only when it is complete. The same segments and options give the
+// same bytes.
 func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func newExporter(f *folder, o Options) (exporter, error) {
 		out, err := f.create("references.jsonl", dataset.RoleSegments)
 		return &whole{encode: dataset.NewEncoder(out).Encode, close: func() error { return nil }}, err
 	case dataset.FormatParquet:
-		// Hugging Face knows a split by this name.
+		// Hugging Face recognises the split "test" by this name.
 		out, err := f.create("data/test-00000-of-00001.parquet", dataset.RoleSegments)
 		e := dataset.NewParquetEncoder(out)
 		return &whole{encode: e.Encode, close: e.Close}, err
@@ -185,7 +185,7 @@ func newExporter(f *folder, o Options) (exporter, error) {
 	}
 }
 
-// whole writes segments with all that is known of them, to one file.
+// whole writes segments with everything that is known about them to one file.
 type whole struct {
 	encode   func(*refract.Segment) error
 	close    func() error
@@ -202,7 +202,7 @@ func (w *whole) finish(m *dataset.Manifest) error {
 	return w.close()
 }
 
-// bare is the cause of a file system's error, without the path.
+// bare returns the cause of a file system's error without the path.
 func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -21,7 +21,7 @@ import (
 	"github.com/refract-eval/refract/internal/publish"
 )
 
-// memory is segments at hand, of which every pass gives copies.
+// memory is a dataset in memory that yields copies of its segments.
 type memory []*refract.Segment
 
 func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
@@ -59,7 +59,7 @@ func collect(ds refract.Dataset, err error) ([]*refract.Segment, error) {
 	return out, nil
 }
 
-// readers reads a published folder in all ways that there are.
+// readers returns all ways to read a published folder.
 func readers(dir string, m *dataset.Manifest) map[string]func() ([]*refract.Segment, error) {
 	path := func(role string) (out []string) {
 		for _, f := range m.Role(role) {
@@ -96,10 +96,10 @@ func readers(dir string, m *dataset.Manifest) map[string]func() ([]*refract.Segm
 	return out
 }
 
-// shape is what a format can hold.
+// shape describes what a format can hold.
 type shape struct {
 	missing, ragged, hostile, whole bool
-	firstOnly                       bool // variants are of the first reference, any number
+	firstOnly                       bool // only variants of the first reference, any number
 }
 
 var shapes = map[string]shape{
@@ -194,8 +194,8 @@ func drawSet(t *rapid.T, sh shape) memory {
 	return out
 }
 
-// What is read back is the same set, and for the formats that hold all, the
-// same segments.
+// Reading a folder back gives the same set, and the same segments for formats that hold
+// everything.
 func TestRoundTrip(t *testing.T) {
 	for _, format := range dataset.Formats() {
 		t.Run(format, func(t *testing.T) {
@@ -237,8 +237,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Many references and many segments: several pages and row groups, and more
-// names of references than letters.
+// Many references and segments: several pages and row groups, and more names of references
+// than letters.
 func TestWideAndLong(t *testing.T) {
 	var wide, long memory
 	for i := range 3 {
@@ -340,7 +340,7 @@ func options(format string) publish.Options {
 	return o
 }
 
-// sample is a small set with all that a card tells.
+// sample returns a small set with everything that a card shows.
 func sample() memory {
 	text := refract.NewText
 	day := time.Date(2024, 2, 29, 13, 0, 0, 0, time.UTC)
@@ -358,7 +358,7 @@ func sample() memory {
 	}
 }
 
-// What a format cannot hold is an error that names the segment and what to do.
+// A segment that a format cannot hold is an error that names the segment and what to do.
 func TestFormatErrors(t *testing.T) {
 	text := refract.NewText
 	one := func(ts ...refract.Text) *refract.Segment { return &refract.Segment{ID: "one", References: ts} }
@@ -462,7 +462,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A folder that is not what was published is refused.
+// A folder that differs from what was published is refused.
 func TestDamage(t *testing.T) {
 	for _, format := range dataset.Formats() {
 		dir := filepath.Join(t.TempDir(), "set")
@@ -538,7 +538,7 @@ func TestManifestErrors(t *testing.T) {
 	}
 }
 
-// A set says how many of its variants keep the meaning.
+// A set states how many of its variants keep the meaning.
 func TestMeaningKept(t *testing.T) {
 	set := sample()
 	set[0].Variants[0].Audit, set[0].Variants[0].Review = refract.AuditSampled, refract.ReviewAccept

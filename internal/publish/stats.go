@@ -17,23 +17,24 @@ import (
 	"github.com/refract-eval/refract/internal/measure"
 )
 
-// Stats counts what is in a set.
+// Stats counts the contents of a set.
 type Stats struct {
 	Segments, References, Variants, Rejected int
 	// Missing and Empty count texts of references and variants.
 	Missing, Empty int
-	// Repeated counts references and variants whose text is that of one before
-	// it in the segment.
+	// Repeated counts references and variants with the same text as an earlier one in
+	// the segment.
 	Repeated int
-	// MinReferences and MaxReferences are of a segment, with its variants.
+	// MinReferences and MaxReferences are the fewest and most references of a segment,
+	// including variants.
 	MinReferences, MaxReferences   int
 	PromptTokens, CompletionTokens int
-	First, Last                    time.Time // when answers arrived; zero where unknown
+	First, Last                    time.Time // when answers arrived; zero if unknown
 	Hypotheses, Judgements         int       // that were left out
 
 	kept      Tally
-	Checked   Checked               // what a judge of meaning said
-	diversity *measure.Diversity    // nil where it is not measured
+	Checked   Checked               // verdicts of a judge of meaning
+	diversity *measure.Diversity    // nil if it is not measured
 	counts    map[string]*keyCounts // by what is counted
 	seen      map[string]bool
 }
@@ -46,14 +47,14 @@ func newStats() *Stats {
 	return s
 }
 
-// keyCount is how often something was in variants, and in rejected ones.
+// keyCount counts how often something occurs in variants, and in rejected ones.
 type keyCount struct {
 	key            string
 	kept, rejected int
 }
 
-// keyCounts are the counts of keys in order of appearance. Keys are untrusted and
-// may be many: those after the first thousand are counted together.
+// keyCounts holds the counts of keys in order of appearance. Keys are untrusted and may be
+// many, so those after the first thousand are counted together.
 type keyCounts struct {
 	list  []keyCount
 	index map[string]int
@@ -84,7 +85,7 @@ func (c *keyCounts) add(key string, rejected bool) {
 	}
 }
 
-// descending returns the counts, the highest first, equal ones by key.
+// descending returns the counts, the highest first, and equal counts by key.
 func (c *keyCounts) descending() []keyCount {
 	out := slices.Clone(c.list)
 	slices.SortStableFunc(out, func(a, b keyCount) int {
@@ -93,13 +94,13 @@ func (c *keyCounts) descending() []keyCount {
 	return out
 }
 
-// leaveOut takes from a segment what is not published, and counts it.
+// leaveOut removes from a segment what is not published, and counts it.
 func (s *Stats) leaveOut(seg *refract.Segment) {
 	s.Hypotheses += len(seg.Hypotheses)
 	s.Judgements += len(seg.Judgements)
 	s.Checked.Add(seg)
 	seg.Hypotheses, seg.Judgements, seg.Judged = nil, nil, nil
-	seg.Language = "" // the card says it
+	seg.Language = "" // the card states it
 }
 
 func (s *Stats) add(seg *refract.Segment) {
@@ -138,7 +139,7 @@ func (s *Stats) measure(seg *refract.Segment) {
 	s.diversity.Add(texts)
 }
 
-// Findings say of each model how many of its variants keep the meaning.
+// Findings returns, for each model, how many of its variants keep the meaning.
 func (s *Stats) Findings() []Finding { return s.kept.Findings() }
 
 func (s *Stats) meaningKept() (out []dataset.MeaningKept) {
@@ -170,7 +171,7 @@ func (s *Stats) text(t refract.Text) {
 	s.seen[t.Value] = true
 }
 
-// keySeparator parts the names of a model, in the order of a table's columns.
+// keySeparator separates the parts of a key, which are in the order of a table's columns.
 const keySeparator = "\x00"
 
 func (s *Stats) variant(v *refract.Variant, rejected bool) {
@@ -204,7 +205,7 @@ func (s *Stats) variant(v *refract.Variant, rejected bool) {
 	}
 }
 
-// Count reads a dataset to its end, and counts what is in it.
+// Count counts the contents of a dataset.
 func Count(ctx context.Context, ds refract.Dataset) (*Stats, error) {
 	stats := newStats()
 	for s, err := range ds.Segments(ctx) {
@@ -217,8 +218,8 @@ func Count(ctx context.Context, ds refract.Dataset) (*Stats, error) {
 	return stats, ctx.Err()
 }
 
-// Verify reads a published folder to its end, and compares it with its
-// manifest. An error says what differs.
+// Verify reads a whole published folder and compares it with its manifest. The error says
+// what differs.
 func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*Result, error) {
 	m, err := dataset.ReadManifest(dir)
 	if err != nil {
@@ -254,7 +255,7 @@ func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*Resul
 	return &Result{*m, s}, tellStrangers(dir, m, warn)
 }
 
-// tellStrangers warns of files that are none of the set.
+// tellStrangers warns of files that do not belong to the set.
 func tellStrangers(dir string, m *dataset.Manifest, warn func(dataset.Warning)) error {
 	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path == "README.md" || path == "eval.yaml" || path == dataset.ManifestName ||

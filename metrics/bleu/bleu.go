@@ -122,6 +122,7 @@ func New(o Options) (*Metric, error) {
 		Direction:       metrics.HigherIsBetter,
 		Lower:           0,
 		Upper:           upper,
+		Keep:            metrics.KeepUnneeded,
 	}
 	return m, nil
 }

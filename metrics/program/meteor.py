@@ -3,10 +3,9 @@
 
     refract score --ref ref.txt --hyp a=a.txt -m 'exec:processes=1 python3 meteor.py'
 
-It runs meteor-1.5.jar, which the PyPI package pycocoevalcap has, on Java, and needs
-2 GB of memory for each process. The numbers are those of METEOR's -norm; with --ptb,
-which tokenizes as image captioning does, those of pycocoevalcap. Several references
-are METEOR's own business (native).
+It runs meteor-1.5.jar, which the PyPI package pycocoevalcap has, on Java, and needs 2 GB of memory for each
+process. The numbers equal METEOR's with -norm; with --ptb, which tokenizes as in image captioning, they equal
+pycocoevalcap's. METEOR handles several references itself (native).
 """
 
 import argparse
@@ -16,7 +15,7 @@ import subprocess
 
 import refract_metric
 
-# What pycocoevalcap takes out of tokenized text.
+# What pycocoevalcap removes from tokenized text.
 PUNCTUATION = {"''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"}
 
 
@@ -50,7 +49,7 @@ class Meteor:
             return None
         self.ask("EVAL", statistics)
         score = float(self.answer())
-        self.answer()  # that of all segments of the call, of which there is one
+        self.answer()  # the total over the call's segments, of which there is one
         return score
 
 
@@ -60,7 +59,7 @@ def line(text):
 
 
 def ptb(jar, texts):
-    """The texts as pycocoevalcap has them before METEOR."""
+    """The texts as pycocoevalcap gives them to METEOR."""
     done = subprocess.run(
         ["java", "-cp", jar, "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"],
         input="\n".join(" ".join(t.split()) for t in texts) + "\n", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8", check=True)
@@ -72,7 +71,7 @@ def ptb(jar, texts):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--jar", help="meteor-1.5.jar (default: that of pycocoevalcap)")
+    parser.add_argument("--jar", help="meteor-1.5.jar (default: pycocoevalcap's)")
     parser.add_argument("--ptb", action="store_true", help="tokenize as pycocoevalcap does")
     args = parser.parse_args()
     meteor = Meteor(args.jar or os.path.join(folder(), "meteor", "meteor-1.5.jar"))

@@ -8,12 +8,12 @@
 
     refract_metric.run("shared-words", shared, signature={"rules": "1"}, lower=0, upper=1)
 
-Save it as my_metric.py beside this file, and call
+Save it as my_metric.py next to this file, and call
 
     refract score --ref ref.txt --hyp a=a.txt -m 'exec:python3 my_metric.py'
 
-A score that is None, or not finite, counts as missing, never as 0. What is printed
-goes to standard error: standard output belongs to the protocol.
+A score that is None, or not finite, counts as missing, never as 0. Anything printed goes to standard error:
+standard output belongs to the protocol.
 """
 
 import ctypes
@@ -28,21 +28,17 @@ import traceback
 
 def run(name, pair=None, *, native=None, segments=None, needs=("reference",), signature=None,
         direction="higher", lower=None, upper=None, batch=None):
-    """Answers requests until their end. One of pair and segments is given.
+    """Answers requests until their input ends. Give either pair or segments.
 
-    pair(source, hypothesis, reference) gives a score; reference is None where the
-    metric needs none, and source where it needs none.
-    native(source, hypothesis, references) gives one against all references at once;
-    it is left out where the metric has no such rule.
-    segments(all, native) scores many at once, in place of both: all is a list of
-    {"source": …, "hypotheses": […], "references": […]}, and the result has a list for
-    each, of hypotheses × references scores row by row, or of one for each hypothesis
-    where native is true (pass native=True to offer that).
+    pair(source, hypothesis, reference) gives a score; reference is None if the metric needs none, and so is
+    source. native(source, hypothesis, references) gives one against all references at once; omit it if the
+    metric has no such rule. segments(all, native) scores many at once and replaces both: all is a list of
+    {"source": …, "hypotheses": […], "references": […]}, and the result has a list for each: hypotheses ×
+    references scores row by row, or one score a hypothesis if native is true (pass native=True to offer that).
 
-    needs names what is read beside the hypothesis: "source", "reference". signature
-    has, as strings, all that changes the numbers: the rules, the model, the options.
-    Scores are stored by it, and are not where it is empty. batch is the number of
-    segments of a request.
+    needs lists what is read besides the hypothesis: "source", "reference". signature has, as strings, all that
+    changes the numbers: the rules, the model, the options. Scores are stored under it; without it they are not
+    stored. batch is the number of segments in a request.
     """
     out = _claim_stdout()
 
@@ -63,7 +59,7 @@ def run(name, pair=None, *, native=None, segments=None, needs=("reference",), si
             else:
                 scores = [_score(s, pair, native if request["native"] else None) for s in request["segments"]]
             scores = [[_finite(v) for v in row] for row in scores]
-        except Exception as error:  # the program says so, and is ready for the next request
+        except Exception as error:  # reported; the program goes on with the next request
             traceback.print_exc()
             write({"id": request["id"], "error": f"{type(error).__name__}: {error}"})
         else:
@@ -82,14 +78,14 @@ def _finite(value):
 
 
 def _claim_stdout():
-    """Keeps standard output, and has all else that is printed go to standard error."""
+    """Keeps standard output for answers, and sends everything printed to standard error."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return out
 
 
 def start(command, **options):
-    """Starts a program, as subprocess.Popen does, that dies with this one (on Linux)."""
+    """Starts a program like subprocess.Popen; it dies with this one (on Linux)."""
     if sys.platform != "linux":
         return subprocess.Popen(command, **options)
     libc, parent = ctypes.CDLL(None), os.getpid()

@@ -1,10 +1,9 @@
-"""BLEU by any tokenizer of sacreBLEU, such as those by MeCab, as a metric of Refract.
+"""BLEU with any tokenizer of sacreBLEU, such as MeCab's, as a metric for Refract.
 
     pip install 'sacrebleu[ja,ko]==2.6.0'
     refract score data.jsonl -m 'exec:python3 sacrebleu_metric.py ja-mecab'
 
-Scores are those of sentences, with the effective order; that of a system is their
-mean.
+Scores are sentence scores, with the effective order; a system's score is their mean.
 """
 
 import sys

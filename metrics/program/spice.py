@@ -3,11 +3,10 @@
 
     refract score --ref ref.txt --hyp a=a.txt -m 'exec:processes=1 timeout=1h python3 spice.py --jars DIR'
 
-It runs spice-1.0.jar, which the PyPI package pycocoevalcap has, on Java, and needs
-4 GB of memory. DIR has what else it takes: Stanford CoreNLP 3.6.0 with its models, and
-for Java 15 and later Nashorn; benchmarks/peers/spice_pom.xml names them. Models are loaded
-for each request, hence the long batches. Several references are SPICE's own business
-(native).
+It runs spice-1.0.jar, which the PyPI package pycocoevalcap has, on Java, and needs 4 GB of memory. DIR has its
+dependencies: Stanford CoreNLP 3.6.0 with its models, and Nashorn for Java 15 and later;
+benchmarks/peers/spice_pom.xml lists them. Models are loaded for each request, hence the long batches. SPICE
+handles several references itself (native).
 """
 
 import argparse

@@ -18,13 +18,13 @@ from model_server import ModelServer
 import refract_eval
 
 DATA = Path(os.environ.get("REFRACT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")).absolute()
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored in a job in the background
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in a background job
 FAKE = Path(__file__).with_name("fake_serve.py")
 
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a server with faults in the program's place."""
+    """Replace the program by a server with faults."""
     monkeypatch.setenv("REFRACT_PROGRAM", str(FAKE))
 
 
@@ -43,7 +43,7 @@ def sample(program: str, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
-    """Want that a test leaves no child, thread or descriptor behind."""
+    """Check that a test leaves no child process, thread or descriptor."""
     if not sys.platform.startswith("linux"):
         yield
         return
@@ -73,7 +73,7 @@ def open_now() -> int:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModelServer]:
-    """Serve a model at $OPENAI_BASE_URL, in a folder of its own."""
+    """Serve a model at $OPENAI_BASE_URL, in its own folder."""
     monkeypatch.chdir(tmp_path)
     with ModelServer() as served:
         monkeypatch.setenv("OPENAI_BASE_URL", served.url)
@@ -88,7 +88,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModelSer
 
 @dataclass(frozen=True)
 class Task:
-    """Outputs with references, and what `refract score` gives for them."""
+    """Outputs with references, and `refract score`'s results for them."""
 
     hypotheses: list[str]
     references: list[list[str | None]]
@@ -101,7 +101,7 @@ SETTINGS = (("chrf", "max"), ("bleu", "native"))
 
 @pytest.fixture(scope="session", params=["ragged", "wmt22"])
 def task(request: pytest.FixtureRequest, program: str, tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """Return a small set with ragged references, and 300 segments of WMT22's zh-en with eleven."""
+    """Return a small set with ragged references, and 300 segments of WMT22 zh-en with eleven references."""
     folder = tmp_path_factory.mktemp("task")
     if request.param == "ragged":
         hypotheses = ["the cat sat on the mat", "it rains here", "a dog ran home", "four"]
@@ -128,7 +128,7 @@ def task(request: pytest.FixtureRequest, program: str, tmp_path_factory: pytest.
 def commands_scores(
     program: str, folder: Path, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]
 ) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], list[float]]]:
-    """Return what `refract score` gives by SETTINGS, of the corpus and of segments."""
+    """Return `refract score`'s results with SETTINGS, for the corpus and for segments."""
     rows = [
         {"id": str(i), "references": r, "hypotheses": {"a": h}}
         for i, (h, r) in enumerate(zip(hypotheses, references, strict=True))

@@ -31,7 +31,7 @@ for line in sys.stdin:
         if fault == "garbage":
             print("not JSON", flush=True)
             continue
-        if fault == "close":  # its output, and live on
+        if fault == "close":  # its output, but keep running
             sys.stdout.flush()
             os.close(1)
             time.sleep(600)

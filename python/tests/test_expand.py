@@ -1,4 +1,4 @@
-"""Expanding against the real program and a server of ours."""
+"""Expanding with the real program and our test server."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], bool]:
         started.append(Run(*arguments))
         return started[-1]
 
-    monkeypatch.setattr(sys.modules["refract_eval.expand"], "Run", run)  # its name is the function's too
+    monkeypatch.setattr(sys.modules["refract_eval.expand"], "Run", run)  # the function has the same name
     return lambda what: any(what in line for line in started[-1].messages)
 
 

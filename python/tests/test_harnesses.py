@@ -1,4 +1,4 @@
-"""Adapters in the packages that they are for, where these are installed: equal to the command's scores."""
+"""Adapters in their packages, if these are installed: scores equal the command's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     yield
-    gc.collect()  # here what inspect_ai leaves open is no error, as it is in the next test
+    gc.collect()  # what inspect_ai leaves open is not an error here, but would be in the next test
 
 
 def lm_eval_run(hypotheses: list[str], references: list[list[str | None]]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def inspect_ai_run(hypotheses: list[str], references: list[list[str | None]], **
         asked.append(int(messages[-1].text))
         said = hypotheses[asked[-1]] + " again" * (asked.count(asked[-1]) - 1)
         made = ModelOutput.from_content("mockllm/model", said)
-        made.usage = ModelUsage()  # else it counts tokens by a file of its own on the net
+        made.usage = ModelUsage()  # else it downloads a file to count tokens
         return made
 
     samples = [

@@ -1,4 +1,4 @@
-"""Rewards, called as TRL and verl call them: equal to the command's scores; neither package is needed."""
+"""Rewards, called as TRL and verl call them, equal the command's scores; neither package is needed."""
 
 from __future__ import annotations
 

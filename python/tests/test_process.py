@@ -1,4 +1,4 @@
-"""The process and its client, against a server with faults."""
+"""The process and its client, with a server that has faults."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_forked_child_does_not_keep_the_process_alive() -> None:
     os.close(write)
     os.close(read)
     os.waitpid(child, 0)
-    assert session._process._popen.returncode == 0  # and not killed after the grace that it has
+    assert session._process._popen.returncode == 0  # not killed after its grace period
 
 
 def test_the_process_ends_with_the_scorer_and_with_python() -> None:

@@ -1,4 +1,4 @@
-"""Scores against the real program: equal to `refract score`, to the last digit."""
+"""Scores from the real program: equal to `refract score`, to the last digit."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_access() -> None:
     assert repr(scores).splitlines()[0].split() == ["system"]
     assert repr(scores).splitlines()[1].split() == ["bleu", "max", "100.00"]
     both = refract_eval.score({"a": ["x"], "b": ["y"]}, ["x"], "chrf")
-    with pytest.raises(ValueError, match=r"not one system alone: .systems\['a'\], .systems\['b'\]"):
+    with pytest.raises(ValueError, match=r"exactly one system: .systems\['a'\], .systems\['b'\]"):
         _ = both.score
 
 

@@ -65,13 +65,13 @@ def test_published_folders(tmp_path: Path, sample: Path) -> None:
     ("line", "message"),
     [
         ("{", r"set.jsonl:2: Expecting"),
-        ("[]", r"set.jsonl:2: an object is wanted, not list"),
+        ("[]", r"set.jsonl:2: want an object, not list"),
         ('{"id":"2","refs":[]}', "unknown field 'refs'"),
         ('{"id":"2","id":"3"}', "the key 'id' is repeated"),
-        ('{"id":"1"}', "the id '1' stands in line 1 too"),
+        ('{"id":"1"}', "the id '1' is also in line 1"),
         ('{"references":["a"]}', "there is no id"),
-        ('{"id":"2","references":"a"}', "references is a str, where a list is wanted"),
-        ('{"id":"2","variants":["a"]}', r"variants\[0\] is a str, where an object is wanted"),
+        ('{"id":"2","references":"a"}', "references is a str, not a list"),
+        ('{"id":"2","variants":["a"]}', r"variants\[0\] is a str, not an object"),
     ],
 )
 def test_bad_lines(line: str, message: str, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_datasets_keep_judgements(tmp_path: Path) -> None:
         Segment("2", [""], hypotheses={"x": "", "y": "k"}),
     ]
     assert from_datasets(to_datasets(judged)) == judged
-    with pytest.raises(TypeError, match=r"row 0: human has 'mqm', where a structure with name"):
+    with pytest.raises(TypeError, match=r"row 0: human has 'mqm', not a structure with name"):
         from_datasets([{"references": ["a"], "human": {"mqm": {"x": 1.0}}}])
 
 
@@ -150,16 +150,16 @@ def test_datasets_in_parquet(tmp_path: Path) -> None:
 
 
 def test_wrong_segments_and_files(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match=r"references is a str, where a list is wanted: \['abc'\]"):
+    with pytest.raises(TypeError, match=r"references is a str, not a list; give \['abc'\]"):
         Segment("1", "abc")
-    with pytest.raises(TypeError, match="id is a int, where a text is wanted: 1"):
+    with pytest.raises(TypeError, match="id is a int, not a text: 1"):
         Segment(1)  # type: ignore[arg-type]
     for name in ("c.csv", "c.txt.gz", "c.parquet"):
         with pytest.raises(ValueError, match=f"{name}: JSON Lines are written"):
             write(SET, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "latin.jsonl").write_bytes(b'{"id":"1"}\n{"id":"\xe9"}\n')
-    with pytest.raises(ValueError, match=r"latin\.jsonl:2: no UTF-8, at byte 8 of the line"):
+    with pytest.raises(ValueError, match=r"latin\.jsonl:2: not UTF-8 at byte 8 of the line"):
         read(tmp_path / "latin.jsonl")
     (tmp_path / "mark.jsonl").write_bytes(b'\xef\xbb\xbf{"id":"1"}\n')
     assert read(tmp_path / "mark.jsonl") == [Segment("1")]

@@ -1,4 +1,4 @@
-"""What is taken as hypotheses and references, and what is refused."""
+"""What is accepted as hypotheses and references, and what is refused."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ def test_tables() -> None:
     with pytest.raises(TypeError, match=r"references\[0\]\[1\] is a int"):
         read(HYPOTHESES, pd.DataFrame({"r": ["x", "y"], "n": [1, 2]}))
     for refused in (frame, frame[["hyp"]], {"a": frame[["hyp"]]}):
-        with pytest.raises(TypeError, match=r"is a table, where a column is wanted: hypotheses.*=df\['column'\]"):
+        with pytest.raises(TypeError, match=r"is a table; give a column: hypotheses.*=df\['column'\]"):
             read(refused, ["x", "y"])
-    with pytest.raises(TypeError, match="is a table, where a column is wanted"):
+    with pytest.raises(TypeError, match="is a table; give a column"):
         read(HYPOTHESES, [frame, frame])
 
 
 @pytest.mark.parametrize(
     ("hypotheses", "references", "message"),
     [
-        ("the cat", [["the cat"]], "hypotheses is a str, where a list is wanted: 'the cat'"),
-        (["a"], "the cat", "references is a str, where a list is wanted"),
-        (["a"], {"x": ["y"]}, "references is a dict, where a list is wanted"),
-        (["a"], {"x"}, "references is a set, where a list is wanted"),
+        ("the cat", [["the cat"]], "hypotheses is a str, not a list: 'the cat'"),
+        (["a"], "the cat", "references is a str, not a list"),
+        (["a"], {"x": ["y"]}, "references is a dict, not a list"),
+        (["a"], {"x"}, "references is a set, not a list"),
         (["a", 7], [["x"], ["y"]], r"hypotheses\[1\] is a int, not a text: 7"),
         (["a", "b"], [["x"], ["y", b"z"]], r"references\[1\]\[1\] is a bytes, not a text"),
         (["a", "b"], [["x"], ["y", ["z"]]], r"references\[1\]\[1\] is a list, not a text"),
@@ -139,7 +139,7 @@ def test_squares_in_other_scripts() -> None:
 
 
 def test_garbage_is_no_evidence() -> None:
-    # What a model in training writes is like no reference; references are like each other.
+    # A model in training writes texts unlike any reference; references are similar to each other.
     draw = random.Random(1)
     words = ["the", "of", "a", "in", "and", "to", "is", "for", "on", "cat", "dog", "train", "moon", "house"]
 

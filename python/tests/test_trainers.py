@@ -1,4 +1,4 @@
-"""Adapters in packages that need torch, where these are installed (benchmarks/peers/adapters_torch.sh)."""
+"""Adapters in packages that need torch, if these are installed (benchmarks/peers/adapters_torch.sh)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHRF = ("chrf", "max")
 
 @pytest.fixture
 def tokenizer() -> Any:
-    """Return a tokenizer of bytes, which gives every text back."""
+    """Return a byte tokenizer, which restores every text."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -65,7 +65,7 @@ def test_a_step_of_trl(program: str, task: Task, tokenizer: Any, tmp_path: Path)
     trainer = trl.GRPOTrainer(
         model, reward, args=arguments, train_dataset=datasets.Dataset.from_dict(rows), processing_class=tokenizer
     )
-    with torch.enable_grad():  # which lighteval turns off when it is imported
+    with torch.enable_grad():  # importing lighteval turns it off
         trainer.train()
     for completions, references, rewards in calls:
         _, want = commands_scores(program, tmp_path, completions, references)
@@ -138,7 +138,7 @@ def test_mbrs(task: Task) -> None:
     theirs = MetricChrF(MetricChrF.Config(num_workers=1))
     texts = task.hypotheses[:24]
     matrix, want = metric.pairwise_scores(texts, texts), theirs.pairwise_scores(texts, texts)
-    assert (matrix - want).abs().max() < 1e-4  # theirs is of single precision
+    assert (matrix - want).abs().max() < 1e-4  # mbrs has single precision
     found, best = (DecoderMBR(DecoderMBR.Config(), m).decode(texts, texts) for m in (metric, theirs))
     assert found.idx == best.idx
     width = max(len(r) for r in task.references)
@@ -167,7 +167,7 @@ TASKS_TABLE = [LightevalTaskConfig(
 
 def test_a_pipeline_of_lighteval(task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("lighteval")
-    # Its table of tasks has one that is fetched from the net when it is imported.
+    # Importing its table of tasks downloads one of them.
     monkeypatch.setitem(
         sys.modules,
         "lighteval.tasks.tasks.tiny_benchmarks",

@@ -1,4 +1,4 @@
-"""Makes data/pairs.jsonl of PASCAL-50S's two MATLAB files. Needs scipy."""
+"""Makes data/pairs.jsonl from PASCAL-50S's two MATLAB files. Needs scipy."""
 
 import json
 

@@ -26,11 +26,12 @@ func (e *env) aggregateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "aggregate MATRIX",
 		Short: "Aggregate a stored matrix, without scoring again",
-		Long: `Aggregate the cells that 'refract score --per cell -o MATRIX' stored, in JSON
-Lines or Parquet. The score of a system is the mean over segments: a matrix
-has no corpus scores, which only 'refract score' makes.`,
-		Example: `  refract aggregate matrix.parquet -a single,max,mean,softmax:t=5
-  refract aggregate matrix.jsonl -a best:k=3 --per segment -f jsonl`,
+		Long: `Aggregate the cells that 'refract score --per cell' stored, without scoring again.
+
+The score of a system is the mean over segments: only 'refract score' makes
+corpus scores.`,
+		Example: `  refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet
+  refract aggregate matrix.parquet -a single,max,mean,best:k=3`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), e, args[0]) },
 	}

@@ -34,30 +34,16 @@ func (e *env) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DATASET | FOLDER]",
 		Short: "Clean and check the expanded references of a dataset",
-		Long: `Clean and check the variants of a dataset, and count what each check catches.
+		Long: `Clean the variants of a dataset, count what each check catches, and show how much
+the accepted ones differ; or verify a FOLDER that 'refract publish' wrote.
+
 An answer counts for the first check that catches it, in the order of the table.
-Below stands how different the accepted variants of a segment are.
-
-blocked is a text that the server withheld, cut one without its end or a thought
-without an answer, empty no text, garbled markup or loops; copy and duplicate are
-of a reference and of an answer, unclear is talk about the task, or likely a reply,
-and unlike has few words of the reference.
-
-The checks do not know what a text means. What may have changed raises an alarm:
-a negation, a name or a unit that is lost or new, may instead of must, some
-instead of all, a clause that was dropped or added, a question that became a
-statement. --embeddings adds one where the vectors of the two texts are far apart.
-
-The language check goes by each reference, so that a dataset may mix languages.
--o writes the dataset as JSON Lines: accepted variants, cleaned, under "variants",
-the others under "rejected", each with its verdict, its raw text and its alarms.
-
-A FOLDER that 'refract publish' wrote is compared with its manifest, to the end;
-with -o, and as published:FOLDER, it is a dataset as others are.`,
-		Example: `  refract check mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified
-  refract check jsonl:expanded.jsonl --language en-de -o checked.jsonl
-  refract check jsonl:expanded.jsonl --decisions decisions.jsonl -o reviewed.jsonl
-  refract check wmt22-enriched`,
+The checks do not know what a text means: what may have changed, such as a
+negation, a name or a unit, raises an alarm and rejects nothing. -o writes accepted
+variants under "variants", and the others under "rejected" with their verdict,
+raw text and alarms. docs/explanation/checks.md explains each check.`,
+		Example: `  refract check jsonl:expanded.jsonl -o checked.jsonl
+  refract check published`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && k.result.path == "" {
@@ -89,7 +75,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	}
 	ds, err := k.dataset(e, args, k.result.path != "")
 	if err == nil {
-		k.learn(ctx, ds)
+		k.learn(ctx, e, ds)
 		ds, err = k.decided(ds)
 	}
 	if err != nil {
@@ -152,7 +138,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	return k.table.show(e, found.Table())
 }
 
-// leastCosine is that of vectors below which two texts are far apart.
+// leastCosine is the cosine of two vectors below which their texts are far apart.
 const leastCosine = 0.7
 
 // alarmFar raises an alarm about variants whose vectors are far from their references'.

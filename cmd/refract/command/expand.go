@@ -46,32 +46,15 @@ func (x *expandFlags) command(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expand [DATASET]",
 		Short: "Expand references with a language model",
-		Long: `A model rewrites every reference, once for each prompt. The output is the
-dataset as JSON Lines, in the order of the input, with the answers as variants
-of their reference.
+		Long: `A language model rewrites every reference, once for each prompt.
 
-Answers are cleaned and checked (--checks; see 'refract check'). A rejected
-answer is asked for again, up to --resample times; each that --max-tokens cut,
-with twice the room first. --complete N then asks for further samples where a
-segment has fewer than N; exit code 1 says that some still have, or, without it,
-that no answer has a text. The output keeps all answers: accepted ones under
-"variants", the others with their verdict under "rejected".
-
---judge asks a model, which may be the same one, what the accepted answers
-changed of the meaning: of all answers to a reference at once. --plant N shows it
-N answers too that rules have changed, which are never written, and says how many
-it found, and from that how many accepted answers changed the meaning. A DATASET that was
-expanded before is asked only for what it lacks. --batch sends the calls through
-the server's Batch API, and lists open batches in a file beside the cache, from
-which the same command goes on.
-
-The prompts translation, summary, caption and data do not show the reference:
-they ask for another reference of the source.`,
-		Example: `  export OPENAI_API_KEY=…
-  refract expand --source src.txt --ref ref.txt --model gpt-4o-mini -o expanded.jsonl
-  refract expand jsonl:data.jsonl --model gpt-4o-mini --prices prices.yaml --dry-run
-  refract expand jsonl:data.jsonl --model gpt-4o-mini --prices prices.yaml --max-cost 25 -o expanded.jsonl
-  refract expand mtme:data/wmt22/zh-en --model my-model --base-url http://a:8000/v1 --base-url http://b:8000/v1 --concurrency 128 --endpoint completions -o expanded.jsonl`,
+Answers are cleaned and checked ('refract check'). A rejected answer is asked
+for again, and one that --max-tokens cut gets twice the room. The output keeps
+all answers: accepted ones under "variants", the others with their verdict under
+"rejected". A DATASET that was expanded before is asked only for what it lacks.
+The exit code is 1 where --complete N was not reached or no answer has a text.`,
+		Example: `  refract expand jsonl:sample.jsonl --model gpt-4o-mini --dry-run
+  refract expand jsonl:sample.jsonl --model gpt-4o-mini -o expanded.jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args) },
 	}
@@ -84,11 +67,11 @@ they ask for another reference of the source.`,
 	f.StringVar(&c.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	f.StringVar((*string)(&c.Endpoint), "endpoint", string(llm.Chat), "chat, or completions for models without a chat template")
 	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
-	f.StringVar(&x.form, "form", string(diversify.FormAuto), "how answers are asked for: json, text (the paper's way), or auto, which takes stored ones of both and asks for json where the server gives it")
+	f.StringVar(&x.form, "form", string(diversify.FormAuto), "form of answers: json, text (as in the paper), or auto: stored ones of both, and json where the server gives it")
 	oneOf(cmd, "form", string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON))
 	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
 	grouped(cmd, modelFlags, "model", "batch")
-	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, translation, file:FILE, … ('refract prompts' lists them)")
+	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, file:FILE, … ('refract prompts' lists them)")
 	complete(cmd, "prompts", diversify.PromptWords()...)
 	f.IntVar(&c.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	parsedFlag(cmd, &x.temperature, "temperature", strconv.Itoa(diversify.PaperTemperature), parameterUpTo(2), "sampling temperature `T`; none does not send one")
@@ -97,30 +80,31 @@ they ask for another reference of the source.`,
 	f.IntVar(&c.MaxTokens, "max-tokens", diversify.DefaultMaxTokens, "longest answer")
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
-	f.IntVar(&c.Complete, "complete", 0, "go on until every segment has `N` accepted variants; 0 asks each prompt for --samples")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that tells whether answers mean what their references do, of all to a reference at once")
+	f.IntVar(&c.Complete, "complete", 0, "ask until every segment has `N` accepted variants")
+	f.StringVar(&x.judge, "judge", "", "`MODEL` that judges whether variants mean what their reference does")
 	atLeast(cmd, 1, "samples", "max-tokens")
-	f.IntVar(&x.plant, "plant", defaultPlant, "in how many segments --judge is shown a changed answer too, which measures it; 0 for none")
+	f.IntVar(&x.plant, "plant", defaultPlant, "segments in which --judge also gets a changed answer, which measures it")
 	atLeast(cmd, 0, "resample", "complete", "plant")
-	grouped(cmd, taskFlags, "prompts", "complete", "judge", "plant")
+	grouped(cmd, taskFlags, "prompts", "complete", "judge")
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd, "make no call")
+	grouped(cmd, budgetFlags, "prices", "max-cost")
 	x.checkFlags.register(cmd)
 	x.shardFlag.register(cmd)
 	return cmd
 }
 
-// plan makes the configuration of a run, without store and client, or says which
-// flags do not go together.
+// plan makes the configuration of a run, without store and client, and refuses flags
+// that exclude each other.
 func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err error) {
 	cfg = x.config
 	switch {
 	case cfg.Model == "":
 		return cfg, usagef("--model is missing: name the model to ask")
 	case x.offline && x.batch:
-		return cfg, usagef("--offline makes no call, and --batch is a way to make them: leave one out")
+		return cfg, usagef("--offline makes no call, but --batch does: leave one out")
 	case x.formatGiven && !x.dryRun:
-		return cfg, usagef("--format is that of --dry-run; the dataset is always JSON Lines")
+		return cfg, usagef("--format is for --dry-run; the dataset is always JSON Lines")
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
@@ -155,12 +139,12 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	}
 	if x.judge != "" {
 		if cfg.Check == nil {
-			return cfg, usagef("--judge comes after the checks: leave out --checks none")
+			return cfg, usagef("--judge needs the checks: leave out --checks none")
 		}
 		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint}
 		cfg.Plant = x.plant
 	} else if x.given("plant") {
-		return cfg, usagef("--plant measures a judge of meaning: name one with --judge")
+		return cfg, usagef("--plant measures the judge of meaning: name it with --judge")
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate
@@ -181,7 +165,7 @@ func parameterUpTo(most float64) func(string) (*float64, error) {
 	}
 }
 
-// readPrompts reads --prompts, with the language that some ask for.
+// readPrompts reads --prompts, with the language that some need.
 func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 	prompts, err := diversify.ParsePrompts(x.prompts)
 	if err != nil {
@@ -201,7 +185,7 @@ func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 	return prompts, nil
 }
 
-// models are those that are asked.
+// models are all models that are asked.
 func (x *expandFlags) models() []string {
 	if x.judge == "" || x.judge == x.config.Model {
 		return []string{x.config.Model}

@@ -28,21 +28,17 @@ func (e *env) experimentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "experiment FILE.yaml",
 		Short: "Compare references, metrics and aggregators as a file describes",
-		Long: `Run an experiment: datasets × sets of references × metrics × aggregators ×
-statistics, with intervals, tests, curves, what each prompt is worth, the ranking
-of systems, and verdicts in plain language.
+		Long: `Compare datasets × sets of references × metrics × aggregators × statistics as a
+file describes.
 
-Every metric scores every reference once. The folder FILE.cells beside the file
-keeps scores and statistics by the hash of what they are made of: a second run
-computes only what changed. Paths in the file start from its folder.
+Every metric scores every reference once: the folder FILE.cells next to the file
+keeps scores and statistics, and a second run computes only what changed.
 
-The result is a document in Markdown, or all of its numbers with -f json or
--o FILE.json. --table writes one of its tables:
+The result is a document in Markdown, or all of its numbers with -f json.
+--table writes one of its tables:
 ` + strings.Join(experiment.TableNames(), ", ") + `.`,
-		Example: `  refract experiment wmt22.yaml
-  refract experiment wmt22.yaml -o report.md --plot figures
-  refract experiment wmt22.yaml -o results.json
-  refract experiment wmt22.yaml --table differences -f csv`,
+		Example: `  refract experiment experiment.yaml -o results.md --plot figures
+  refract experiment experiment.yaml --table differences -f csv`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), e, args[0]) },
 	}
@@ -89,7 +85,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	})
 }
 
-// tableAsks says what fills a table that most experiments leave empty.
+// tableAsks says what fills a table that is empty in most experiments.
 var tableAsks = map[string]string{
 	"tasks": "tasks in the file", "curve": "curves in the file", "prompts": "analyses: [prompts] in the file",
 	"worth": "analyses: [worth] in the file", "ranking": "analyses: [ranking] in the file",

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -19,8 +20,8 @@ const (
 	essentialNote = "essential"
 )
 
-// groupFlags puts the flags of a set that have no section yet into one, and names
-// those that help shows at once. The others are shown where all are asked for.
+// groupFlags puts the flags of a set that have no section yet into one, and marks those
+// that --help shows; --help all shows all.
 func groupFlags(flags *pflag.FlagSet, section string, essential ...string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[sectionNote] == nil {
@@ -39,7 +40,7 @@ func mark(f *pflag.Flag, note string, values ...string) {
 	f.Annotations[note] = append([]string{}, values...)
 }
 
-// sectionOf is where help shows a flag, "" where nothing was said.
+// sectionOf is the section of a flag in help, "" if it has none.
 func sectionOf(f *pflag.Flag) string {
 	if in := f.Annotations[sectionNote]; in != nil {
 		return in[0]
@@ -47,68 +48,43 @@ func sectionOf(f *pflag.Flag) string {
 	return ""
 }
 
-// isEssential reports whether help shows a flag at once. A flag in no section
-// is one of a few.
+// isEssential reports whether --help shows a flag: a marked one, or one without a
+// section.
 func isEssential(f *pflag.Flag) bool {
 	return f.Annotations[sectionNote] == nil || f.Annotations[essentialNote] != nil
 }
 
-// helpOf is the help of a command, with all of its flags or the essential ones.
+// helpOf is the help of a command: one sentence, two examples and the essential flags,
+// or everything.
 func (e *env) helpOf(cmd *cobra.Command, all bool) string {
 	return helpPage(cmd, e.helpWidth(), all)
 }
 
 func helpPage(cmd *cobra.Command, width int, all bool) string {
-	about := reflow(cmp.Or(cmd.Long, cmd.Short), width) + "\n"
+	about := cmp.Or(cmd.Long, cmd.Short+".")
 	if cmd.IsAdditionalHelpTopicCommand() {
-		return about
+		return reflow(about, width) + "\n"
+	}
+	if !all {
+		about, _, _ = strings.Cut(about, "\n\n")
 	}
 	var b strings.Builder
-	b.WriteString(about)
-	parts, left := helpParts(cmd, width, all)
-	for _, part := range parts {
-		b.WriteString("\n" + part.head + ":\n" + part.body)
-	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n%s: %s --help all\n", english.Count(left, "more flag"), cmd.CommandPath())
-	}
-	if topics := topicsOf(cmd); len(topics) > 0 {
-		b.WriteString("\n" + reflow("See also: refract help "+strings.Join(topics, ", refract help "), width) + "\n")
-	}
-	return b.String()
-}
-
-// part is some lines of a page under a head.
-type part struct{ head, body string }
-
-// helpParts are what follows the description of a command, and the number of flags
-// that they leave out.
-func helpParts(cmd *cobra.Command, width int, all bool) (parts []part, left int) {
-	parts = append(parts, part{"Usage", "  " + cmd.UseLine() + "\n"})
-	if cmd.Example != "" {
-		parts = append(parts, part{"Examples", examples(cmd.Example, width) + "\n"})
-	}
-	add := func(head string, lines [][2]string) {
-		if len(lines) > 0 {
-			parts = append(parts, part{head, definitions(lines, width)})
+	b.WriteString(reflow(about, width) + "\n")
+	add := func(head, body string) {
+		if body != "" {
+			b.WriteString("\n" + head + ":\n" + body)
 		}
 	}
-	commands := func(group string, topics bool) (lines [][2]string) {
-		for _, sub := range cmd.Commands() {
-			if sub.GroupID == group && sub.IsAdditionalHelpTopicCommand() == topics {
-				lines = append(lines, [2]string{sub.Name(), sub.Short})
-			}
-		}
-		return lines
+	if cmd.HasParent() {
+		add("Usage", "  "+cmd.UseLine()+"\n")
 	}
-	for _, group := range cmd.Groups() {
-		add(group.Title, commands(group.ID, false))
+	add("Examples", examples(cmd.Example, width)+"\n")
+	for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands"}) {
+		add(group.Title, definitions(commandLines(cmd, group.ID, false), width))
 	}
-	add("Commands", commands("", false))
-	add("Topics, shown by "+cmd.Name()+" help TOPIC", commands("", true))
+	left := 0
 	for _, section := range sections {
-		shown := pflag.NewFlagSet("", pflag.ContinueOnError)
-		shown.SortFlags = false
+		var lines [][2]string
 		visit(cmd, func(f *pflag.Flag) {
 			in := cmp.Or(sectionOf(f), taskFlags)
 			if f.Name == "help" || f.Name == "version" {
@@ -116,17 +92,58 @@ func helpParts(cmd *cobra.Command, width int, all bool) (parts []part, left int)
 			}
 			switch {
 			case in != section || f.Hidden:
-			case all || isEssential(f):
-				shown.AddFlag(f)
+			case all || isEssential(f) && in != commonFlags:
+				lines = append(lines, flagLine(f))
 			default:
 				left++
 			}
 		})
-		if body := shown.FlagUsagesWrapped(width); body != "" {
-			parts = append(parts, part{section, body})
+		add(section, definitions(lines, width))
+	}
+	var more []string
+	if !cmd.HasParent() {
+		var topics []string
+		for _, topic := range commandLines(cmd, "", true) {
+			topics = append(topics, topic[0])
+		}
+		more = append(more, "Topics: "+strings.Join(topics, ", "), "refract help COMMAND or TOPIC shows more; all flags: refract --help all")
+	} else if left > 0 {
+		more = append(more, fmt.Sprintf("%s: %s --help all", english.Count(left, "more flag"), cmd.CommandPath()))
+	}
+	if topics := topicsOf(cmd); len(topics) > 0 {
+		more = append(more, "See also (refract help): "+strings.Join(topics, ", "))
+	}
+	if len(more) > 0 {
+		b.WriteString("\n" + strings.Join(more, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// commandLines are the subcommands in a group, or the topics, with their descriptions.
+func commandLines(cmd *cobra.Command, group string, topics bool) (lines [][2]string) {
+	for _, sub := range cmd.Commands() {
+		if sub.GroupID == group && sub.IsAdditionalHelpTopicCommand() == topics && sub.Name() != "help" {
+			lines = append(lines, [2]string{sub.Name(), sub.Short})
 		}
 	}
-	return parts, left
+	return lines
+}
+
+// flagLine is a flag with the name of its value, and its description.
+func flagLine(f *pflag.Flag) [2]string {
+	value, usage := pflag.UnquoteUsage(f)
+	name := "    --" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", --" + f.Name
+	}
+	name = strings.TrimRight(name+" "+value, " ")
+	if f.NoOptDefVal != "" && value != "" {
+		name += "[=" + f.NoOptDefVal + "]"
+	}
+	if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue) {
+		usage += " (default " + f.DefValue + ")"
+	}
+	return [2]string{name, usage}
 }
 
 // examples continues command lines that are longer than a width, with a
@@ -144,8 +161,8 @@ func examples(lines string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// visit goes through the flags of a command in the order in which they were
-// registered, those of the root last.
+// visit calls do for the flags of a command in the order of registration, the flags of
+// the root last.
 func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
 	cmd.InitDefaultHelpFlag()
 	root := cmd.Root().PersistentFlags()
@@ -159,7 +176,7 @@ func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
 	root.VisitAll(do)
 }
 
-// definitions lists names with what they mean, in two columns.
+// definitions lists names with their descriptions in two columns.
 func definitions(lines [][2]string, width int) string {
 	const most = 26 // columns for names; a longer one has a line of its own
 	indent := 0

@@ -23,21 +23,10 @@ func (e *env) metricsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "metrics [NAME[:OPTION=VALUE,…]]",
 		Short: "List metrics and judges, or show one",
-		Long: `List all metrics with what they need and where they run, or the options of one,
-which -m takes as NAME:OPTION=VALUE,OPTION=VALUE. --wide adds bounds, who
-published a metric, and its licence. Formats for programs also list every option
-and the aggregators.
-
-Judges are metrics whose scores a language model states: -m NAME, or
--m judge-file:FILE for one of your own. Of a judge, this command shows the
-definition, which judge-file:FILE reads; -f lists the options. With options, or only
-a colon, it shows what is sent, with words instead of a segment's texts.`,
+		Long: `List all metrics and judges with what they need and where they run, or show the
+options of a metric, the definition of a judge, or, with options, what it sends.`,
 		Example: `  refract metrics
-  refract metrics bleu
-  refract metrics gemba-da
-  refract metrics gemba-da:sl=Chinese,tl=English,reference=no
-  refract metrics judge-file:my-judge.yaml,sl=German
-  refract metrics -f json`,
+  refract metrics gemba-da:sl=Chinese,tl=English`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -109,8 +98,8 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 	return err
 }
 
-// listedMetric is a metric with what it declares of itself, nil where it cannot
-// be made of its name alone.
+// listedMetric is a metric with its declaration, nil if it cannot be made from only its
+// name.
 type listedMetric struct {
 	metrics.Factory
 	kind string
@@ -146,8 +135,8 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 	return append(all, listedMetric{stored, "stored", nil}), nil
 }
 
-// metricTable has a row a metric, and for programs one an option and an
-// aggregator as well.
+// metricTable has a row for each metric, and for programs also for each option and
+// aggregator.
 func metricTable(all []listedMetric, people bool) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "kind", Hide: true}, {Name: "name"}, {Name: "option", Hide: true}, {Name: "default", Hide: true}, {Name: "values", Hide: true},
@@ -178,7 +167,8 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 	return t
 }
 
-// listOptions writes the options of a metric, and of one with options its signature.
+// listOptions writes the options of a metric; for a spec with options also its
+// signature.
 func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, spec string) error {
 	name, options, _ := strings.Cut(spec, ":")
 	var names []string

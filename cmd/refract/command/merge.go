@@ -30,15 +30,15 @@ func (e *env) mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge SHARD… | -",
 		Short: "Put the parts of a run together",
-		Long: `Put together what --shard I/N of score and expand wrote, in any order. The output is
-what one process writes with the same flags, byte for byte. Shards that are missing,
-there twice, cut off, or of another run are named; then nothing is written.
+		Long: `Put together what --shard I/N of score and expand wrote, in any order; or, with -,
+add up the lines of 'refract score --per statistics'.
 
-With -, add up the lines that 'score --per statistics' wrote of parts, in any order,
-from standard input. Their signatures leave out the set of references, which no part
-knows. A part that is there twice is an error; one that is missing is not noticed.`,
-		Example: `  refract score jsonl:data.jsonl -m chrf --shard 1/2 -o scores.csv
-  refract score jsonl:data.jsonl -m chrf --shard 2/2 -o scores.csv
+The output is what one process writes with the same flags, byte for byte. Shards
+that are missing, there twice, cut off, or of another run are named; then nothing
+is written. With -, a line that is there twice is an error; a missing one is not
+noticed. Signatures of added lines leave out the set of references.`,
+		Example: `  refract score jsonl:sample.jsonl -m chrf --shard 1/2 -o scores.csv
+  refract score jsonl:sample.jsonl -m chrf --shard 2/2 -o scores.csv
   refract merge scores.csv.*.shard -o scores.csv
   cat *.statistics | refract merge - -f csv`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
@@ -55,7 +55,7 @@ knows. A part that is there twice is an error; one that is missing is not notice
 	return cmd
 }
 
-// statistics merges the lines on standard input.
+// statistics adds up the lines on standard input.
 func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	m.parquet = false
 	if err := m.byExtension(); err != nil {
@@ -64,7 +64,7 @@ func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	all, eng, err := e.addUp(ctx)
 	if all == nil {
 		if err == nil {
-			e.note("standard input has no part, and there is no output")
+			e.note("standard input has no part: nothing is written")
 		}
 		return err
 	}
@@ -127,7 +127,7 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	return err
 }
 
-// shardFiles are the files that arguments name, which may be patterns: no shell reads
+// shardFiles are the files that arguments name. They may be patterns, as no shell reads
 // the command lines of Kubernetes.
 func shardFiles(args []string) ([]string, error) {
 	var out []string
@@ -135,7 +135,7 @@ func shardFiles(args []string) ([]string, error) {
 		found := []string{arg}
 		if _, err := os.Lstat(arg); err != nil && strings.Contains(arg, "*") {
 			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
-				return nil, fmt.Errorf("no shard is named as %q says: no task of the run has written one", arg)
+				return nil, fmt.Errorf("no file matches %q: no task of the run has written a shard", arg)
 			}
 		}
 		out = append(out, found...)

@@ -29,19 +29,14 @@ func (e *env) parseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "parse METRIC FILE",
 		Short: "Read answers that a judge gave elsewhere",
-		Long: `Read answers that a judge gave elsewhere, and write a row for each as JSON
-Lines, in order: "status", "score" (null where the answer has none, 0 where it
-states that there is no error) and "errors", with their places in the text.
-Tables on standard error count the answers with a score, and show how far the
-reports can be trusted.
+		Long: `Read answers that a judge gave elsewhere, and write a row with score and errors
+for each.
 
 METRIC is a judge that 'refract metrics' lists, or judge-file:FILE.yaml. FILE is
-JSON Lines, also gzipped; - is standard input. A row has "output", the model's
-answer or null, and may have "hypothesis", in which errors are located, "source",
-"reference", "id", "system" and "segment". --unparseable zero or a number counts
-what an answer without a score lacks, and "substituted" says so in the row.`,
-		Example: `  refract parse instructscore outputs.jsonl.gz -o reports.jsonl
-  refract parse tigerscore answers.jsonl --unparseable zero`,
+JSON Lines; - is standard input. A row has "output", the model's answer or null,
+and may have "hypothesis", "source", "reference", "id", "system" and "segment".`,
+		Example: `  refract parse instructscore outputs.jsonl -o reports.jsonl
+  refract parse tigerscore outputs.jsonl --unparseable zero`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.run(cmd.Context(), e, args[0], args[1])
@@ -85,8 +80,8 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	return p.summarize(e, reading, sum)
 }
 
-// openAnswers opens a file of answers, or standard input for "-", and returns
-// what errors call it.
+// openAnswers opens a file of answers, or standard input for "-", and returns its name
+// for errors.
 func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadCloser, error) {
 	if file == "-" {
 		return "<stdin>", files.NewReader(interruptible(ctx, e.stdin)), nil
@@ -129,10 +124,10 @@ func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) e
 	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
 	if sum.Substituted > 0 {
 		value, _ := reading.Policy.Counts(analysis.Unparseable)
-		e.note("%d of them count as %v: see \"substituted\"", sum.Substituted, value)
+		e.note("%d of those count as %v; their rows have \"substituted\"", sum.Substituted, value)
 	}
 	if n := sum.WithoutText; n > 0 {
-		e.note("%d rows have no \"hypothesis\": their errors are located nowhere, and checked by their numbers alone", n)
+		e.note("%d rows have no \"hypothesis\": their errors cannot be located, and only their numbers are checked", n)
 	}
 	return nil
 }

@@ -12,15 +12,13 @@ func (e *env) promptsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts [NAMES]",
 		Short: "List the prompts that expand references",
-		Long: `List the prompts that expand references: the ten of Div-Ref and its plain one,
-in English and in other languages. NAMES are words as --prompts of 'refract
-expand' takes them: ten@de, order, file:prompts.yaml.
+		Long: `List the prompts that expand references, or those of NAMES, as --prompts of
+'refract expand' takes them.
 
 A space and the reference follow a prompt; after a full-width colon there is no
 space. In a template, {reference} and {source} stand for the segment's texts.`,
 		Example: `  refract prompts
-  refract prompts ten@de,plain@de
-  refract prompts -f jsonl`,
+  refract prompts ten@de,plain@de -f jsonl`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			prompts := diversify.Prompts()

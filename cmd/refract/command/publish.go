@@ -28,8 +28,8 @@ func (e *env) publishCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish [DATASET]",
 		Short: "Publish the references as a folder",
-		Long: `Write all references of a dataset to a new folder, with a dataset card
-(README.md) and a manifest that tells readers whether the folder is whole.
+		Long: `Write all references of a dataset to a new folder, with a dataset card and a
+manifest against which 'refract check DIR' verifies it.
 
 --to jsonl    references.jsonl, with all that is known of every reference
 --to parquet  the same, as Hugging Face's datasets load it
@@ -39,13 +39,9 @@ func (e *env) publishCommand() *cobra.Command {
 --to div-ref  ref.0 … and a Python list of the variants a line
 
 A text that a format cannot hold, such as one with a line break in a text file,
-is an error. System outputs and human judgements are left out. The set's hash is
-that of its references, whatever the format; every score with them states it in
-its signature. published:DIR reads the folder back, and 'refract check DIR'
-compares it with its manifest.`,
-		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o wmt22-enriched
-  refract publish mtme:data/wmt22/zh-en --references div-ref:zh-en.diversified --to text -o references
-  refract check wmt22-enriched`,
+is an error. System outputs and human judgements are left out.`,
+		Example: `  refract publish jsonl:expanded.jsonl --to parquet -o set
+  refract publish jsonl:expanded.jsonl --to jsonl --license cc-by-4.0 -o references`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), e, args) },
 	}
@@ -111,14 +107,14 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	if checked := &res.Stats.Checked; checked.Any() {
 		e.note("%s", checked)
 	} else if res.Stats.Variants > 0 {
-		e.note("meaning not checked; 'refract expand --judge MODEL' has a model check it, and measures the model")
+		e.note("the meaning is not checked; 'refract expand --judge MODEL' does that, and measures the judge")
 	}
 	e.tellMeaning(res.Stats.Findings())
 	e.goesOn(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
 	return p.output.show(e, res.Table(p.dir))
 }
 
-// tell says what the folder does not have, and what to do next.
+// tell reports what the folder leaves out, and what to do next.
 func (p *publisher) tell(e *env, res *publish.Result) {
 	s, m := res.Stats, &res.Manifest
 	if s.Hypotheses+s.Judgements > 0 {
@@ -128,9 +124,9 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 		e.note("left out: rejected answers (%d), which only jsonl and parquet hold", left)
 	}
 	if s.Empty > 0 && m.Format == dataset.FormatText {
-		e.warn("references that are empty texts: %d; sacreBLEU leaves empty lines out, so that its scores differ there", s.Empty)
+		e.warn("empty references: %d; sacreBLEU leaves out empty lines, so its scores differ there", s.Empty)
 	}
 	if p.Card.License == "" {
-		e.note("the card lacks a license: fill it in in %s, or give --license", filepath.Join(p.dir, "README.md"))
+		e.note("the card has no license: add one to %s, or give --license", filepath.Join(p.dir, "README.md"))
 	}
 }

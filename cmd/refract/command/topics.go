@@ -13,9 +13,10 @@ import (
 //go:embed topics/*.txt
 var topicFiles embed.FS
 
-// topics are the help texts that are no command's: commands that only have help.
+// topics are the help texts that belong to no command: cobra commands with only a help
+// text.
 func topics() []*cobra.Command {
-	var aggregators, list [][2]string
+	var aggregators [][2]string
 	for _, d := range aggregate.Docs() {
 		aggregators = append(aggregators, [2]string{d.Spec, d.Text})
 	}
@@ -37,12 +38,11 @@ func topics() []*cobra.Command {
 			panic(err) // a topic without its file: a fault of the program
 		}
 		all = append(all, &cobra.Command{Use: t[0], Short: t[1], Long: filled.Replace(string(text))})
-		list = append(list, t)
 	}
-	return append(all, &cobra.Command{Use: "topics", Short: "this list", Long: "The topics of refract help:\n\n" + definitions(list, 80)})
+	return all
 }
 
-// topicsOf are the topics that a command's flags need.
+// topicsOf are the topics that explain the flags of a command.
 func topicsOf(cmd *cobra.Command) []string {
 	var out []string
 	for _, t := range [][2]string{

@@ -15,11 +15,8 @@ import (
 
 func (e *env) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Show the version and the build",
-		Long: `Show the version of the program, and what it was built from: the commit and its
-time, the build tags, the version of Go, the platform, and the models of the
-language check, as far as the program knows them.`,
+		Use:     "version",
+		Short:   "Show the version, and what the program was built from",
 		Example: "  refract version",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
@@ -30,8 +27,8 @@ language check, as far as the program knows them.`,
 	}
 }
 
-// buildFacts are what a program knows of itself, a line each, the version as
-// --version has it.
+// buildFacts are the facts about the build, one a line, starting with the version as
+// --version prints it.
 func buildFacts(info *debug.BuildInfo) string {
 	facts := map[string]string{}
 	if info != nil {

@@ -6,9 +6,9 @@ usage: run.py triton|mlserver METRIC[:option=value,…]… [--port N] [--reposit
     run.py triton bertscore comet:model=/models/wmt22-comet-da,device=cuda:0
     run.py mlserver bertscore:model=bert-base-chinese,layer=8,name=bertscore-zh
 
-Options of every metric: model (a folder, or an id at the Hugging Face hub), name (of the model on
-the server), device (auto, cpu, cuda:N), dtype (float32, float16,
-bfloat16), tokens (of a batch, 16384), threads. docs/how-to/neural-servers.md has those of each metric.
+Options of every metric: model (a folder, or an id at the Hugging Face hub), name (of the model on the server),
+device (auto, cpu, cuda:N), dtype (float32, float16, bfloat16), tokens (of a batch, 16384), threads.
+docs/how-to/neural-servers.md lists each metric's own options.
 """
 
 import argparse

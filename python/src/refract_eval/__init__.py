@@ -4,9 +4,8 @@
 
     scores = refract_eval.score(["the cat sat"], [["the cat sat down", "a cat was sitting"]])
 
-score() and the functions beside it share one process of the program refract, which starts
-with the first call; a Scorer has one of its own. Each has an async variant that begins
-with a: ascore, acompare, aexpand, Scorer.ascore.
+score() and the other functions share one process of the program refract, which starts with the first call; a
+Scorer has its own. Each has an async variant that begins with a: ascore, acompare, aexpand, Scorer.ascore.
 """
 
 from __future__ import annotations

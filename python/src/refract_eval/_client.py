@@ -1,4 +1,4 @@
-"""Requests and their answers, over a process that is started when there is none."""
+"""Requests and answers, over a process that is started if none runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = Future[Any]
 
 
 class _Session:
-    """A process and what it is asked. Its threads hold this, and not the Client."""
+    """A process and its open requests. Its threads hold this object, not the Client."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._lock = threading.Lock()
@@ -57,7 +57,7 @@ class _Session:
         self._process.abandon()
 
     def ask(self, method: str, params: Mapping[str, Any]) -> Answer:
-        """Send a request. Whoever cancels the future cancels it in the process too."""
+        """Send a request. Cancelling the future cancels the request in the process too."""
         answer: Answer = Future()
         number = next(self._ids)
         line = _encode({"id": number, "method": method, "params": params})
@@ -89,7 +89,7 @@ class _Session:
             said = json.loads(line)
             number, result, error = said["id"], said.get("result"), said.get("error")
         except (ValueError, KeyError, TypeError):
-            return self._process.kill()  # nothing that it says can be relied on
+            return self._process.kill()  # it cannot be trusted any more
         with self._lock:
             answer = self._pending.pop(number, None)
         if answer is None or not answer.set_running_or_notify_cancel():
@@ -105,7 +105,7 @@ class _Session:
         with self._lock:
             self._end = end
             pending, self._pending = list(self._pending.values()), {}
-        if not self._hello.done() and code == USAGE:  # a flag that there is none of
+        if not self._hello.done() and code == USAGE:  # an unknown flag
             self._hello.set_exception(UsageError(said))
         for answer in [self._hello, *pending]:
             if not answer.done() and answer.set_running_or_notify_cancel():
@@ -125,7 +125,7 @@ class _Session:
 
 
 class Client:
-    """Asks a process, which it starts at the first request, and again after a fork or a death.
+    """Sends requests to a process, which it starts at the first request, and again after a fork or if it died.
 
     Threads may share it, and so may event loops.
     """
@@ -141,7 +141,7 @@ class Client:
 
     @property
     def pid(self) -> int | None:
-        """The process's id; None where there is none now."""
+        """The process's id; None if no process runs."""
         session = self._session
         return session.pid if session is not None and session.usable() else None
 
@@ -153,7 +153,7 @@ class Client:
         except TimeoutError:
             raise RefractError(f"{method} took more than {self._timeout} s, and was cancelled") from None
         finally:
-            answer.cancel()  # does nothing where it is done
+            answer.cancel()  # does nothing if it is done
 
     async def acall(self, method: str, params: Mapping[str, Any]) -> Any:
         """Ask and await. Cancelling the task cancels the request."""
@@ -179,7 +179,7 @@ class Client:
                 raise RefractError("this Scorer is closed")
             if self._session is None or not self._session.usable():
                 self._session = None
-                self._finalizer()  # of the one before
+                self._finalizer()  # of the previous session
                 self._session = _Session([find_program(), "serve", *self._flags])
                 self._finalizer = weakref.finalize(self, self._session.close)  # and at exit
             return self._session
@@ -204,7 +204,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _result(answer: Answer, timeout: float | None) -> Any:
-    """Wait so that Ctrl+C comes through, which on Windows it does between waits only."""
+    """Wait in steps, because on Windows Ctrl+C is handled only between waits."""
     if sys.platform != "win32":
         return answer.result(timeout)
     left = timeout
@@ -220,4 +220,4 @@ def _encode(message: Mapping[str, Any]) -> bytes:
         return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     except UnicodeEncodeError as e:
         around = e.object[max(0, e.start - 20) : e.start + 20]
-        raise ValueError(f"a text has half of a surrogate pair, which is no Unicode: {around!r}") from None
+        raise ValueError(f"a text has half of a surrogate pair, which is not valid Unicode: {around!r}") from None

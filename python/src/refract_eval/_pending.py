@@ -1,4 +1,4 @@
-"""What is asked for and not yet waited for, and how callers wait for it."""
+"""Work that callers can wait for, blocking or asynchronously."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Pending(Protocol[T_co]):
-    """Work that begins when it is waited for."""
+    """Work that starts when a caller waits for it."""
 
     def wait(self) -> T_co:
         """Return the result."""
@@ -26,7 +26,7 @@ class Pending(Protocol[T_co]):
 
 @dataclass(frozen=True)
 class Request(Generic[T]):
-    """A request to a process, and how its result is read."""
+    """A request to a process, and how to read its result."""
 
     client: Client
     method: str
@@ -43,9 +43,9 @@ class Request(Generic[T]):
 
 
 def variants(begin: Callable[P, Pending[T]]) -> tuple[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]:
-    """Make two functions of one that prepares work: the first waits for it, the second is to be awaited.
+    """Make two functions from one that prepares work: the first waits for it, the second is to be awaited.
 
-    Of _name they are name and aname, with its arguments.
+    From _name they are name and aname, with its arguments.
     """
 
     def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -57,12 +57,12 @@ def variants(begin: Callable[P, Pending[T]]) -> tuple[Callable[P, T], Callable[P
     name = begin.__name__.lstrip("_")
     _present(blocking, begin, name, begin.__doc__ or "")
     _present(awaitable, begin, f"a{name}", f"Await what {name}() returns, which does not block the event loop.")
-    begin.__qualname__ = blocking.__qualname__  # which errors of wrong arguments name
+    begin.__qualname__ = blocking.__qualname__  # the name in errors about wrong arguments
     return blocking, awaitable
 
 
 def _present(made: Any, begin: Callable[..., object], name: str, doc: str) -> None:
-    """Show a function's name, arguments and documentation as those of one that is written out."""
+    """Give a function the name, arguments and documentation of a hand-written one."""
     made.__module__, made.__name__, made.__doc__ = begin.__module__, name, doc
     made.__qualname__ = begin.__qualname__.replace(begin.__name__, name)
     made.__signature__ = inspect.signature(begin).replace(return_annotation=inspect.Signature.empty)

@@ -1,9 +1,8 @@
-"""One process of `refract serve`: it starts, takes lines, gives lines, and ends.
+"""One process of `refract serve`, which reads and writes lines.
 
-Three threads serve its pipes, so that a signal never interrupts a write halfway, a full
-pipe never stops an event loop, and what it says on standard error is there when it dies.
-They hold file descriptors as numbers, and no buffered file whose lock a fork could leave
-locked.
+Three threads serve its pipes, so that a signal never interrupts a write halfway, a full pipe never blocks an
+event loop, and its standard error is available when it dies. They hold file descriptors as numbers, not
+buffered files, whose locks a fork could leave locked.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 _CHUNK = 1 << 20
 _STDERR_KEPT = 16 << 10  # bytes
-_GRACE = 5.0  # seconds that a process has to end after its input has
+_GRACE = 5.0  # seconds for a process to end after its input
 
-# Held while a process starts: a fork meanwhile would copy pipes that nobody closes.
+# Held while a process starts: a fork in the meantime would copy pipes that nobody closes.
 _starting = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
 
 
 def start(command: Sequence[str], stdin: int, stdout: int) -> subprocess.Popen[bytes]:
-    """Start a process in a session of its own: Ctrl+C in a terminal is Python's to handle, or to pass on."""
+    """Start a process in its own session, so that only Python receives Ctrl+C in a terminal."""
     with _starting:
         return subprocess.Popen(
             command,
@@ -42,7 +41,7 @@ def start(command: Sequence[str], stdin: int, stdout: int) -> subprocess.Popen[b
 
 
 def lines_of(fd: int) -> Iterator[bytes]:
-    """Read lines, without their ends, from a descriptor; a last one that has no end is dropped."""
+    """Read lines from a descriptor, without their ends; an unfinished last line is dropped."""
     parts: list[bytes] = []
     while chunk := os.read(fd, _CHUNK):
         *lines, rest = chunk.split(b"\n")
@@ -81,11 +80,11 @@ class Process:
             thread.start()
 
     def send(self, line: bytes) -> None:
-        """Write a line, without its end, when those before it are written."""
+        """Write a line, given without its end, after those before it."""
         self._outgoing.put(line + b"\n")
 
     def close(self) -> None:
-        """End the input, wait for the process, and kill it if it does not end."""
+        """Close the input, wait for the process, and kill it if it does not end."""
         if self.owner != os.getpid():
             return
         self._outgoing.put(None)
@@ -100,7 +99,7 @@ class Process:
             self._popen.kill()
 
     def abandon(self) -> None:
-        """Let go of the pipes, in a child that was forked: they are the parent's."""
+        """Close the pipes in a forked child: they belong to the parent."""
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -116,7 +115,7 @@ class Process:
                 while rest:
                     rest = rest[os.write(fd, rest) :]
         except OSError:
-            pass  # it is gone, as the reader finds out too
+            pass  # it is gone, which the reader notices too
         finally:
             self._popen.stdin.close()
 
@@ -127,7 +126,7 @@ class Process:
         self._popen.stdout.close()
         try:
             code = self._popen.wait(_GRACE)
-        except subprocess.TimeoutExpired:  # it closed its output, and lives on
+        except subprocess.TimeoutExpired:  # it closed its output, but still runs
             self.kill()
             code = self._popen.wait()
         self._outgoing.put(None)

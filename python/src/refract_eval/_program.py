@@ -1,4 +1,4 @@
-"""Where the program is."""
+"""Finds the program."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NAME = "refract.exe" if sys.platform == "win32" else "refract"
 def find_program() -> str:
     """Return the path of the program that came with this package.
 
-    The variable REFRACT_PROGRAM names another. PATH is not searched: a program of the
-    same name may stand there.
+    The variable REFRACT_PROGRAM names another. PATH is not searched, because it may have another program of
+    that name.
     """
     if named := os.environ.get("REFRACT_PROGRAM"):
         if not os.path.isfile(named):
@@ -35,7 +35,7 @@ def find_program() -> str:
 
 
 def _folders() -> Iterator[str]:
-    """Folders that installers put scripts into, the likeliest first."""
+    """Folders where installers put scripts, most likely first."""
     yield sysconfig.get_path("scripts")
     yield sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))
     yield os.path.dirname(sys.executable)

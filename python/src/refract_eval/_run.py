@@ -1,4 +1,4 @@
-"""Runs a command of refract once, to its end."""
+"""Runs one command of refract to its end."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .errors import RefractError, UsageError
 
 Flag = str | int | float | bool | Sequence[str] | None
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130  # exit codes
-_REASON = "refract: "  # begins the line that says why a command failed
+_REASON = "refract: "  # starts the line that says why a command failed
 
 
 class Run:
-    """A command that runs.
+    """A running command.
 
-    takes is called with every line of its standard error, in a thread; those that it does
-    not take are kept as messages. What it raises interrupts the command, and is raised by wait().
-    names has what stands in messages for files that the caller does not know.
+    takes is called in a thread with every line of standard error; lines for which it returns false are kept as
+    messages. An exception in it interrupts the command, and wait() raises it. names maps files that the caller
+    does not know to names for messages.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class Run:
         self._listener.start()
 
     def wait(self, allowed: Sequence[int] = (DONE,)) -> int:
-        """Return the exit code; one that is not allowed is an error with what the command said.
+        """Return the exit code; if it is not allowed, raise an error with the command's messages.
 
-        The first interruption asks the command to end, which keeps what it has paid for, and
-        waits for it; the second kills it.
+        The first interruption asks the command to end and waits, so that paid answers are kept; the second
+        kills it.
         """
         try:
             code = self._popen.wait()
@@ -66,14 +66,14 @@ class Run:
         raise self.error(code)
 
     def error(self, code: int) -> RefractError:
-        """Return what the command said as an error, which begins with the reason."""
+        """Return the command's messages as an error that begins with the reason."""
         said = self.messages[-10:]
         reason = max((i for i, line in enumerate(said) if line.startswith(_REASON)), default=0)
         text = "\n".join([*said[reason:], *said[:reason]]).removeprefix(_REASON)
         return (UsageError if code == USAGE else RefractError)(text or f"refract ended with exit code {code}")
 
     def interrupt(self) -> None:
-        """Ask the command to end, as Ctrl+C does."""
+        """Ask the command to end, like Ctrl+C."""
         with contextlib.suppress(OSError):
             if sys.platform == "win32":
                 self._popen.send_signal(signal.CTRL_BREAK_EVENT)
@@ -101,7 +101,7 @@ class Run:
 
 
 def command_line(flags: Mapping[str, Flag]) -> Iterator[str]:
-    """Return flags by their names, in which _ may stand for -, as a command line has them."""
+    """Return flags as a command line; their names may have _ instead of -."""
     for name, value in flags.items():
         flag = "--" + name.replace("_", "-")
         if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Reads hypotheses, references and sources as callers have them, and refuses what is doubtful."""
+"""Reads hypotheses, references and sources in the forms that callers have, and refuses doubtful input."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from statistics import fmean
 from typing import Any
 
 Text = str | None
-SYSTEM = "system"  # the name of hypotheses that have none
+SYSTEM = "system"  # the name of unnamed hypotheses
 
-_SAMPLE = 64  # segments that tell the layout
-_MARGIN = 0.1  # by which columns must be more alike than rows, on a scale from 0 to 1
+_SAMPLE = 64  # segments used to recognise the layout
+_MARGIN = 0.1  # how much more similar columns than rows must be, from 0 to 1
 
 
 def hypotheses_by_system(hypotheses: Any) -> dict[str, list[Text]]:
@@ -69,14 +69,14 @@ def texts(value: Any, where: str) -> list[Text]:
 def sequence(value: Any, where: str) -> Sequence[Any]:
     """Read anything with an order: lists, tuples, arrays, columns, generators."""
     if _is_frame(value):
-        raise TypeError(f"{where} is a table, where a column is wanted: {where}=df['column']")
+        raise TypeError(f"{where} is a table; give a column: {where}=df['column']")
     if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
-        raise TypeError(f"{where} is a {type(value).__name__}, where a list is wanted: {_snipped(repr(value))}")
+        raise TypeError(f"{where} is a {type(value).__name__}, not a list: {_snipped(repr(value))}")
     return list(value)
 
 
 def _is_frame(value: Any) -> bool:
-    """Tell tables of pandas and polars, whose iteration gives names or columns."""
+    """Recognise pandas and polars tables, whose iteration yields names or columns."""
     return hasattr(value, "columns") and hasattr(value, "to_numpy") and len(getattr(value, "shape", ())) == 2
 
 
@@ -85,7 +85,7 @@ def _rows(frame: Any) -> list[Any]:
 
 
 def _missing(v: Any) -> bool:
-    """Tell None, NaN and pandas' NA."""
+    """Recognise None, NaN and pandas' NA."""
     return v is None or (isinstance(v, float) and v != v) or type(v).__name__ == "NAType"
 
 
@@ -133,11 +133,11 @@ def _both_readings(lists: list[list[Text]], n: int) -> str:
 
 
 def _seems_transposed(lists: list[list[Text]], systems: list[list[Text]]) -> bool:
-    """Tell whether a square of references makes more sense by columns than by rows.
+    """Say whether a square of references makes more sense by columns than by rows.
 
-    Only where there are as many references as hypotheses can both be meant. The references of a
-    hypothesis are like it, and like each other: so a system that writes garbage, which is like
-    nothing, is not taken for a transposed list.
+    Both readings are possible only if there are as many references as hypotheses. The references of a
+    hypothesis are similar to it and to each other. So a system that writes garbage, which is similar to
+    nothing, is not mistaken for a transposed list.
     """
     n = len(lists)
     if n < 2 or any(len(r) != n for r in lists):
@@ -148,7 +148,7 @@ def _seems_transposed(lists: list[list[Text]], systems: list[list[Text]]) -> boo
     pairs = [(i, k) for i in some for k in some if i != k]
     columns = [_overlap(o[i], grams[k][i]) for o in outputs for i, k in pairs]
     rows = [_overlap(o[i], grams[i][k]) for o in outputs for i, k in pairs]
-    # Of what is alike whichever way it is read, the diagonal, to what is not.
+    # Compare the diagonal, which is the same in both readings, with the other elements.
     among_columns = [_overlap(grams[i][i], grams[k][i]) for i, k in pairs]
     among_rows = [_overlap(grams[i][i], grams[i][k]) for i, k in pairs]
     return fmean(columns) - fmean(rows) + fmean(among_columns) - fmean(among_rows) > 2 * _MARGIN
@@ -164,7 +164,7 @@ def _overlap(a: set[str], b: set[str]) -> float:
 
 
 def printable(text: str) -> str:
-    """Escape what would steer a terminal."""
+    """Escape terminal control characters."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 class Agreement:
     """One statistic of one setting with one kind of human judgement.
 
-    value ranges as its statistic does: Kendall's tau and correlations from -1 to 1,
-    accuracies from 0 to 1; None where it cannot be computed. ci is its interval of 95 %,
-    where one was asked for or resampled. n counts the scores (or pairs) that it is of, and
-    missing those that are lacking. other has what further columns `refract compare -f json`
-    writes, such as "rank".
+    value ranges as its statistic does: Kendall's tau and correlations from -1 to 1, accuracies from 0 to 1;
+    None if it cannot be computed. ci is its 95 % interval, if one was requested or resampled. n counts the
+    scores (or pairs) used, and missing the missing ones. other has the other columns of `refract compare -f
+    json`, such as "rank".
     """
 
     metric: str
@@ -77,7 +76,7 @@ class Comparison:
 
 
 def read_comparison(result: Any) -> Comparison:
-    """Make a Comparison of the result of the method compare."""
+    """Make a Comparison from the result of the method compare."""
     rows: Sequence[Mapping[str, Any]] = result
     warnings: Sequence[str] = ()
     if isinstance(result, Mapping):

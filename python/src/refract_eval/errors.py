@@ -1,28 +1,28 @@
-"""What can go wrong with the program; wrong arguments are TypeError and ValueError."""
+"""Errors of the program; wrong arguments raise TypeError and ValueError."""
 
 from __future__ import annotations
 
 
 class RefractError(Exception):
-    """Something could not be done; the message says what, and mostly what to do."""
+    """Something could not be done; the message says what, and usually what to do."""
 
 
 class UsageError(RefractError, ValueError):
-    """The request is wrong, and will be so again: a metric that there is none of, say."""
+    """The request itself is wrong, such as an unknown metric; repeating it does not help."""
 
 
 class ProgramNotFoundError(RefractError):
-    """The program refract is not where the wheel puts it."""
+    """The program refract is not where the wheel installs it."""
 
 
 class ProcessDiedError(RefractError):
-    """The process ended before it answered. The next call starts another.
+    """The process ended before it answered. The next call starts another one.
 
     returncode is its exit code, negative for a signal; stderr the end of what it wrote.
     """
 
     def __init__(self, message: str, returncode: int | None = None, stderr: str = "") -> None:
-        """Keep the exit code and what the process wrote beside the message."""
+        """Keep the message, the exit code and what the process wrote."""
         super().__init__(message)
         self.returncode = returncode
         self.stderr = stderr

@@ -21,11 +21,11 @@ Dataset = str | os.PathLike[str] | Iterable[Segment]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is.
+    """The progress of the work.
 
-    done of total units ("variants", say) are done; total is None while it is unknown.
-    counts are shown beside it, such as "from cache", and so are notes, such as the cost.
-    seconds have passed since the begin, and finished is true once.
+    done of total units ("variants", say) are done; total is None while it is unknown. counts, such as "from
+    cache", and notes, such as the cost, add details. seconds is the time since the start, and finished is true
+    only in the last call.
     """
 
     label: str
@@ -42,11 +42,10 @@ class Progress:
 class Expansion:
     """An expanded set.
 
-    complete is True where every segment has at least one variant, and what was asked for: as many
-    as complete=N, or else one for each prompt, sample and reference that is not missing. It is False
-    where answers were rejected or failed. (A spent budget is a RefractError; the same call goes on
-    from there.) messages are what the program said: the summary,
-    warnings, and what to do. output is the file, if one was named.
+    complete is True if every segment has at least one variant and all requested ones: N with complete=N,
+    otherwise one for each prompt, sample and reference that is not missing. It is False if answers were
+    rejected or failed. (A spent budget is a RefractError; the same call continues from there.) messages are the
+    program's summary, warnings and advice. output is the file, if one was named.
     """
 
     segments: list[Segment]
@@ -72,15 +71,14 @@ def _expand(
 ) -> _Work:
     """Have a model rewrite every reference, and return the set with the variants.
 
-    dataset is a list of Segment, or what `refract expand` takes: "jsonl:data.jsonl". The server is
-    at base_url or $OPENAI_BASE_URL, its key in $OPENAI_API_KEY. The arguments are the flags of
-    `refract expand` by these names; flags has further ones: {"samples": 2, "max-calls": 1000}.
-    max_cost is in the currency of prices.
+    dataset is a list of Segment, or what `refract expand` takes: "jsonl:data.jsonl". The server is at base_url
+    or $OPENAI_BASE_URL, its key in $OPENAI_API_KEY. The arguments are flags of `refract expand`; flags has
+    others: {"samples": 2, "max-calls": 1000}. max_cost is in the currency of prices.
 
-    Every answer is stored in cache before it is used (refract-cache.sqlite in the working
-    folder by default): the same call asks for nothing twice. An interruption waits for the
-    calls in flight; a second one does not. Cancelling the task of aexpand() interrupts too. progress
-    is called in a thread, up to twice a second; what it raises interrupts the work, and is raised here.
+    Every answer is stored in cache (by default refract-cache.sqlite in the working folder) before it is used,
+    so the same call never asks twice. An interruption waits for the calls in flight; a second one does not.
+    Cancelling the task of aexpand() is an interruption too. progress is called in a thread, up to twice a
+    second; an exception in it interrupts the work and is raised here.
     """
     named: dict[str, Flag] = {
         "model": model,
@@ -108,7 +106,7 @@ expand, aexpand = variants(_expand)
 
 @dataclass(frozen=True)
 class _Work:
-    """A run of the program that has not begun."""
+    """A run of the program that has not started."""
 
     dataset: Dataset
     output: Path | None
@@ -132,7 +130,7 @@ class _Work:
 
     @contextlib.contextmanager
     def _running(self) -> Iterator[tuple[Run, Path]]:
-        """Start the program; yield it and the file that it writes, which is gone in the end."""
+        """Start the program; yield it and the file that it writes, which is removed at the end."""
         with tempfile.TemporaryDirectory(prefix="refract-") as made:
             folder = Path(made)
             written = (folder if self.output is None else self.output.parent) / f".expanded.{os.getpid()}.jsonl"
@@ -166,7 +164,7 @@ _FIELDS = [f.name for f in fields(Progress) if f.name != "label"]
 
 
 class _Told:
-    """What the program tells of its progress, and whether all was found."""
+    """What the program reports: its progress, and whether the result is complete."""
 
     def __init__(self, progress: Callable[[Progress], object] | None) -> None:
         self._progress = progress

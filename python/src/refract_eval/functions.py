@@ -1,4 +1,4 @@
-"""Functions over one process that the module keeps."""
+"""Functions that share one process of the module."""
 
 from __future__ import annotations
 
@@ -31,33 +31,29 @@ def _score(
 ) -> Request[Scores]:
     """Score hypotheses against references.
 
-    hypotheses are n texts, or n texts for each system by its name: {"a": [...], "b": [...]}.
-    references[i] is the list of the references of hypothesis i: n lists, which may differ in
-    length, or n texts where each has one. None (or NaN) is a missing text, "" an empty
-    one: they are not the same. sources are n texts, for metrics that need them, ids n names.
-    Lists, tuples, arrays, columns of pandas and generators are taken; references may also be a
-    table with a row for each hypothesis, df[["ref1", "ref2"]].
+    hypotheses are n texts, or n texts for each system by its name: {"a": [...], "b": [...]}. references[i] is
+    the list of the references of hypothesis i: n lists, which may differ in length, or n texts if each has only
+    one. None (or NaN) is a missing text, "" an empty one: they are not the same. sources are n texts, for
+    metrics that need them, ids n names. Lists, tuples, arrays, pandas columns and generators are accepted;
+    references may also be a table with a row for each hypothesis, df[["ref1", "ref2"]].
 
-    Indexes in messages count from 0, as in Python: references[1] are those of the second
-    hypothesis. Without ids, segments have the numbers "1", "2", … as theirs, and
-    `segment "2"` is the second.
+    Indexes in messages count from 0, as in Python: references[1] belongs to the second hypothesis. Without ids,
+    segments are called "1", "2", …, and `segment "2"` is the second.
 
-    metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), aggregate as -a does
-    ("max", "mean", "best:k=3", "single", "native"); None is each metric's own way.
-    missing says what becomes of missing references, system how a system's score comes about:
-    "auto", "corpus" or "average". language ("zh", or "en-zh") chooses the tokenizers, as -l
-    does. cells adds the score of every pair.
+    metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), aggregate as -a does ("max", "mean",
+    "best:k=3", "single", "native"); None is each metric's default. missing says how missing references are
+    treated, system how a system's score is computed: "auto", "corpus" or "average". language ("zh", or "en-zh")
+    chooses the tokenizers, as -l does. cells adds the score of every pair.
 
-    layout="reference" takes sacreBLEU's form: references[k][i] is the k-th reference of
-    hypothesis i. Such a form is refused without it: where the lengths tell (k is not n), and where
-    k is n and the hypotheses are nearer to it. layout="segment" leaves that check out.
+    layout="reference" takes sacreBLEU's form: references[k][i] is the k-th reference of hypothesis i. Without
+    it, this form is refused: if the lengths show it (k is not n), or if k is n and the hypotheses are more
+    similar to it. layout="segment" omits that check.
 
-    BLEU, chrF and chrF++ range from 0 to 100, ROUGE from 0 to 1, TER from 0 (best) upwards. A
-    score that cannot be made is None, and its status says why.
+    BLEU, chrF and chrF++ range from 0 to 100, ROUGE from 0 to 1, TER from 0 (best) upwards. A score that cannot
+    be computed is None, and its status says why.
 
-    Raises ValueError and TypeError for arguments that cannot be meant, UsageError (a
-    ValueError) for metrics and aggregators that there are none of, ProcessDiedError where the
-    process ended, and RefractError for the rest.
+    Raises ValueError and TypeError for invalid arguments, UsageError (a ValueError) for unknown metrics and
+    aggregators, ProcessDiedError if the process ended, and RefractError otherwise.
     """
     settings = Settings(metrics, aggregate, missing, system, language)
     return settings.of_texts(_shared, hypotheses, references, sources, ids, layout, cells)
@@ -97,12 +93,11 @@ def _compare(
 ) -> Request[Comparison]:
     """Measure how well settings agree with human judgements (Segment.human).
 
-    The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy",
-    "acc23", …; per "segment", "document", "domain" or "system"; group "none", "segment" or
-    "system"; test "randomization" (which holds where systems share a metric's errors), "perm-both",
-    "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have. p-values are
-    two-sided, or mt-metrics-eval's if one_sided is set.
-    What is None is as there. The same seed gives the same numbers.
+    The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy", "acc23", …;
+    per "segment", "document", "domain" or "system"; group "none", "segment" or "system"; test "randomization"
+    (which holds where systems share a metric's errors), "perm-both", "perm-pairs", "bootstrap" or "williams",
+    with resamples draws, as intervals have. p-values are two-sided, or mt-metrics-eval's if one_sided is set.
+    None means the flag's default. The same seed gives the same numbers.
     """
     return Request(_shared, "compare", _comparing(**locals()), read_comparison)
 
@@ -111,7 +106,7 @@ compare, acompare = variants(_compare)
 
 
 def metrics() -> list[dict[str, Any]]:
-    """List the metrics that there are, as `refract metrics -f json` does."""
+    """List the metrics, like `refract metrics -f json`."""
     return list(_shared.call("metrics", {}))
 
 

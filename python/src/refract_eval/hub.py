@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def to_datasets(segments: Iterable[Segment]) -> datasets.Dataset:
     """Return a datasets.Dataset with a row for each segment.
 
-    Its columns are id, source, references (list of texts), variants (list of structures
-    with reference, prompt, sample, model, text and finish), hypotheses (a structure of texts
-    by system), human_systems and human (a list of structures with name, system and score), document
-    and domain; those of hypotheses and judgements are there if the set has any. Rejected answers and
-    the other fields of variants are left out: write() keeps them. Needs datasets: pip install refract-eval[datasets].
+    Its columns are id, source, references (list of texts), variants (list of structures with reference, prompt,
+    sample, model, text and finish), hypotheses (a structure of texts by system), human_systems and human (a
+    list of structures with name, system and score), document and domain; the columns of hypotheses and
+    judgements exist only if the set has any. Rejected answers and the other fields of variants are omitted;
+    write() keeps them. Needs datasets: pip install refract-eval[datasets].
     """
     import datasets
 
@@ -28,7 +28,7 @@ def to_datasets(segments: Iterable[Segment]) -> datasets.Dataset:
     text = datasets.Value("string")
     number = datasets.Value("int64")
     variant = {
-        "reference": datasets.Value("int32"),  # as read() wants it of a Parquet file
+        "reference": datasets.Value("int32"),  # the type that read() requires in Parquet files
         "prompt": text,
         "sample": number,
         "model": text,
@@ -60,11 +60,11 @@ def from_datasets(
 ) -> list[Segment]:
     """Read the rows of a datasets.Dataset, or any rows that are mappings.
 
-    The arguments name columns; a dot goes into structures, as in "translation.zh". The column
-    of references has texts or lists of texts. hypotheses is a column of structures by
-    system, or a column for each system: {"mine": "output"}. All columns but references may be
-    absent. Without ids, they are the numbers of the rows, from 1; messages count rows from 0.
-    Judgements are in the columns human and human_systems that to_datasets() makes.
+    The arguments name columns; a dot selects a part of a structure, as in "translation.zh". The column of
+    references has texts or lists of texts. hypotheses is a column of structures by system, or a column for each
+    system: {"mine": "output"}. All columns but references may be absent. Without ids, the ids are the numbers
+    of the rows, from 1; messages count rows from 0. Judgements are in the columns human and human_systems that
+    to_datasets() makes.
     """
     if isinstance(dataset, Mapping):
         raise TypeError(f"dataset is a {type(dataset).__name__} of {', '.join(map(repr, dataset))}: give one of them")
@@ -123,7 +123,7 @@ def _human(judgements: Any, where: str) -> dict[str, dict[str, float | None]]:
     read: dict[str, dict[str, float | None]] = {}
     for j in judgements:
         if not isinstance(j, Mapping) or not {"name", "system", "score"} <= j.keys():
-            raise TypeError(f"{where} has {j!r}, where a structure with name, system and score is wanted")
+            raise TypeError(f"{where} has {j!r}, not a structure with name, system and score")
         read.setdefault(j["name"], {})[j["system"]] = j["score"]
     return read
 

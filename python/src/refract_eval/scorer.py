@@ -37,19 +37,17 @@ References = Iterable[Texts | None] | Texts | Frame
 
 
 class Scorer:
-    """Metrics and aggregators, and a process of its own that scores with them.
+    """Metrics and aggregators, and a process that scores with them.
 
-    metrics and aggregate are as for score(). missing says what becomes of a reference that
-    is missing, system how a system's score comes about ("auto", "corpus" or "average"), and
-    language what the texts are in ("zh", or "en-zh"), as the flags of `refract score`. flags are
-    further ones of `refract serve`, by name, as {"base-url": "http://localhost:8000/v1",
-    "max-text": 64}, or as a command line has them, ["--max-text=64"]; one that there is none
-    of is a UsageError of the first call. timeout is in
-    seconds for a call.
+    metrics and aggregate are as for score(). missing says how missing references are treated, system how a
+    system's score is computed ("auto", "corpus" or "average"), and language what the texts are in ("zh", or
+    "en-zh"), like the flags of `refract score`. flags are other flags of `refract serve`, by name, such as
+    {"base-url": "http://localhost:8000/v1", "max-text": 64}, or as on a command line, ["--max-text=64"]; with
+    an unknown flag, the first call raises a UsageError. timeout is the limit for a call in seconds.
 
-    The process starts with the first call, and ends with close(), with the context or when
-    Python ends. Threads and event loops may share a Scorer. A child that was forked starts
-    a process of its own, and so do a pickled copy and the call after the process died.
+    The process starts with the first call, and ends with close(), with the context or when Python ends. Threads
+    and event loops may share a Scorer. A forked child starts its own process, and so does a pickled copy; if
+    the process died, the next call starts another.
 
         with Scorer(metrics=["chrf"], aggregate="max") as scorer:
             for hypotheses, references in batches:
@@ -107,11 +105,11 @@ class Scorer:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; None where there is none now."""
+        """The id of the process; None if none runs."""
         return self._client.pid
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the settings: a copy has a process of its own."""
+        """Pickle and copy the settings: a copy has its own process."""
         return _restored, (self._settings, *self._process)
 
     def __enter__(self) -> Scorer:
@@ -141,7 +139,7 @@ def _restored(settings: Settings, flags: Sequence[str], timeout: float | None) -
 
 @dataclass(frozen=True)
 class Settings:
-    """What scores come about by, whatever is scored; see score()."""
+    """The settings of a scorer; see score()."""
 
     metrics: Sequence[str] | str
     aggregate: Sequence[str] | str | None
@@ -152,7 +150,7 @@ class Settings:
     def of_texts(
         self, client: Client, hypotheses: Any, references: Any, sources: Any, ids: Any, layout: str | None, cells: bool
     ) -> Request[Scores]:
-        """Ask for the scores of texts."""
+        """Request the scores of texts."""
         systems = hypotheses_by_system(hypotheses)
         refs = references_by_segment(references, systems, layout)
         segments: list[dict[str, Any]] = [
@@ -169,7 +167,7 @@ class Settings:
         return self._request(client, segments, named, cells)
 
     def of_segments(self, client: Client, segments: Iterable[Segment], cells: bool) -> Request[Scores]:
-        """Ask for the scores of a set that was read."""
+        """Request the scores of a set that was read."""
         segments = list(segments)
         lines = [{k: v for k, v in segment_to_json(s).items() if k not in ("rejected", "human")} for s in segments]
         return self._request(client, lines, [s.id for s in segments], cells)
@@ -187,7 +185,7 @@ class Settings:
 
 
 def specs(of: Sequence[str] | str, name: str) -> list[str]:
-    """Read one or several specifications of metrics or aggregators, of which there is one at least."""
+    """Read at least one specification of metrics or aggregators."""
     read = [of] if isinstance(of, str) else list(of or ())
     if not read or not all(isinstance(s, str) and s for s in read):
         raise ValueError(f"{name} is {of!r}: give one or several names, such as {_EXAMPLES.get(name)}")

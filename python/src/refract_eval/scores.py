@@ -19,9 +19,8 @@ T = TypeVar("T")
 class SystemScore:
     """The score of one system over all its segments.
 
-    score is None where no segment has one. method says how it came about: "corpus" by the
-    metric's own rule for corpora, "mean" as that over segments. segments counts
-    all, and scored those that have a score.
+    score is None if no segment has one. method says how it was computed: "corpus" by the metric's own rule for
+    corpora, "mean" over segments. segments counts all segments, and scored those with a score.
     """
 
     score: float | None
@@ -32,17 +31,16 @@ class SystemScore:
 
 @dataclass(frozen=True, repr=False)
 class Setting:
-    """What one metric gives under one aggregator.
+    """The scores of one metric under one aggregator.
 
-    systems has a score for each system; segments a list of n scores for each, in the order
-    of the hypotheses, with None where there is none; then status[system][i] says why, such
-    as "missing hypothesis", and is "" elsewhere. direction is "higher" or "lower":
-    which scores are better. signature states all that changes the systems' numbers, and
-    segment_signature the segments': BLEU of sentences, say, has an effective order. aggregator is
-    "" for a metric that takes no references.
+    systems has a score for each system; segments a list of n scores for each, in the order of the hypotheses,
+    with None if there is none; then status[system][i] says why, such as "missing hypothesis", and otherwise it
+    is "". direction is "higher" or "lower": which scores are better. signature states all that changes the
+    systems' numbers, and segment_signature all that changes the segments': sentence BLEU, for example, uses the
+    effective order. aggregator is "" for a metric without references.
 
-    The unit is the metric's: BLEU, chrF and chrF++ range from 0 to 100, TER from 0 (best)
-    upwards in per cent, ROUGE from 0 to 1; `refract metrics NAME` tells others'.
+    The unit is the metric's: BLEU, chrF and chrF++ range from 0 to 100, TER from 0 (best) upwards in per cent,
+    ROUGE from 0 to 1; `refract metrics NAME` shows others.
     """
 
     metric: str
@@ -56,12 +54,12 @@ class Setting:
 
     @property
     def score(self) -> float | None:
-        """The score of the one system that there is."""
+        """The score of the only system."""
         return _only(self.systems, "system", "systems").score
 
     @property
     def per_segment(self) -> list[float | None]:
-        """The n scores of the one system that there is."""
+        """The n scores of the only system."""
         return _only(self.segments, "system", "segments")
 
     def __repr__(self) -> str:
@@ -74,8 +72,8 @@ class Setting:
 class Cells:
     """One metric's scores of every pair, with cells=True.
 
-    scores[system][i][k] is that of hypothesis i against reference k: n lists, as long as
-    the segments have references. status has the same shape, as for a Setting.
+    scores[system][i][k] is the score of hypothesis i against reference k: n lists, each as long as its
+    segment's references. status has the same shape, as in a Setting.
     """
 
     metric: str
@@ -84,16 +82,16 @@ class Cells:
     status: Mapping[str, list[list[str]]]
 
     def __repr__(self) -> str:
-        """Say what there is, without the numbers."""
+        """Describe the content without the numbers."""
         return printable(f"<cells of {self.metric}: {', '.join(self.scores)} ({self.signature})>")
 
 
 @dataclass(frozen=True, repr=False)
 class Scores:
-    """What score() gives: a Setting for each metric and aggregator.
+    """The result of score(): a Setting for each metric and aggregator.
 
-    scores["chrf"] is a metric's one setting, scores["chrf", "max"] one of several. ended
-    says of each metric that did not score all why; warnings are sentences.
+    scores["chrf"] is a metric's only setting, scores["chrf", "max"] one of several. ended says for each metric
+    that failed why; warnings are sentences.
     """
 
     settings: tuple[Setting, ...]
@@ -121,12 +119,12 @@ class Scores:
 
     @property
     def score(self) -> float | None:
-        """The one number, where there are one metric, one aggregator and one system."""
+        """The score, if there is only one metric, aggregator and system."""
         return self._one("score").score
 
     @property
     def per_segment(self) -> list[float | None]:
-        """The n scores, where there are one metric, one aggregator and one system."""
+        """The n scores, if there is only one metric, aggregator and system."""
         return self._one("per_segment").per_segment
 
     @property
@@ -141,7 +139,7 @@ class Scores:
 
     @property
     def status(self) -> dict[tuple[str, str], dict[str, list[str]]]:
-        """Why scores are None, in the shape of segments: "" where there is one."""
+        """Why scores are None, in the shape of segments; "" for a score."""
         return {_key(s): dict(s.status) for s in self.settings}
 
     @property
@@ -198,7 +196,7 @@ class Scores:
         return [printable(note) for note in [*ended, *(f"warning: {w}" for w in self.warnings)]]
 
     def _table(self) -> list[list[str]]:
-        """Return rows with the scores of systems, the first of which is the head."""
+        """Return rows with the scores of systems; the first row is the header."""
         names = list(dict.fromkeys(name for s in self.settings for name in s.systems))
         rows = [
             [
@@ -211,7 +209,7 @@ class Scores:
 
 
 def read_scores(result: Mapping[str, Any], ids: list[str], warnings: list[str]) -> Scores:
-    """Make Scores of the result of the method score, and of warnings about what was given."""
+    """Make Scores from the result of the method score, and warnings about the arguments."""
     return Scores(
         settings=tuple(_setting(s) for s in result["settings"]),
         cells=tuple(_cells(c) for c in result.get("cells") or ()),
@@ -264,4 +262,4 @@ def _only(of: Mapping[str, T], one: str, what: str) -> T:
     if len(of) == 1:
         return next(iter(of.values()))
     there = ", ".join(f".{what}[{name!r}]" for name in of) or "none"
-    raise ValueError(f"there is not one {one} alone: {there}")
+    raise ValueError(f"there must be exactly one {one}: {there}")

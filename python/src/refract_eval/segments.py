@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Variant:
-    """An expanded reference. text is None where it is missing.
+    """An expanded reference. text is None if it is missing.
 
-    reference is the index of the original that it rewrites, from 0; other has the further
-    fields of docs/reference/formats.md, such as "raw", "verdict" and "alarms".
+    reference is the index of the original that it rewrites, from 0; other has the remaining fields of
+    docs/reference/formats.md, such as "raw", "verdict" and "alarms".
     """
 
     text: str | None
@@ -28,9 +28,9 @@ class Variant:
 class Segment:
     """A line of a set in JSON Lines (docs/reference/formats.md).
 
-    references are the originals, of which None is missing; variants follow them. Hypotheses
-    are by system; human has judgements by name and system. rejected holds answers of a
-    model that are no references, and judged what a judge of meaning said.
+    references are the originals, in which None is a missing one; variants follow them. Hypotheses are by
+    system; human has judgements by name and system. rejected holds a model's answers that were not accepted,
+    and judged what a judge of meaning said.
     """
 
     id: str
@@ -47,17 +47,17 @@ class Segment:
     judged: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Make tuples of sequences, so that equal segments are equal."""
+        """Turn sequences into tuples, so that equal segments compare equal."""
         if not isinstance(self.id, str):
-            raise TypeError(f"id is a {type(self.id).__name__}, where a text is wanted: {self.id!r}")
+            raise TypeError(f"id is a {type(self.id).__name__}, not a text: {self.id!r}")
         if isinstance(self.references, str):
-            raise TypeError(f"references is a str, where a list is wanted: [{self.references[:40]!r}]")
+            raise TypeError(f"references is a str, not a list; give [{self.references[:40]!r}]")
         for name in ("references", "variants", "human_systems", "rejected"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @property
     def all_references(self) -> list[str | None]:
-        """The originals and their variants, in the order in which metrics get them."""
+        """The originals and their variants, in the order in which metrics see them."""
         return [*self.references, *(v.text for v in self.variants)]
 
 
@@ -79,7 +79,7 @@ _SEGMENT = {
 
 
 def segment_to_json(s: Segment) -> dict[str, Any]:
-    """Return the object that a line of JSON Lines has; what is empty is left out."""
+    """Return the object for a line of JSON Lines, without empty fields."""
     line: dict[str, Any] = {"id": s.id}
     if s.source is not None:
         line["source"] = s.source
@@ -102,15 +102,15 @@ def segment_to_json(s: Segment) -> dict[str, Any]:
 
 
 def segment_from_json(line: Any, where: str) -> Segment:
-    """Read such an object; where stands before errors."""
+    """Read such an object; where is a prefix for errors."""
     if not isinstance(line, dict):
-        raise ValueError(f"{where}: an object is wanted, not {type(line).__name__}")
+        raise ValueError(f"{where}: want an object, not {type(line).__name__}")
     if unknown := [k for k in line if k not in _SEGMENT]:
         raise ValueError(f"{where}: unknown field {unknown[0]!r}: there are {', '.join(_SEGMENT)}")
     given = {k: v for k, v in line.items() if v is not None}
     for k, v in given.items():
         if not isinstance(v, _SEGMENT[k]):
-            raise ValueError(f"{where}: {k} is a {type(v).__name__}, where a {_SEGMENT[k].__name__} is wanted")
+            raise ValueError(f"{where}: {k} is a {type(v).__name__}, not a {_SEGMENT[k].__name__}")
     if "id" not in given:
         raise ValueError(f"{where}: there is no id")
     for name in ("variants", "rejected"):
@@ -125,6 +125,6 @@ def _variant_to_json(v: Variant) -> dict[str, Any]:
 
 def _variant_from_json(v: Any, where: str) -> Variant:
     if not isinstance(v, dict):
-        raise ValueError(f"{where} is a {type(v).__name__}, where an object is wanted")
+        raise ValueError(f"{where} is a {type(v).__name__}, not an object")
     known = {k: v[k] for k in _VARIANT if k in v and (v[k] is not None or k == "text")}
     return Variant(**{"text": None, **known}, other={k: x for k, x in v.items() if k not in _VARIANT})

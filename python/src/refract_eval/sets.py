@@ -14,7 +14,7 @@ from typing import Any
 from ._run import Run
 from .segments import Segment, segment_from_json, segment_to_json
 
-# More variants than a segment has: `refract select` keeps all.
+# More variants than any segment has, so that `refract select` keeps all.
 _ALL = "1000000000"
 _OTHERS = (".arrow", ".csv", ".parquet", ".tsv", ".txt", ".xlsx", ".xml", ".zst")
 _FOLDERS = ("jsonl", "parquet", "text", "mtme", "div-ref")
@@ -23,10 +23,9 @@ _FOLDERS = ("jsonl", "parquet", "text", "mtme", "div-ref")
 def read(dataset: str | os.PathLike[str]) -> list[Segment]:
     """Read a set, in order.
 
-    dataset is a file of JSON Lines (which gzip may have packed), a Parquet file, a folder
-    that `publish` wrote, or anything that `refract help datasets` lists, with its
-    format before a colon: "mtme:data/wmt22/zh-en". All but JSON Lines are read
-    by the program.
+    dataset is a JSON Lines file (maybe compressed by gzip), a Parquet file, a folder written by `publish`, or
+    anything that `refract help datasets` lists, as FORMAT:PLACE: "mtme:data/wmt22/zh-en". The program reads all
+    formats except JSON Lines.
     """
     spec = os.fspath(dataset)
     path = Path(spec)
@@ -49,11 +48,11 @@ def write(
     path: str | os.PathLike[str],
     to: str | None = None,
 ) -> None:
-    """Write a set: a file of JSON Lines, packed where path ends with .gz; or a folder.
+    """Write a set: a JSON Lines file, compressed if path ends in .gz, or a folder.
 
-    With to, path is a new folder that `refract publish` writes, with a card and a manifest:
-    "jsonl", "parquet", "text", "mtme" or "div-ref". It has references and no outputs of systems. A
-    file appears when it is whole.
+    With to, path is a new folder that `refract publish` writes, with a card and a manifest: "jsonl", "parquet",
+    "text", "mtme" or "div-ref". It has references, but no outputs of systems. A file appears only when it is
+    complete.
     """
     if to is not None:
         path = Path(path)
@@ -75,12 +74,12 @@ def write(
 
 
 def unnamed(lines: Path) -> dict[str, str]:
-    """Return what stands in messages for a file of ours with the segments of a caller."""
+    """Return the name used in messages for our file with the caller's segments."""
     return {f"jsonl:{lines}": "SEGMENTS", str(lines): "segments"}
 
 
 def lines_path(path: str | os.PathLike[str]) -> Path:
-    """Return where JSON Lines are written to, and refuse a name that promises another format."""
+    """Return the path of a JSON Lines file; refuse a name that suggests another format."""
     path = Path(path)
     if path.name.removesuffix(".gz").endswith(_OTHERS):
         raise ValueError(
@@ -102,14 +101,14 @@ def _read_lines(path: Path) -> Iterator[Segment]:
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as e:
-                raise ValueError(f"{where}: no UTF-8, at byte {e.start + 1} of the line: convert the file") from None
+                raise ValueError(f"{where}: not UTF-8 at byte {e.start + 1} of the line: convert the file") from None
             try:
                 read = json.loads(text, object_pairs_hook=_without_repeats)
             except ValueError as e:
                 raise ValueError(f"{where}: {e}") from None
             segment = segment_from_json(read, where)
             if segment.id in seen:
-                raise ValueError(f"{where}: the id {segment.id!r} stands in line {seen[segment.id]} too")
+                raise ValueError(f"{where}: the id {segment.id!r} is also in line {seen[segment.id]}")
             seen[segment.id] = number
             yield segment
 

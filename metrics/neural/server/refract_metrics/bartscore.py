@@ -1,7 +1,7 @@
-"""BARTScore (Yuan et al., NeurIPS 2021): the mean log-likelihood of a text, given another one.
+"""BARTScore (Yuan et al., NeurIPS 2021): the mean log-likelihood of a text given another one.
 
-precision is that of the hypothesis given the reference, recall that of the reference given the
-hypothesis, and score is their mean.
+precision is the likelihood of the hypothesis given the reference, recall the likelihood of the reference given
+the hypothesis, and score is their mean.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """COMET (Rei et al., EMNLP 2020; COMET-22, WMT 2022), as unbabel-comet 2.2.7 computes it.
 
-Source, hypothesis and reference are encoded apart, so that each text is encoded once; a pair
-takes the small estimator alone.
+Source, hypothesis and reference are encoded separately, so each text is encoded once; a pair needs only the
+small estimator.
 """
 
 import glob

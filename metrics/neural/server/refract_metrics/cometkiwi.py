@@ -1,7 +1,7 @@
 """COMETKiwi (Rei et al., WMT 2022) and UniTE (Wan et al., ACL 2022), as unbabel-comet 2.2.7.
 
-All texts of a pair go through the encoder together, so that a pair is encoded as a whole. A
-checkpoint that has learned without references needs none: CometKiwi.
+All texts of a pair go through the encoder together, so every pair is encoded anew. A checkpoint trained without
+references (CometKiwi) needs none.
 """
 
 import torch

@@ -1,6 +1,6 @@
-"""MetricX-23 and MetricX-24 (Juraska et al., WMT 2023 and 2024): a mT5 whose one logit is the error.
+"""MetricX-23 and MetricX-24 (Juraska et al., WMT 2023 and 2024): an mT5 whose one logit is the error.
 
-Scores go from 0, the best, to 25.
+Scores range from 0 (best) to 25.
 """
 
 import torch

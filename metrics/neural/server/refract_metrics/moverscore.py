@@ -1,7 +1,7 @@
 """MoverScore (Zhao et al., EMNLP 2019), the published moverscore_v2 with unigrams of the last layer.
 
-Each text is encoded once; a pair is the least cost of moving the weights of one text's
-words to those of the other. The score is 1 less that cost.
+Each text is encoded once; for a pair, the minimum cost of moving the weights of one text's words to the other's
+is computed. The score is 1 minus that cost.
 """
 
 import string

@@ -1,7 +1,6 @@
 """SEScore2 (Xu et al., ACL 2023): one encoder, means of its last layer, and a small estimator.
 
-Its checkpoints are pickles of a whole program. Only the tensors in them are read, and nothing in
-them runs.
+Its checkpoints are pickles of a whole program. Only their tensors are read; no code in them runs.
 """
 
 import glob

@@ -1,7 +1,7 @@
 """UniEval (Zhong et al., EMNLP 2022): the probability that a T5 answers a question with Yes.
 
-Dimensions that the published program scores sentence by sentence are left out, because it splits
-with NLTK's data; so are those that take a fact beside source and reference.
+Dimensions that the published program scores sentence by sentence are missing, because it needs NLTK's data to
+split; so are those that need a fact besides source and reference.
 """
 
 import torch

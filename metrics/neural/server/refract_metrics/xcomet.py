@@ -1,7 +1,7 @@
 """xCOMET (Guerreiro et al., TACL 2024), as unbabel-comet 2.2.7 computes it: scores and error spans.
 
-A pair goes through the encoder three times, as source and hypothesis, hypothesis and reference, and
-all of them, so that no text can be encoded alone.
+A pair goes through the encoder three times, as source and hypothesis, hypothesis and reference, and all three,
+so no text can be encoded separately.
 """
 
 from .cometkiwi import Unified

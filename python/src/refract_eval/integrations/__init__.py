@@ -1,5 +1,5 @@
-"""Refract inside other libraries, a module each.
+"""Refract inside other libraries, one module each.
 
-None imports its library, or torch, before it is used, but for evaluate, inspect_ai,
-lighteval and mbrs, whose metrics are made of what these define.
+Modules import their library, and torch, only when used. The exceptions are evaluate, inspect_ai, lighteval and
+mbrs, whose metrics derive from the library's classes.
 """

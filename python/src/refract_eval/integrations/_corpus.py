@@ -1,4 +1,4 @@
-"""Scores of segments that carry their texts, so that a library's aggregation scores the corpus."""
+"""Scores of segments that carry their texts, so that a library's aggregation can score the corpus."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..scores import Setting
 
 
 class SegmentScore(float):
-    """The score of a segment, NaN where there is none, and what it is of.
+    """The score of a segment, NaN if there is none, and the texts it is computed from.
 
-    It is a number wherever a library averages or stores it, and can be pickled.
+    A library can average, store and pickle it like a number.
     """
 
     hypothesis: str | None
@@ -26,10 +26,10 @@ class SegmentScore(float):
 
 @dataclass
 class Corpus:
-    """A metric and an aggregator, for libraries that score segments first and add up then.
+    """A metric and an aggregator, for libraries that score segments first and then aggregate.
 
-    layout="segment" says that the references of a corpus are not transposed, as score() has it;
-    signature is that of the last corpus that was scored.
+    layout="segment" says that the references of a corpus are not transposed, as in score(); signature is the
+    signature of the last scored corpus.
     """
 
     metric: str = "chrf"
@@ -77,7 +77,7 @@ def setting(
     sources: Sequence[str | None] | None = None,
     layout: str | None = None,
 ) -> Setting:
-    """Score one system with one metric, as score() does; what ends the metric is an error."""
+    """Score one system with one metric, like score(); if the metric fails, raise an error."""
     scores = score(hypotheses, references, metric, aggregate, sources, layout=layout)
     if not scores.settings or scores.ended:
         raise ValueError(f"{metric} did not score: {', '.join(scores.ended.values())}")
@@ -85,7 +85,7 @@ def setting(
 
 
 def why(of: Setting) -> str:
-    """Say why scores are lacking."""
+    """Say why scores are missing."""
     return ", ".join(sorted({why for statuses in of.status.values() for why in statuses if why}))
 
 

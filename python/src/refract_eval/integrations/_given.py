@@ -1,4 +1,4 @@
-"""What libraries hand over: rows with references, and metrics by their names."""
+"""Reads what libraries pass: rows with references, and names of metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = ("references", "reference")
 
 
 def row(value: Any, where: str) -> list[str | None]:
-    """Read the references of one hypothesis: a text, a list, or an object that has one of them."""
+    """Read the references of one hypothesis: a text, a list, or an object with one of the two."""
     if isinstance(value, Mapping):
         for name in NAMES:
             if name in value:
@@ -25,17 +25,17 @@ def row(value: Any, where: str) -> list[str | None]:
 
 
 def known(metric: str) -> Mapping[str, Any] | None:
-    """Return what the program says of a metric; None of one that it does not list."""
+    """Return what the program says about a metric; None if it does not list it."""
     name = metric.partition(":")[0]
     return next((m for m in metrics() if m["name"] == name and m["option"] is None), None)
 
 
 def higher_is_better(metric: str) -> bool:
-    """Tell which scores of a metric are better."""
+    """Say whether higher scores of a metric are better."""
     found = known(metric)
     return found is None or found["direction"] != "lower"
 
 
 def name_of(metric: str, aggregate: str) -> str:
-    """Name a metric in the tables of a library, which part such names at commas and bars."""
+    """Name a metric in the tables of a library, which split names at commas and bars."""
     return re.sub(r"[^\w.+=-]+", "_", f"refract_{metric}_{aggregate}")

@@ -1,4 +1,4 @@
-"""Scores as rewards: 0 is the worst that the metric can give, and 1 the best."""
+"""Scores as rewards: 0 is the metric's worst possible score, and 1 its best."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Rewards:
-    """A metric and an aggregator, and the scores between which rewards go from 0 to 1.
+    """A metric and an aggregator, and the scores with rewards 0 and 1.
 
-    Scores beyond the bounds are cut. Where lower scores are better, the lower bound has the
-    reward 1.
+    Rewards of scores beyond the bounds are clipped. If lower scores are better, the lower bound has the reward
+    1.
     """
 
     metric: str
@@ -29,7 +29,7 @@ class Rewards:
         references: Sequence[Sequence[str | None]],
         sources: Sequence[str | None] | None = None,
     ) -> list[float | None]:
-        """Return a reward for each hypothesis, in one request; None where there is no score."""
+        """Return a reward for each hypothesis, in one request; None if there is no score."""
         rewards: list[float | None] = [None] * len(hypotheses)
         there = [i for i, h in enumerate(hypotheses) if h is not None and any(r is not None for r in references[i])]
         if not there:
@@ -54,7 +54,7 @@ class Rewards:
 
 
 def rewards(metric: str, aggregate: str, bounds: Sequence[float] | None) -> Rewards:
-    """Make Rewards with the bounds that are given, or else those of the metric."""
+    """Make Rewards with the given bounds, or else the metric's."""
     low, high = _bounds(metric) if bounds is None else bounds
     if not low < high:
         raise ValueError(f"bounds are a lower and a higher score, not {low} and {high}")
@@ -64,7 +64,7 @@ def rewards(metric: str, aggregate: str, bounds: Sequence[float] | None) -> Rewa
 def _bounds(metric: str) -> Sequence[float]:
     found = known(metric)
     if found is None:
-        raise ValueError(f"metric {metric!r}: there is none of this name, of which bounds are known: give bounds=")
+        raise ValueError(f"metric {metric!r}: its bounds are not known: give bounds=")
     if found["lower"] is None or found["upper"] is None:
         raise ValueError(
             f"{found['name']} goes from {found['lower']} to {found['upper']}: rewards want both, as in bounds=(0, 100)"

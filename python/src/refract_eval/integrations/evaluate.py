@@ -8,7 +8,7 @@ from typing import Any
 import datasets
 import evaluate
 
-from refract_eval.integrations._corpus import setting  # and not relative: evaluate.load() copies this file
+from refract_eval.integrations._corpus import setting  # not relative, because evaluate.load() copies this file
 
 
 class Refract(evaluate.Metric):  # type: ignore[misc]

@@ -37,9 +37,9 @@ def refract(
 ) -> Scorer:
     """Score the output of each sample against all its references.
 
-    References are the sample's targets, or metadata[references] where that is named: there None is a
-    missing one. metadata[source] is the source. metric, aggregate and layout are as for score().
-    extract takes from an output the part that is scored.
+    References are the sample's targets, or metadata[references] if that is given, where None is a missing one.
+    metadata[source] is the source. metric, aggregate and layout are as for score(). extract returns the part of
+    an output to score.
     """
     made = Corpus(metric, aggregate, layout)
 

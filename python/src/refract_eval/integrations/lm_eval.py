@@ -12,8 +12,8 @@ from ._given import higher_is_better, name_of, row
 class Metric(Corpus):
     """A metric of a task.
 
-    references and source are columns of the task's documents: references has a list of texts, of
-    which None is missing, or a text.
+    references and source are columns of the task's documents: references has a list of texts, in which None is
+    a missing one, or a text.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Metric(Corpus):
 def task_config(*metrics: Metric) -> dict[str, Any]:
     """Return what a task's config needs: process_results, metric_list and metadata.
 
-    Signatures stand in the results under configs, in the task's metadata.
+    Signatures appear in the results under configs, in the task's metadata.
     """
     signatures: dict[str, str] = {}
     for metric in metrics:

@@ -18,14 +18,14 @@ from ._given import higher_is_better
 
 @register("refract")
 class MetricRefract(Metric):  # type: ignore[misc]
-    """Metric of the program refract; scores are float64, and those of `refract score`."""
+    """Metric of the program refract; scores are float64 and equal `refract score`'s."""
 
     @dataclass
     class Config(Metric.Config):  # type: ignore[misc]
         """Configuration of the metric.
 
-        - name (str): The metric, as `refract score -m` takes it, such as "chrf++" or "bleu:tokenize=intl".
-        - aggregate (str): What corpus_score() makes of several references, such as "max" or "native".
+        - name (str): The metric, as `refract score -m` takes it, such as "chrf++" or "bleu:tokenize=intl". -
+        aggregate (str): How corpus_score() combines several references, such as "max" or "native".
         """
 
         name: str = "chrf"
@@ -34,7 +34,7 @@ class MetricRefract(Metric):  # type: ignore[misc]
     cfg: Config
 
     def __init__(self, cfg: Config) -> None:
-        """Start the program, and learn which scores are better."""
+        """Start the program and ask it which scores are better."""
         super().__init__(cfg)
         self._client = Client()
         self.HIGHER_IS_BETTER = higher_is_better(cfg.name)

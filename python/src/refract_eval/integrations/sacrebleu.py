@@ -19,7 +19,7 @@ class Score:
     signature: str
 
     def format(self, width: int = 2, score_only: bool = False, signature: str = "", is_json: bool = False) -> str:
-        """Show the score, as sacreBLEU's own do."""
+        """Show the score like sacreBLEU."""
         number = f"{self.score:.{width}f}"
         if is_json:
             return json.dumps({"name": self.name, "score": float(number), "signature": signature or self.signature})
@@ -31,7 +31,7 @@ class Score:
 
 
 class Metric:
-    """A metric that is called as BLEU, CHRF and TER of sacreBLEU are.
+    """A metric that is called like sacreBLEU's BLEU, CHRF and TER.
 
     metric and aggregate are as for score(); "native" is sacreBLEU's own rule for several
     references. A missing text is None in a stream; streams that differ in length are refused.
@@ -59,7 +59,7 @@ class Metric:
     def get_signature(self) -> str:
         """Return the signature of the last score: it states the references."""
         if not self._signature:
-            raise ValueError("there is no signature before a score")
+            raise ValueError("there is no signature before the first score")
         return self._signature
 
     def _score(self, number: float | None, signature: str, of: Setting) -> Score:

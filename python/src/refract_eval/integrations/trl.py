@@ -12,7 +12,7 @@ from ._rewards import Rewards, rewards
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward function, as make_reward() makes it. It can be pickled, and forked."""
+    """The reward function that make_reward() returns. It can be pickled and forked."""
 
     rewards: Rewards
     column: str | None = None
@@ -27,9 +27,9 @@ class Reward:
     def __call__(
         self, prompts: Sequence[Any], completions: Sequence[Any], completion_ids: Any = None, **columns: Any
     ) -> list[float | None]:
-        """Return a reward from 0 to 1 for each completion, None where there is no score.
+        """Return a reward from 0 to 1 for each completion, None if there is no score.
 
-        completions are texts or lists of messages, of which the last of the assistant's counts.
+        completions are texts or lists of messages, of which the assistant's last one counts.
         """
         names = NAMES if self.column is None else (self.column,)
         name = next((n for n in names if n in columns), None)
@@ -53,13 +53,12 @@ def make_reward(
 ) -> Reward:
     """Make a reward function that compares completions with the references of their rows.
 
-    References are in the dataset's column `references` (lists of texts) or `reference`
-    (texts), or in the one that column names; sources, for metrics that need them, in the one that
-    source names. metric and aggregate are as for score(). bounds are the scores whose rewards are
-    0 and 1, where they are not the metric's own; TER, which has no upper bound, needs them.
-    extract takes from a completion the part that is scored, and gives None where there is none.
+    References are in the dataset's column `references` (lists of texts) or `reference` (texts), or in the one
+    that column names; sources, for metrics that need them, in the one that source names. metric and aggregate
+    are as for score(). bounds are the scores with rewards 0 and 1, by default the metric's bounds; TER has no
+    upper bound and needs them. extract returns the part of a completion to score, or None if there is none.
 
-    Raises ValueError for a metric that there is none of, or that has no bounds.
+    Raises ValueError for an unknown metric, or one without bounds.
     """
     return Reward(rewards(metric, aggregate, bounds), column, source, extract)
 

@@ -22,10 +22,9 @@ def compute_score(
 ) -> float:
     """Return a reward from 0 to 1 for one response.
 
-    ground_truth is a text, a list of texts, or an object with `references` or `reference`.
-    settings are those of verl's custom_reward_function.reward_kwargs: metric ("chrf"), aggregate
-    ("max"), bounds, the scores whose rewards are 0 and 1, and missing, the reward where
-    there is no score, such as 0; without it, that is an error.
+    ground_truth is a text, a list of texts, or an object with `references` or `reference`. settings come from
+    verl's custom_reward_function.reward_kwargs: metric ("chrf"), aggregate ("max"), bounds (the scores with
+    rewards 0 and 1), and missing (the reward if there is no score, such as 0; by default an error).
     """
     return compute_scores([data_source], [solution_str], [ground_truth], [extra_info], **settings)[0]
 
@@ -47,7 +46,7 @@ def compute_scores(
     return [_reward(r, missing, data_sources[i], i) for i, r in enumerate(made)]
 
 
-_rewards: Any = lru_cache(rewards)  # whose bounds are asked for once
+_rewards: Any = lru_cache(rewards)  # asks for the bounds once
 
 
 def _reward(made: float | None, missing: float | None, source: Any, i: int) -> float:

@@ -19,7 +19,7 @@ func (h *Held) ranking() *page.Ranking {
 		return nil
 	}
 	out := &page.Ranking{Title: "Systems under each setting",
-		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are different numbers: look at the ranks."}}
+		Notes: []string{"Corpus scores and means of segments are different numbers, so compare ranks."}}
 	for _, name := range h.names {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
 	}

@@ -18,7 +18,7 @@ func TestSignatureString(t *testing.T) {
 	}
 }
 
-func TestSignatureComesBack(t *testing.T) {
+func TestSignatureRoundTrip(t *testing.T) {
 	setting := rapid.Custom(func(t *rapid.T) Setting {
 		return Setting{
 			Key:   rapid.StringMatching(`[a-z-]{1,6}`).Draw(t, "key"),

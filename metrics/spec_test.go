@@ -188,7 +188,7 @@ func TestTail(t *testing.T) {
 		t.Errorf("no tail: %v", err)
 	}
 	if _, err := offered.Parse(ctx, "exec:none"); err != errProbe {
-		t.Errorf("an error of its own: %v", err)
+		t.Errorf("the factory's own error: %v", err)
 	}
 }
 

@@ -36,4 +36,4 @@ if ! diff -u benchmarks/conformance/results.json "$work/results.json"; then
 	echo "conformance.sh: the findings differ and stand in results.json now: go test ./benchmarks/conformance -update"
 	exit 1
 fi
-echo "conformance.sh: the findings are those of results.json"
+echo "conformance.sh: the findings equal results.json"

@@ -93,7 +93,7 @@ func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
 		t.Fatal(err)
 	}
 	if err == nil && score.Missing == 0 {
-		t.Errorf("score %+v, which says nothing of what is missing", score)
+		t.Errorf("score %+v, which does not say what is missing", score)
 	}
 	score, err = corpusScore(t, c, refract.Options{AllowNoReferences: true})
 	if err != nil {

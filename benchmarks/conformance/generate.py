@@ -14,7 +14,7 @@ files.
   expect     a number, in sacreBLEU's units; "missing": no number for this segment;
              "refuse": no number, as a plain one would be of something else. "why" says why
   rest       where refused: the score of the segments that have all that it takes, which may
-             stand beside the count of what is left out
+             be shown with the count of the missing segments
   call       the sacreBLEU call that gives the number, with hyps, refs (by segment) and
              streams(refs) (by reference, the missing ones as None at the end)
 

@@ -232,7 +232,7 @@ class TorchMetrics(Package):
     within = 1e-4  # its tensors have single precision
 
     def expect(self, case):
-        """Its chrF is that of chrF++.py, which sacreBLEU calls eps_smoothing: a mean of F by order."""
+        """Its chrF is chrF++.py's, which sacreBLEU calls eps_smoothing: a mean of F by order."""
         if isinstance(case["expect"], str) or not case["metric"].startswith("chrf"):
             return case["expect"]
         refs = streams({"references": [[r for r in s if r is not None] for s in by_segment(case)]})

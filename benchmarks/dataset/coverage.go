@@ -15,7 +15,7 @@ type coverage struct {
 	all     examples // ids of the segments
 	systems []string
 	missing map[string]*examples // ids of segments, by system
-	blank   map[string]bool      // systems with only blank texts so far
+	blank   map[string]int       // texts without a word, by system
 }
 
 const mostShown = 3
@@ -23,16 +23,15 @@ const mostShown = 3
 // add counts a segment. A new system has missed all segments before it.
 func (c *coverage) add(s *refract.Segment) {
 	if c.missing == nil {
-		c.missing, c.blank = map[string]*examples{}, map[string]bool{}
+		c.missing, c.blank = map[string]*examples{}, map[string]int{}
 	}
 	for i := range s.Hypotheses {
 		if name := s.Hypotheses[i].System; (i >= len(c.systems) || c.systems[i] != name) && c.missing[name] == nil {
 			c.systems = append(c.systems, name)
 			c.missing[name] = &examples{c.all.n, slices.Clone(c.all.shown)}
-			c.blank[name] = true
 		}
-		if len(c.blank) > 0 && strings.TrimSpace(s.Hypotheses[i].Text.Value) != "" {
-			delete(c.blank, s.Hypotheses[i].System)
+		if t := s.Hypotheses[i].Text; t.Valid && strings.TrimSpace(t.Value) == "" {
+			c.blank[s.Hypotheses[i].System]++
 		}
 	}
 	has := func(i int, name string) bool {
@@ -56,9 +55,7 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	lacking := 0
 	for _, name := range c.systems {
 		lacking += c.missing[name].n
-		if n := c.all.n - c.missing[name].n; n > 0 && c.blank[name] {
-			warn(allBlank(file, name, n))
-		}
+		tellBlank(file, name, c.blank[name], c.all.n-c.missing[name].n, warn)
 		if e := c.missing[name]; e.n > 0 {
 			warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(name), e.n, english.Count(c.all.n, "segment"), e)})
 		}
@@ -68,9 +65,16 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	}
 }
 
-// allBlank warns about a system whose texts are all blank.
-func allBlank(file, system string, n int) Warning {
-	return Warning{refract.Position{File: file}, fmt.Sprintf("system %s: every output is blank (%s); they are scored as empty texts, not as missing ones", text.Quote(system), english.Count(n, "segment"))}
+// tellBlank warns of the outputs of a system that have no word, where there are some.
+func tellBlank(file, system string, blank, of int, warn func(Warning)) {
+	which := fmt.Sprintf("blank outputs: %d of %d", blank, of)
+	switch blank {
+	case 0:
+		return
+	case of:
+		which = fmt.Sprintf("every output is blank (%s)", english.Count(of, "segment"))
+	}
+	warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s: %s; they are scored as empty texts, not as missing ones", text.Quote(system), which)})
 }
 
 // examples counts items and keeps the first few to show.

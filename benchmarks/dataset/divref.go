@@ -22,7 +22,7 @@ type divRef struct {
 	firsts *set
 }
 
-func openDivRef(base *set, place string, o Options, promptNames []string) (*beside, error) {
+func openDivRef(base *set, place string, o Options, promptNames []string) (*sideFile, error) {
 	firsts := base.first()
 	if in := firsts.stream; in != nil {
 		return nil, specError("references %s need a pass over the first references beforehand, but %s can be read only once; "+
@@ -31,16 +31,16 @@ func openDivRef(base *set, place string, o Options, promptNames []string) (*besi
 	return newDivRef(&divRef{firsts: firsts}, place, o, promptNames)
 }
 
-func openDivRefLines(_ *set, place string, o Options, promptNames []string) (*beside, error) {
+func openDivRefLines(_ *set, place string, o Options, promptNames []string) (*sideFile, error) {
 	return newDivRef(&divRef{}, place, o, promptNames)
 }
 
-func newDivRef(d *divRef, place string, o Options, promptNames []string) (_ *beside, err error) {
+func newDivRef(d *divRef, place string, o Options, promptNames []string) (_ *sideFile, err error) {
 	if d.in, err = newInput(place); err != nil {
 		return nil, err
 	}
 	d.prompts, d.warn = slices.Clone(promptNames), o.Warn
-	return &beside{in: d.in, warn: o.Warn, begin: d.begin}, nil
+	return &sideFile{in: d.in, warn: o.Warn, begin: d.begin}, nil
 }
 
 func (d *divRef) begin(ctx context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {

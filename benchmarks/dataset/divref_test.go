@@ -92,7 +92,7 @@ func TestRepeatedReferencesErrors(t *testing.T) {
 	}
 }
 
-func TestDivRefOfStandardInput(t *testing.T) {
+func TestDivRefFromStandardInput(t *testing.T) {
 	dir := folderOf(t, map[string]string{"refs": "['1']\n['2']\n"})
 	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader(base)})
 	if err != nil {
@@ -112,7 +112,7 @@ func TestDivRefOfStandardInput(t *testing.T) {
 	}
 }
 
-func TestDivRefOfMTME(t *testing.T) {
+func TestDivRefForMTME(t *testing.T) {
 	files := changed(map[string]string{
 		"ts/references/de-en.refA.txt":  "one\none \u00a0\n[No translation supplied]\n",
 		"ts/references/de-en.refB.txt":  "[No translation supplied]\nB\n[No translation supplied]\n",

@@ -81,7 +81,7 @@ func realData(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
 	if dir == "" {
-		dir = besideModule(t)
+		dir = nextToModule(t)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "mt-metrics-eval-v2")); err != nil {
 		t.Skipf("no real data in %q: set REFRACT_DATA to its folder", dir)
@@ -89,7 +89,7 @@ func realData(t testing.TB) string {
 	return dir
 }
 
-func besideModule(t testing.TB) string {
+func nextToModule(t testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)

@@ -101,8 +101,8 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 // western matches four letters of UTF-16, in either byte order.
 var western = regexp.MustCompile(`^(?:(?:[ -~]\x00){4}|(?:\x00[ -~]){4})`)
 
-// unicodeReader detects files in UTF-16, by their byte order mark or by the NULs of four
-// Western letters.
+// unicodeReader detects Parquet files, and files in UTF-16, by their byte order mark or by the NULs
+// of four Western letters.
 type unicodeReader struct {
 	io.ReadCloser
 	begun bool
@@ -114,7 +114,11 @@ func (r *unicodeReader) Read(b []byte) (int, error) {
 		return n, err
 	}
 	r.begun = true
-	if begin := b[:n]; bytes.HasPrefix(begin, []byte("\xff\xfe")) || bytes.HasPrefix(begin, []byte("\xfe\xff")) || western.Match(begin) {
+	begin := b[:n]
+	if bytes.HasPrefix(begin, []byte("PAR1")) {
+		return 0, errors.New("the file is Parquet, not text; read it as a table, as in 'table:FILE,reference=COLUMN,system:NAME=COLUMN'")
+	}
+	if bytes.HasPrefix(begin, []byte("\xff\xfe")) || bytes.HasPrefix(begin, []byte("\xfe\xff")) || western.Match(begin) {
 		return 0, errors.New("the file is UTF-16; store it as UTF-8, as with iconv -f UTF-16 -t UTF-8")
 	}
 	return n, err

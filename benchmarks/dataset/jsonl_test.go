@@ -229,7 +229,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 		done <- nil
 	}()
 	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
+		t.Errorf("error %v, want the context's error", err)
 	}
 }
 

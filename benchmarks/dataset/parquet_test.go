@@ -207,7 +207,7 @@ func TestParquetAbsentColumns(t *testing.T) {
 
 // A set that pandas or Polars has rewritten is read back as the same set: 64-bit integers,
 // reordered columns, lists without any values, and columns that earlier versions wrote.
-func TestParquetOfDataFrames(t *testing.T) {
+func TestParquetFromDataFrames(t *testing.T) {
 	type variant struct {
 		Prompt    string   `parquet:"prompt"`
 		Reference int64    `parquet:"reference"`

@@ -10,7 +10,7 @@ import (
 )
 
 // A pipe cannot be counted beforehand.
-func TestLinesOfPipes(t *testing.T) {
+func TestLinesFromPipes(t *testing.T) {
 	for _, c := range []struct{ name, source, pipe, want string }{
 		{"equal", "a\nb\n", "c\nd\n", ""},
 		{"pipe is short", "a\nb\nc\n", "d\n", "FILE: has 3 lines, but PIPE has 1; line k of each file must belong to segment k"},

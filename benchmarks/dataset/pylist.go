@@ -14,10 +14,16 @@ type pyList struct {
 	s   string
 	i   int
 	pos refract.Position
+	// gaps reads arrays as NumPy writes them too, with white space and no comma between
+	// texts: pandas and datasets put them into a CSV.
+	gaps bool
 }
 
 func parsePythonList(line string, pos refract.Position) ([]refract.Text, error) {
-	p := &pyList{s: line, pos: pos}
+	return (&pyList{s: line, pos: pos}).list()
+}
+
+func (p *pyList) list() ([]refract.Text, error) {
 	if p.peek() != '[' {
 		return nil, p.unexpected("a list in [brackets]")
 	}
@@ -29,10 +35,11 @@ func parsePythonList(line string, pos refract.Position) ([]refract.Text, error) 
 			return nil, err
 		}
 		texts = append(texts, t)
-		switch p.peek() {
-		case ',':
+		end := p.i
+		switch c := p.peek(); {
+		case c == ',':
 			p.i++
-		case ']':
+		case c == ']', p.gaps && c != 0 && p.i > end:
 		default:
 			return nil, p.unexpected("',' or ']'")
 		}
@@ -48,7 +55,7 @@ func parsePythonList(line string, pos refract.Position) ([]refract.Text, error) 
 func (p *pyList) peek() byte {
 	for ; p.i < len(p.s); p.i++ {
 		switch c := p.s[p.i]; c {
-		case ' ', '\t', '\f', '\r':
+		case ' ', '\t', '\f', '\r', '\n':
 		default:
 			return c
 		}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/refract-eval/refract"
@@ -20,6 +21,21 @@ func TestAppendPythonList(t *testing.T) {
 	} {
 		if got := string(AppendPythonList(nil, c.texts)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
+// Texts of an array as NumPy writes it, which datasets#6778 shows; each ends where its quote does.
+func TestArrayOfNumPy(t *testing.T) {
+	const array = "['it\\'s a \"cat\".' \"it's\"\n 'b\\nc' None '']"
+	got, err := parseList(array, refract.Position{})
+	text := refract.NewText
+	if want := []refract.Text{text(`it's a "cat".`), text("it's"), text("b\nc"), {}, text("")}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for _, bad := range []string{"['a''b']", "['a' ... 'b']", "['a' 7]"} { // NumPy leaves out the middle of long ones
+		if got, err := parseList(bad, refract.Position{}); err == nil {
+			t.Errorf("%s: %v", bad, got)
 		}
 	}
 }

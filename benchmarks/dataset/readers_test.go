@@ -121,7 +121,7 @@ func TestReadersJudgements(t *testing.T) {
 }
 
 // A row is bounded while it is read, even if a quote never closes.
-func TestOpenQuote(t *testing.T) {
+func TestUnclosedQuoteIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "open.csv")
 	line := strings.Repeat("word ", 200_000) + "\n"
 	writeFile(t, path, []byte("id,ref,out\n1,a b,a\n2,a b,\"a b\n"+strings.Repeat(line, maxLine/len(line)+1)))

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// beside is a file whose line k belongs to segment k of a dataset.
-type beside struct {
+// sideFile is a file whose line k belongs to segment k of a dataset.
+type sideFile struct {
 	in   *input
 	warn func(Warning)
 	// begin starts a pass over the dataset. add adds a line to its segment; end, which may be
@@ -25,7 +26,7 @@ type beside struct {
 
 // extend returns the dataset with the lines added. If the numbers of lines and segments are
 // known beforehand, it compares them.
-func (b *beside) extend(base *set) (*set, error) {
+func (b *sideFile) extend(base *set) (*set, error) {
 	if !b.in.json && !b.in.stream && base.n > 0 {
 		lines, err := b.in.countLines()
 		if err == nil && lines != base.n {
@@ -48,7 +49,7 @@ func (b *beside) extend(base *set) (*set, error) {
 	return &d, nil
 }
 
-func (b *beside) read(ctx context.Context, base *set, each func(*refract.Segment) error) error {
+func (b *sideFile) read(ctx context.Context, base *set, each func(*refract.Segment) error) error {
 	add, end, err := b.begin(ctx)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (b *beside) read(ctx context.Context, base *set, each func(*refract.Segment
 	return err
 }
 
-func (b *beside) unequal(lines, n int, short *refract.Segment) error {
+func (b *sideFile) unequal(lines, n int, short *refract.Segment) error {
 	why := "line k must belong to segment k"
 	if short != nil {
 		why = fmt.Sprintf("the first without one is %s (%s)", text.Quote(short.ID), short.Pos)
@@ -133,7 +134,7 @@ func WithReferences(ds refract.Dataset, spec string, o Options) (refract.Dataset
 
 func withReferences(base *set, spec string, o Options, promptNames []string) (*set, error) {
 	o.Warn = warnOnce(o.Warn)
-	open, place, err := lookup("references", spec, []scheme[func(*set, string, Options, []string) (*beside, error)]{
+	open, place, err := lookup("references", spec, []scheme[func(*set, string, Options, []string) (*sideFile, error)]{
 		{"div-ref", "div-ref:FILE", openDivRef},
 		{"div-ref-lines", "div-ref-lines:FILE", openDivRefLines},
 		{"jsonl", "jsonl:FILE", openReferenceRows},
@@ -159,22 +160,20 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 	}
 	d, warn := asSet(ds), warnOnce(o.Warn)
 	for _, sys := range systems {
-		b := &beside{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-			n, written := 0, false
+		b := &sideFile{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
+			n, blank := 0, 0
 			add := func(line []byte, s *refract.Segment, pos refract.Position) error {
 				if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == sys.name }) {
 					return failAt(pos, 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(sys.name))
 				}
 				output := string(text.TrimRight(line))
-				n, written = n+1, written || output != ""
+				if n++; strings.TrimSpace(output) == "" {
+					blank++
+				}
 				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: sys.name, Text: refract.NewText(output)})
 				return nil
 			}
-			return add, func() {
-				if !written && n > 0 {
-					warn(allBlank(sys.texts.name, sys.name, n))
-				}
-			}, nil
+			return add, func() { tellBlank(sys.texts.name, sys.name, blank, n, warn) }, nil
 		}}
 		if d, err = b.extend(d); err != nil {
 			return nil, err
@@ -184,7 +183,7 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 }
 
 // openReferenceRows opens expanded references in JSON Lines.
-func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, error) {
+func openReferenceRows(_ *set, place string, o Options, _ []string) (*sideFile, error) {
 	if place == "-" {
 		return nil, errors.New("references cannot come from standard input; store them in a file")
 	}
@@ -193,7 +192,7 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*beside, er
 		return nil, err
 	}
 	in.json = true
-	return &beside{in: in, warn: o.Warn, references: true, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
+	return &sideFile{in: in, warn: o.Warn, references: true, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
 		var differ examples // rows whose references are not the segment's
 		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
 			r := &record{} // a new one, in which absent fields are nil

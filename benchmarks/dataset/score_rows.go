@@ -115,7 +115,7 @@ func (r *scoreRows) add(pos refract.Position, id, system string, s Score) error 
 			continue
 		}
 		if r.seen[i][h] {
-			return failAt(pos, 0, "segment %s has two scores of system %s; a file holds those of one metric and aggregator", text.Quote(id), text.Quote(system))
+			return failAt(pos, 0, "segment %s has two scores of system %s; a file holds the scores of one metric and aggregator", text.Quote(id), text.Quote(system))
 		}
 		r.seen[i][h], r.scores[i][h] = true, s
 		r.rows++

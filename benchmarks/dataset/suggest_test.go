@@ -50,7 +50,7 @@ func (e endlessly) Read(p []byte) (int, error) {
 }
 
 // An id is recognised in the form that tables show.
-func TestScoresOfDirection(t *testing.T) {
+func TestIDWithDirectionCharacters(t *testing.T) {
 	dir := folderOf(t, map[string]string{"s.csv": "id,system,score\na\\u202eb,x,1\n"})
 	t.Chdir(dir)
 	segments := []*refract.Segment{{ID: "a\u202eb", Hypotheses: []refract.Hypothesis{{System: "x"}}}}

@@ -234,7 +234,7 @@ func parseList(field string, pos refract.Position) ([]refract.Text, error) {
 		v, err := tableText(list, nil)
 		return v.texts, err
 	}
-	return parsePythonList(field, pos)
+	return (&pyList{s: field, pos: pos, gaps: true}).list()
 }
 
 // isQuotedList reports whether a text is a list of quoted texts, as pandas writes one in a

@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/refract-eval/refract"
@@ -57,11 +58,19 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 	if d.systems, err = o.openSystems(s.Hypotheses); err != nil {
 		return nil, err
 	}
+	for _, c := range d.columns() {
+		if tableEnding.MatchString(c.name) {
+			o.Warn(Warning{refract.Position{File: c.name}, "each line is taken for a text as it stands; a table is read as 'table:FILE,reference=COLUMN,system:NAME=COLUMN'"})
+		}
+	}
 	if err := d.measure(); err != nil {
 		return nil, err
 	}
 	return d.set(), nil
 }
+
+// tableEnding is how files of tables end, which hold more than a text a line.
+var tableEnding = regexp.MustCompile(`\.(csv|tsv|jsonl|ndjson|json)(\.gz|\.zst)?$`)
 
 // openSystems opens the files of systems, whose names must differ.
 func (o *Options) openSystems(files []NamedFile) (all []system, err error) {

@@ -23,7 +23,7 @@ func (r *run) curves(ctx context.Context, d *data, res *Result) error {
 			orders = append(orders, o)
 		}
 		if orders[0].most() == 0 {
-			r.note("%s: there is one reference a segment, and so no curve", d.Name)
+			r.note("%s: every segment has only one reference, so there is no curve", d.Name)
 			continue
 		}
 		if c.Method == selection.ByRandom {

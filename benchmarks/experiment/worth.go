@@ -117,7 +117,7 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 		}
 		for _, a := range r.p.Aggregators {
 			a = a.For(s.higher())
-			if a.Single() || a.Native() && (s.own || !s.hasNative()) {
+			if a.Single() || a.Native() && (s.own || !s.hasNative() || r.hasAsMax(s)) {
 				continue
 			}
 			r.progress("%s: worth, %s %s", d.Name, s.info.Name, a.Name())
@@ -139,6 +139,13 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 		}
 	}
 	return nil
+}
+
+// hasAsMax reports whether the native scores of a metric are its max, which the plan has:
+// their line would be left out as a repetition.
+func (r *run) hasAsMax(s *series) bool {
+	m, ok := s.metric.(interface{ NativeIsMax() bool })
+	return ok && m.NativeIsMax() && slices.ContainsFunc(r.p.Aggregators, func(a aggregate.Aggregator) bool { return a.Name() == "max" })
 }
 
 // rotations are the orders in which others are added to the first reference.

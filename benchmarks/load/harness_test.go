@@ -323,7 +323,7 @@ func (j *job) same(tb testing.TB, name, want string) {
 	as, bs := bytes.SplitAfter(a, []byte("\n")), bytes.SplitAfter(b, []byte("\n"))
 	for i := range as {
 		if !bytes.Equal(as[i], bs[i]) {
-			tb.Fatalf("line %d of %s differs from that of %s:\n%s\n%s", i+1, name, want, as[i], bs[i])
+			tb.Fatalf("line %d of %s differs from %s:\n%s\n%s", i+1, name, want, as[i], bs[i])
 		}
 	}
 }

@@ -52,7 +52,7 @@ func serverMain(args []string) error {
 	flags.IntVar(&s.storm, "storm", 0, "every so many calls a storm of 429 begins")
 	flags.DurationVar(&s.storming, "storming", 500*time.Millisecond, "time that a storm takes")
 	flags.Float64Var(&s.slow, "slow", 0, "share of good answers that trickle in")
-	flags.Float64Var(&s.bad, "builders", -1, "answer the prompts of builders alone, such a share of them badly")
+	flags.Float64Var(&s.bad, "builders", -1, "answer only the prompts of builders, and this share of them badly")
 	flags.StringVar(&s.endless, "endless", "", "flood or drip: answers that never end, as fast as the client reads or a byte at a time")
 	if err := flags.Parse(args); err != nil {
 		return err

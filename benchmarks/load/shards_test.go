@@ -83,7 +83,7 @@ func TestScoreShardsKilled(t *testing.T) {
 		done += killShards(t, rng, kills-done, wall/8, func(i int) *run { return startRun(t, append(args, "--shard", shardOf(i), "-o", output)...) })
 		merge(t, output)
 		if got, err := os.ReadFile(output); err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("the merged output differs from that of one process: %v\n%s\n%s", err, got, want)
+			t.Fatalf("the merged output differs from one process's: %v\n%s\n%s", err, got, want)
 		}
 		left, err := filepath.Glob(filepath.Join(dir, ".*.tmp"))
 		if err != nil || len(left) > killedShards {

@@ -5,7 +5,7 @@
     mtme_check.py tasks DATA RESULT.json  values, weights and averages of the tasks
                                           of benchmarks/recipes/wmt22/tasks.yaml
     mtme_check.py averages DATA OUT.json  clusters over made-up tasks
-    mtme_check.py speed DATA GO.json...   its speed, beside what Go measured
+    mtme_check.py speed DATA GO.json...   its speed, next to Go's
 
 mt_metrics_eval is imported from PYTHONPATH, a checkout of its repository. Only its modules stats and tasks are
 used, which need numpy and scipy. Speeds are measured on a few resamples, per resample, without the set-up.

@@ -63,7 +63,7 @@ def check(folder, work):
             said = bytes_of(tok, seen["input_ids"])
             if said != r["prompt"] + r["completion"] + "<eos>":
                 sys.exit(f"SFTTrainer trains on {said!r}, want {r}")
-        print(f"SFTTrainer, {builder}: loss {loss:.3f}; the bytes are those of the rows")
+        print(f"SFTTrainer, {builder}: loss {loss:.3f}; the bytes equal the rows'")
 
 
 def bytes_of(tok, ids):

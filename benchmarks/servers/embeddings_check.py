@@ -89,7 +89,7 @@ def scores(refract, url, folder, model):
             if system < len(variants):
                 v = vectors(url, [variants[system]] + reference_texts[row["id"]])
                 assert abs(row["score"] - of(v[1:] @ v[0])) < 1e-6, row
-    print(f"{cells} scores of {METRIC}, and their max and mean, are those of NumPy")
+    print(f"{cells} scores of {METRIC}, and their max and mean, equal NumPy's")
 
 
 def main():
@@ -115,7 +115,7 @@ def main():
             for k in range(1, len(variants) + 1):
                 kept = json.loads(run("select", "-k", str(k), "--by", by))["variants"]
                 assert [v["text"] for v in kept] == [variants[j] for j in sorted(order[:k])], (i, by, k)
-    print("selections over embeddings are those of NumPy")
+    print("selections over embeddings equal NumPy's")
 
     scores(refract, url, folder, model)
 

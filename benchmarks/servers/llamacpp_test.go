@@ -120,7 +120,7 @@ func TestLlamaCPPAnswers(t *testing.T) {
 }
 
 // Fields that go-openai does not have also reach the server.
-func TestLlamaCPPFurtherFields(t *testing.T) {
+func TestLlamaCPPExtraFields(t *testing.T) {
 	r := request("Is it?")
 	r.Extra = map[string]any{"grammar": `root ::= "yes" | "no"`}
 	for _, endpoint := range []llm.Endpoint{llm.Chat, llm.Completions} {
@@ -158,7 +158,7 @@ func (s slots) busy() (n int) {
 }
 
 // get reads from the server without the client under test.
-func get(t *testing.T, path string) []byte { return beside(t, llamaCPP(t), path, nil) }
+func get(t *testing.T, path string) []byte { return rawRequest(t, llamaCPP(t), path, nil) }
 
 // busy returns the number of working slots.
 func busy(t *testing.T) int {

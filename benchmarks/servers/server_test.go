@@ -27,9 +27,9 @@ func clientOf(t *testing.T, base string, endpoint llm.Endpoint) *llm.Client {
 	return c
 }
 
-// beside reads a path outside of the API version in a server's base URL, without the client
+// rawRequest reads a path outside of the API version in a server's base URL, without the client
 // under test; with a body it uses POST.
-func beside(t *testing.T, base, path string, body []byte) []byte {
+func rawRequest(t *testing.T, base, path string, body []byte) []byte {
 	t.Helper()
 	address := strings.TrimSuffix(base, "/v1") + path
 	var resp *http.Response
@@ -60,7 +60,7 @@ func tokenized(t *testing.T, base string, body map[string]any) []int {
 	var answer struct {
 		Tokens []int `json:"tokens"`
 	}
-	if err := json.Unmarshal(beside(t, base, "/tokenize", b), &answer); err != nil || len(answer.Tokens) == 0 {
+	if err := json.Unmarshal(rawRequest(t, base, "/tokenize", b), &answer); err != nil || len(answer.Tokens) == 0 {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	return answer.Tokens

@@ -36,17 +36,17 @@ def main():
     cluster = Cluster()
 
     say("scoring")
-    want(scores(cluster.submit("score-1", "whole.jsonl", "score", *scoring)) == scores("one.jsonl"), "the scores are those of one process")
+    want(scores(cluster.submit("score-1", "whole.jsonl", "score", *scoring)) == scores("one.jsonl"), "the scores equal one process's")
     say("scoring, while a worker and its executor are killed")
     out = cluster.submit("score-2", "whole.jsonl", "score", *scoring, killing=True)
-    want(scores(out) == scores("one.jsonl"), "the scores are those of one process after a kill")
+    want(scores(out) == scores("one.jsonl"), "after a kill, the scores equal one process's")
     print(f"   {len(scores(out))} scores, equal to the last bit")
 
     say("rows of segments")
     rows = ["-m", "chrf", "-a", "max", "--per", "segment"]
     with open("whole.jsonl") as f, open("rows.jsonl", "w") as to:
         subprocess.run(["refract", "score", "jsonl:-", *rows, "-f", "jsonl", "-q"], stdin=f, stdout=to, check=True)
-    want(text(cluster.submit("rows", "whole.jsonl", "score", *rows)) == text("rows.jsonl"), "the rows are those of one process, in order")
+    want(text(cluster.submit("rows", "whole.jsonl", "score", *rows)) == text("rows.jsonl"), "the rows equal one process's, in order")
 
     for killing in False, True:
         say("expanding" + (", while a worker and its executor are killed" if killing else ""))
@@ -58,7 +58,7 @@ def main():
         want(count["prompts"] == SEGMENTS, f"each prompt is asked: {count}")
         want(count["again"] <= (2 if killing else 0), f"no stored answer is asked for again: {count}")
         refract("expand", "jsonl:part.jsonl", *expanding, "--offline", "-o", "expanded.jsonl")
-        want(text(out) == text("expanded.jsonl"), "the segments are those of one process, in order")
+        want(text(out) == text("expanded.jsonl"), "the segments equal one process's, in order")
         print(f"   calls: {count['calls']} of {SEGMENTS} prompts, {count['again']} lost in flight and made again")
         server.kill()
     cluster.stop()

@@ -140,14 +140,28 @@ func (d *Detector) Learn(references []string) {
 	}
 }
 
+// Contradicts says in which script most references are written, where that is not the one of
+// Config.Language; else it is "".
+func (d *Detector) Contradicts(references []string) string {
+	stated, found := d.usual(), d.mostScript(references)
+	if d.cfg.Language == "" || stated < 0 || found < 0 || stated == found {
+		return ""
+	}
+	return fmt.Sprintf("most references are written in %s, not %s", d.scripts[found].name, d.scripts[stated].name)
+}
+
 // usualScript returns the index of the script of most references, or -1. A reference
 // with names in another script may seem to be written in that script.
 func (d *Detector) usualScript() int {
 	if d.cfg.Language != "" {
 		return slices.IndexFunc(d.scripts, func(s script) bool { return slices.Contains(s.codes, d.cfg.Language) })
 	}
+	return d.mostScript(d.sample)
+}
+
+func (d *Detector) mostScript(references []string) int {
 	counts := make([]int, len(d.scripts))
-	for _, text := range d.sample {
+	for _, text := range references {
 		if s := d.script(text, minShare); s >= 0 {
 			counts[s]++
 		}

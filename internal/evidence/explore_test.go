@@ -30,7 +30,7 @@ func (d list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
 }
 
 // Errors marked by people come before a judge's report of the same output.
-func TestRated(t *testing.T) {
+func TestHumanErrorsComeFirst(t *testing.T) {
 	h := hold(t, sample(), []metrics.Metric{critic{}}, "single")
 	h.Rated([]dataset.MQMRating{
 		{ID: "1", System: "a", Rater: "r1", Report: &analysis.Report{Outcome: analysis.Scored, Score: new(-5.0), Errors: []analysis.Error{

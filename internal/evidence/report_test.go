@@ -103,7 +103,7 @@ func TestReportWithoutHumanScores(t *testing.T) {
 
 // The human judgements that all numbers are based on come first for each segment, and
 // scores say what they cover.
-func TestChosenHuman(t *testing.T) {
+func TestChosenHumanScoresComeFirst(t *testing.T) {
 	segments := sample()
 	for _, s := range segments {
 		for _, h := range s.Hypotheses {

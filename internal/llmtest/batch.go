@@ -15,7 +15,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// BatchStep is a request to the Batch API: its method and path.
+// BatchStep is a kind of request to the Batch API: its method and path.
 type BatchStep string
 
 // The steps.
@@ -27,15 +27,13 @@ const (
 	BatchList    BatchStep = "GET /v1/batches"
 )
 
-// Batches is the Batch API of a Handler. The Handler answers the rows as if they
-// were calls, when the batch is created: its faults hold for them, and an answer
-// other than a 200 goes to the error file. Its fields are set before the first
-// request.
+// Batches is the Batch API of a Handler. When a batch is created, the Handler answers its rows
+// as if they were calls: its faults apply, and answers other than 200 go to the error file. The
+// fields must be set before the first request.
 type Batches struct {
-	// Plan gives the fate of a batch, n counting them from 0; nil means that
-	// all end well.
+	// Plan decides what happens to batch n, counted from 0; nil means that all succeed.
 	Plan func(n int) BatchPlan
-	// PageSize bounds a page of the list; 0 means 20.
+	// PageSize is the number of batches on a page of the list; 0 means 20.
 	PageSize int
 
 	mu      sync.Mutex
@@ -45,50 +43,49 @@ type Batches struct {
 	steps   map[BatchStep]int
 }
 
-// stepFault is what a request of a step gets, perhaps after it was carried out.
+// stepFault is a fault for a request of a step, possibly after the request was carried out.
 type stepFault struct {
 	fault Fault
 	after bool
 }
 
-// BatchInfo is a batch that was created, which changes when it is asked for.
+// BatchInfo is a created batch. Its state advances whenever a client asks for it.
 type BatchInfo struct {
 	openai.Batch
 	Rows  []string // the custom ids, in the file's order
-	Bytes int      // of its file
+	Bytes int      // size of its file
 
 	plan              BatchPlan
 	gets              int
 	answers, failures []string
 }
 
-// BatchPlan is the fate of a batch. The zero plan is that of a good one that
-// has ended when it is first asked for.
+// BatchPlan says what happens to a batch. With the zero plan it succeeds, and has ended when a
+// client first asks for it.
 type BatchPlan struct {
-	Gets     int            // how often it is asked for before it has ended
-	Problems []BatchProblem // make the validation fail; no row is answered then
-	Status   string         // the last one, "expired" or "cancelled"; "" means "completed"
-	// Unanswered is how many rows, counted from the last, were not asked for
-	// when the batch ended; the error file says so.
+	Gets     int            // number of requests for it before it has ended
+	Problems []BatchProblem // make the validation fail, so that no row is answered
+	Status   string         // final status, "expired" or "cancelled"; "" means "completed"
+	// Unanswered is the number of rows at the end of the batch that were not processed; the
+	// error file says so.
 	Unanswered int
-	// Output and Errors change the lines of the files, if they are not nil. A file
-	// without lines is not there.
+	// Output and Errors, if not nil, change the lines of the files. A file without lines
+	// does not exist.
 	Output, Errors func(lines []string) []string
 }
 
-// BatchProblem is what a validation finds wrong.
+// BatchProblem is an error that validation finds.
 type BatchProblem struct {
 	Line    int    `json:"line,omitempty"` // from 1; 0 for the whole file
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Fail queues faults for the next requests of a step, one each. What a step
-// does is then left undone.
+// Fail queues faults for the next requests of a step, one each. The requests are not carried
+// out.
 func (b *Batches) Fail(step BatchStep, faults ...Fault) { b.queue(step, false, faults) }
 
-// FailAfter is Fail for requests that are carried out, and whose answer is
-// lost.
+// FailAfter is like Fail, but the requests are carried out and only their answers are lost.
 func (b *Batches) FailAfter(step BatchStep, faults ...Fault) { b.queue(step, true, faults) }
 
 func (b *Batches) queue(step BatchStep, after bool, faults []Fault) {
@@ -102,30 +99,29 @@ func (b *Batches) queue(step BatchStep, after bool, faults []Fault) {
 	}
 }
 
-// Mend takes all faults away.
+// Mend removes all queued faults.
 func (b *Batches) Mend() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.faults = nil
 }
 
-// Steps is the number of requests of a step, faults included.
+// Steps returns the number of requests of a step, faults included.
 func (b *Batches) Steps(step BatchStep) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.steps[step]
 }
 
-// Created lists the batches in the order of their creation.
+// Created returns the batches in the order of their creation.
 func (b *Batches) Created() []*BatchInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.batches)
 }
 
-// Submitted counts for every custom id the batches that asked for an answer:
-// a batch that failed its validation, and rows that ran out of time, do not
-// count.
+// Submitted returns, for every custom id, the number of batches in which the model was asked:
+// a batch that failed its validation, and rows that ran out of time, do not count.
 func (b *Batches) Submitted() map[string]int {
 	out := map[string]int{}
 	for _, j := range b.Created() {
@@ -136,7 +132,7 @@ func (b *Batches) Submitted() map[string]int {
 	return out
 }
 
-// asked is the number of rows that the model is asked for.
+// asked returns the number of rows that the model is asked for.
 func (j *BatchInfo) asked() int {
 	if len(j.plan.Problems) > 0 {
 		return 0
@@ -144,8 +140,8 @@ func (j *BatchInfo) asked() int {
 	return max(0, len(j.Rows)-j.plan.Unanswered)
 }
 
-// serve answers a request below /v1/files and /v1/batches. The functions are called
-// with the lock, and return what is answered, or nil where it is not there.
+// serve answers requests below /v1/files and /v1/batches. It calls the functions with the lock
+// held. They return the answer, or nil if the object does not exist.
 func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 	mux := http.NewServeMux()
 	for step, answer := range map[BatchStep]func(*Request) any{
@@ -185,7 +181,7 @@ func (b *Batches) serve(h *Handler, w http.ResponseWriter, hr *http.Request) {
 	mux.ServeHTTP(w, hr)
 }
 
-// take counts the request and gives its fault.
+// take counts the request and returns its fault.
 func (b *Batches) take(step BatchStep) (f stepFault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,25 +195,25 @@ func (b *Batches) take(step BatchStep) (f stepFault) {
 	return f
 }
 
-// upload keeps the file of a form.
+// upload stores the file in a form.
 func (b *Batches) upload(r *Request) any {
 	r.Body = io.NopCloser(bytes.NewReader(r.Raw))
 	part, _, err := r.FormFile("file")
 	if err != nil || r.FormValue("purpose") != "batch" {
 		return nil
 	}
-	content, _ := io.ReadAll(part) // from memory
+	content, _ := io.ReadAll(part) // reads from memory and cannot fail
 	return openai.File{ID: *b.keep(content), Bytes: len(content)}
 }
 
-// keep keeps a file, and returns its id.
+// keep stores a file and returns its id.
 func (b *Batches) keep(content []byte) *string {
 	b.files = append(b.files, content)
 	id := fmt.Sprintf("file-%d", len(b.files))
 	return &id
 }
 
-// file is the content of a file, or nil.
+// file returns the content of a file, or nil.
 func (b *Batches) file(id string) any {
 	n := 0
 	if _, err := fmt.Sscanf(id, "file-%d", &n); err != nil || n < 1 || n > len(b.files) {
@@ -257,7 +253,7 @@ func (b *Batches) create(h *Handler, r *Request) any {
 	}
 	b.batches = append(b.batches, j)
 
-	b.mu.Unlock() // the rows may take their time
+	b.mu.Unlock() // answering the rows may take long
 	defer b.mu.Lock()
 	for i, row := range rows {
 		if i >= j.asked() {
@@ -279,7 +275,7 @@ func (b *Batches) create(h *Handler, r *Request) any {
 	return j.Batch
 }
 
-// batchLine is the line of a row with an answer, or without one.
+// batchLine returns the line of a row, with or without an answer.
 func batchLine(id string, rec *httptest.ResponseRecorder, code string) string {
 	out := map[string]any{"custom_id": id, "response": nil, "error": nil}
 	if rec == nil {
@@ -315,7 +311,7 @@ func (b *Batches) get(r *Request) any {
 	return j.Batch
 }
 
-// write keeps the lines of a file, if there are any.
+// write stores lines as a file, if there are any.
 func (b *Batches) write(lines []string, edit func([]string) []string) *string {
 	if edit != nil {
 		lines = edit(lines)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// builderPrompts are what refract build asks: what a prompt is known by, the faults
-// that its answer can have, and the answer.
+// builderPrompts lists the prompts of refract build: a pattern that recognises the prompt, the
+// faults that its answer can have, and the function that makes the answer.
 var builderPrompts = []struct {
 	form   *regexp.Regexp
 	faults string
@@ -25,9 +25,9 @@ var builderPrompts = []struct {
 	{regexp.MustCompile(`(?s)The format is:?\n(.*)`), "refused,withheld,empty,cut,another language,no severity,another type", designed},
 }
 
-// BuilderAnswer is the text that answers a prompt of refract build and why it ends, as
-// servers say it; asked is false for any other prompt. A share of the answers is bad, in
-// ways that models have, which depends on the request only.
+// BuilderAnswer returns the answer to a prompt of refract build, with its finish reason; asked is
+// false for any other prompt. A share of the answers is bad in ways that are typical of models.
+// Which are bad depends only on the request.
 func BuilderAnswer(r *Request, share float64) (text, finish string, asked bool) {
 	for _, p := range builderPrompts {
 		m := p.form.FindStringSubmatch(r.Prompt)
@@ -54,7 +54,7 @@ func BuilderAnswer(r *Request, share float64) (text, finish string, asked bool) 
 	return "", "", false
 }
 
-// drawn is one of the faults, or "".
+// drawn returns one of the faults, or "".
 func drawn(r *Request, share float64, names []string) string {
 	h := fnv.New32a()
 	for _, m := range r.Messages {
@@ -108,8 +108,8 @@ func designed(q *Request, m []string, fault string) string {
 
 var statedLocation = regexp.MustCompile(`(?m)^Error location \d: "(.*)"$`)
 
-// feedback finds that all errors are major, and that the type of the first is
-// another one (table 34).
+// feedback answers that all errors are major and the type of the first is wrong (table
+// 34).
 func feedback(q *Request, _ []string, _ string) string {
 	var parts []string
 	for i, m := range statedLocation.FindAllStringSubmatch(q.Prompt, -1) {
@@ -147,8 +147,8 @@ func analysed(q *Request, _ []string, fault string) string {
 		location, offeredAspect.FindStringSubmatch(q.Prompt)[1], why, severity, reduction)
 }
 
-// sampled is a report of InstructScore where several are asked for; each finds one
-// error more, up to three, at the words of the output.
+// sampled returns one of several requested InstructScore reports. Each finds one more error than
+// the one before, up to three, at the words of the output.
 func sampled(q *Request, m []string, fault string) string {
 	words := strings.Fields(strings.ReplaceAll(m[1], `"`, ""))
 	n := min(1+*q.Seed%3, len(words))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fault answers a request instead of the server. Any function will do; the
-// functions of this package that return a Fault are the usual ones.
+// Fault answers a request instead of the server. It can be any function; this package has
+// functions that return common ones.
 type Fault func(w http.ResponseWriter, r *Request)
 
 // Status answers with an error in OpenAI's form.
@@ -20,7 +20,7 @@ func failure(status int, kind, code, message string) Fault {
 	return func(w http.ResponseWriter, _ *Request) { writeError(w, status, kind, code, message) }
 }
 
-// Body answers with this status and body as they are.
+// Body answers with exactly this status and body.
 func Body(status int, contentType, body string) Fault {
 	return func(w http.ResponseWriter, _ *Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -37,7 +37,7 @@ func With(name, value string, f Fault) Fault {
 	}
 }
 
-// Hang gives no answer until the client goes away.
+// Hang does not answer until the client disconnects.
 func Hang() Fault {
 	return func(_ http.ResponseWriter, r *Request) { <-r.Context().Done() }
 }
@@ -69,7 +69,7 @@ func Truncated() Fault {
 
 const cutAnswer = `{"id":"test-1","choices":[{"index":0,"mess`
 
-// Malformed answers 200 with JSON that ends too early.
+// Malformed answers 200 with truncated JSON.
 func Malformed() Fault { return Body(http.StatusOK, "application/json", cutAnswer) }
 
 // Garbage answers 200 with bytes that are neither JSON nor text.
@@ -111,8 +111,8 @@ func Finish(reason, text string) Fault {
 	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, &text, reason, nil) }
 }
 
-// Apart answers a chat with this text, null for nil, and further fields of the message,
-// in which servers have reasoning.
+// Apart answers a chat with this text, null for nil, and further fields of the message, in which
+// some servers send reasoning.
 func Apart(text *string, finish string, fields map[string]any) Fault {
 	return func(w http.ResponseWriter, r *Request) { writeAnswer(w, r, text, finish, fields) }
 }

@@ -1,13 +1,12 @@
-// Package llmtest is an OpenAI-compatible model server for tests: chat, legacy
-// completions and embeddings, answers derived from the request alone or made by
-// the test, log-probabilities of prompts in the forms of several servers, calls
-// counted per prompt and kept in order, faults to order and a list of models. It also
-// has [OIP], a server of the Open Inference Protocol, and answers the
-// prompts of refract build.
+// Package llmtest is an OpenAI-compatible model server for tests. It serves chat, legacy
+// completions, embeddings and a list of models. Answers depend only on the request, or come
+// from the test. It returns log-probabilities of prompts in the forms of several servers,
+// records and counts calls, and injects faults. It also has [OIP], a server of the Open
+// Inference Protocol, and can answer the prompts of refract build.
 //
-// [NewServer] listens on a local port. [Handler] is the server without a
-// port, for a program of its own or for a test's setup; its Transport serves
-// without any network, so that a test in a synctest bubble controls the time.
+// [NewServer] listens on a local port. [Handler] is the server without a port, for a
+// separate program or a test's own setup; its Transport serves without any network, so that
+// a test in a synctest bubble controls the time.
 package llmtest
 
 import (
@@ -24,14 +23,13 @@ import (
 	"sync"
 )
 
-// Request is what a client sent, as the server reads it.
+// Request is a client's request as the server parsed it.
 type Request struct {
 	*http.Request `json:"-"` // its Body is read; see Raw
-	Raw           []byte     `json:"-"` // the body as it came
-	Chat          bool       `json:"-"` // else a legacy completion or embeddings
-	// Sample tells the answers to equal prompts apart: the seed where one was
-	// sent, else 0, or the number of earlier such answers if the Handler has
-	// CountSamples.
+	Raw           []byte     `json:"-"` // the unchanged body
+	Chat          bool       `json:"-"` // otherwise a legacy completion or embeddings
+	// Sample distinguishes answers to equal prompts: it is the seed if one was sent,
+	// otherwise 0, or the number of earlier such answers if the Handler has CountSamples.
 	Sample int `json:"-"`
 
 	Model               string          `json:"model"`
@@ -41,7 +39,7 @@ type Request struct {
 	Texts               []string        `json:"input"`    // of embeddings
 	MaxTokens           int             `json:"max_tokens"`
 	MaxCompletionTokens int             `json:"max_completion_tokens"`
-	Temperature         *float64        `json:"temperature"` // nil where it was not sent
+	Temperature         *float64        `json:"temperature"` // nil if it was not sent
 	TopP                *float64        `json:"top_p"`
 	Stop                []string        `json:"stop"`
 	Seed                *int            `json:"seed"`
@@ -53,8 +51,8 @@ type Request struct {
 // Message is a message of a chat.
 type Message struct{ Role, Content string }
 
-// Text is what the server's model is given: a legacy completion's prompt, or
-// the messages of a chat, each with its role.
+// Text returns the input of the server's model: the prompt of a legacy completion, or the
+// messages of a chat, each with its role.
 func (r *Request) Text() string {
 	if !r.Chat {
 		return r.Prompt
@@ -66,33 +64,33 @@ func (r *Request) Text() string {
 	return b.String()
 }
 
-// Handler answers POST /v1/chat/completions, /v1/completions and
-// /v1/embeddings, GET /v1/models and /health. The zero Handler is ready; its
-// fields are set before the first request. It is safe for concurrent use.
+// Handler answers POST /v1/chat/completions, /v1/completions and /v1/embeddings, GET
+// /v1/models and /health. The zero Handler is ready for use; its fields must be set before the
+// first request. It is safe for concurrent use.
 type Handler struct {
-	// Key is the bearer token that every request must carry; "" asks for none.
+	// Key is the bearer token that every request must have; "" requires none.
 	Key string
-	// Answer makes the text of an answer, such as a recorded one, of the
-	// request's Prompt or Messages; nil means the function Answer.
+	// Answer returns the text of an answer to a request, such as a recorded one; nil means
+	// the function Answer.
 	Answer func(*Request) string
-	// Decide gives a fault for a request, or nil for a good answer. Queued
-	// faults go before it. It may be called concurrently.
+	// Decide returns a fault for a request, or nil for a good answer. Queued faults take
+	// precedence. It may be called concurrently.
 	Decide func(*Request) Fault
-	// CountSamples numbers the answers to equal prompts without a seed. The
-	// count is lost with the Handler, and concurrent calls share it.
+	// CountSamples numbers the answers to equal prompts without a seed. The count belongs to
+	// the Handler, and concurrent calls share it.
 	CountSamples bool
-	// Models are the models that are listed, and the only ones that answer;
-	// none means that any does, and that none is listed.
+	// Models are the models that are listed, and the only ones that answer. If it is empty,
+	// none is listed and any model answers.
 	Models []string
-	// BOS has a legacy completion with echo, which asks for the log-probabilities of
-	// the prompt's tokens, begin with a token for the beginning of the sequence.
+	// BOS adds a beginning-of-sequence token before the prompt's tokens in answers to a
+	// legacy completion with echo, which returns their log-probabilities.
 	BOS bool
-	// JSON puts the text of a chat's answer into the object {"text": …} where a
-	// schema is asked for; else response_format is ignored.
+	// JSON wraps the text of a chat's answer in the object {"text": …} if the request has a
+	// schema; otherwise response_format is ignored.
 	JSON bool
-	// Dimensions is the length of vectors; 0 means 64.
+	// Dimensions is the number of dimensions of vectors; 0 means 64.
 	Dimensions int
-	// Forget keeps no list of requests, for long runs.
+	// Forget disables the list of requests, for long runs.
 	Forget bool
 	// Batch is the server's Batch API.
 	Batch Batches
@@ -123,14 +121,14 @@ func (h *Handler) FailPrompt(prompt string, faults ...Fault) {
 	h.perText[prompt] = append(h.perText[prompt], faults...)
 }
 
-// Calls is the number of requests for an answer, faults included.
+// Calls returns the number of requests for an answer, faults included.
 func (h *Handler) Calls() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.calls
 }
 
-// CallsFor is the number of requests with this prompt, faults included.
+// CallsFor returns the number of requests with this prompt, faults included.
 func (h *Handler) CallsFor(prompt string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -165,7 +163,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		writeJSON(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
 		return
 	}
-	// Only a body that was read lets the server notice a client that left.
+	// The server notices that a client disconnected only after reading the body.
 	raw, err := io.ReadAll(hr.Body)
 	if err != nil {
 		return
@@ -204,7 +202,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 }
 
-// authorized refuses a request without the key.
+// authorized reports whether a request has the key, and answers 401 if not.
 func (h *Handler) authorized(w http.ResponseWriter, r *http.Request) bool {
 	ok := h.Key == "" || r.Header.Get("Authorization") == "Bearer "+h.Key
 	if !ok {
@@ -213,7 +211,7 @@ func (h *Handler) authorized(w http.ResponseWriter, r *http.Request) bool {
 	return ok
 }
 
-// parse reads the body; it returns what is wrong with it, or "".
+// parse parses the body. It returns what is wrong with it, or "".
 func (r *Request) parse(embed bool) string {
 	if err := json.Unmarshal(r.Raw, r); err != nil {
 		return "the body cannot be read: " + err.Error()
@@ -230,7 +228,7 @@ func (r *Request) parse(embed bool) string {
 	return ""
 }
 
-// take counts the request and gives its fault, or nil.
+// take counts the request and returns its fault, or nil.
 func (h *Handler) take(r *Request) Fault {
 	h.mu.Lock()
 	h.calls++
@@ -272,8 +270,8 @@ func (h *Handler) number(r *Request) {
 	h.answered[key]++
 }
 
-// Answer is the server's answer: a sentence of words that are drawn by the
-// model, the prompt and the sample index. Other arguments give another one.
+// Answer returns the server's answer: a sentence of words drawn by the model, the prompt and
+// the sample index. Different arguments give different answers.
 func Answer(model, prompt string, sample int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", model, prompt, sample))
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
@@ -288,7 +286,7 @@ var (
 	verbs      = []string{"follows", "describes", "needs", "remembers", "opens", "crosses"}
 )
 
-// limit cuts a text at its first stop string and after MaxTokens words.
+// limit cuts a text at the first stop string, and after MaxTokens words.
 func limit(text string, r *Request) (cut, finish string) {
 	for _, s := range r.Stop {
 		text, _, _ = strings.Cut(text, s)
@@ -300,8 +298,8 @@ func limit(text string, r *Request) (cut, finish string) {
 	return text, "stop"
 }
 
-// writeAnswer writes a good answer, perhaps with further fields of a chat's message; a nil
-// text is written as null. A token is a word.
+// writeAnswer writes a good answer, with further fields of a chat's message if apart is not
+// empty. A nil text is written as null. Each word counts as a token.
 func writeAnswer(w http.ResponseWriter, r *Request, text *string, finish string, apart map[string]any) {
 	choice := map[string]any{"index": 0, "finish_reason": finish, "logprobs": nil}
 	object, out := "text_completion", 0
@@ -341,7 +339,7 @@ func writeError(w http.ResponseWriter, status int, kind, code, message string) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// A client that went away is the only error there is.
+	// The only possible error is that the client disconnected.
 	_ = json.NewEncoder(w).Encode(v)
 }
 

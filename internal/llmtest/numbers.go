@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// Vector is the server's vector for a text: a sum of random directions, one
-// for each of its runs of three runes, of length 1. Texts that share parts are
-// close, and equal texts have equal vectors.
+// Vector returns the server's vector for a text: a sum of random directions, one for each run of
+// three runes, scaled to norm 1. Texts that share parts are close, and equal texts have equal
+// vectors.
 func Vector(text string, dimensions int) []float32 {
 	runes := []rune("  " + text + "  ")
 	sum := make([]float64, dimensions)
@@ -48,7 +48,7 @@ func (h *Handler) writeVectors(w http.ResponseWriter, r *Request) {
 		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": v}
 		if r.EncodingFormat == "base64" {
 			raw, _ := binary.Append(nil, binary.LittleEndian, v)
-			data[i]["embedding"] = raw // which JSON has as base64
+			data[i]["embedding"] = raw // JSON encodes it as base64
 		}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -57,14 +57,14 @@ func (h *Handler) writeVectors(w http.ResponseWriter, r *Request) {
 	})
 }
 
-// Tokens are the tokens of this package's servers: a run of letters and
+// Tokens returns the tokens of a text for this package's servers. A token is a run of letters and
 // digits, with the space before it if there is one, or any other character.
 func Tokens(text string) []string { return tokens.FindAllString(text, -1) }
 
 var tokens = regexp.MustCompile(` ?[\pL\p{Nd}]+|(?s:.)`)
 
-// Logprob is the log-probability of a token after a text, below 0: any other
-// arguments give another one.
+// Logprob returns the log-probability, below 0, of a token after a text. Different arguments
+// give different values.
 func Logprob(model, before, token string) float64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", model, before, token))
 	u := (float64(binary.LittleEndian.Uint32(sum[:])) + 1) / (1 << 33)
@@ -74,7 +74,7 @@ func Logprob(model, before, token string) float64 {
 // writeEcho answers a request for the log-probabilities of its prompt.
 func (h *Handler) writeEcho(w http.ResponseWriter, r *Request, text, finish string) {
 	tokens := Tokens(r.Prompt)
-	values := make([]any, len(tokens)) // the first stays null
+	values := make([]any, len(tokens)) // the first one stays null
 	before := ""
 	for i, token := range tokens {
 		if i > 0 || h.BOS {

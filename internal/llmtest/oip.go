@@ -10,28 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// OIP is a server of the Open Inference Protocol with one model, in either form of
-// requests, that counts the runes which texts share. Its fields may not change once it
-// serves.
+// OIP is a server of the Open Inference Protocol, for either form of requests. Its only model
+// scores by the runes that texts share. Its fields must not change after the first request.
 type OIP struct {
 	Model             string // "" means "fake"
-	Flat              bool   // each row has its own texts: else by segment
+	Flat              bool   // each row has its own texts; otherwise texts come by segment
 	NoSource, NoFacts bool
 	Spans             bool
-	Key               string // the bearer token that it wants
-	MaxRows           int    // more are refused with 413
-	Facts             string // stated in place of OIPFacts
-	// Change, if not nil, changes a good answer. n counts inferences from 1; the first
-	// is that of the probe.
+	Key               string // required bearer token
+	MaxRows           int    // more rows are refused with 413
+	Facts             string // stated instead of OIPFacts
+	Datatype          string // of scores; "" means "FP32"
+	// Change, if not nil, changes a good answer. n counts inferences from 1; the first is
+	// the probe.
 	Change func(n int, a *OIPAnswer)
-	// Fault answers an inference in place of the server, and reports whether
-	// it did.
+	// Fault answers an inference instead of the server, and reports whether it did.
 	Fault func(n int, w http.ResponseWriter, r *OIPRequest) bool
 
 	calls, rows, texts atomic.Int64
 }
 
-// OIPFacts are what the model states of itself.
+// OIPFacts is what the model states about itself.
 const OIPFacts = `{"name":"fake","version":"2.1","signature":{"layer":9,"precision":"fp32"},"needs":["source","reference"],"direction":"higher","lower":0,"upper":1}`
 
 // OIPRequest is an inference request.
@@ -41,7 +40,7 @@ type OIPRequest struct {
 	Rows   []Row    `json:"-"`
 }
 
-// Row is what has one score.
+// Row holds the texts of one score.
 type Row struct {
 	Source, Hypothesis, Reference string
 }
@@ -62,13 +61,13 @@ type OIPAnswer struct {
 	Outputs []Tensor `json:"outputs"`
 }
 
-// Calls is how many inferences were asked for.
+// Calls returns the number of requested inferences.
 func (s *OIP) Calls() int { return int(s.calls.Load()) }
 
-// Rows is how many scores were asked for.
+// Rows returns the number of requested scores.
 func (s *OIP) Rows() int { return int(s.rows.Load()) }
 
-// Texts is how many texts came.
+// Texts returns the number of received texts.
 func (s *OIP) Texts() int { return int(s.texts.Load()) }
 
 // ServeHTTP implements http.Handler.
@@ -107,7 +106,7 @@ func (s *OIP) metadata() map[string]any {
 	add(&inputs, !s.NoSource, "source", "BYTES", -1)
 	add(&inputs, true, "reference", "BYTES", -1)
 	add(&inputs, !s.Flat, "pairs", "INT32", -1, 3)
-	add(&outputs, true, "score", "FP32", -1)
+	add(&outputs, true, "score", cmp.Or(s.Datatype, "FP32"), -1)
 	add(&outputs, s.Spans, "error_spans", "BYTES", -1)
 	add(&outputs, !s.NoFacts, "facts", "BYTES", 1)
 	return map[string]any{"name": cmp.Or(s.Model, "fake"), "versions": []string{"1"}, "platform": "test", "inputs": inputs, "outputs": outputs}
@@ -138,7 +137,7 @@ func (s *OIP) infer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read makes rows of the tensors of a request.
+// read converts the tensors of a request to rows.
 func (s *OIP) read(q *OIPRequest) error {
 	texts, ints := map[string][]string{}, map[string][]int{}
 	for _, t := range q.Inputs {
@@ -177,13 +176,13 @@ func (s *OIP) read(q *OIPRequest) error {
 	return nil
 }
 
-// answer is a good answer to a request.
+// answer returns a good answer to a request.
 func (s *OIP) answer(q *OIPRequest) *OIPAnswer {
 	scores, spans := make([]float32, len(q.Rows)), make([]string, len(q.Rows))
 	for i, row := range q.Rows {
 		scores[i], spans[i] = row.Score(), spansOf(row.Hypothesis)
 	}
-	a := &OIPAnswer{ID: q.ID, Model: cmp.Or(s.Model, "fake"), Version: "1", Outputs: []Tensor{{"score", "FP32", []int{len(scores)}, scores}}}
+	a := &OIPAnswer{ID: q.ID, Model: cmp.Or(s.Model, "fake"), Version: "1", Outputs: []Tensor{{"score", cmp.Or(s.Datatype, "FP32"), []int{len(scores)}, scores}}}
 	if s.Spans {
 		a.Outputs = append(a.Outputs, Tensor{"error_spans", "BYTES", []int{len(scores)}, spans})
 	}
@@ -193,8 +192,8 @@ func (s *OIP) answer(q *OIPRequest) *OIPAnswer {
 	return a
 }
 
-// Score is what the model gives: the share of the hypothesis's runes that the source
-// or the reference have. It is between 0 and 1.
+// Score returns the model's score: the share of the hypothesis's runes that occur in the source or
+// the reference, between 0 and 1.
 func (r Row) Score() float32 {
 	n, shared := 0, 0
 	for _, c := range r.Hypothesis {
@@ -206,7 +205,7 @@ func (r Row) Score() float32 {
 	return float32(shared) / float32(max(1, n))
 }
 
-// spansOf are the errors that the model finds: a first word "bad".
+// spansOf returns the errors that the model finds: the word "bad" at the beginning.
 func spansOf(hypothesis string) string {
 	if !strings.HasPrefix(hypothesis, "bad") {
 		return "[]"

@@ -10,12 +10,12 @@ import (
 // Server is a Handler that listens on a local port.
 type Server struct {
 	*Handler
-	// BaseURL is the address that a client is given; it ends in /v1.
+	// BaseURL is the address for clients; it ends in /v1.
 	BaseURL string
 }
 
-// NewServer starts a Handler and stops it when the test ends; tb is a
-// *testing.T, B or F. A nil handler means a new one.
+// NewServer starts a server for h and stops it when the test ends; tb is a *testing.T, B or
+// F. If h is nil, it uses a new Handler.
 func NewServer(tb interface{ Cleanup(func()) }, h *Handler) *Server {
 	if h == nil {
 		h = &Handler{}
@@ -28,15 +28,15 @@ func NewServer(tb interface{ Cleanup(func()) }, h *Handler) *Server {
 	return &Server{Handler: h, BaseURL: srv.URL + "/v1"}
 }
 
-// Transport serves requests in the caller's goroutine, without a network:
-// whatever host the request names, h answers it. Hang ends with the request's
-// context; Reset gives ECONNRESET, and Truncated an unexpected EOF.
+// Transport serves requests in the caller's goroutine, without a network: h answers requests to
+// any host. Hang ends with the request's context; Reset gives ECONNRESET, and Truncated an
+// unexpected EOF.
 func (h *Handler) Transport() http.RoundTripper { return inProcess{h} }
 
 type inProcess struct{ h http.Handler }
 
 func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body == nil { // a server's requests always have one
+	if req.Body == nil { // requests on a server always have a body
 		req = req.Clone(req.Context())
 		req.Body = http.NoBody
 	}

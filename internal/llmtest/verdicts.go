@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// rewriting is a numbered text in a question about meaning; such a question shows the
-// reference first.
+// rewriting matches a numbered text in a question about meaning, which begins with the
+// reference.
 var (
 	rewriting = regexp.MustCompile(`(?m)^(\d+)\. (\{"rewriting":".*"\})$`)
 	original  = regexp.MustCompile(`(?m)^\{"reference":".*"\}$`)
 )
 
-// Verdicts answers the question of expand's judge of meaning, by what say tells of each
-// text: "same", or the kind of change and its words. It reports whether the prompt is one.
+// Verdicts answers a question to expand's judge of meaning. say returns the verdict on each text:
+// "same", or the kind of change and its words. Verdicts returns false for other prompts.
 func Verdicts(prompt string, say func(reference, text string) (changed, words string)) (string, bool) {
 	var of struct{ Reference, Rewriting string }
 	asked := rewriting.FindAllStringSubmatch(prompt, -1)

@@ -9,9 +9,8 @@ import (
 	"io"
 )
 
-// Copy writes the rows of a matrix of JSON Lines, which name stands for in
-// errors, and which may have none. sign gives their signatures by the signature of
-// a metric's cells, or native scores, that they have.
+// Copy copies the rows of a matrix in JSON Lines, which may have none. Errors call the input
+// name. sign returns the new signature for the signature of a metric's cells or native scores.
 func (w *Writer) Copy(ctx context.Context, in io.Reader, name string, sign func(metric string, native bool, signature string) (string, error)) error {
 	type signed struct {
 		metric    string
@@ -51,5 +50,5 @@ func (w *Writer) Copy(ctx context.Context, in io.Reader, name string, sign func(
 	return nil
 }
 
-// Rows is how many rows were written.
+// Rows returns the number of rows written.
 func (w *Writer) Rows() int64 { return w.rows }

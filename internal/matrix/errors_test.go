@@ -14,13 +14,13 @@ import (
 	"github.com/refract-eval/refract/internal/matrix"
 )
 
-// line writes a row of JSON; changes are pairs of old and new text.
+// line returns a row of JSON; changes are pairs of old and new text.
 func line(changes ...string) string {
 	s := `{"id":"a","system":"A","metric":"m","aggregate":null,"reference":0,"references":1,"score":1.5,"status":"scored","direction":"higher","signature":"s","output_hash":"0123456789abcdef","reference_hash":"fedcba9876543210"}`
 	return strings.NewReplacer(changes...).Replace(s)
 }
 
-// lines are those of a file with the digest that rows have as they are written.
+// lines returns a file of these rows with their digest.
 func lines(rows ...string) string {
 	all := strings.Join(rows, "\n") + "\n"
 	return fmt.Sprintf("%s{\"sha256\":\"%x\"}\n", all, sha256.Sum256([]byte(all)))
@@ -30,7 +30,7 @@ func native(changes ...string) string {
 	return strings.NewReplacer(changes...).Replace(line(`"aggregate":null`, `"aggregate":"native"`, `"reference":0`, `"reference":null`, `"reference_hash":"fedcba9876543210"`, `"reference_hash":null`))
 }
 
-// ref is a cell of another reference.
+// ref returns a cell for another reference.
 func ref(n int, changes ...string) string {
 	return strings.NewReplacer(changes...).Replace(line(`"reference":0`, fmt.Sprintf(`"reference":%d`, n)))
 }
@@ -114,7 +114,7 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// What looks odd, but is right.
+// Rows that look odd but are valid.
 func TestGoodRows(t *testing.T) {
 	whole := lines(line(), ref(1))
 	for name, in := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What is accepted is a matrix: written again it reads the same, in both
-// formats, and from then on its bytes do not change.
+// Accepted input is a matrix: written again in either format it reads the same, and after that
+// its bytes do not change.
 func FuzzJSONL(f *testing.F) {
 	golden, err := os.ReadFile("testdata/matrix.jsonl")
 	if err != nil {

@@ -18,7 +18,7 @@ type stored struct {
 	Segments []*refract.SegmentScores
 }
 
-// readAll reads a matrix, without the places of its segments.
+// readAll reads a matrix, without the positions of its segments.
 func readAll(r *matrix.Reader) (stored, error) {
 	var m stored
 	for s, err := range r.Segments(context.Background()) {
@@ -60,7 +60,7 @@ func writeAll(t require, m stored, create func(*bytes.Buffer) *matrix.Writer) []
 	return b.Bytes()
 }
 
-// require is a test, be it of testing or of rapid.
+// require is a test of package testing or rapid.
 type require interface {
 	Helper()
 	Fatal(...any)
@@ -74,7 +74,7 @@ func nativeSignature(name string) func(int) string {
 	return func(n int) string { return fmt.Sprintf("%s|nrefs:%d", name, n) }
 }
 
-// texts are references or hypotheses of which some are missing.
+// texts draws references or hypotheses, some of them missing.
 func texts(t *rapid.T, label string, lo, hi int) []refract.Text {
 	return rapid.Map(rapid.SliceOfN(rapid.IntRange(0, 5), lo, hi), func(draws []int) []refract.Text {
 		out := make([]refract.Text, len(draws))
@@ -85,7 +85,7 @@ func texts(t *rapid.T, label string, lo, hi int) []refract.Text {
 	}).Draw(t, label)
 }
 
-// drawMatrix draws what an engine could have given.
+// drawMatrix draws a matrix that an engine could have yielded.
 func drawMatrix(t *rapid.T) stored {
 	name := rapid.StringN(1, 8, -1)
 	var m stored
@@ -166,7 +166,7 @@ func drawScores(t *rapid.T, seg *refract.Segment, info matrix.Info, native, noSo
 	return ms
 }
 
-// sample is a small matrix with every kind of row.
+// sample returns a small matrix with every kind of row.
 func sample() stored {
 	text := refract.Text{Valid: true}
 	return stored{

@@ -13,10 +13,10 @@ import (
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
-// maxLine bounds a line of JSON Lines, in bytes. Rows have a few hundred.
+// maxLine bounds a line of JSON Lines in bytes. Rows have a few hundred.
 const maxLine = 16 << 20
 
-// digestHead and digestTail stand around the digest in the last line.
+// digestHead and digestTail surround the digest in the last line.
 const (
 	digestHead = `{"sha256":"`
 	digestTail = `"}`
@@ -32,7 +32,7 @@ func (e jsonlEncoder) row(_ *row, line []byte) error {
 }
 
 func (e jsonlEncoder) end(digest string) error {
-	fmt.Fprintf(e.w, "%s%s%s\n", digestHead, digest, digestTail) // its error is kept for Flush
+	fmt.Fprintf(e.w, "%s%s%s\n", digestHead, digest, digestTail) // Flush returns its error
 	return e.w.Flush()
 }
 
@@ -40,7 +40,7 @@ func (e jsonlEncoder) end(digest string) error {
 type jsonlSource struct {
 	file  string
 	lines *bufio.Scanner
-	at    int64 // the line
+	at    int64 // current line
 	sum   string
 }
 
@@ -58,8 +58,8 @@ func (s *jsonlSource) locate(line int64) Error { return Error{File: s.file, Line
 
 func (s *jsonlSource) position() int64 { return s.at }
 
-// line is the row as it stands in the file, which is quicker than to write it
-// again. Line ends do not count.
+// line returns the row as it is in the file, without its line end. This is faster than
+// encoding it again.
 func (s *jsonlSource) line(b []byte, _ *row) []byte {
 	return append(append(b, s.lines.Bytes()...), '\n')
 }
@@ -95,7 +95,7 @@ func (s *jsonlSource) next(r *row) error {
 	return &e
 }
 
-// errDigest says that a line is that of the digest.
+// errDigest says that a line contains the digest.
 var errDigest = errors.New("the line of the digest")
 
 func (s *jsonlSource) parse(line []byte, r *row) error {

@@ -10,11 +10,11 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Metric stands for a metric whose scores were stored: it tells what a matrix
-// tells of it, and scores nothing.
+// Metric represents a metric whose scores were stored. It has the properties that a matrix
+// states, and cannot score.
 type Metric struct {
 	Stored    Info
-	signature metrics.Signature // of a cell: nrefs first, version last
+	signature metrics.Signature // of a cell: begins with nrefs, ends with version
 }
 
 // NewMetric returns the metric that a matrix describes.
@@ -26,16 +26,16 @@ func NewMetric(info Info) (*Metric, error) {
 	return &Metric{info, sig}, nil
 }
 
-// Info has what a matrix holds; bounds are not part of it.
+// Info returns what a matrix stores about the metric; bounds are not stored.
 func (m *Metric) Info() metrics.Info {
 	return metrics.Info{Name: m.Stored.Name, Direction: m.Stored.Direction, NeedsReferences: m.Stored.NeedsReferences}
 }
 
-// Signature is that of a stored cell.
+// Signature returns the signature of a stored cell.
 func (m *Metric) Signature(metrics.Level) metrics.Signature { return m.signature }
 
-// Signed puts the references and the aggregator into the stored signature,
-// which keeps its version and the set that the aggregator uses.
+// Signed returns the stored signature with these references and this aggregator. The version
+// and the set that the aggregator uses are kept.
 func (m *Metric) Signed(of refract.Scored) metrics.Signature {
 	var out metrics.Signature
 	aggregator, single := of.Aggregator, of.Aggregator == "single"
@@ -59,14 +59,14 @@ func (m *Metric) Signed(of refract.Scored) metrics.Signature {
 	return out
 }
 
-// Score is an error: the scores are in the matrix.
+// Score returns an error, because a stored matrix cannot score.
 func (m *Metric) Score(context.Context, []metrics.Block) ([]metrics.Scores, error) {
 	return nil, errors.New("a stored matrix cannot score")
 }
 
-// InfoOf describes a metric for storing its cells, with or without its native
-// scores. They are of a set of references with that name, of which the first
-// ones alone are another set; "" where it is unknown.
+// InfoOf describes a metric for storing its cells, with or without native scores. set is the
+// name of their set of references, and first that of the set of first references; "" if
+// unknown.
 func InfoOf(m metrics.Metric, native bool, set, first string) Info {
 	info := m.Info()
 	sig := m.Signature(metrics.Sentence)

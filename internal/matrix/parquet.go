@@ -13,18 +13,18 @@ import (
 
 const (
 	parquetMagic = "PAR1"
-	// digestKey is that of the digest in the file's metadata.
+	// digestKey is the key of the digest in the file's metadata.
 	digestKey = "sha256"
-	// parquetBatch is how many rows go to the library at a time.
+	// parquetBatch is the number of rows passed to the library at a time.
 	parquetBatch = 1 << 10
-	// parquetGroup is how many rows a row group has, and so how many a writer
-	// holds in memory, encoded.
+	// parquetGroup is the number of rows in a row group. A writer holds this many, encoded,
+	// in memory.
 	parquetGroup = 1 << 14
 )
 
 type parquetEncoder struct {
 	w      *parquet.GenericWriter[stored]
-	rows   []stored // refs and scores have what their pointers point to
+	rows   []stored // their pointers point into refs and scores
 	refs   []int32
 	scores []float64
 }
@@ -34,8 +34,8 @@ func newParquetEncoder(w io.Writer) encoder {
 		w: parquet.NewGenericWriter[stored](w, schema(),
 			parquet.Compression(&parquet.Zstd),
 			parquet.MaxRowsPerRowGroup(parquetGroup),
-			// A fixed name in place of the library's version: the same rows
-			// are the same bytes.
+			// A fixed name instead of the library's version, so that the same rows give
+			// the same bytes.
 			parquet.CreatedBy("refract", "1", "0"),
 		),
 		rows:   make([]stored, 0, parquetBatch),
@@ -84,7 +84,7 @@ type parquetSource struct {
 	sum    string
 	reader *parquet.GenericReader[stored]
 	buf    []stored
-	have   []stored // those of buf that are still to come
+	have   []stored // rows of buf not yet returned
 	row    int64
 }
 
@@ -136,8 +136,7 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// guard turns a panic of the library, which damaged files can cause, into an
-// error.
+// guard turns a panic of the library into an error. Damaged files can cause one.
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

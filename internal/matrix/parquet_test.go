@@ -51,8 +51,8 @@ func TestForeignSchema(t *testing.T) {
 	}
 }
 
-// A cut file is an error. A damaged one is an error too, where the damage
-// reaches a row, and no panic.
+// A cut file is an error. A damaged one is also an error if the damage affects a row, and never
+// a panic.
 func TestDamagedParquet(t *testing.T) {
 	b := writeAll(t, sample(), pq)
 	for n := 0; n < len(b); n += 13 {

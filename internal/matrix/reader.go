@@ -21,18 +21,18 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Error is a fault of a stored matrix, and where it is.
+// Error is an error in a stored matrix, with its position.
 type Error struct {
 	File   string
-	Line   int64 // of JSON Lines, from 1; 0 where unknown
-	Column int64 // byte of the line, from 1; 0 where unknown
-	Row    int64 // of Parquet, from 1; 0 where unknown
+	Line   int64 // in JSON Lines, from 1; 0 if unknown
+	Column int64 // byte of the line, from 1; 0 if unknown
+	Row    int64 // in Parquet, from 1; 0 if unknown
 	Err    error
 }
 
-// Error returns "file:line: cause", "file:line:column: cause", or "file: row n:
-// cause" for Parquet, and how to make a matrix. It names another file than this
-// one, which may be something else, such as a dataset.
+// Error returns "file:line: cause", "file:line:column: cause", or "file: row n: cause" for
+// Parquet, and the command that makes a matrix. The command writes a new file, because this
+// one may be something else, such as a dataset.
 func (e *Error) Error() string {
 	at := e.File
 	switch {
@@ -53,55 +53,54 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// foreignError is the fault of a file that no version wrote as a matrix.
+// foreignError is an error in a file that no version of Refract wrote as a matrix.
 type foreignError struct{ error }
 
 func (e *foreignError) Unwrap() error { return e.error }
 
-// source yields the rows of one file.
+// source reads the rows of one file.
 type source interface {
-	// next reads a row into all fields of r, or returns io.EOF. A row that
-	// is wrong by itself is an error with its position.
+	// next reads a row into all fields of r, or returns io.EOF. An invalid row is an
+	// error with its position.
 	next(r *row) error
-	// position is that of the last row: a line, or a number of a row.
+	// position returns the line or number of the last row.
 	position() int64
-	// line appends what the digest is of in the last row, which is r.
+	// line appends the bytes of the last row, r, that the digest covers.
 	line(b []byte, r *row) []byte
-	// digest is what the file says its rows have, known behind the last one; ""
-	// where it says nothing.
+	// digest returns the digest that the file states, known after the last row; "" if it
+	// states none.
 	digest() string
-	// locate is an Error without a cause, at a position or, for 0, the file.
+	// locate returns an Error without a cause at a position, or for the whole file if that
+	// is 0.
 	locate(position int64) Error
 }
 
-// faultAt is what is wrong at a position.
+// faultAt returns an Error with a cause at a position.
 func faultAt(s source, position int64, err error) error {
 	e := s.locate(position)
 	e.Err = err
 	return &e
 }
 
-// Reader reads a stored matrix, once. It holds one segment at a time, and some
-// 30 bytes for each id. It is not safe for concurrent use.
+// Reader reads a stored matrix once. It holds one segment at a time, and about 30 bytes for
+// each id. It is not safe for concurrent use.
 type Reader struct {
 	src  source
 	file io.Closer
 	used bool
 
-	known      []Info         // of the metrics
-	natives    []nativeStates // of each of them
-	outputs    []string       // hashes of the hypotheses of the segment that was yielded last
-	references []string       // and of its references
+	known      []Info         // the metrics
+	natives    []nativeStates // one for each metric
+	outputs    []string       // hashes of the hypotheses of the last yielded segment
+	references []string       // hashes of its references
 	segment    *refract.Segment
 }
 
-// nativeStates are the signatures of a metric's native scores, by number of
-// references.
+// nativeStates maps numbers of references to signatures of a metric's native scores.
 type nativeStates map[int]string
 
-// Open opens a matrix of JSON Lines or Parquet, as the extension .jsonl or
-// .parquet says. Of Parquet, it reads and checks the columns; JSON Lines may
-// also be a pipe.
+// Open opens a matrix in JSON Lines or Parquet, according to the extension .jsonl or .parquet.
+// In Parquet it checks the columns. JSON Lines may also come from a pipe.
 func Open(path string) (*Reader, error) {
 	open := map[string]func(*os.File, string) (source, error){".jsonl": openJSONL, ".parquet": openParquet}[filepath.Ext(files.Unpacked(path))]
 	if open == nil {
@@ -121,24 +120,20 @@ func Open(path string) (*Reader, error) {
 // Close closes the file.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Metrics describes the metrics, in the order of the first segment, which is
-// also that of SegmentScores.Metrics. It is empty before the first segment is
-// read. Whether a metric needs references, and has native scores, may show
-// only in a later segment, where the first one has no references.
+// Metrics describes the metrics in the order of SegmentScores.Metrics. It is empty before the
+// first segment is read. If the first segment has no references, only a later one may show
+// whether a metric needs references and has native scores.
 func (r *Reader) Metrics() []Info { return slices.Clone(r.known) }
 
-// Segments yields the segments in the file's order, and ends after the first
-// error. They belong to the caller. It can be called once. What was yielded
-// counts only once the end is reached without an error: the digest stands there.
+// Segments yields the segments in the file's order, and ends after the first error. They belong
+// to the caller. It can be called once. The segments are verified only when the sequence ends
+// without an error, because the digest is at the end.
 //
-// A Segment has its id, its place in the file, its systems and its references,
-// all without text: they are Valid where the rows have a hash of them. Values of
-// cells that are not Scored are 0.
+// A Segment has its id, its position in the file, its systems and its references. Texts are not
+// stored; those with a hash are Valid, but empty. Values of cells that are not Scored are 0.
 //
-// Errors are those of ctx, and *Error with the line or row for what is wrong
-// in the file: a row that cannot be read or does not stand where it was
-// written, a segment or a metric that is there twice, a metric that changes, and
-// a digest that is missing or another one.
+// Errors come from ctx, or are of type *Error with the line or row: for an unreadable or misplaced
+// row, a repeated segment or metric, a metric that changes, and a missing or wrong digest.
 func (r *Reader) Segments(ctx context.Context) iter.Seq2[*refract.SegmentScores, error] {
 	return func(yield func(*refract.SegmentScores, error) bool) {
 		if r.used {
@@ -152,13 +147,13 @@ func (r *Reader) Segments(ctx context.Context) iter.Seq2[*refract.SegmentScores,
 	}
 }
 
-// checkEvery is how many rows are read between looks at the context.
+// checkEvery is the number of rows read between checks of the context.
 const checkEvery = 256
 
-// read calls yield with each segment until that returns false.
+// read calls yield with each segment until yield returns false.
 func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bool) error {
 	var now row
-	var rows []row // of the segment
+	var rows []row // of the current segment
 	var first int64
 	var line []byte
 	ids, sum := idset.New(), sha256.New()
@@ -173,7 +168,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 			return err
 		}
 		at := r.src.position()
-		if err == io.EOF { // before the last segment, as its rows may be those that are missing
+		if err == io.EOF { // check before yielding the last segment, whose rows may be missing
 			if bad := checkEnd(n, r.src.digest(), hex.EncodeToString(sum.Sum(nil))); bad != nil {
 				return faultAt(r.src, 0, bad)
 			}
@@ -206,8 +201,8 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 	}
 }
 
-// checkEnd reports what is wrong with a matrix of so many rows that states one
-// digest, and whose rows have another.
+// checkEnd returns an error if a matrix has no rows, or if the stated digest is missing or
+// differs from the rows' digest.
 func checkEnd(rows int, stated, digest string) error {
 	switch {
 	case rows == 0:
@@ -220,13 +215,13 @@ func checkEnd(rows int, stated, digest string) error {
 	return nil
 }
 
-// assemble makes the scores of a segment of its rows, which must stand in the
-// order of WriteSegment.
+// assemble makes the scores of a segment from its rows, which must be in the order of
+// WriteSegment.
 func (r *Reader) assemble(rows []row) (*refract.SegmentScores, error) {
 	seg := &refract.Segment{ID: rows[0].id}
 	s := &refract.SegmentScores{Segment: seg}
 	r.outputs, r.references = r.outputs[:0], r.references[:0]
-	fixed := r.known != nil // this is not the first segment
+	fixed := r.known != nil // whether this is a later segment
 	var widest refract.MetricScores
 	for len(rows) > 0 {
 		k, name := len(s.Metrics), rows[0].metric
@@ -272,7 +267,7 @@ func (r *Reader) assemble(rows []row) (*refract.SegmentScores, error) {
 	return s, nil
 }
 
-// take cuts off the rows at the front that are of a metric and an aggregate.
+// take splits off the first rows that have this metric and aggregate.
 func take(rows *[]row, metric, aggregate string) []row {
 	n := slices.IndexFunc(*rows, func(r row) bool { return r.metric != metric || r.aggregate != aggregate })
 	if n < 0 {
@@ -283,7 +278,7 @@ func take(rows *[]row, metric, aggregate string) []row {
 	return out
 }
 
-// hypotheses are those of the cells of a metric, and their hashes.
+// hypotheses returns the hypotheses of a metric's cells, and their hashes.
 func hypotheses(cells []row) (out []refract.Hypothesis, hashes []string) {
 	for i, c := range cells {
 		if i == 0 || c.system != cells[i-1].system {
@@ -294,7 +289,7 @@ func hypotheses(cells []row) (out []refract.Hypothesis, hashes []string) {
 	return out, hashes
 }
 
-// cells makes the matrix of one metric.
+// cells makes the matrix of one metric from its rows.
 func (r *Reader) cells(seg *refract.Segment, info *Info, cells []row) (refract.MetricScores, error) {
 	columns := len(cells) / len(seg.Hypotheses)
 	ms := refract.MetricScores{Columns: columns, Values: make([]float64, len(cells)), Status: make([]metrics.Status, len(cells))}
@@ -328,7 +323,7 @@ func column(reference int) string {
 	return fmt.Sprintf(", reference %d,", reference)
 }
 
-// native takes the native scores of one metric.
+// native reads the native scores of one metric from its rows.
 func (r *Reader) native(seg *refract.Segment, k int, ms *refract.MetricScores, rows []row) error {
 	if len(rows) == 0 {
 		return nil
@@ -351,8 +346,8 @@ func (r *Reader) native(seg *refract.Segment, k int, ms *refract.MetricScores, r
 	return nil
 }
 
-// Match compares the hashes of the segment that was yielded last with the texts
-// of a segment: the outputs of the systems that both have, and the references.
+// Match compares the hashes of the last yielded segment to the texts of a segment: the outputs
+// of the systems that both have, and the references.
 func (r *Reader) Match(seg *refract.Segment) error {
 	for h, stored := range r.segment.Hypotheses {
 		i := slices.IndexFunc(seg.Hypotheses, func(other refract.Hypothesis) bool { return other.System == stored.System })

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// same compares matrices bit by bit. Whether a metric needs references is
-// compared only where its rows tell.
+// same compares matrices bit by bit. It compares whether a metric needs references only if the
+// rows show it.
 func same(t require, got, want stored) {
 	t.Helper()
 	bits := cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
@@ -70,8 +70,8 @@ func same(t require, got, want stored) {
 	}
 }
 
-// forgetUnseen is the matrix without what no row tells: references that no
-// metric looks at.
+// forgetUnseen returns the matrix without references that no metric uses, because no row shows
+// them.
 func forgetUnseen(m stored) stored {
 	out := stored{Metrics: m.Metrics}
 	for _, s := range m.Segments {
@@ -108,7 +108,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Other rows, fewer rows and rows in another order are refused, wherever that is.
+// Changed, missing and reordered rows are refused anywhere in the file.
 func TestChangedRows(t *testing.T) {
 	whole := bytes.SplitAfter(writeAll(t, sample(), jsonl), []byte("\n"))
 	whole = whole[:len(whole)-1]
@@ -138,7 +138,7 @@ func TestChangedRows(t *testing.T) {
 	}
 }
 
-// The texts that were scored are told from others.
+// Match distinguishes the scored texts from others.
 func TestMatch(t *testing.T) {
 	m := sample()
 	for _, s := range m.Segments {

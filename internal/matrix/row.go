@@ -17,14 +17,14 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Native is the aggregate of rows that hold a metric's own score against all
-// references together.
+// Native is the aggregate of rows with a metric's own score against all references
+// together.
 const Native = "native"
 
-// noReference is the reference of rows that have none.
+// noReference is the reference of rows without one.
 const noReference = -1
 
-// row is one row of a matrix. The package comment tells its columns.
+// row is one row of a matrix. The package comment explains the columns.
 type row struct {
 	id, system, metric string
 	aggregate          string // "" for a cell, or Native; "" is stored as null
@@ -34,11 +34,10 @@ type row struct {
 	status             metrics.Status
 	direction          metrics.Direction
 	signature          string
-	output, against    string // hashes of texts; "", which is stored as null, where there is none
+	output, against    string // hashes of texts; "", which is stored as null, if there is none
 }
 
-// stored is a row as files have it: the columns, of which pointers, and what is
-// optional, may be null.
+// stored is a row as it is in files. Columns that are pointers or optional may be null.
 type stored struct {
 	ID         string   `json:"id" parquet:"id,dict"`
 	System     string   `json:"system" parquet:"system,dict"`
@@ -54,10 +53,10 @@ type stored struct {
 	Against    string   `json:"reference_hash" parquet:"reference_hash,dict,optional"`
 }
 
-// schema has the name that all files have.
+// schema returns the Parquet schema, whose name is the same in all files.
 func schema() *parquet.Schema { return parquet.NewSchema("parquetRow", parquet.SchemaOf(stored{})) }
 
-// row checks what was read.
+// row checks and converts a row that was read.
 func (s *stored) row() (row, error) {
 	r := row{id: s.ID, system: s.System, metric: s.Metric, aggregate: s.Aggregate, reference: noReference, references: int(s.References),
 		signature: s.Signature, output: s.Output, against: s.Against}
@@ -84,7 +83,7 @@ func (s *stored) row() (row, error) {
 	return r, r.check()
 }
 
-// hashOf is the hash of a text, and "" of a missing one.
+// hashOf returns the hash of a text, "" for a missing one.
 func hashOf(t refract.Text) string {
 	if !t.Valid {
 		return ""
@@ -93,7 +92,7 @@ func hashOf(t refract.Text) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// check reports what is wrong with a row by itself.
+// check returns an error if a row is invalid by itself.
 func (r *row) check() error {
 	for _, c := range [][2]string{{"id", r.id}, {"system", r.system}, {"metric", r.metric}, {"signature", r.signature}} {
 		if c[1] == "" && c[0] != "signature" {

@@ -13,17 +13,17 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Info is what a matrix holds of a metric beside its scores.
+// Info is what a matrix stores about a metric in addition to its scores.
 type Info struct {
 	Name      string // canonical
 	Direction metrics.Direction
-	// NeedsReferences tells a metric with a column per reference from one
-	// with a single column.
+	// NeedsReferences says that the metric has a column per reference, not a single
+	// column.
 	NeedsReferences bool
 	CellSignature   string
-	// NativeSignature is the signature of a native score against n
-	// references; nil for a metric without native scores. That of a Reader
-	// knows the numbers that it has read so far and gives "" for others.
+	// NativeSignature returns the signature of a native score against n references; it is
+	// nil for a metric without native scores. In an Info from a Reader it knows the numbers
+	// read so far, and returns "" for others.
 	NativeSignature func(n int) string
 }
 
@@ -32,9 +32,9 @@ func (i Info) HasNative() bool { return i.NativeSignature != nil }
 
 // encoder writes the rows of one format.
 type encoder interface {
-	// row writes a row, whose line is that of JSON Lines.
+	// row writes a row; line is its encoding in JSON Lines.
 	row(r *row, line []byte) error
-	// end writes what is left, and the digest.
+	// end writes what is buffered, and the digest.
 	end(digest string) error
 }
 
@@ -50,20 +50,20 @@ type Writer struct {
 
 func newWriter(to encoder) *Writer { return &Writer{to: to, sum: sha256.New()} }
 
-// NewJSONLWriter returns a Writer of JSON Lines: UTF-8, one object a line, all
-// columns in order.
+// NewJSONLWriter returns a Writer of JSON Lines: UTF-8, one object per line, all columns in
+// order.
 func NewJSONLWriter(w io.Writer) *Writer { return newWriter(newJSONLEncoder(w)) }
 
 // NewParquetWriter returns a Writer of Parquet, compressed with Zstandard, in
 // row groups of 16,384 rows.
 func NewParquetWriter(w io.Writer) *Writer { return newWriter(newParquetEncoder(w)) }
 
-// WriteSegment writes the rows of one segment: metric by metric, as infos
-// lists them, the cells by hypothesis and reference, and then the native
-// scores by hypothesis where there are any. Statistics are not written.
+// WriteSegment writes the rows of one segment: for each metric, in the order of infos, the
+// cells by hypothesis and reference, and then native scores, if any, by hypothesis. Statistics
+// are not written.
 //
-// Errors are a segment without hypotheses, which has no row, so that a reader would
-// not know of it; rows that no reader would accept; and those of writing.
+// It returns an error for a segment without hypotheses, which would have no row and be lost, for
+// rows that no reader would accept, and if writing fails.
 func (w *Writer) WriteSegment(s *refract.SegmentScores, infos []Info) error {
 	if w.err != nil {
 		return w.err
@@ -133,8 +133,8 @@ func (w *Writer) write(r *row) error {
 	return w.to.row(r, w.line)
 }
 
-// Close writes what is left, without which a matrix is incomplete. It does not
-// close the underlying writer.
+// Close writes what is buffered and the digest; without it the matrix is incomplete. It does
+// not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.err = w.to.end(hex.EncodeToString(w.sum.Sum(nil)))

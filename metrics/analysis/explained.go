@@ -39,7 +39,7 @@ var (
 		`the (?:use|addition|inclusion|repetition) of|by (?:saying|stating|using|adding))` + ofKind)
 	omits   = regexp.MustCompile(`\b(?:omits|is missing|omission of|omitted|leaves out|lacks)` + nounAtEnd)
 	missing = regexp.MustCompile(`^(?:is|are) (?:missing|omitted|left out)(?:[ .,;]*$|[.,]| (?:in|from|before|after|between|at|which|and|here|making)\b)`)
-	beside  = regexp.MustCompile(`^(?:is missing )?(before|after)(?: the (?:word|phrase))?[ ,]*$`)
+	nextTo  = regexp.MustCompile(`^(?:is missing )?(before|after)(?: the (?:word|phrase))?[ ,]*$`)
 	subject = regexp.MustCompile(`^the (?:informal )?(?:phrase|word|term|expression|phrasing|wording|pronoun|contraction|verb|noun|adjective|sentence)$`)
 	said    = regexp.MustCompile(`^(?:is|does|sounds|changes|adds|introduces|makes|should be|can be|was|implies|has|could be|may)\b`)
 	unsaid  = regexp.MustCompile(`^is (?:missing|omitted|absent|left out|better|more|not (?:mentioned|included|used|translated|present in)|present in the correct)\b|^should be (?:added|included)\b`)
@@ -68,7 +68,7 @@ func claims(explanation string) []claim {
 		case elsewhere:
 		case omits.MatchString(before), missing.MatchString(after):
 			out[i].role = lacked
-			if m := beside.FindStringSubmatch(after); m != nil && i+1 < len(quoted) && (i == 0 || out[i-1].role != lacked) {
+			if m := nextTo.FindStringSubmatch(after); m != nil && i+1 < len(quoted) && (i == 0 || out[i-1].role != lacked) {
 				out[i].side = m[1]
 			}
 		case instead.MatchString(before):

@@ -58,7 +58,7 @@ func TestClosestLength(t *testing.T) {
 	}
 }
 
-func TestEqualsPlainWay(t *testing.T) {
+func TestEqualsPlainComputation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := options().Draw(t, "options")
 		m := mustNew(o)
@@ -179,7 +179,7 @@ func TestOptionErrors(t *testing.T) {
 	}
 }
 
-func TestNamesComeBack(t *testing.T) {
+func TestNameRoundTrip(t *testing.T) {
 	reg := metrics.Registry{Factory()}
 	for spec, want := range map[string]string{
 		"bleu":                                  "bleu",
@@ -233,7 +233,7 @@ func TestSignature(t *testing.T) {
 
 // A signature holds all that changes the numbers: two metrics with the same signature have
 // the same scores.
-func TestSignaturesTellMetricsApart(t *testing.T) {
+func TestDifferentMetricsHaveDifferentSignatures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := options().Draw(t, "a"), options().Draw(t, "b")
 		// Most pairs differ in few options.

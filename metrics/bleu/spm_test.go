@@ -107,7 +107,7 @@ func TestPieceEncoding(t *testing.T) {
 		"spaces as they are":            {spec{plainSpaces: true, noPrefix: true, pieces: words}, "a b", "a   b"},
 		"no prefix":                     {spec{noPrefix: true, pieces: words}, "ab", "ab"},
 		"a suffix":                      {spec{suffix: true, pieces: words}, "ab", "ab ▁"},
-		"white space alone":             {spec{pieces: words}, "   ", ""},
+		"only white space":              {spec{pieces: words}, "   ", ""},
 		"nothing":                       {spec{bpe: true, pieces: merges}, "", ""},
 		"no UTF-8":                      {spec{pieces: words}, "a\xff\xc3b", "▁ a \ufffd\ufffd b"},
 		"rules":                         {spec{pieces: words, charsMap: rules}, "\tA!B\tAb2!", "▁ a B ▁ab ab"},

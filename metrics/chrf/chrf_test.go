@@ -39,7 +39,7 @@ func TestKnownScores(t *testing.T) {
 		{"lower case", with(chars(1), func(o *Options) { o.Lowercase = true }), "A", "a", 100},
 		{"beta", with(chars(1), func(o *Options) { o.Beta = 1 }), "abcx", "abc", 100 * 6. / 7},
 		{"words and marks", words(1), "a, (b) d", "a , ( b ) d", 100 * 5 * 4. / 5 * 4. / 6 / (4*4./5 + 4./6)},
-		{"marks alone", words(1), "- ! --", "- ! - -", 100},
+		{"only marks", words(1), "- ! --", "- ! - -", 100},
 	} {
 		got := loaded(mustNew(c.o), metrics.Block{Hypotheses: []string{c.hyp}, References: []string{c.ref}}).Cells(nil)
 		if len(got) != 1 || !near(got[0], c.want) {
@@ -64,12 +64,12 @@ func TestWords(t *testing.T) {
 			t.Errorf("words of %q = %q, want %q", in, got, want)
 		}
 		if got := w.CellStatistics(nil, 0, 0)[0]; got != float64(len(strings.Fields(want))) {
-			t.Errorf("%q has %v words, want those of %q", in, got, want)
+			t.Errorf("%q has %v words, want the words of %q", in, got, want)
 		}
 	}
 }
 
-func TestEqualsPlainWay(t *testing.T) {
+func TestEqualsPlainComputation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := options().Draw(t, "options")
 		m := mustNew(o)
@@ -101,7 +101,7 @@ func TestEqualsPlainWay(t *testing.T) {
 					t.Fatalf("%+v: chrF of %q against %q = %v, want %v", o, hyp, b.References, native[h], best)
 				}
 				if !among || !near(plainScore(o, all), best) {
-					t.Fatalf("%+v: statistics of %q against %q = %v, which are not those of the best", o, hyp, b.References, all)
+					t.Fatalf("%+v: statistics of %q against %q = %v, which do not belong to the best reference", o, hyp, b.References, all)
 				}
 			}
 			for i, v := range shared.CellStatistics(nil, 0, 0) {
@@ -186,7 +186,7 @@ func TestOptionErrors(t *testing.T) {
 	}
 }
 
-func TestNamesComeBack(t *testing.T) {
+func TestNameRoundTrip(t *testing.T) {
 	reg := metrics.Registry{Factory(), PlusPlusFactory()}
 	for spec, want := range map[string]string{
 		"chrf":                               "chrf",
@@ -232,7 +232,7 @@ func TestSignature(t *testing.T) {
 }
 
 // A signature holds all that changes the numbers; here it even holds every option.
-func TestSignaturesTellMetricsApart(t *testing.T) {
+func TestDifferentMetricsHaveDifferentSignatures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := options().Draw(t, "a"), options().Draw(t, "b")
 		// Most pairs differ in few options.

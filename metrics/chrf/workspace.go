@@ -125,6 +125,9 @@ func (w *workspace) Cells(dst []float64) []float64 {
 	})
 }
 
+// NativeIsMax reports that chrF against several references is chrF against the best one.
+func (m *Metric) NativeIsMax() bool { return true }
+
 // Native appends, for every hypothesis, chrF against its best reference.
 func (w *workspace) Native(dst []float64) []float64 {
 	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {

@@ -23,7 +23,7 @@ func drawOptions() *rapid.Generator[options] {
 	})
 }
 
-func TestEqualsPlainWay(t *testing.T) {
+func TestEqualsPlainComputation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions().Draw(t, "options")
 		blocks := rapid.SliceOfN(metricstest.Block(), 1, 4).Draw(t, "segments")
@@ -190,8 +190,8 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// TestFigures compares with scores that pycocoevalcap computed.
-func TestFigures(t *testing.T) {
+// TestOfficialScores compares with scores that pycocoevalcap computed.
+func TestOfficialScores(t *testing.T) {
 	data := os.Getenv("REFRACT_DATA")
 	if data == "" {
 		data = "../../../shared/data"

@@ -136,7 +136,7 @@ func TestBuiltinCombinations(t *testing.T) {
 			}
 			sent := whatIsSent(t, r)
 			if other, ok := hashes[r.Hash()]; ok && other != sent {
-				t.Errorf("%s %v: the hash is that of a judge that sends something else:\n%s", d.Name, options, cmp.Diff(other, sent))
+				t.Errorf("%s %v: another judge, which sends something else, has the same hash:\n%s", d.Name, options, cmp.Diff(other, sent))
 			}
 			hashes[r.Hash()] = sent
 			if !r.names(outputVar) {

@@ -116,7 +116,7 @@ func TestParseDefinitionErrors(t *testing.T) {
 		}
 		_, err := parse(text)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q in place of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
+			t.Errorf("%q instead of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Errorf("the error is longer than a line: %v", err)
 		}
@@ -156,7 +156,7 @@ answer: {kind: number}
 	} {
 		text := strings.Replace(c.text, c.old, c.new, 1)
 		if _, err := parse(text); text == c.text || err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q in place of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
+			t.Errorf("%q instead of %q:\n got %v\nwant %s", c.new, c.old, err, c.want)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestHash(t *testing.T) {
 		{`"{src} => {out}"`, "|-\n      {src} => {out}"},
 	} {
 		if hash(strings.Replace(small, same.old, same.new, 1), nil) != first {
-			t.Errorf("%q in place of %q changes the hash", same.new, same.old)
+			t.Errorf("%q instead of %q changes the hash", same.new, same.old)
 		}
 	}
 	seen := map[string]string{first: ""}

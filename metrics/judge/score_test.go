@@ -364,7 +364,7 @@ func TestErrorsThenScore(t *testing.T) {
 }
 
 // A number counts if only the text after it was truncated; a truncated number does not.
-func TestCutNumber(t *testing.T) {
+func TestTruncatedNumber(t *testing.T) {
 	for text, want := range map[string]metrics.Status{
 		"85\nThe translation is": metrics.Scored,
 		"8":                      metrics.Cut,
@@ -387,7 +387,7 @@ func TestCutNumber(t *testing.T) {
 
 // The number that an answer without a score counts as may lie outside the range of scores;
 // a search that stops at the best score would miss it.
-func TestBoundsHoldWhatPoliciesCount(t *testing.T) {
+func TestBoundsIncludePolicyValue(t *testing.T) {
 	for _, test := range []struct {
 		policy string
 		lower  float64

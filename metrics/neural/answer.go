@@ -75,9 +75,11 @@ func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, e
 	}
 	t := &a.Outputs[found]
 	switch {
-	case t.Datatype != datatype:
+	case !sameType(t.Datatype, datatype):
 		return nil, fmt.Errorf("gave %q as %.20q instead of %s", name, t.Datatype, datatype)
-	case !slices.Equal(t.Shape, []int{n}) && !slices.Equal(t.Shape, []int{n, 1}): // MLServer writes columns
+	case len(t.Data) == 0:
+		return nil, fmt.Errorf("gave no values of %q as JSON; binary tensors are not read", name)
+	case !slices.Equal(t.Shape, []int{n}) && !slices.Equal(t.Shape, []int{n, 1}) && (n != 1 || len(t.Shape) > 0): // MLServer writes columns, squeeze a number
 		return nil, fmt.Errorf("gave %q of the shape %.60s for %s", name, fmt.Sprint(t.Shape), english.Count(n, "row"))
 	}
 	var given []*T // null is an error

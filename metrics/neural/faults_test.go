@@ -56,7 +56,8 @@ func TestFaults(t *testing.T) {
 		"texts":                       {output(`{"name":"score","shape":[9],"datatype":"FP32","data":["0.5"]}`), "that are not all FP32"},
 		"object":                      {output(`{"name":"score","shape":[9],"datatype":"FP32","data":{"a":1}}`), "that are not all FP32"},
 		"no output":                   {output(``), `gave no output "score"`},
-		"another type":                {output(`{"name":"score","shape":[9],"datatype":"FP64","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" as "FP64" instead of FP32`},
+		"another type":                {output(`{"name":"score","shape":[9],"datatype":"BYTES","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" as "BYTES" instead of FP32`},
+		"binary":                      {output(`{"name":"score","shape":[9],"datatype":"FP32","parameters":{"binary_data_size":36}}`), `gave no values of "score" as JSON`},
 		"rows of two":                 {output(`{"name":"score","shape":[9,1],"datatype":"FP32","data":[[0,0],[0],[0],[0],[0],[0],[0],[0],[]]}`), "that are not all FP32"},
 		"another shape":               {output(`{"name":"score","shape":[3,3],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,0]}`), `gave "score" of the shape [3 3] for 9 rows`},
 		"fewer than its shape":        {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0]}`), `gave 4 values of "score" for 9 rows`},
@@ -90,8 +91,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// In TestChanges an answer after the probe differs.
-func TestChanges(t *testing.T) {
+// In TestChangedAnswers an answer after the probe differs.
+func TestChangedAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(a *llmtest.OIPAnswer)
 		want   string
@@ -121,8 +122,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// In TestStart the models are not metrics.
-func TestStart(t *testing.T) {
+// In TestModelsThatAreNotMetrics the models are not metrics.
+func TestModelsThatAreNotMetrics(t *testing.T) {
 	for name, c := range map[string]struct {
 		server  *llmtest.OIP
 		options string
@@ -132,6 +133,7 @@ func TestStart(t *testing.T) {
 		"version":        {&llmtest.OIP{}, ",version=7", `unknown model`},
 		"output":         {&llmtest.OIP{}, ",output=recall", `states no output "recall"; its outputs are "score", "facts"`},
 		"its own facts":  {&llmtest.OIP{}, ",direction=lower", `leave out direction`},
+		"texts":          {&llmtest.OIP{Datatype: "BYTES"}, "", `tensor "score" is "BYTES" instead of FP32`},
 		"a key":          {&llmtest.OIP{Key: "sesame"}, "", "wants a key (401): no access with; set OIP_API_KEY"},
 		"no JSON facts":  {&llmtest.OIP{Facts: "none"}, "", "gave facts that are not JSON"},
 		"strange bounds": {&llmtest.OIP{Facts: `{"name":"a","version":"1","direction":"higher","lower":2,"upper":1}`}, "", "gave facts with the bounds 2 and 1"},
@@ -181,7 +183,7 @@ func TestTooLarge(t *testing.T) {
 	}}
 	for _, s := range []*llmtest.OIP{{MaxRows: 7}, memory} {
 		if got := scores(t, must(t, "", s), blocks); !slices.Equal(got, want) {
-			t.Errorf("%v in place of %v", got, want)
+			t.Errorf("got %v, want %v", got, want)
 		}
 	}
 	none := &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
@@ -224,7 +226,7 @@ func TestTwoServers(t *testing.T) {
 }
 
 // The blocks that were answered before a fault keep their scores.
-func TestKeepsWhatCame(t *testing.T) {
+func TestKeepsScoresBeforeFault(t *testing.T) {
 	one := quick
 	one.Client.MaxInFlight = 1
 	m, err := open(t, ",batch=1", &llmtest.OIP{Fault: func(n int, w http.ResponseWriter, _ *llmtest.OIPRequest) bool {
@@ -302,7 +304,7 @@ func TestManyRows(t *testing.T) {
 	for i, b := range blocks {
 		row := llmtest.Row{Source: b.Source, Hypothesis: b.Hypotheses[0], Reference: b.References[0]}
 		if got[i] != float64(row.Score()) {
-			t.Fatalf("score %d is %v in place of %v", i, got[i], row.Score())
+			t.Fatalf("score %d is %v, want %v", i, got[i], row.Score())
 		}
 	}
 	if s.Rows() != len(blocks)+1 || s.Calls() > 100 {
@@ -312,7 +314,7 @@ func TestManyRows(t *testing.T) {
 	before, texts := s.Rows(), s.Texts()
 	scores(t, m, slices.Repeat(blocks[:10], 20))
 	if s.Rows()-before != 10 || s.Texts()-texts != 12 {
-		t.Errorf("%d rows and %d texts in place of 10 and 12", s.Rows()-before, s.Texts()-texts)
+		t.Errorf("%d rows and %d texts, want 10 and 12", s.Rows()-before, s.Texts()-texts)
 	}
 }
 

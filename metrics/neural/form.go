@@ -1,6 +1,7 @@
 package neural
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,12 @@ const (
 	int32Type = "INT32"
 	fp32Type  = "FP32"
 )
+
+// sameType reports whether one type stands for another: scores are of any floating type, as
+// NumPy's own is FP64, and are rounded to FP32.
+func sameType(given, due string) bool {
+	return given == due || due == fp32Type && (given == "FP64" || given == "FP16")
+}
 
 // description is a server's metadata of a model. A dimension of -1 may have any length.
 type description struct {
@@ -46,7 +53,7 @@ func formOf(d *description, output string) (*form, error) {
 		}
 		t := all[i]
 		switch {
-		case t.Datatype != datatype:
+		case !sameType(t.Datatype, datatype):
 			wrong = fmt.Errorf("the model's tensor %q is %.20q instead of %s", name, t.Datatype, datatype)
 		case len(t.Shape) > 0 && !slices.ContainsFunc(shapes, func(s []int) bool { return slices.Equal(s, t.Shape) }):
 			wrong = fmt.Errorf("the model's tensor %q has the shape %.60s instead of %v; a model of Triton has max_batch_size 0", name, fmt.Sprint(t.Shape), shapes[0])
@@ -70,6 +77,8 @@ func formOf(d *description, output string) (*form, error) {
 		}
 	}
 	switch {
+	case len(d.Inputs) == 0:
+		return nil, errors.New("the server states no inputs of the model; MLServer reads them from model-settings.json, and a model of KServe has get_input_types and get_output_types")
 	case !f.reads[hypothesis]:
 		return nil, fmt.Errorf("the model states no input %q: is it a metric? Its inputs are %s", inHypothesis, names(d.Inputs))
 	case !score:

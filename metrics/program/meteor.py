@@ -49,7 +49,7 @@ class Meteor:
             return None
         self.ask("EVAL", statistics)
         score = float(self.answer())
-        self.answer()  # that of all segments of the call, of which there is one
+        self.answer()  # the total over the call's segments, of which there is one
         return score
 
 
@@ -71,7 +71,7 @@ def ptb(jar, texts):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--jar", help="meteor-1.5.jar (default: that of pycocoevalcap)")
+    parser.add_argument("--jar", help="meteor-1.5.jar (default: pycocoevalcap's)")
     parser.add_argument("--ptb", action="store_true", help="tokenize as pycocoevalcap does")
     args = parser.parse_args()
     meteor = Meteor(args.jar or os.path.join(folder(), "meteor", "meteor-1.5.jar"))

@@ -144,7 +144,7 @@ func TestFaults(t *testing.T) {
 }
 
 // A process that dies with a batch is replaced, and a line says so.
-func TestDiesOnce(t *testing.T) {
+func TestDeadProcessIsReplaced(t *testing.T) {
 	cfg := configOf(t, "dies-once", filepath.Join(t.TempDir(), "file"))
 	var mu sync.Mutex
 	var told []string
@@ -390,7 +390,7 @@ func TestBounds(t *testing.T) {
 }
 
 // What the hello line says about scores is part of the key of stored scores.
-func TestHelloIsSigned(t *testing.T) {
+func TestHelloIsInSignature(t *testing.T) {
 	seen := map[string]bool{}
 	for _, more := range []string{``, `,"upper":1`, `,"upper":100`, `,"direction":"lower"`, `,"needs":["source"]`} {
 		h, err := readHello([]byte(`{"refract":1,"name":"m","signature":{"a":"1"}` + more + `}`))
@@ -399,7 +399,7 @@ func TestHelloIsSigned(t *testing.T) {
 		}
 		s := (&metric{hello: h, info: h.info}).Signature(metrics.Sentence).String()
 		if seen[s] {
-			t.Errorf("%s is that of another hello", s)
+			t.Errorf("%s is the signature of another hello line", s)
 		}
 		seen[s] = true
 	}

@@ -57,7 +57,7 @@ func TestKnownScores(t *testing.T) {
 	}
 }
 
-func TestEqualsPlainWay(t *testing.T) {
+func TestEqualsPlainComputation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions().Draw(t, "options")
 		w := mustNew(o).NewWorkspace().(*workspace) // reused for every block
@@ -156,8 +156,8 @@ func TestRemark(t *testing.T) {
 	}
 }
 
-// TestFigures compares with scores that rouge-score computed.
-func TestFigures(t *testing.T) {
+// TestOfficialScores compares with scores that rouge-score computed.
+func TestOfficialScores(t *testing.T) {
 	data := os.Getenv("REFRACT_DATA")
 	if data == "" {
 		data = "../../../shared/data"

@@ -165,7 +165,7 @@ func TestNotStored(t *testing.T) {
 }
 
 // An error about a zero vector names its text.
-func TestZeros(t *testing.T) {
+func TestZeroVectorNamesText(t *testing.T) {
 	blocks := []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}, {Hypotheses: []string{"c"}, References: []string{"d", "e"}}}
 	_, err := metric(t, &server{zero: "e"}).Score(t.Context(), blocks)
 	if !errors.Is(err, embeddings.ErrVector) || !strings.Contains(err.Error(), `"e"`) {

@@ -50,7 +50,7 @@ func TestScore(t *testing.T) {
 		{name: "normalized", options: Options{Normalized: true}, hyp: "yes , sir !", ref: "yes, sir!", edits: 0, length: 4},
 		{name: "no punctuation", options: Options{NoPunct: true}, hyp: "yes , sir !", ref: "yes, sir!", edits: 0, length: 2},
 		{name: "Asian", hyp: "你好。", ref: "你们好。", edits: 1, length: 1},
-		{name: "Asian does nothing alone", options: Options{Asian: true}, hyp: "你好。", ref: "你们好。", edits: 1, length: 1},
+		{name: "Asian does nothing by itself", options: Options{Asian: true}, hyp: "你好。", ref: "你们好。", edits: 1, length: 1},
 		{name: "Asian normalized", options: Options{Normalized: true, Asian: true}, hyp: "你好。", ref: "你们好。", edits: 1, length: 4},
 		{name: "Asian without punctuation", options: Options{Normalized: true, NoPunct: true, Asian: true},
 			hyp: "你好", ref: "你们好。", edits: 1, length: 3},
@@ -166,7 +166,7 @@ func TestWorkspaceReuse(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got, want := cells[h*len(b.References)+r], scores[0].Values[0]; got != want {
-						t.Errorf("%q against %q = %v in a block, %v alone", hyp, ref, got, want)
+						t.Errorf("%q against %q = %v in a block, %v by itself", hyp, ref, got, want)
 					}
 					s := used.CellStatistics(nil, h, r)
 					least = min(least, s[0])

@@ -54,7 +54,7 @@ func showCost(p *report.Progress, spend *ask.Budget) {
 	}
 }
 
-// tell says where the answers came from; of is whose they are, or "".
+// tell reports where the answers came from; of names what they are about, or is "".
 func (a *answered) tell(e *env, of string) {
 	failed := ""
 	if a.failed > 0 {
@@ -68,21 +68,21 @@ func (a *answered) tell(e *env, of string) {
 	}
 }
 
-// ended says what the calls of a run cost, and how a run that failed after so many
-// of them goes on, where that may come to something else.
+// ended reports what the calls cost and, if the run failed with answers stored, the
+// command that continues it.
 func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called int, err error) {
 	if spent.Priced && spent.Calls > 0 {
 		e.note("the calls cost %.4f", spent.Cost)
 	}
 	if spent.Guessed > 0 && spent.Priced {
-		e.warn("answers without token counts, priced at the most that they can cost: %d", spent.Guessed)
+		e.warn("answers without token counts, each counted at its highest possible cost: %d", spent.Guessed)
 	}
 	if err == nil || errors.Is(err, ask.ErrNotStored) || errors.Is(err, embeddings.ErrNotStored) || called == 0 && ctx.Err() == nil {
 		return
 	}
-	e.note("%d answers of this run are stored in %s; this goes on from there:", called, c.storedIn())
+	e.note("%d answers of this run are stored in %s; this command continues:", called, c.storedIn())
 	e.note("  refract %s", redact.CommandLine(e.args))
 	if redact.Hides(e.args) {
-		e.note("  what stands as USER, QUERY, ADDRESS, SECRET or … is hidden: put it back first")
+		e.note("  first replace USER, QUERY, ADDRESS, SECRET and … by what they hide")
 	}
 }

@@ -118,7 +118,7 @@ func (b *builder) run(ctx context.Context, e *env, path string) error {
 	return err
 }
 
-// open prepares the folder, the cache and the client.
+// open makes the folder, and opens the cache and the client.
 func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 	return opened, nil
 }
 
-// finish writes the folder and shows the counts, or shows what is to come.
+// finish writes the folder and shows the counts; a dry run shows the forecast.
 func (b *builder) finish(e *env) error {
 	if b.dryRun {
 		return b.foresee(e)
@@ -155,28 +155,28 @@ func (b *builder) finish(e *env) error {
 		return err
 	}
 	if b.set.License == "" {
-		e.note("the card lacks a license: fill it in in %s, or give --license", filepath.Join(b.dir, "README.md"))
+		e.note("the card has no license: add one to %s, or give --license", filepath.Join(b.dir, "README.md"))
 	}
 	if sum.Examples > 0 && sum.Validation == 0 && b.set.Validation > 0 {
-		e.warn("no source text fell to validation: there are few, and each is drawn for itself")
+		e.warn("validation is empty: there are few source texts, and the draw put none there")
 	}
 	if err := b.formats.show(e, sum.Table()); err != nil {
 		return err
 	}
 	b.written = true
 	if sum.Examples == 0 {
-		return fmt.Errorf("none of %s is an example; %s has the answers, with the rule that left each out", english.Count(sum.Items, "item"), filepath.Join(b.dir, "items.jsonl"))
+		return fmt.Errorf("none of %s became an example; %s says which rule left each out", english.Count(sum.Items, "item"), filepath.Join(b.dir, "items.jsonl"))
 	}
 	return nil
 }
 
-// foresee prints what the steps would ask.
+// foresee prints how many calls the steps would make.
 func (b *builder) foresee(e *env) error {
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{
 		{Name: "step"}, countColumn("stored"), countColumn("calls"), countColumn("unknown"),
 		countColumn("prompt tokens"), countColumn("most completion tokens"), {Name: "most cost"},
 	}}
-	t.Note("unknown: conversations that depend on answers not known yet, at most; their tokens are not counted.")
+	t.Note("unknown: the most conversations that answers still to come may lead to; their tokens are not counted.")
 	for _, s := range b.set.Steps {
 		price, priced := b.rates[s.Model]
 		cost := fixed(price.Cost(s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens))
@@ -184,16 +184,15 @@ func (b *builder) foresee(e *env) error {
 			cost = report.Null()
 		}
 		if !priced && b.rates != nil {
-			e.note("the cost of the step %s is not known: --prices has none of %s", s.Name, s.Model)
+			e.note("the cost of the step %s is unknown: --prices has no price of %s", s.Name, s.Model)
 		}
 		t.Add(s.Name, s.Ahead.Stored, s.Ahead.Needed, s.Unknown, s.Ahead.PromptTokens, s.Ahead.MostCompletionTokens, cost)
 	}
 	return b.formats.onScreen().show(e, t)
 }
 
-// segments reads a dataset, and records it as an input. It leaves out references
-// scored as systems, and segments without a reference, which may be empty, or a source
-// that is needed, and says so.
+// segments reads a dataset, records it as an input, and reports what it leaves out:
+// references scored as systems, and segments without a reference or a needed source.
 func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource, mayBeEmpty bool) ([]*refract.Segment, error) {
 	ds, err := (&input{}).dataset(e, []string{spec}, false)
 	if err != nil {
@@ -286,7 +285,7 @@ func (b *builder) mix(ctx context.Context, e *env) error {
 			return fmt.Errorf("%s, %s: %w", row.Dataset, row.Task, err)
 		}
 		if len(drawn) < row.Real || len(segments) < row.Synthetic {
-			e.warn("%s: fewer were drawn than the plan asks for: %d outputs, %d references", row.Dataset, len(drawn), min(len(segments), row.Synthetic))
+			e.warn("%s: fewer could be drawn than the plan asks for: %d outputs, %d references", row.Dataset, len(drawn), min(len(segments), row.Synthetic))
 		}
 	}
 	return nil
@@ -356,7 +355,7 @@ func (b *builder) refine(ctx context.Context, e *env) error {
 		return usagef("the judge %s cannot be refined: examples have a prompt of one message, and a report", b.plan.Judge)
 	}
 	if j.Samples() > 1 {
-		return usagef("the judge %s: its option samples is for scores; samples of the plan says how many reports are asked for", b.plan.Judge)
+		return usagef("the judge %s: leave out its option samples; samples in the plan says how many reports are asked for", b.plan.Judge)
 	}
 	r.Judge, r.Student.Name, r.Student.Endpoint = j.Resolved(), j.Model(), j.Resolved().Endpoint()
 	segments, err := b.segments(ctx, e, b.plan.Dataset, r.Judge.NeedsSource(), true)
@@ -369,6 +368,6 @@ func (b *builder) refine(ctx context.Context, e *env) error {
 	}
 	b.set.Metric = r.Judge.Name()
 	b.set.Notes = append(b.set.Notes,
-		"The completions were written by the model "+r.Student.Name+", "+english.Count(r.Samples, "sample")+" of each output; the model above told what is wrong with them.")
+		"The completions were written by the model "+r.Student.Name+", "+english.Count(r.Samples, "sample")+" of each output; the model above said what is wrong with them.")
 	return b.set.Refine(ctx, r, outputs)
 }

@@ -102,7 +102,7 @@ if there is one.`,
 			}
 			err = out.show(e, t)
 			if err == nil && len(problems) > 0 {
-				err = fmt.Errorf("problems found in %s: %d, among entries: %d; 'refract cache export' saves what is sound", c, len(problems), records)
+				err = fmt.Errorf("%s: problems: %d among %d entries; 'refract cache export' saves what is sound", c, len(problems), records)
 			}
 			return err
 		}, cache.ReadOnly()),
@@ -132,14 +132,14 @@ cache import' makes a new cache of it, which lacks only the damaged entries.`,
 				return err
 			}
 			for _, p := range lost[:min(len(lost), 10)] { // 'refract cache verify' names all
-				e.warn("left out: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
+				e.warn("not exported: %s", strings.TrimPrefix(p.Key+": "+p.What, ": "))
 			}
 			e.note("%d entries", n)
 			if st, err := c.Stats(ctx); err == nil && st.Scores > 0 {
-				e.note("left out: %s, which are computed again where they are missing", english.Thousands(int(st.Scores), "stored score"))
+				e.note("not exported: %s, which are computed again when needed", english.Thousands(int(st.Scores), "stored score"))
 			}
 			if len(lost) > 0 {
-				err = fmt.Errorf("cache %s: export: damaged: %s left out; the output has the rest, of which 'refract cache import NEW OUTPUT' makes a new cache", c, english.Thousands(len(lost), "record"))
+				err = fmt.Errorf("cache %s is damaged: %s not exported; the output has the rest, and 'refract cache import NEW OUTPUT' makes a new cache of it", c, english.Thousands(len(lost), "record"))
 				err = cmp.Or(e.commit(), err)
 			}
 			return err
@@ -168,7 +168,7 @@ is made if there is none. An entry that is already there stays as it is.`,
 				if err != nil {
 					return fmt.Errorf("%s: %w; %d entries were added before", name, err, n.Added)
 				}
-				e.note("%d entries read: %d added, %d there before, %d there with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
+				e.note("%d entries read: %d added, %d present already, %d present with another answer, which stays", n.Entries, n.Added, n.Entries-n.Added-n.Different, n.Different)
 				return nil
 			})(cmd, args)
 		},

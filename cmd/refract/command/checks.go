@@ -20,7 +20,7 @@ type checkFlags struct {
 	languageFlag
 	checks []string
 
-	learns *language.Detector // waits for learn; nil where the language is known
+	learns *language.Detector // waits for learn; nil without the language check
 }
 
 const (
@@ -35,7 +35,7 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	grouped(cmd, taskFlags, "checks", "language")
 }
 
-// checkNames reads a list of names. Unknown ones are left to check.New.
+// checkNames reads a list of names; check.New refuses unknown ones.
 func checkNames(s string) ([]string, error) {
 	names := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 	switch {
@@ -49,8 +49,8 @@ func checkNames(s string) ([]string, error) {
 	return names, nil
 }
 
-// checker makes the Checker that the flags ask for; args name the dataset, and
-// prompts are what answers are of. It is nil where nothing is to be checked.
+// checker makes the Checker that the flags ask for, nil with --checks none. args name
+// the dataset, and the answers are to prompts.
 func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) (*check.Checker, error) {
 	if len(f.checks) == 0 {
 		return nil, nil
@@ -79,7 +79,7 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 	}
 	if f.language == listNone {
 		if len(f.checks) < len(check.Checks()) { // it was named
-			return usagef("--language none leaves out the language check, which --checks names")
+			return usagef("--language none leaves out the language check, but --checks names it: leave one out")
 		}
 		cfg.Checks = slices.DeleteFunc(slices.Clone(cfg.Checks), func(s string) bool { return s == check.ReasonLanguage })
 		return nil
@@ -87,16 +87,14 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 	source, target := f.languages(args)
 	target, _, _ = strings.Cut(target, "_") // as in en-pt_BR
 	d := language.New(language.Config{Language: target, Source: source, Models: e.models})
-	if cfg.Detector = d; target == "" {
-		f.learns = d
-	}
+	cfg.Detector, f.learns = d, d
 	return nil
 }
 
-// learn has the language check learn from the first references in which
-// language they are, where that is not known and the dataset can be read again.
-// What is wrong with it is told when it is read for good.
-func (f *checkFlags) learn(ctx context.Context, ds refract.Dataset) {
+// learn lets the language check recognise the language of the first references, if it
+// is not known and the dataset can be read again. Errors of the dataset are reported by
+// the reading that follows.
+func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
 	const enough = 50
 	if f.learns == nil || !dataset.Rereadable(ds) {
 		return
@@ -111,4 +109,7 @@ func (f *checkFlags) learn(ctx context.Context, ds refract.Dataset) {
 		}
 	}
 	f.learns.Learn(references)
+	if found := f.learns.Contradicts(references); found != "" {
+		e.warn("%s; is the language right? -l names that of the references", found)
+	}
 }

@@ -47,15 +47,14 @@ dataset, -m stored:NAME one of them, and --scores a file of your own.`,
 	return cmd
 }
 
-// The tables that a comparison can show, as package experiment names them but for the
-// first.
+// The values of --table; package experiment has the same names for all but the first.
 const (
 	settingsTable = "settings"
 	pairsTable    = "pairs"
 	ranksTable    = "ranks"
 )
 
-// settingsCompared is what compare does where no flag says more.
+// settingsCompared are the defaults of compare.
 var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings against each other"}
 
 func (c *comparer) register(e *env, cmd *cobra.Command) {
@@ -89,7 +88,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 	}
 	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
 		if len(c.curves) > 0 && len(res.Curves) == 0 {
-			return errors.New("there is one reference a segment, and so no curve")
+			return errors.New("every segment has only one reference, so there is no curve")
 		}
 		e.goesOn(c.out.path, e.words("report", args, "-o", "report.html")...)
 		t := c.view(res)
@@ -117,7 +116,7 @@ func drawCurves(w io.Writer, figures []experiment.Figure) error {
 	return figure.Draw(w, figure.Style{}, panels...)
 }
 
-// asked is the plan of what was asked for.
+// asked is the plan that the flags describe.
 func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	p, err := c.plan("", args)
 	if err != nil {
@@ -128,11 +127,11 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	}
 	switch {
 	case c.plot != "" || len(c.counts) > 0:
-		return nil, usagef("--plot and -k are of a curve: name ways to choose references, such as --curve order,random")
+		return nil, usagef("--plot and -k need a curve: say how references are chosen, such as --curve order,random")
 	case !c.tested && c.table != settingsTable:
 		return nil, usagef("--table %s needs a test: choose one by --test, such as randomization", c.table)
 	case !c.tested && c.oneSided:
-		return nil, usagef("--one-sided is of a test: choose one by --test, such as perm-both")
+		return nil, usagef("--one-sided needs a test: choose one by --test, such as perm-both")
 	case !c.tested:
 		return p, nil
 	}
@@ -142,37 +141,37 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 			return nil, usagef("--test: %w (--statistic says which are tested)", err)
 		}
 	}
-	// A test that ends early has a p-value that no correction for many pairs leaves significant.
+	// A test that ends early has p-values too coarse for a correction over many pairs.
 	if p.Pairing = experiment.EveryPair; c.table != pairsTable {
 		p.Test.Block = earlyBlock
 	}
 	return p, nil
 }
 
-// earlyBlock is mt-metrics-eval's: after so many resamples a test looks whether it is
-// decided.
+// earlyBlock is mt-metrics-eval's: the number of resamples after which a test checks
+// whether it is decided.
 const earlyBlock = 100
 
-// askCurves makes a plan one of nothing but curves.
+// askCurves turns a plan into one of only curves.
 func (c *comparer) askCurves(p *experiment.Plan) error {
 	const randomOrders = 20
 	switch {
 	case c.tested || c.table != settingsTable:
-		return usagef("--curve has a table of its own, and tests nothing: leave --test and --table out")
+		return usagef("--curve has its own table, and tests nothing: leave --test and --table out")
 	case len(c.scores) > 0 || slices.ContainsFunc(c.score.metrics, isStored):
-		return usagef("scores that were made elsewhere are not of single references, so there is no curve; --matrix has such scores")
+		return usagef("--curve needs scores against single references: take --matrix, as --scores and -m stored have none")
 	case c.plot != "" && filepath.Ext(c.plot) != ".svg":
 		return usagef("--plot %s: want a name that ends in .svg", c.plot)
 	}
 	some, err := c.addCurves(p, randomOrders)
 	if err == nil && !some {
-		err = usagef("a curve is of an aggregator that combines several references and scores none anew, such as -a max")
+		err = usagef("--curve needs an aggregator that combines the scores of several references, such as -a max")
 	}
 	p.Sets = nil
 	return err
 }
 
-// view is the table that was asked for.
+// view is the table that the flags ask for.
 func (c *comparer) view(res *experiment.Result) *report.NamedTable {
 	name := c.table
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// embedding gives the model of a metric that compares vectors the cache and the
-// servers of the run.
+// embedding connects a metric that compares vectors to the cache and the servers of the
+// run.
 func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server string) error {
 	if j == nil {
 		return usagef("%s asks a server for vectors: score with it", similarity.Name)
@@ -34,17 +34,18 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	return nil
 }
 
-// refusedText counts a text that a server gives no vector, and says so of the first.
+// refusedText counts a text for which the server gives no vector, and warns about the
+// first.
 func (j *judging) refusedText(text string, err error) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.refused++; j.refused == 1 && j.tolerate > 0 {
-		j.e.warn("the server refuses a text, whose cells have no score (as up to %d others would): %.60q: %v", j.tolerate-1, text, err)
+		j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d more refusals are tolerated): %v", text, j.tolerate-1, err)
 	}
 	return j.refused <= j.tolerate
 }
 
-// vectors are those that a run gets for a metric, within its budget.
+// vectors asks for the vectors of a metric, within the budget of the run.
 type vectors struct {
 	client   embeddings.Client
 	model    *embeddings.Model

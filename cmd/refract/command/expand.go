@@ -67,7 +67,7 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	f.StringVar(&c.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
 	f.StringVar((*string)(&c.Endpoint), "endpoint", string(llm.Chat), "chat, or completions for models without a chat template")
 	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
-	f.StringVar(&x.form, "form", string(diversify.FormAuto), "how answers are asked for: json, text (the paper's way), or auto, which takes stored ones of both and asks for json where the server gives it")
+	f.StringVar(&x.form, "form", string(diversify.FormAuto), "form of answers: json, text (as in the paper), or auto: stored ones of both, and json where the server gives it")
 	oneOf(cmd, "form", string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON))
 	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
 	grouped(cmd, modelFlags, "model", "batch")
@@ -94,17 +94,17 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	return cmd
 }
 
-// plan makes the configuration of a run, without store and client, or says which
-// flags do not go together.
+// plan makes the configuration of a run, without store and client, and refuses flags
+// that exclude each other.
 func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err error) {
 	cfg = x.config
 	switch {
 	case cfg.Model == "":
 		return cfg, usagef("--model is missing: name the model to ask")
 	case x.offline && x.batch:
-		return cfg, usagef("--offline makes no call, and --batch is a way to make them: leave one out")
+		return cfg, usagef("--offline makes no call, but --batch does: leave one out")
 	case x.formatGiven && !x.dryRun:
-		return cfg, usagef("--format is that of --dry-run; the dataset is always JSON Lines")
+		return cfg, usagef("--format is for --dry-run; the dataset is always JSON Lines")
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
@@ -139,12 +139,12 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	}
 	if x.judge != "" {
 		if cfg.Check == nil {
-			return cfg, usagef("--judge comes after the checks: leave out --checks none")
+			return cfg, usagef("--judge needs the checks: leave out --checks none")
 		}
 		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint}
 		cfg.Plant = x.plant
 	} else if x.given("plant") {
-		return cfg, usagef("--plant measures a judge of meaning: name one with --judge")
+		return cfg, usagef("--plant measures the judge of meaning: name it with --judge")
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate
@@ -165,7 +165,7 @@ func parameterUpTo(most float64) func(string) (*float64, error) {
 	}
 }
 
-// readPrompts reads --prompts, with the language that some ask for.
+// readPrompts reads --prompts, with the language that some need.
 func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 	prompts, err := diversify.ParsePrompts(x.prompts)
 	if err != nil {
@@ -185,7 +185,7 @@ func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 	return prompts, nil
 }
 
-// models are those that are asked.
+// models are all models that are asked.
 func (x *expandFlags) models() []string {
 	if x.judge == "" || x.judge == x.config.Model {
 		return []string{x.config.Model}

@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// inBatches asks through the Batch API for all that the store lacks.
+// inBatches asks the Batch API for everything that the store lacks.
 func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
 	exp, err := diversify.New(r.cfg)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
 	filled, err := b.Fill(ctx)
 	progress.Finish()
 	if last.Rows > 0 {
-		r.e.note("through the Batch API: %d rows submitted in %s, %d answered, %d failed of them, %d sent again",
+		r.e.note("Batch API: %d rows submitted in %s, %d answered, %d failed, %d sent again",
 			last.Rows, english.Count(last.Batches, "batch", "batches"), last.Done, last.Failed, last.Again)
 	}
 	return filled, err

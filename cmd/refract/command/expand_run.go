@@ -67,18 +67,18 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if done || err != nil {
 		return err
 	}
-	x.learn(ctx, whole)
+	x.learn(ctx, e, whole)
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
 	if err = r.expand(ctx, out); emptyPart(err, args, x.path) {
-		e.note("standard input has no segment, and there is no output")
+		e.note("standard input has no segment: nothing is written")
 		return nil
 	}
 	return err
 }
 
-// connect says where answers come from that the store lacks.
+// connect sets where answers come from that the store lacks.
 func (r *expansion) connect(ctx context.Context) (err error) {
 	switch {
 	case r.batch:
@@ -90,7 +90,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// expand runs the expansion, writes the segments, and says what came of it.
+// expand runs the expansion, writes the segments, and reports the result.
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
 	watch.segments = r.cfg.Segments
@@ -100,7 +100,7 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 		if why != nil {
 			asText.Do(func() {
 				noJSON = true
-				r.e.note("answers are asked for as plain text, as the server gives no JSON: %v", why)
+				r.e.note("asking for answers as plain text, because the server gives no JSON: %v", why)
 			})
 		}
 	}
@@ -123,13 +123,13 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 		found.form = "JSON by a schema"
 		switch all := found.Variants + found.Rejected - found.Unanswered; {
 		case found.asText > 0 && noJSON:
-			found.form = fmt.Sprintf("%d of %d as plain text, as the server gives no JSON", found.asText, all)
+			found.form = fmt.Sprintf("%d of %d as plain text, because the server gives no JSON", found.asText, all)
 		case found.asText > 0:
-			found.form = fmt.Sprintf("%d of %d as plain text, as the cache has them; --form json asks for others", found.asText, all)
+			found.form = fmt.Sprintf("%d of %d as plain text, from the cache; --form json asks for others", found.asText, all)
 		}
 	}
 	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
-		err = fmt.Errorf("every request was refused, %s; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
+		err = fmt.Errorf("every request was refused (%s); the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
 	}
 	if err == nil {
 		err = r.finish(found)
@@ -137,23 +137,23 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	return r.conclude(ctx, found, err)
 }
 
-// finish puts the output in place. A shard is done or is not there.
+// finish puts the output in place. A shard is complete or does not exist.
 func (r *expansion) finish(found *findings) error {
 	if r.writer != nil {
 		if found.Unanswered > 0 {
-			return fmt.Errorf("%s without an answer, so that %s is not written; the same command asks again", english.Thousands(found.Unanswered, "request"), r.file)
+			return fmt.Errorf("%s got no answer, so %s is not written; run the same command again", english.Thousands(found.Unanswered, "request"), r.file)
 		}
 	}
 	return r.end(r.e, nil)
 }
 
-// conclude says what a run did and how it goes on, and returns why it failed.
+// conclude reports what a run did and how to continue, and returns why it failed.
 func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Segments > 0 {
 		found.tell(r.e, r.cfg.Check != nil)
 		lacking = r.lacking(found)
-		// What other shards or a later run may still find is no failure.
+		// What other shards or a later run may still find is not a failure.
 		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
@@ -164,7 +164,7 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 		found.tellCoverage(r.e, r.cfg.Check != nil, r.cfg.Complete)
 	}
 	if err == nil && found.Unanswered > 0 {
-		return fmt.Errorf("%s without an answer, in %s with the verdict %q and the reason; the same command asks again",
+		return fmt.Errorf("%s got no answer; %s names them with the verdict %q and the reason; run the same command again",
 			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
 	}
 	if r.writer == nil {
@@ -173,7 +173,8 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 	return cmp.Or(err, lacking)
 }
 
-// lacking says that segments have too few variants, or that no answer has a text.
+// lacking is the error that segments have too few variants, or that no answer has a
+// text.
 func (r *expansion) lacking(found *findings) error {
 	done := cmp.Or(r.file, r.path, "the output") + " is written"
 	_, most := found.yields.Range()
@@ -182,17 +183,17 @@ func (r *expansion) lacking(found *findings) error {
 		if named != "" {
 			named = ", " + named
 		}
-		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; the same command on the output, or other --prompts, may find them",
+		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; run the same command on the output, or name other --prompts",
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
 	case most == 0 && found.Rejected > 0 && found.full == found.Rejected:
-		return fmt.Errorf("every answer is cut, at %d tokens; %s; raise --max-tokens, to %d for a model that thinks before it answers",
+		return fmt.Errorf("every answer was cut at %d tokens; %s; raise --max-tokens, to %d for a model that thinks before it answers",
 			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
 	case most == 0 && found.Rejected > 0 && found.verdicts[diversify.Unjudged] == found.Rejected:
 		return fmt.Errorf("the judge %s gave no verdict on any answer; %s; take another judge", r.judge, done)
 	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
-		return fmt.Errorf("no answer has a text: %d are withheld or empty; %s; look at an answer, or take another model", found.NoText, done)
+		return fmt.Errorf("no answer has any text: %d are empty, or the server withheld them; %s; look at an answer, or take another model", found.NoText, done)
 	case most == 0 && found.Rejected > found.verdicts[diversify.Failed]:
-		return fmt.Errorf("no answer is usable: %s; %s; look at an answer, or take another model", counted(found.verdicts), done)
+		return fmt.Errorf("no answer was accepted: %s; %s; look at an answer, or take another model", counted(found.verdicts), done)
 	}
 	return nil
 }

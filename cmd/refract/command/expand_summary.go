@@ -92,7 +92,7 @@ func counted(counts map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// tellCoverage ends what a run says: how many of the variants that were wanted there are.
+// tellCoverage ends the report of a run: how many of the wanted variants exist.
 func (f *findings) tellCoverage(e *env, checked bool, complete int) {
 	have, wanted := f.Variants, f.Variants+f.Lacking
 	if !checked {
@@ -111,7 +111,7 @@ func (f *findings) tellCoverage(e *env, checked bool, complete int) {
 	say("%d of %s%s", have, english.Thousands(wanted, "variant"), none)
 }
 
-// tell says what a run did; checked says that there were checks.
+// tell reports what a run did; checked is false with --checks none.
 func (f *findings) tell(e *env, checked bool) {
 	judged := ""
 	if f.Judged > 0 {
@@ -126,7 +126,11 @@ func (f *findings) tell(e *env, checked bool) {
 		e.note("accepted variants of a segment: %s", y)
 	}
 	if f.Rejected > 0 {
-		e.note("rejected: %s; asked again: %d, of them with more room: %d", counted(f.verdicts), f.Resampled+f.Enlarged, f.Enlarged)
+		room := ""
+		if f.Enlarged > 0 {
+			room = fmt.Sprintf(", %d with twice --max-tokens", f.Enlarged)
+		}
+		e.note("rejected: %s; asked again: %d%s", counted(f.verdicts), f.Resampled+f.Enlarged, room)
 	}
 	if len(f.alarms) > 0 {
 		e.note("alarms about accepted variants: %s; 'refract review' shows them first", counted(f.alarms))
@@ -141,7 +145,7 @@ func (f *findings) tell(e *env, checked bool) {
 	}
 	if !checked { // the verdicts say it
 		warn(f.Cut, "answers cut by --max-tokens, kept and marked with the finish reason \"length\"")
-		warn(f.NoText, "answers without a text, withheld or empty")
+		warn(f.NoText, "answers without text, empty or withheld by the server")
 	}
-	warn(f.Textless, "references without a text, not expanded")
+	warn(f.Textless, "references without text, which are not expanded")
 }

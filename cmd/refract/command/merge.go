@@ -55,7 +55,7 @@ noticed. Signatures of added lines leave out the set of references.`,
 	return cmd
 }
 
-// statistics merges the lines on standard input.
+// statistics adds up the lines on standard input.
 func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	m.parquet = false
 	if err := m.byExtension(); err != nil {
@@ -64,7 +64,7 @@ func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	all, eng, err := e.addUp(ctx)
 	if all == nil {
 		if err == nil {
-			e.note("standard input has no part, and there is no output")
+			e.note("standard input has no part: nothing is written")
 		}
 		return err
 	}
@@ -127,7 +127,7 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	return err
 }
 
-// shardFiles are the files that arguments name, which may be patterns: no shell reads
+// shardFiles are the files that arguments name. They may be patterns, as no shell reads
 // the command lines of Kubernetes.
 func shardFiles(args []string) ([]string, error) {
 	var out []string
@@ -135,7 +135,7 @@ func shardFiles(args []string) ([]string, error) {
 		found := []string{arg}
 		if _, err := os.Lstat(arg); err != nil && strings.Contains(arg, "*") {
 			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
-				return nil, fmt.Errorf("no shard is named as %q says: no task of the run has written one", arg)
+				return nil, fmt.Errorf("no file matches %q: no task of the run has written a shard", arg)
 			}
 		}
 		out = append(out, found...)

@@ -80,8 +80,8 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	return p.summarize(e, reading, sum)
 }
 
-// openAnswers opens a file of answers, or standard input for "-", and returns
-// what errors call it.
+// openAnswers opens a file of answers, or standard input for "-", and returns its name
+// for errors.
 func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadCloser, error) {
 	if file == "-" {
 		return "<stdin>", files.NewReader(interruptible(ctx, e.stdin)), nil
@@ -124,10 +124,10 @@ func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) e
 	e.note("%d answers: %d with a score, %d without", all.Reports, all.WithScore(), lacking)
 	if sum.Substituted > 0 {
 		value, _ := reading.Policy.Counts(analysis.Unparseable)
-		e.note("%d of them count as %v: see \"substituted\"", sum.Substituted, value)
+		e.note("%d of those count as %v; their rows have \"substituted\"", sum.Substituted, value)
 	}
 	if n := sum.WithoutText; n > 0 {
-		e.note("%d rows have no \"hypothesis\": their errors are located nowhere, and checked by their numbers alone", n)
+		e.note("%d rows have no \"hypothesis\": their errors cannot be located, and only their numbers are checked", n)
 	}
 	return nil
 }

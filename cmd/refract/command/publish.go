@@ -107,14 +107,14 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	if checked := &res.Stats.Checked; checked.Any() {
 		e.note("%s", checked)
 	} else if res.Stats.Variants > 0 {
-		e.note("meaning not checked; 'refract expand --judge MODEL' has a model check it, and measures the model")
+		e.note("the meaning is not checked; 'refract expand --judge MODEL' does that, and measures the judge")
 	}
 	e.tellMeaning(res.Stats.Findings())
 	e.goesOn(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
 	return p.output.show(e, res.Table(p.dir))
 }
 
-// tell says what the folder does not have, and what to do next.
+// tell reports what the folder leaves out, and what to do next.
 func (p *publisher) tell(e *env, res *publish.Result) {
 	s, m := res.Stats, &res.Manifest
 	if s.Hypotheses+s.Judgements > 0 {
@@ -124,9 +124,9 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 		e.note("left out: rejected answers (%d), which only jsonl and parquet hold", left)
 	}
 	if s.Empty > 0 && m.Format == dataset.FormatText {
-		e.warn("references that are empty texts: %d; sacreBLEU leaves empty lines out, so that its scores differ there", s.Empty)
+		e.warn("empty references: %d; sacreBLEU leaves out empty lines, so its scores differ there", s.Empty)
 	}
 	if p.Card.License == "" {
-		e.note("the card lacks a license: fill it in in %s, or give --license", filepath.Join(p.dir, "README.md"))
+		e.note("the card has no license: add one to %s, or give --license", filepath.Join(p.dir, "README.md"))
 	}
 }

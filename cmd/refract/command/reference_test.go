@@ -62,10 +62,8 @@ func flagsPage(t *testing.T) string {
 			if f.Hidden || f.Name == "help" || cmd.HasParent() && cmd.Root().PersistentFlags().Lookup(f.Name) != nil {
 				return // which the root has for all commands
 			}
-			one := pflag.NewFlagSet("", pflag.ContinueOnError)
-			one.AddFlag(f)
-			name, meaning, _ := strings.Cut(strings.TrimSpace(one.FlagUsages()), "   ")
-			fmt.Fprintf(&b, "%s| `%s` | %s |\n", head, name, strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(strings.TrimSpace(meaning)))
+			line := flagLine(f)
+			fmt.Fprintf(&b, "%s| `%s` | %s |\n", head, strings.TrimSpace(line[0]), strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(line[1]))
 			head = ""
 		})
 	}

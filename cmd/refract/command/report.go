@@ -78,12 +78,12 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	if err != nil {
 		return err
 	}
-	return run.show(ctx, func(res *experiment.Result) error {
+	err = run.show(ctx, func(res *experiment.Result) error {
 		if rep.Ended = res.Ended; res.Datasets[0].Human != "" {
 			rep.Result = res
 		} else {
 			rep.Chosen = res.Chosen()
-			e.note("the dataset has no human scores, so that the report shows only scores")
+			e.note("the dataset has no human scores: the report shows only scores of metrics")
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
@@ -97,9 +97,13 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		}
 		return page.Write(ctx, out, rep.Document(ctx))
 	})
+	if err == nil && r.out.path != "" && r.out.path != "-" {
+		e.note("wrote %s; open it in a browser", r.out.path)
+	}
+	return err
 }
 
-// planned is what is carried out: an experiment, or the plan of a report on one
+// planned is the plan to execute: an experiment, or a plan for the report on one
 // dataset.
 func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
@@ -118,18 +122,21 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err
 	}
+	if most := len(p.Metrics) * len(p.Aggregators) * len(p.Statistics); p.Test.Resamples > 0 && !flags.Changed("resamples") {
+		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most))
+	}
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true
 	return run, nil
 }
 
-// onlyOfExperiment refuses what an experiment's file says itself.
+// onlyOfExperiment refuses flags that set what an experiment's file says.
 func onlyOfExperiment(flags *pflag.FlagSet) (err error) {
 	judges := &cobra.Command{}
 	new(judgeFlags).register(judges)
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) && judges.Flags().Lookup(f.Name) == nil {
-			err = usagef("--%s has no part in a report on an experiment, whose file says what is done; leave it out", f.Name)
+			err = usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", f.Name)
 		}
 	})
 	return err

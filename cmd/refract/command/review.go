@@ -30,7 +30,7 @@ func (d *decisionFlag) register(cmd *cobra.Command) {
 	grouped(cmd, taskFlags, "decisions")
 }
 
-// decided returns the dataset with the decisions carried out.
+// decided returns the dataset with the decisions applied.
 func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
 	if d.decisions == "" {
 		return ds, nil
@@ -42,7 +42,7 @@ func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
 	return d.read.Apply(ds), nil
 }
 
-// tellDecided says what was carried out: every decision, or there was an error.
+// tellDecided reports that all decisions were applied.
 func (d *decisionFlag) tellDecided(e *env) {
 	if d.read == nil {
 		return
@@ -50,11 +50,11 @@ func (d *decisionFlag) tellDecided(e *env) {
 	accepted, rejected, edited := d.read.Count(review.Accept), d.read.Count(review.Reject), d.read.Count(review.Edit)
 	e.note("carried out: %s by people (accepted %d, rejected %d, edited %d)", english.Thousands(accepted+rejected+edited, "decision"), accepted, rejected, edited)
 	if n := d.read.Repeats(); n > 0 {
-		e.warn("decisions whose text the segment has already, so that the answer stays rejected as a duplicate or copy: %d", n)
+		e.warn("decisions for a text that the segment already has, which stay rejected as duplicate or copy: %d", n)
 	}
 }
 
-// tellMeaning says of each model how many of its variants keep the meaning, and
+// tellMeaning reports for each model how many of its variants keep the meaning, and
 // what to do.
 func (e *env) tellMeaning(findings []publish.Finding) {
 	for _, f := range findings {
@@ -97,9 +97,9 @@ publish' carries the decisions out.`,
 	}
 	r.input.register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&r.path, "output", "o", "", "`FILE` of decisions, which is added to, or NAME.html, to write the page to in place of serving it")
+	f.StringVarP(&r.path, "output", "o", "", "`FILE` to add decisions to; NAME.html writes the page instead of serving it")
 	f.StringVar(&r.listen, "listen", "127.0.0.1:0", "`ADDRESS` of this machine to serve the page at; port 0 takes a free one")
-	parsedFlag(cmd, &r.Wanted, "show", "50,50,3", parseShown, "`DRAWN,ALARMED,REJECTED`: accepted answers drawn at random, those with most alarms besides, and rejected ones of each pattern")
+	parsedFlag(cmd, &r.Wanted, "show", "50,50,3", parseShown, "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern")
 	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of the draw")
 	grouped(cmd, resultFlags, "output", "listen")
 	grouped(cmd, taskFlags, "show", "seed")
@@ -124,7 +124,7 @@ func parseShown(s string) (review.Wanted, error) {
 
 func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	if r.path == "" {
-		return usagef("-o is missing: name the file of decisions, or NAME.html for the page alone")
+		return usagef("-o is missing: name the file of decisions, or NAME.html for only the page")
 	}
 	r.Seed = r.seed
 	asFile := filepath.Ext(r.path) == ".html"
@@ -141,7 +141,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 		}
 		defer file.Close()
 		if torn {
-			e.warn("%s: the last line was incomplete, and has been taken off", r.path)
+			e.warn("%s: the last line was incomplete, and is removed", r.path)
 		}
 	}
 	items, err := review.Pick(ctx, ds, r.Wanted, decided)
@@ -170,8 +170,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	return r.serve(ctx, e, title, items, file, args)
 }
 
-// serve shows the page until the user ends it, which is the way to end it and
-// no failure.
+// serve shows the page until the user interrupts it, which is not a failure.
 func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page.ReviewItem, file *os.File, args []string) error {
 	s, err := review.NewServer(title, items, file)
 	if err != nil {
@@ -182,7 +181,7 @@ func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page
 		return usagef("--listen: %w", err)
 	}
 	fmt.Fprintln(e.stdout, url)
-	e.note("%s to look at; open the address in a browser of this machine, and end with Ctrl+C", english.Thousands(len(items), "answer"))
+	e.note("%s to review; open the address in a browser on this machine, and end with Ctrl+C", english.Thousands(len(items), "answer"))
 	if err := s.Serve(ctx, l); err != nil {
 		return err
 	}

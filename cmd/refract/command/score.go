@@ -38,7 +38,8 @@ type scorer struct {
 	judging *judging
 	gather  *audit.Reports // what judges say
 	failed  map[string]int // cells without a number, of metrics that have given none; -1 of the others
-	// into is where scores of systems go in place of a table of them; may be nil.
+	several bool           // a segment has more than one reference
+	// into takes the scores of systems instead of a table; may be nil.
 	into func(eng *refract.Engine, out io.Writer) (*sink, error)
 }
 
@@ -103,15 +104,15 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	defer judging.close()
 	err = s.score(ctx, e, args, ms)
 	if emptyPart(err, args, s.path) && (s.statistics || s.format == report.JSONLines) {
-		e.note("standard input has no segment, and there is no output")
+		e.note("standard input has no segment: nothing is written")
 		err = nil
 	}
 	judging.done(ctx, err)
 	return err
 }
 
-// emptyPart reports whether a command that stands in a pipe got no segment: an engine
-// such as Spark has parts without one.
+// emptyPart reports whether a command in a pipe got no segment: engines such as Spark
+// have empty parts.
 func emptyPart(err error, args []string, output string) bool {
 	return errors.Is(err, dataset.ErrEmpty) && slices.Equal(args, []string{"jsonl:-"}) && output == ""
 }
@@ -131,7 +132,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	case s.per != "cell" && filepath.Ext(s.path) == ".parquet":
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
 	case s.shard != "" && (s.per == "segment" || s.statistics):
-		return usagef("shards have scores of systems or the matrix: take --per cell, and of the merged matrix 'refract aggregate --per segment'")
+		return usagef("a shard holds scores of systems or the matrix: take --per cell, merge, and then 'refract aggregate --per segment'")
 	}
 	whole, err := s.dataset(e, args, false)
 	if err != nil {
@@ -194,6 +195,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if ended != nil {
 		return ended
 	}
+	s.tellSingle(e, settings)
 	if s.into == nil {
 		more := []string{"-o", "agreement.csv"}
 		if s.per == "cell" {
@@ -204,7 +206,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	return errors.Join(s.nothing(), covered(s.gather, s.policy))
 }
 
-// count looks which metrics have given a number.
+// count records which metrics have given a number.
 func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
 	for k, m := range eng.Metrics() {
 		name, sc := m.Info().Name, &seg.Metrics[k]
@@ -222,12 +224,12 @@ func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
 	}
 }
 
-// nothing says which metrics failed on all that they were asked for.
+// nothing is the error about metrics that failed on everything.
 func (s *scorer) nothing() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(s.failed)) {
 		if n := s.failed[name]; n > 0 {
-			errs = append(errs, fmt.Errorf("%s gave no number: all its scores failed (%d); look at what it says, such as one output by hand", name, n))
+			errs = append(errs, fmt.Errorf("%s gave no number: all its scores failed (%d); try it by hand on one output", name, n))
 		}
 	}
 	return errors.Join(errs...)
@@ -244,10 +246,10 @@ func (s *scorer) sinkFor(eng *refract.Engine, out io.Writer, id *refract.Identit
 	return s.sink(eng, out, id, verbose)
 }
 
-// engine makes the engine of a run, with metrics that are fitted to a dataset.
+// engine makes the engine of a run, after fitting metrics to the dataset.
 func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refract.Setting) (*refract.Engine, error) {
 	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
-		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files, and no pipe, or its option df=FILE")
+		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files instead of a pipe, or its option df=FILE")
 	}
 	settings, err := refract.Fit(ctx, ds, settings)
 	if err != nil {
@@ -263,14 +265,24 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	return eng, nil
 }
 
-// tellMeans says why scores are no corpus scores where sacreBLEU has one.
+// tellMeans notes why scores are means where sacreBLEU has a corpus score.
 func (s *scorer) tellMeans(eng *refract.Engine) {
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
 		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.system == "auto" {
-			s.judging.e.note("%s: means of segments, as only single and native have corpus scores; ask for these without other aggregators to see them", set.Metric.Info().Name)
+			s.judging.e.note("%s: these are means over segments; -a single,native, without other aggregators, gives corpus scores", set.Metric.Info().Name)
 			return
 		}
+	}
+}
+
+// tellSingle notes that an aggregator has only one reference to aggregate.
+func (s *scorer) tellSingle(e *env, settings []refract.Setting) {
+	i := slices.IndexFunc(settings, func(set refract.Setting) bool {
+		return set.Metric.Info().NeedsReferences && !set.Aggregator.Single() && !set.Aggregator.Native()
+	})
+	if i >= 0 && s.per == "system" && !s.statistics && len(s.aggregators) > 0 && !s.several {
+		e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", settings[i].Aggregator.Name())
 	}
 }
 
@@ -286,8 +298,8 @@ func (s *scorer) options() refract.Options {
 // scopes are the values of --system.
 var scopes = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}
 
-// settings crosses metrics and aggregators. Without any aggregator asked for
-// it is the metric's own rule where there is one, as sacreBLEU does.
+// settings crosses metrics and aggregators. The default is the metric's own rule if it
+// has one, as in sacreBLEU.
 func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	if len(s.aggregators) > 0 {
 		return cross(ms, s.aggregators, true, scoresNative)
@@ -303,15 +315,14 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	return out, nil
 }
 
-// runEngine scores a dataset, gathers what judges say on the way, and has them score
-// canaries at the end. Where some metrics fail and others go on, the command writes what
-// it has, and ends with what is returned of them. The references must be those that
-// were there before.
+// runEngine scores a dataset, gathers the reports of judges, and has them score
+// canaries at the end. If some metrics fail, the command writes what it has and returns
+// their error. It fails if the references changed since they were hashed.
 func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) (ended *refract.Incomplete, stands []guard.Stand, err error) {
 	s.gather, s.failed = audit.NewReports(eng.Metrics()), map[string]int{}
 	judges := s.gather.Metrics()
 	if len(judges) == 0 && (s.canaries > 0 || s.reports != "") {
-		return nil, nil, usagef("--reports and --canaries: none of the metrics gives reports; judges do (refract metrics), and programs and servers that say so")
+		return nil, nil, usagef("--reports and --canaries need a metric that gives reports, such as a judge ('refract metrics' lists them)")
 	}
 	var records io.Writer
 	if s.reports != "" {
@@ -327,6 +338,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 			return err
 		}
 		s.count(eng, seg)
+		s.several = s.several || seg.Segment.NumReferences() > 1
 		if s.canaries > 0 {
 			pool.Add(audit.CanarySource(seg.Segment))
 		}
@@ -339,7 +351,7 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		return nil, nil, err
 	}
 	if checked && before.Name() != id.Name() {
-		return nil, nil, errors.New("the references have changed while they were read; score again")
+		return nil, nil, errors.New("the references changed while they were read: score again")
 	}
 	if s.canaries > 0 && ended == nil {
 		stands, err = pool.Plant(ctx)

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// allOfThem stands for the largest number that every segment has.
+// allOfThem stands for the largest number of variants that every segment has.
 const allOfThem = -1
 
 // parseCount reads a number of variants, or the word all.
@@ -60,7 +60,7 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	parsedFlag(cmd, &c.k, "count,k", "", parseCount, "variants of a segment to keep, or all: as many as every segment has (required)", listAll)
 	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
-	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` by whose vectors farthest and facility compare, in place of n-grams; options are those of the metric embedding")
+	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors farthest and facility compare instead of n-grams; options are those of the metric embedding")
 	grouped(cmd, taskFlags, "count", "by")
 	grouped(cmd, modelFlags, "embeddings")
 	c.serverFlags.register(cmd, "vector")
@@ -113,7 +113,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	return nil
 }
 
-// countAll reads the dataset once to find the number that all stands for.
+// countAll reads the dataset once to find the number that -k all stands for.
 func (c *chooser) countAll(ctx context.Context, e *env, ds refract.Dataset) error {
 	if !dataset.Rereadable(ds) {
 		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")
@@ -124,10 +124,10 @@ func (c *chooser) countAll(ctx context.Context, e *env, ds refract.Dataset) erro
 	}
 	least, most := yields.Range()
 	if n, named := yields.Below(max(1, least+1)); least == 0 {
-		return fmt.Errorf("there is no number of variants that every segment has: %s without any: %s; 'refract expand --complete N' goes on until all have N",
+		return fmt.Errorf("-k all: %s without any variant: %s; 'refract expand --complete N' expands until all have N",
 			english.Count(n, "segment"), named)
 	} else if least < most {
-		e.note("-k is %d; segments that have no more: %d, %s; without them it would be %d", least, n, named, yields.Above(least))
+		e.note("-k is %d, because of %s with no more: %s; without them it would be %d", least, english.Count(n, "segment"), named, yields.Above(least))
 	} else {
 		e.note("-k is %d, which every segment has", least)
 	}

@@ -37,7 +37,7 @@ class Metric:
     needs = ("reference",) # besides the hypothesis, unless an option changes it
     outputs = ("score",)
     direction, lower, upper = "higher", None, None
-    options = {}  # name → type, besides those of every metric
+    options = {}  # name → type, in addition to every metric's
 
     def __init__(self, folder, given="", device="auto", dtype="float32", tokens=16384, threads=0):
         """given is the user's name for the folder; device is auto, cpu or cuda:N; tokens bounds a batch,

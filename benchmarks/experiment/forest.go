@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// ungrouped is the label of a statistic without its grouping: those with the same
-// one stand side by side in a forest.
+// ungrouped is the label of a statistic without its grouping; statistics with the same one
+// are views of one forest.
 func (a *About) ungrouped() string { return strings.Replace(a.Statistic, " by "+a.Group, "", 1) }
 
 // grouping names the grouping of a statistic.
@@ -22,8 +22,8 @@ func (a *About) grouping() string {
 	return "by " + a.Group
 }
 
-// Leads reports whether a difference stands in a forest of the result: it is of the
-// statistic that leads, in any grouping.
+// Leads reports whether a difference is in a forest of the result: it has the leading
+// statistic, in any grouping.
 func (r *Result) Leads(d *Difference) bool {
 	all := r.leading()
 	return len(all) > 0 && d.Value.Defined() && d.ungrouped() == all[0].ungrouped()
@@ -43,7 +43,7 @@ func (r *Result) Forests() []report.Forest {
 		if over != "" {
 			f.Title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
 		}
-		f.Title += first.on(len(r.Datasets) > 1)
+		f.Title += first.onDataset(len(r.Datasets) > 1)
 		grouped := slices.ContainsFunc(all, func(d *Difference) bool { return d.Statistic != first.Statistic })
 		for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.A.Metric, true }) {
 			var baseline []string
@@ -89,8 +89,7 @@ func (d *Difference) tested() bool {
 	return (d.Interval != nil || d.P.Defined()) && (d.Cells == 0 || d.Equal < d.Cells)
 }
 
-// outcome is what a difference decides; Neutral for one that was not tested or
-// is none.
+// outcome returns what a difference decides; Neutral if it was not tested or is 0.
 func (d *Difference) outcome() report.Outcome {
 	switch {
 	case d.Significant && d.Value > 0:
@@ -103,8 +102,8 @@ func (d *Difference) outcome() report.Outcome {
 	return report.Unclear
 }
 
-// short is the name of a setting, without its set of references where that is all of them
-// in every setting.
+// short is the name of a setting, without its set of references if every setting has all
+// references.
 func (d *Difference) short(all []*Difference) string {
 	name := d.AName
 	if !slices.ContainsFunc(all, func(o *Difference) bool { return o.A.References != allSet }) {

@@ -52,7 +52,7 @@ func (h *Held) ranking() *page.Ranking {
 	return out
 }
 
-// claim says, where there are no human scores, which system is first under the most
+// claim says, if there are no human scores, which system is first under the most
 // settings, and what that rests on. chosen is what the caller left out, "" for nothing.
 func (h *Held) claim(chosen string) (text string, evidence []string) {
 	evidence = []string{"People judged none of the outputs, so no setting can be shown to be better.",

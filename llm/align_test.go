@@ -14,7 +14,7 @@ func TestAlign(t *testing.T) {
 		text    string
 		tokens  []string
 		unknown bool
-		want    []int // nil: they do not spell it
+		want    []int // nil if the tokens do not spell the text
 	}{
 		{"as they stand", "Hi there.", []string{"Hi", " there", "."}, false, []int{0, 2, 8, 9}},
 		{"beginning of sequence", "Hi there", []string{"<s>", "Hi", " there"}, false, []int{0, 0, 2, 8}},
@@ -57,7 +57,7 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// A server's tokens cannot make the client work for long.
+// No tokens from a server can keep the client busy for long.
 func TestAlignEnds(t *testing.T) {
 	const n = 20_000
 	for name, tokens := range map[string][]string{

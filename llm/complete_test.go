@@ -21,7 +21,7 @@ func isKind(err, kind error) bool {
 }
 
 func ExampleClient_Complete() {
-	// A test double; a program has a real server's address here.
+	// A test double; a program uses a real server's address here.
 	h := &llmtest.Handler{Answer: func(*llmtest.Request) string { return "Snow lay upon the town." }}
 	client, err := llm.New(llm.Config{BaseURL: "http://127.0.0.1:8000/v1", Transport: h.Transport()})
 	if err != nil {
@@ -111,12 +111,12 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// counted is a good answer with this usage.
+// counted returns a good answer with this usage.
 func counted(usage string) llmtest.Fault {
 	return llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}],"usage":`+usage+`}`)
 }
 
-// Callers may look at go-openai's error, which holds no secret either.
+// Callers can access go-openai's error, which contains no secret either.
 func TestErrorsAreTheLibrarys(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Status(400, "no, sk-0123456789"))
@@ -128,8 +128,8 @@ func TestErrorsAreTheLibrarys(t *testing.T) {
 	}
 }
 
-// A server that broke off its answer is asked again; one that thought to its limit is not
-// taken for another kind of server.
+// A server that broke off its answer is asked again. One whose model reasoned up to its limit is
+// not reported as another kind of server.
 func TestAnswersThatEndBefore(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Finish("insufficient_system_resource", "half an"), llmtest.Finish("network_error", ""), llmtest.Finish("stop", "whole"))
@@ -153,7 +153,7 @@ func TestBlockedPromptIsNoError(t *testing.T) {
 	}
 }
 
-// The cases that need sockets: what the in-process transport only imitates.
+// Cases that need real sockets, because the in-process transport only imitates them.
 func TestConnections(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -225,7 +225,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	}
 }
 
-// What encoding/json would replace without a word is told apart, and kept.
+// Invalid Unicode, which encoding/json would silently replace, is detected and kept.
 func TestTextThatIsNotUnicode(t *testing.T) {
 	for text, want := range map[string]string{
 		`"a \ud83d b"`:                      `"a \ud83d b"`,

@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// Servers give vectors as numbers or packed, in any order.
+// Servers send vectors as numbers or base64, in any order.
 func TestVectors(t *testing.T) {
 	want := [][]float32{{1, -0.5}, {0.25, 3}}
 	for name, data := range map[string]string{
@@ -29,7 +29,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A server that knows no base64 is asked again without it, and only once for a model.
+// A server without base64 is asked again without it, only once per model.
 func TestVectorsUnpacked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
@@ -50,7 +50,7 @@ func TestVectorsUnpacked(t *testing.T) {
 			t.Errorf("%s: %d calls, want 3", name, h.Calls())
 		}
 	}
-	// What is wrong with it either way is said once.
+	// An error that both forms have is reported once.
 	h := &llmtest.Handler{}
 	refused := llmtest.Body(400, "application/json", `{"error":{"message":"no encoding_format and no model"}}`)
 	h.Fail(refused, refused)
@@ -83,7 +83,7 @@ func TestVectorsThatAreNone(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.HasPrefix(err.Error(), "server http://127.0.0.1:8000/v1 ") {
 				t.Errorf("error %v, want %q", err, tc.says)
 			}
-			// It is retried as a chat would be.
+			// It is retried like a chat.
 			h.Fail(llmtest.Body(200, "application/json", tc.body), llmtest.Status(503, "busy"))
 			if _, err := quick(t, h).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil {
 				t.Error(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// call makes one call, in a bubble whose clock stands still but for sleeps,
-// and returns how long it slept.
+// call makes one call in a synctest bubble, where only sleeps take time, and returns how long it
+// slept.
 func call(t *testing.T, h *llmtest.Handler, change func(*llm.Config), check func(llm.Response, error, time.Duration)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,8 +25,8 @@ func call(t *testing.T, h *llmtest.Handler, change func(*llm.Config), check func
 	})
 }
 
-// Each fault is always given; calls is how often the client asks, of at most
-// 1 + 4 times.
+// The server always answers with the fault; calls is how often the client asks, at most 1 + 4
+// times.
 func TestStatuses(t *testing.T) {
 	const all = 5
 	flat := `{"object":"error","message":"This model's maximum context length is 16 tokens.","type":"BadRequestError","code":400}`
@@ -135,7 +135,7 @@ func TestWaits(t *testing.T) {
 			busy(w, r)
 		}
 	}
-	// One retry waits for the floor and at most 500 ms more.
+	// One retry waits for the requested time and at most 500 ms more.
 	const jitter = 500 * time.Millisecond
 	for _, tc := range []struct {
 		name  string
@@ -254,7 +254,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// quick is a client that does not wait long before it tries again.
+// quick returns a client that waits only briefly between attempts.
 func quick(t testing.TB, h *llmtest.Handler) *llm.Client {
 	t.Helper()
 	return local(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Millisecond })

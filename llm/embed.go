@@ -157,7 +157,7 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 		case i < 0 || i >= len(out.Vectors) || out.Vectors[i] != nil:
 			return out, s.badShape(body, "gave vectors that do not match the texts one by one")
 		case len(d.Embedding) == 0 || len(d.Embedding) != size:
-			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
+			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers instead of %d", len(d.Embedding), max(1, size)))
 		}
 		for _, v := range d.Embedding {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {

@@ -135,7 +135,7 @@ func CheckExtra(extra map[string]any) error {
 }
 
 func extraFieldError(name string) error {
-	return fmt.Errorf("the extra field %q is one that a request has anyway or cannot have", name)
+	return fmt.Errorf("the extra field %q cannot be set: every request sets it itself, or must not have it", name)
 }
 
 func checkPrompt(req Request, endpoint Endpoint) error {
@@ -203,7 +203,7 @@ func ParseExtra(s string) (map[string]any, error) {
 		err = errors.New("there is more after the object")
 	}
 	if err != nil || out == nil {
-		return nil, fmt.Errorf("%q is no JSON object (%v)", s, err)
+		return nil, fmt.Errorf("%q is not a JSON object (%v)", s, err)
 	}
 	return out, nil
 }

@@ -189,7 +189,7 @@ func (s Spec) value(text string) (value float64, rest, why string) {
 	if m[2] != "" || m[3] != "" {
 		of, err := parseNumber(cmp.Or(m[2], "100"))
 		if err != nil || s.Upper == nil || of != *s.Upper || value < 0 {
-			return 0, "", fmt.Sprintf("%v is out of %v, which is no denominator of this scale", value, of)
+			return 0, "", fmt.Sprintf("%v is out of %v, which is not the denominator of this scale", value, of)
 		}
 	}
 	return value, text[len(m[0]):], ""

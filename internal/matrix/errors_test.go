@@ -81,12 +81,12 @@ func TestBadRows(t *testing.T) {
 		{"signature", lines(line(), line(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:2: segment "b": m: signature "t" and direction higher, but "s" and higher`},
 		{"with and without reference", lines(line(), line(append([]string{sysA, sysB}, none...)...)), `m.jsonl:1: segment "a": m: a cell of system "B" where that of system "B", reference 0, must be`},
 
-		{"native alone", lines(native()), `m.jsonl:1: segment "a": the cells of m do not stand together, before its native scores`},
+		{"native alone", lines(native()), `m.jsonl:1: segment "a": the cells of m must come together, before its native scores`},
 		{"native gap", lines(line(), line(sysA, sysB), native()), `m: 1 native score for 2 systems`},
 		{"native for a new system", lines(line(), native(sysA, sysB)), `m: the native score of system "B" is not one of system "A"`},
 		{"native signature", lines(line(), native(), line(idA, idB), native(idA, idB, `"signature":"s"`, `"signature":"t"`)), `m.jsonl:3: segment "b": m: the native score of system "A" is not one of system "A" with the signature "s"`},
 
-		{"no digest", line() + "\n", "m.jsonl: the matrix has no digest at its end: its last rows are missing, or another program wrote it; make the matrix anew with 'refract score DATASET -m METRIC --per cell -o NEW.jsonl'"},
+		{"no digest", line() + "\n", "m.jsonl: the matrix has no digest at its end: its last rows are missing, or another program wrote it; make the matrix again with 'refract score DATASET -m METRIC --per cell -o NEW.jsonl'"},
 		{"cut off", (line() + "\n" + line(idA, idB))[:300], "m.jsonl:2:"},
 		{"rows of the last segment cut off", line() + "\n" + native() + "\n" + line(idA, idB) + "\n" + line(idA, idB, sysA, sysB) + "\n" + native(idA, idB) + "\n",
 			"m.jsonl: the matrix has no digest at its end: its last rows are missing"},

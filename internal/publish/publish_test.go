@@ -419,8 +419,8 @@ func TestOptions(t *testing.T) {
 	}{
 		{publish.Options{Format: "csv"}, `unknown format "csv" (known: jsonl, parquet, text, mtme, div-ref)`},
 		{publish.Options{Format: "mtme"}, `the format mtme needs the name of the language pair, such as en-de`},
-		{publish.Options{Format: "text", LanguagePair: "en-de"}, `a language pair names the files of the format mtme only`},
-		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is no name of a file: use letters, digits, - and _`},
+		{publish.Options{Format: "text", LanguagePair: "en-de"}, `only the format mtme takes a language pair`},
+		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is not a file name: use letters, digits, - and _`},
 	} {
 		_, err := publish.Publish(t.Context(), sample(), t.TempDir(), c.o)
 		var option *publish.OptionError

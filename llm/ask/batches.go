@@ -86,7 +86,7 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 	if b.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, b.Time,
-			fmt.Errorf("%w: the time of %v has passed; batches that are open go on at the server", ErrSpent, b.Time))
+			fmt.Errorf("%w: the time of %v has passed; open batches continue on the server", ErrSpent, b.Time))
 		defer cancel()
 	}
 	b.failed, b.refused = failedRows{}, newRefusals(b.Store, b.LeftOut)
@@ -149,7 +149,7 @@ func (b *Batches) round(ctx context.Context, runs map[string]*batchRun) (asked i
 		}
 		if err := r.all(ctx); err != nil {
 			if ctx.Err() != nil {
-				err = fmt.Errorf("batch run ended early; the next one with journal %s goes on where it stopped: %w", r.journal.path, err)
+				err = fmt.Errorf("batch run ended early; the next run with journal %s continues where it stopped: %w", r.journal.path, err)
 			}
 			return asked, err
 		}

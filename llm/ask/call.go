@@ -226,7 +226,7 @@ func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called 
 // complete asks the model, unless the budget is used up or earlier answers could not be stored.
 func (r *run) complete(q *Question) (resp llm.Response, called bool, err error) {
 	if err := r.store.flush(r.life); err != nil {
-		return resp, false, fmt.Errorf("nothing is asked, as earlier answers cannot be stored: %w", err)
+		return resp, false, fmt.Errorf("nothing is asked because earlier answers cannot be stored: %w", err)
 	}
 	if err := r.cfg.Budget.Take(r.life, q.Wire); err != nil {
 		return resp, false, err
@@ -252,7 +252,7 @@ func (a *Asker) tolerates(err error) (bool, error) {
 	if !answered {
 		return false, fmt.Errorf("%w: all %d requests so far were refused, and none was answered: %w", ErrTolerance, a.cfg.Tolerate+1, err)
 	}
-	return false, fmt.Errorf("%w: %d were, and one more is not: %w", ErrTolerance, a.cfg.Tolerate, err)
+	return false, fmt.Errorf("%w: %d were tolerated, and this is one more: %w", ErrTolerance, a.cfg.Tolerate, err)
 }
 
 // keep stores an answer and returns the stored one, because another process may have been first. An

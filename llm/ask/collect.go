@@ -36,7 +36,7 @@ func (r *batchRun) lost(what string, err error) error {
 	if !errors.Is(err, llm.ErrNotFound) {
 		return err
 	}
-	return fmt.Errorf("the server does not know a %s of this job: is the key one of the same account? Otherwise remove journal %s, and pay anew for what it holds: %w", what, r.journal.path, err)
+	return fmt.Errorf("the server does not know a %s of this job: check that the key belongs to the same account, or remove journal %s and pay again for its batches: %w", what, r.journal.path, err)
 }
 
 // ask checks a batch's state, and reads its answers if it has ended.
@@ -183,7 +183,7 @@ func (r *batchRun) handOut(ctx context.Context, b *batch, status string, all map
 		case out.err == nil:
 			answered = append(answered, w)
 		case status == "cancelled" && out.unasked:
-			r.fail(w, fmt.Errorf("batch %q was cancelled at the server; run again to submit its rows anew: %w", b.id, out.err))
+			r.fail(w, fmt.Errorf("batch %q was cancelled at the server; the next run submits its rows again: %w", b.id, out.err))
 		case adapted: // the next round asks without the refused parameter
 			r.leave(w)
 			r.Budget.Settle(w.Wire, llm.Response{}, out.err)

@@ -129,7 +129,7 @@ func (j *journal) load() error {
 	for line := range bytes.Lines(all) {
 		if n++; n == 1 {
 			if err = json.Unmarshal(line, &j.head); err == nil && j.head.Version != journalVersion {
-				err = fmt.Errorf("it is no batch journal of version %d", journalVersion)
+				err = fmt.Errorf("it is not a batch journal of version %d", journalVersion)
 			}
 		} else {
 			var e event
@@ -138,7 +138,7 @@ func (j *journal) load() error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("damaged batch journal %s, line %d: %w; name another journal, or remove this one and pay anew for what it holds", j.path, n, err)
+			return fmt.Errorf("damaged batch journal %s, line %d: %w; name another journal, or remove this one and pay again for its batches", j.path, n, err)
 		}
 	}
 	if err := j.f.Truncate(int64(len(all))); err != nil {

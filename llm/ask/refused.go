@@ -126,7 +126,7 @@ func (f *refusals) note(ctx context.Context, q *Question, err error) (bool, erro
 		return true, nil
 	}
 	if f.told != nil {
-		f.told(fmt.Sprintf("model %s refuses %s, so that it is asked without: %v", w.model, e.Refuses, err))
+		f.told(fmt.Sprintf("model %s refuses %s and is asked without it: %v", w.model, e.Refuses, err))
 	}
 	_, stored := f.answers.Put(ctx, Entry(w.refusal(e.Refuses), llm.Response{Text: err.Error(), HasText: true}))
 	return true, stored

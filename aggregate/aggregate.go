@@ -150,7 +150,7 @@ func kinds() []kind {
 		return func(float64) Aggregator { return Aggregator{reduce: f} }
 	}
 	return []kind{
-		{name: "single", doc: "the first reference alone",
+		{name: "single", doc: "only the first reference",
 			make: func(float64) Aggregator {
 				return Aggregator{single: true, reduce: func(s []float64, _ float64) float64 { return s[0] }}
 			}},

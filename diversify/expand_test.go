@@ -426,7 +426,7 @@ func TestExpandOneByOne(t *testing.T) {
 	wg.Wait()
 	want, s := mustRun(t, x, ds)
 	if diff := cmp.Diff(want, out, withoutOrigin); diff != "" || s.Calls != 0 {
-		t.Errorf("%d calls; segment by segment (-stream +alone):\n%s", s.Calls, diff)
+		t.Errorf("%d calls; segment by segment (-stream +single):\n%s", s.Calls, diff)
 	}
 
 	cfg.Store, cfg.Client = cache.NewMemory(), nil

@@ -41,7 +41,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}
-	library := openai.DefaultConfig("") // each server has a key of its own
+	library := openai.DefaultConfig("") // each server has its own key
 	library.BaseURL, library.HTTPClient = anyServer, c.transport
 	c.openai = openai.NewClientWithConfig(library)
 	return c, nil

@@ -67,7 +67,7 @@ func TestVectorsThatAreNone(t *testing.T) {
 		"a chat answer":   {`{"choices":[{"message":{"content":"a"}}]}`, "gave 0 vectors"},
 		"one text twice":  {`{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "do not match the texts"},
 		"wrong index":     {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "do not match the texts"},
-		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 numbers in place of 2"},
+		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 numbers instead of 2"},
 		"empty":           {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, "a vector of 0 numbers"},
 		"null":            {`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":[1]}]}`, "a vector of 0 numbers"},
 		"half a number":   {`{"data":[{"index":0,"embedding":"AACA"},{"index":1,"embedding":"AACA"}]}`, "unexpected shape"},
@@ -93,7 +93,7 @@ func TestVectorsThatAreNone(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Body(200, "application/json", `{"data":[{"index":0,"embedding":[1,2]}]}`))
 	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3})
-	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers in place of 3") {
+	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers instead of 3") {
 		t.Errorf("error %v", err)
 	}
 }

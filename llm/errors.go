@@ -211,7 +211,7 @@ func (s *server) sent(body []byte) string {
 func (s *server) errorInside(model string, body []byte) *Error {
 	api := parseAPIError(body)
 	if api == nil {
-		return s.badShape(body, "gave an error in place of an answer")
+		return s.badShape(body, "gave an error instead of an answer")
 	}
 	api.HTTPStatusCode, _ = api.Code.(int)
 	if says(api.Message, "unexpected endpoint") { // LM Studio
@@ -223,7 +223,7 @@ func (s *server) errorInside(model string, body []byte) *Error {
 	e := s.classify(model, api, body)
 	e.Status = http.StatusOK
 	if e.Kind == ErrUnavailable {
-		e.what = "gave an error in place of an answer"
+		e.what = "gave an error instead of an answer"
 	}
 	return e
 }

@@ -67,11 +67,11 @@ func TestStatuses(t *testing.T) {
 		{"200 events after a comment", body(200, ": PROCESSING\n\ndata: {}\n"), llm.ErrBadAnswer, 1, "gave a stream of events"},
 		{"200 no such address", body(200, `{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`), llm.ErrNotFound, 1, "usually ends in /v1"},
 		{"200 no choices", llmtest.NoChoices(), llm.ErrBadAnswer, 3, "without choices"},
-		{"200 error", llmtest.ErrorBody(502, "provider down"), llm.ErrUnavailable, all, "gave an error in place of an answer (200) after 5 attempts: provider down"},
+		{"200 error", llmtest.ErrorBody(502, "provider down"), llm.ErrUnavailable, all, "gave an error instead of an answer (200) after 5 attempts: provider down"},
 		{"200 error 429", llmtest.ErrorBody(429, "slow down"), llm.ErrRateLimited, all, "slow down"},
 		{"200 error 400", llmtest.ErrorBody(400, "wrong"), llm.ErrInvalidRequest, 1, "wrong"},
 		{"200 error string", body(200, `{"error":"no such thing"}`), llm.ErrUnavailable, all, "no such thing"},
-		{"200 error beside choices", body(200, `{"error":{"message":"late"},"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "late"},
+		{"200 error with choices", body(200, `{"error":{"message":"late"},"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "late"},
 		{"200 error in a choice", body(200, `{"choices":[{"error":{"code":502,"message":"cut"},"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "cut"},
 		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "redirects elsewhere (307); set the base URL"},
 		{"truncated", llmtest.Truncated(), llm.ErrUnavailable, all, "broke off its answer"},
@@ -93,7 +93,7 @@ func TestStatuses(t *testing.T) {
 							t.Errorf("error %q lacks %q", err, tc.says)
 						}
 						if resp != (llm.Response{}) {
-							t.Errorf("an answer beside an error: %+v", resp)
+							t.Errorf("an answer with an error: %+v", resp)
 						}
 					})
 			})

@@ -18,7 +18,7 @@ const marks = " \t\r\n*_`\"'#>“”‘’"
 
 // The form of an answer that is one number:
 //
-//	[lead] number [unit] ["/" denominator] [unit] [anything that is no second number]
+//	[lead] number [unit] ["/" denominator] [unit] [anything except a second number]
 const (
 	number      = `[-−+]?(?:\d+(?:\.\d+)?|\.\d+)`
 	unit        = `(?:[ \t]*(?:(?:points?|pts|marks|percent|stars?)\b|[分点점]))?`
@@ -223,7 +223,7 @@ func goesOn(rest string) string {
 	line = strings.TrimLeft(line, "*_`\"'”’")
 	switch {
 	case glued.MatchString(line):
-		return "the number at the start of the answer does not stand alone"
+		return "the number at the start of the answer is part of something else"
 	case !reason.MatchString(line):
 		return "the number at the start of the answer counts something else, or begins a range"
 	case either.MatchString(line):

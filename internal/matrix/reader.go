@@ -302,7 +302,7 @@ func (r *Reader) cells(seg *refract.Segment, info *Info, cells []row) (refract.M
 			reference = i % columns
 		}
 		if system := seg.Hypotheses[i/columns].System; c.system != system || c.reference != reference {
-			return ms, fmt.Errorf("a cell of system %s%s, expected one of system %s%s", text.Quote(c.system), column(c.reference), text.Quote(system), column(reference))
+			return ms, fmt.Errorf("a cell of system %s%s instead of one of system %s%s", text.Quote(c.system), column(c.reference), text.Quote(system), column(reference))
 		}
 		if c.direction != info.Direction || c.signature != info.CellSignature {
 			return ms, fmt.Errorf("signature %s and direction %s, but %s and %s in rows before; a metric has one",
@@ -320,7 +320,7 @@ func column(reference int) string {
 	if reference == noReference {
 		return ""
 	}
-	return fmt.Sprintf(", reference %d,", reference)
+	return fmt.Sprintf(", reference %d", reference)
 }
 
 // native reads the native scores of one metric from its rows.

@@ -133,7 +133,7 @@ func TestChangedRows(t *testing.T) {
 		}
 	}
 	other := bytes.Replace(bytes.Join(whole, nil), []byte("12.5"), []byte("12.6"), 1)
-	if _, err := readJSONL(other); err == nil || !strings.Contains(err.Error(), "m.jsonl: the digest of the matrix is another one") {
+	if _, err := readJSONL(other); err == nil || !strings.Contains(err.Error(), "m.jsonl: the digest of the matrix does not match") {
 		t.Errorf("a digit is changed: %v", err)
 	}
 }

@@ -577,7 +577,7 @@ func TestVerifyTheManifestItself(t *testing.T) {
 		fails, warned string
 	}{
 		{"whole", func(*dataset.Manifest) {}, "", "stranger: the manifest does not name it"},
-		{"tool", func(m *dataset.Manifest) { m.Tool = "other" }, "its digest is not that of its content", ""},
+		{"tool", func(m *dataset.Manifest) { m.Tool = "other" }, "its digest does not match its content", ""},
 		{"no digest", func(m *dataset.Manifest) { m.Digest = "" }, "", "it has no digest"},
 		{"more than all", func(m *dataset.Manifest) {
 			m.MeaningKept = []dataset.MeaningKept{{Model: "m", N: 2, Kept: 3}}

@@ -64,7 +64,7 @@ func TestBounds(t *testing.T) {
 	bomb := strings.Replace(aliases.String(), strings.TrimSuffix(strings.Repeat("*a0,", 9), ","), "x,x,x,x,x,x,x,x,x", 1)
 	const n = 40_000
 	for name, test := range map[string]struct{ text, want string }{
-		"lists":        {strings.Repeat("[", n) + strings.Repeat("]", n), "f.yaml:1: lists and mappings stand more than 64 deep"},
+		"lists":        {strings.Repeat("[", n) + strings.Repeat("]", n), "f.yaml:1: lists and mappings are nested more than 64 deep"},
 		"open lists":   {strings.Repeat("[", n), "f.yaml:1: lists and mappings"},
 		"mappings":     {strings.Repeat("{a: ", n) + strings.Repeat("}", n), "f.yaml:1: lists and mappings"},
 		"dashes":       {strings.Repeat("- ", n) + "x\n", "f.yaml:1: lists and mappings"},

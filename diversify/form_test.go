@@ -190,7 +190,7 @@ func TestJSONAnswers(t *testing.T) {
 }
 
 // Requests that cannot be made as JSON are refused by FormJSON and made as text by FormAuto.
-func TestFormsThatCannotBe(t *testing.T) {
+func TestImpossibleForms(t *testing.T) {
 	for _, c := range []struct {
 		change func(*diversify.Config)
 		json   string // error of FormJSON

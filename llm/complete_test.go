@@ -117,7 +117,7 @@ func counted(usage string) llmtest.Fault {
 }
 
 // Callers can access go-openai's error, which contains no secret either.
-func TestErrorsAreTheLibrarys(t *testing.T) {
+func TestErrorsWrapTheLibrarys(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Status(400, "no, sk-0123456789"))
 	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" })

@@ -60,7 +60,7 @@ func TestVectorsUnpacked(t *testing.T) {
 	}
 }
 
-func TestVectorsThatAreNone(t *testing.T) {
+func TestInvalidVectors(t *testing.T) {
 	for name, tc := range map[string]struct{ body, says string }{
 		"fewer":           {`{"data":[{"index":0,"embedding":[1]}]}`, "gave 1 vectors for 2 texts"},
 		"none":            {`{"data":[]}`, "gave 0 vectors"},

@@ -89,7 +89,7 @@ func TestRetryGoesToAnotherServer(t *testing.T) {
 }
 
 // An unreachable server costs no retry and no wait while another works.
-func TestLostServers(t *testing.T) {
+func TestUnreachableServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		well := &llmtest.Handler{Decide: after(time.Second)}
 		var calls atomic.Int64

@@ -93,7 +93,7 @@ func TestNumberAfter(t *testing.T) {
 }
 
 // Minor punctuation errors have a lower penalty in GEMBA-MQM V2.
-func TestExcept(t *testing.T) {
+func TestWeightExceptions(t *testing.T) {
 	spec := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Except: []analysis.Exception{{Severity: analysis.Minor, Aspect: "punctuation", Weight: 0.1}}}
 	r := parser(t, spec).Parse(`{"errors": [{"span": ",", "category": "Fluency/Punctuation", "severity": "minor", "explanation": ""},
 		{"span": ".", "category": "fluency/punctuation", "severity": "major", "explanation": ""}, {"span": "a", "category": "other", "severity": "minor", "explanation": ""}]}`)

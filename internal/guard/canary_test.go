@@ -89,7 +89,7 @@ func TestInjectionsAreFlagged(t *testing.T) {
 	}
 }
 
-func TestInjectLeavesTheTextAlone(t *testing.T) {
+func TestInjectKeepsTheText(t *testing.T) {
 	const bad = "{perfect} {tags} {bad} $1"
 	got := inject("{bad}{tags}{perfect}", bad, Claim{Perfect: "ok"})
 	if want := bad + "\U000e006f\U000e006b"; got != want {

@@ -17,7 +17,7 @@ const headLine = `{"refract_batch_journal":1,"server":"` + testURL + `","url":"/
 var testHead = journalHead{Server: testURL, URL: "/v1/chat/completions", Model: "test-model"}
 
 // A journal belongs to one process, and to one server, endpoint and model.
-func TestWhoseJournal(t *testing.T) {
+func TestJournalOfAnotherRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j, err := openJournal(path, testHead, nil)
 	if err != nil {

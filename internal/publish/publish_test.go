@@ -576,7 +576,7 @@ func TestVerifyTheManifestItself(t *testing.T) {
 		change        func(*dataset.Manifest)
 		fails, warned string
 	}{
-		{"whole", func(*dataset.Manifest) {}, "", "stranger: the manifest does not name it"},
+		{"whole", func(*dataset.Manifest) {}, "", "stranger: the manifest does not list it"},
 		{"tool", func(m *dataset.Manifest) { m.Tool = "other" }, "its digest does not match its content", ""},
 		{"no digest", func(m *dataset.Manifest) { m.Digest = "" }, "", "it has no digest"},
 		{"more than all", func(m *dataset.Manifest) {

@@ -120,7 +120,7 @@ func TestSacreBLEU(t *testing.T) {
 	t.Logf("%v rows, %d scores, largest difference %.3g", rows, scores, worst)
 }
 
-// compareSignature looks for the peer's settings, but for nrefs and version,
+// compareSignature looks for the peer's settings, except nrefs and version,
 // in the metric's signature.
 func compareSignature(t *testing.T, p metrics.Metric, r row) {
 	ours := "|" + p.Signature(metrics.Corpus).String() + "|"

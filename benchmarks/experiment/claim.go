@@ -194,6 +194,8 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 	case slices.ContainsFunc(all, func(d *Difference) bool { return d.Undecided }):
 		texts = []string{"Too few resamples to decide between the " + noun + "s"}
 		cited = which(all, func(d *Difference) bool { return d.Undecided })
+		family := which(pointers(r.Differences), func(d *Difference) bool { return d.P.Defined() })
+		c.Cautions = append(c.Cautions, fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, len(family))))
 	case !slices.ContainsFunc(all, (*Difference).tested):
 		texts = []string{r.untested(all, noun, base)}
 		cited = all

@@ -90,7 +90,7 @@ func TestClaim(t *testing.T) {
 		"nothing significant": {[]experiment.Difference{compared("bleu", "mean", flat, -0.004), compared("bleu", "max", flat, 0.002)},
 			"No setting is shown to be better than one reference", ""},
 		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), func(d *experiment.Difference) { d.Significant, d.Undecided = false, true })},
-			"Too few resamples to decide between the settings", ""},
+			"Too few resamples to decide between the settings", "Take at least 20 resamples, or compare fewer settings."},
 		"not tested": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), untested)}, "No setting is tested against one reference", ""},
 		"undefined, as there are too few data": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Value = report.None() })},
 			"Too few data to compare the settings", ""},
@@ -103,7 +103,7 @@ func TestClaim(t *testing.T) {
 		"on two of three datasets": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), change(compared("bleu", "max", flat, 0.03), onSet("other")), change(compared("bleu", "max", flat, 0.001), onSet("third"))},
 			"The maximum over 11 references beats one in 2 of 3 comparisons", ""},
 	} {
-		res := &experiment.Result{Statistics: []string{flat, "accuracy"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: c.all}
+		res := &experiment.Result{Confidence: 0.95, Statistics: []string{flat, "accuracy"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: c.all}
 		got := res.Claim()
 		if got.Text != c.want || strings.Join(got.Cautions, "|") != c.cautions {
 			t.Errorf("%s: %q, %q\nwant %q, %q", name, got.Text, got.Cautions, c.want, c.cautions)
@@ -231,7 +231,7 @@ func TestForest(t *testing.T) {
 	if e := g.Rows[0].Effects; g.Rows[0].Name != "mean" || e[0].Outcome != report.Worse || e[1].Outcome != report.Better || e[1].P != 0.01 {
 		t.Errorf("%+v", g.Rows)
 	}
-	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "chrF: native over 11 references (all) and max over 11 references (all) are the same") {
+	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "chrF: native over 11 references (all) and max over 11 references (all) have equal scores") {
 		t.Errorf("notes %q", f.Notes)
 	}
 	for i := range res.Differences {

@@ -157,7 +157,7 @@ func (r *run) correct(res *Result) {
 		}
 		d.Significant = decided && d.Value.Defined() && d.Value != 0
 		// The least p-value of so many resamples would not be significant either.
-		enough := r.p.Test.draws(alpha / float64(len(family)))
+		enough := r.p.Test.Enough(alpha, len(family))
 		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && d.Resamples < enough; d.Undecided {
 			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",
 				d.Resamples, len(family), enough)

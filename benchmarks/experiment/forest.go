@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -74,7 +75,7 @@ func (r *Result) Forests() []report.Forest {
 		}
 		r.repeats(func(s *Same, names string) {
 			if s.Dataset == first.Dataset && s.As.Aggregator != "single" {
-				f.Notes = append(f.Notes, fmt.Sprintf("%s: %s and %s are the same: equal scores in all %d cells", report.Display(s.Setting.Metric), names, s.AsName, s.Cells))
+				f.Notes = append(f.Notes, fmt.Sprintf("%s: %s and %s have equal scores in all %s, and share a row", report.Display(s.Setting.Metric), names, s.AsName, english.Thousands(s.Cells, "cell")))
 			}
 		})
 		out = append(out, f)

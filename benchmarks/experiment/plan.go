@@ -190,8 +190,10 @@ func (t Test) sides() string {
 	return "two-sided"
 }
 
-// draws is how many resamples have p-values below p.
-func (t Test) draws(p float64) int {
+// Enough is the least number of resamples by which one of some differences can be
+// significant after Holm's correction.
+func (t Test) Enough(alpha float64, differences int) int {
+	p := alpha / float64(differences)
 	if t.Method == significance.MethodBootstrap && !t.OneSided {
 		p /= 2
 	}

@@ -463,5 +463,5 @@ func (r *run) method(res *Result) {
 		}
 		r.note("p-values: %v, %s; corrected by Holm's method over all differences", t, how)
 	}
-	r.note("significant: the corrected p-value is up to %.3g; without a test, the interval of the difference is off 0", 1-b.Confidence)
+	r.note("significant: the corrected p-value is at most %.3g; without a test, the interval excludes 0", 1-b.Confidence)
 }

@@ -225,7 +225,7 @@ func (r *Result) rowTable() *report.NamedTable {
 		t.Note("%s", r.ranking())
 	}
 	r.repeats(func(s *Same, names string) {
-		t.Note("%s%s: %s and %s are the same, and stand in one row: equal scores in all %d cells", s.Setting.Metric, (&About{Dataset: s.Dataset}).on(len(r.Datasets) > 1), names, s.AsName, s.Cells)
+		t.Note("%s%s: %s and %s have equal scores in all %d cells, and share a row", s.Setting.Metric, (&About{Dataset: s.Dataset}).on(len(r.Datasets) > 1), names, s.AsName, s.Cells)
 	})
 	return t
 }

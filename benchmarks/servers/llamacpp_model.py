@@ -14,7 +14,7 @@ import numpy as np
 
 WIDTH, LAYERS, HEADS, FEED, CONTEXT = 64, 2, 4, 128, 32768
 # No layer changes dimensions 0 and 1. The first has this value everywhere and so
-# serves as a bias; the second has it after whatever is no word.
+# serves as a bias; the second has it after anything that is not a word.
 HIGH = 8.0
 
 

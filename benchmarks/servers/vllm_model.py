@@ -23,7 +23,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 WIDTH, LAYERS = 64, 2
 # No layer changes dimensions 0 and 1. The first has this value everywhere and so
-# serves as a bias; the second has it after whatever is no word.
+# serves as a bias; the second has it after anything that is not a word.
 HIGH = 8.0
 # How likely an answer, and a text in quotation marks, ends after a word.
 END, QUOTE = 1.2, 1.1

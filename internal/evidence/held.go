@@ -128,7 +128,7 @@ func (h *Held) facts() []report.Fact {
 	if missing > 0 {
 		out = append(out, report.Fact{Name: "missing outputs", Value: fmt.Sprint(missing)})
 	}
-	if h.rated != nil {
+	if len(h.rated) > 0 {
 		out = append(out, report.Fact{Name: "errors marked by people", Value: fmt.Sprintf("of %d outputs", len(h.rated))})
 	}
 	seen := map[string]bool{}

@@ -68,6 +68,10 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	return d
 }
 
+// replaced are the columns of tables that the page shows in others: p-values as numbers,
+// and level and grouping in the name of the statistic.
+var replaced = map[string][]string{"rows": {"level", "group"}, "differences": {"p", "corrected"}}
+
 // elsewhere are the tables that the page shows in another form: curves and prompts below
 // their figures, the order of systems next to their scores.
 var elsewhere = []string{"curve", "prompts", "ranking"}
@@ -94,10 +98,14 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 			out.Columns[k].Header = fmt.Sprintf("%.4g%% interval", 100*r.Result.Confidence)
 		case c.Name == "dataset" && r.Result != nil && len(r.Result.Datasets) == 1:
 			out.Columns[k].Hide = true
-		case c.Name == "corrected":
-			out.Columns[k].Header = "p (Holm)"
-		case t.Name == "rows" && (c.Name == "level" || c.Name == "group"):
+		case t.Name == "rows" && c.Name == "set":
+			out.Columns[k].Secondary = true // the number of references is next to it
+		case slices.Contains(replaced[t.Name], c.Name):
 			out.Columns[k].Hide = true
+		case c.Name == "p_value":
+			out.Columns[k] = report.Column{Name: c.Name, Header: "p", Kind: c.Kind, Digits: 3, Secondary: true}
+		case c.Name == "corrected_value":
+			out.Columns[k] = report.Column{Name: c.Name, Header: "p (Holm)", Kind: c.Kind, Digits: 3}
 		}
 	}
 	out.Rows = make([][]report.Value, len(t.Rows))
@@ -161,7 +169,7 @@ func (r *Report) rankings() []page.Ranking {
 			p := page.Ranking{Title: "Systems of " + k.Dataset, Settings: []string{k.Human}, Systems: k.Systems,
 				Notes: []string{"Scores are means over the segments that have a human score."}}
 			for _, name := range k.Settings {
-				p.Settings = append(p.Settings, report.Display(name.String())+", mean of segments")
+				p.Settings = append(p.Settings, report.Display(name.String()))
 			}
 			if text := k.Without(); text != "" {
 				p.Notes = append(p.Notes, text)

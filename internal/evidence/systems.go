@@ -19,7 +19,7 @@ func (h *Held) ranking() *page.Ranking {
 		return nil
 	}
 	out := &page.Ranking{Title: "Systems under each setting",
-		Notes: []string{"There are no human scores to compare with. Scores of the corpus and means of segments are different numbers: look at the ranks."}}
+		Notes: []string{"Corpus scores and means of segments are different numbers, so compare ranks."}}
 	for _, name := range h.names {
 		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
 	}
@@ -52,7 +52,7 @@ func (h *Held) ranking() *page.Ranking {
 	return out
 }
 
-// claim says, where there are no human scores, which system is first under the most
+// claim says, if there are no human scores, which system is first under the most
 // settings, and what that rests on. chosen is what the caller left out, "" for nothing.
 func (h *Held) claim(chosen string) (text string, evidence []string) {
 	evidence = []string{"People judged none of the outputs, so no setting can be shown to be better.",

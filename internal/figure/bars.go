@@ -2,12 +2,11 @@ package figure
 
 import "slices"
 
-// Bars is a chart of horizontal bars, which leave room for long names, the first
-// on top.
+// Bars is a chart of horizontal bars, the first on top, with room for long names.
 type Bars struct {
 	Title, Value string // Value labels the axis of values
 	Bars         []Bar
-	Dots         bool // in place of bars, for differences
+	Dots         bool // instead of bars, for differences
 }
 
 // Bar is the length of a bar, NaN for none, with the bounds of its interval,
@@ -55,7 +54,7 @@ func (b *Bars) chart(t theme) *chart {
 	}
 	c.add(layer{tone: t.quiet, width: hair, at: []spot{{0, -0.6}, {0, float64(n) - 0.4}}})
 	c.fit()
-	// The ends of whiskers keep off the names, and off the edge.
+	// Whiskers keep a distance from the names and from the edge.
 	margin := (c.x.high - c.x.low) / 20
 	if c.x.low < 0 {
 		c.x.low -= margin

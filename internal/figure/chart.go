@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// chart is a panel in layers, of which the first lies below.
+// chart is a panel in layers, the lowest first.
 type chart struct {
 	title  string
 	x, y   axis
@@ -17,11 +17,11 @@ type chart struct {
 	pitch  float64 // between rows, where these decide the height; 0 elsewhere
 }
 
-// axis is the range of a chart in one direction, and what is written beside it.
+// axis is the range of a chart in one direction, with its labels.
 type axis struct {
 	label     string
 	low, high float64
-	ticks     func(low, high float64) []tick // roundTicks where it is nil
+	ticks     func(low, high float64) []tick // nil for roundTicks
 	bare      bool                           // without a line
 }
 
@@ -31,8 +31,8 @@ type tick struct {
 	label string
 }
 
-// layer is an area or, with a width, a line, whose name stands at its end, or, with a
-// glyph, dots.
+// layer is an area, a line if it has a width, or dots if it has a glyph. The name of a line
+// is written at its end.
 type layer struct {
 	name  string
 	tone  color.NRGBA
@@ -54,8 +54,8 @@ func (c *chart) fit() {
 	}
 }
 
-// datum is a place of finite numbers, so far within what a number can be that
-// margins can be added.
+// datum returns a place whose numbers are limited, so that margins can be added without
+// overflow.
 func datum(x, y float64) spot {
 	const most = math.MaxFloat64 / 4
 	return spot{max(-most, min(x, most)), max(-most, min(y, most))}

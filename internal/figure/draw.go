@@ -2,7 +2,7 @@ package figure
 
 import "image/color"
 
-// drawing is charts on their way to a canvas.
+// drawing draws charts on a canvas.
 type drawing struct {
 	canvas *canvas
 	theme  theme

@@ -4,8 +4,8 @@
 //     of the data, with axes.
 //  2. The chart finds its place next to the others, and draws itself as SVG.
 //
-// All figures of a report share colours that differ to people who see few, shapes
-// beside colours, and texts that cannot disturb the picture.
+// All figures share colours that colour-blind people can tell apart, and shapes that tell
+// series apart without colour. Texts are escaped.
 package figure
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// The size of one panel in points, which grows with its names.
+// The size of a panel in points; it grows with its names.
 const (
 	millimetre  = 72 / 25.4
 	panelWidth  = 110 * millimetre
 	panelHeight = 90 * millimetre
 	aroundPlot  = 25 * millimetre // of the height, for axes and a title
-	besidePlot  = 25 * millimetre // of the width, for names
+	namesRoom   = 25 * millimetre // of the width, for names
 )
 
 // Style is what a figure looks like. The zero Style has dark lines on white.
@@ -70,7 +70,7 @@ type theme struct {
 }
 
 // lightTheme has the colours of Okabe and Ito (2008), without yellow, which
-// is not seen on white.
+// cannot be seen on white.
 func lightTheme() theme {
 	return theme{
 		paper: color.NRGBA{255, 255, 255, 255}, ink: color.NRGBA{28, 29, 33, 255}, quiet: color.NRGBA{91, 94, 104, 255}, grid: color.NRGBA{225, 225, 220, 255},
@@ -81,7 +81,7 @@ func lightTheme() theme {
 	}
 }
 
-// darkTheme has the same hues, lighter where they would sink into the ground.
+// darkTheme has the same hues, lighter where they would be too dark on black.
 func darkTheme() theme {
 	return theme{
 		paper: color.NRGBA{31, 32, 36, 255}, ink: color.NRGBA{232, 232, 228, 255}, quiet: color.NRGBA{164, 167, 176, 255}, grid: color.NRGBA{58, 59, 66, 255},
@@ -94,10 +94,10 @@ func darkTheme() theme {
 
 func (t theme) tone(i int) color.NRGBA { return t.tones[i%len(t.tones)] }
 
-// label prepares a text of any origin for a picture.
+// label makes an untrusted text fit for a picture.
 func label(s string) string { return report.Visible(s) }
 
-// finite reports whether a number can be drawn.
+// finite reports whether all numbers can be drawn.
 func finite(fs ...float64) bool {
 	for _, f := range fs {
 		if math.IsNaN(f) || math.IsInf(f, 0) {

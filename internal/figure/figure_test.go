@@ -175,7 +175,7 @@ func TestShareY(t *testing.T) {
 	}
 }
 
-// More whole numbers than an axis has room for are round ones.
+// If whole numbers do not all fit on an axis, round ones are shown.
 func TestWholeTicks(t *testing.T) {
 	for most, want := range map[float64][]string{3: {">2<", ">3<"}, 14: {">2<", ">12<"}, 1875: {">500<", ">1000<", ">1500<"}} {
 		var b bytes.Buffer
@@ -194,7 +194,7 @@ func TestWholeTicks(t *testing.T) {
 	}
 }
 
-// Names of many lines stand apart, each within the picture, and are all there.
+// The names of many lines are all inside the picture, and do not overlap.
 func TestManyLines(t *testing.T) {
 	l := &figure.Lines{Title: "chrf", X: "references", Y: "kendall"}
 	for i := range 30 {

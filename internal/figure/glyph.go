@@ -5,14 +5,14 @@ import "image/color"
 // glyph draws a dot of a size, which is its radius.
 type glyph func(c *canvas, tone color.NRGBA, at spot, size float64)
 
-// shape is the glyph of a series, so that a figure is read without colours. Where
-// colours come again, they come with another one.
+// shape returns the glyph of a series, so that a figure can be read without colours. A
+// colour that comes again has another glyph.
 func shape(i int) glyph {
 	shapes := []glyph{(*canvas).disc, square, hollow, triangle, plus, cross}
 	return shapes[(i+i/len(shapes))%len(shapes)]
 }
 
-// corners are places around a dot, in its size.
+// corners scales places around a dot to its size.
 func corners(at spot, size float64, around ...spot) []spot {
 	for i, p := range around {
 		around[i] = spot{at.X + size*p.X, at.Y + size*p.Y}
@@ -42,7 +42,7 @@ func cross(c *canvas, tone color.NRGBA, at spot, size float64) {
 	c.line(tone, 2*hair, corners(at, size, spot{-0.7, 0.7}, spot{0.7, -0.7}))
 }
 
-// upright is the end of an interval.
+// upright draws the end of an interval.
 func upright(c *canvas, tone color.NRGBA, at spot, size float64) {
 	c.line(tone, 2*hair, corners(at, size, spot{0, -1}, spot{0, 1}))
 }

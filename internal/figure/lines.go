@@ -11,15 +11,14 @@ type Lines struct {
 	Title, X, Y string
 	WholeX      bool // label whole numbers on the X axis only
 	Series      []Series
-	low, high   float64 // of the Y axis where charts share it; both 0 elsewhere
+	low, high   float64 // of a shared Y axis; both 0 without one
 }
 
-// Series is one line, or the dots of one kind. A point whose X or Y is not finite
-// is left out, and the line goes on to the next.
+// Series is a line. It skips points whose X or Y is not finite.
 type Series struct {
 	Name   string
 	Points []Point
-	Muted  bool // grey, for what the others are compared with
+	Muted  bool // grey, for a series that the others are compared with
 }
 
 // Point is a point of a line, with the bounds of its interval, NaN for none.
@@ -59,7 +58,7 @@ func (l *Lines) chart(t theme) *chart {
 			c.add(layer{tone: shade, at: outline})
 		}
 		c.add(layer{name: label(s.Name), tone: tone, width: 1.8, at: points})
-		// A dot stands where an interval does.
+		// Dots mark the points with an interval.
 		dots := layer{tone: tone, glyph: shape(i), size: 2.4}
 		for _, p := range s.Points {
 			if finite(p.X, p.Y, p.Low, p.High) {
@@ -76,7 +75,7 @@ func (l *Lines) chart(t theme) *chart {
 	return c
 }
 
-// toneOf is the colour of one of some series.
+// toneOf returns the colour of a series.
 func toneOf(all []Series, t theme, i int) color.NRGBA {
 	if all[i].Muted {
 		return t.muted

@@ -1,11 +1,11 @@
 package figure
 
-// What charts are made of, in points.
+// Sizes and distances in a chart, in points.
 const (
 	headSize   = 12.0 // of the letters of titles and axes
 	tickSize   = 10.0 // of all others
 	middle     = 0.35 // of letters above their base line, as a share of their size
-	rowHeight  = 12.0 // of names that stand below each other
+	rowHeight  = 12.0 // of a list of names
 	dotsPitch  = 18.0 // between the rows of dots
 	tickLength = 8.0
 	hair       = 0.5 // the width of axes
@@ -15,8 +15,8 @@ const (
 	between    = 3 * millimetre
 )
 
-// row is charts side by side, of one size, with room for the names of lines to the
-// right of each.
+// row is charts of one size side by side, each with room for the names of its lines on the
+// right.
 type row struct {
 	width, height float64
 	frames        []*frame
@@ -63,7 +63,7 @@ func newRow(charts []*chart) *row {
 		}
 		r.frames = append(r.frames, f)
 	}
-	each := panelWidth + max(0, names-besidePlot) + max(0, labels-besidePlot)
+	each := panelWidth + max(0, names-namesRoom) + max(0, labels-namesRoom)
 	r.width = each * float64(len(charts))
 	for i, f := range r.frames {
 		if f.side = edge + float64(i)*each; f.y.label != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// spot is a place in the units of the data, or in the picture.
+// spot is a place in data units or in the picture.
 type spot struct{ X, Y float64 }
 
 // canvas collects the elements of one SVG picture. Lengths are points, and Y goes down.
@@ -23,12 +23,12 @@ type text struct {
 	s       string
 	size    float64
 	at      spot    // on the base line
-	before  float64 // the share of the text that stands before at: 0, 0.5 or 1
+	before  float64 // the share of the text before at: 0, 0.5 or 1
 	upwards bool    // turned by 90 degrees, read from below
 }
 
-// textWidth estimates how long a text is, in points. A picture does not know the
-// font that shows it, so the estimate is that of wide letters.
+// textWidth estimates the length of a text in points. The font is unknown, so it assumes
+// wide letters.
 func textWidth(s string, size float64) float64 {
 	return 0.58 * size * float64(uniseg.StringWidth(s))
 }

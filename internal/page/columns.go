@@ -14,18 +14,17 @@ const maxIndex = math.MaxUint16
 // flagErrors marks an output in which a judge reports an error.
 const flagErrors = 1
 
-// columns gathers what the list of the explorer sorts and filters by: one
-// number per output, segment or reference, so that the list is there before
-// any text is read.
+// columns holds the numbers by which the explorer's list is sorted and filtered: one per
+// output, segment or reference, so that the list appears before any text is read.
 type columns struct {
 	human, scores [][]float32 // per output
-	decided       [][]uint16  // per output: one more than the index of a reference
+	decided       [][]uint16  // per output: the index of a reference plus 1
 	system        []uint16    // per output
 	flags         []byte      // per output
 	outputs       []uint16    // per segment: how many
 	references    []uint16    // per segment: how many
 	domain        []uint16    // per segment
-	prompt        []uint16    // per reference: 0 for an original, else one more than the prompt
+	prompt        []uint16    // per reference: 0 for an original, else the prompt plus 1
 	domains       []string
 	domainIndex   map[string]uint16
 	chunks        []int // how many segments each block holds
@@ -38,8 +37,8 @@ func newColumns(e *Explorer) *columns {
 	}
 }
 
-// add takes in a segment. It is false where there are more domains or references
-// than an index holds.
+// add adds a segment. It returns false if there are more domains or references than an
+// index holds.
 func (c *columns) add(s *Segment) bool {
 	if len(c.domains) > maxIndex || len(s.References) >= maxIndex {
 		return false
@@ -77,8 +76,8 @@ func (c *columns) add(s *Segment) bool {
 	return true
 }
 
-// bytes returns the columns one after the other, little endian, the widest
-// numbers first, so that each begins at a multiple of its size.
+// bytes returns the columns one after another in little endian, the widest numbers first,
+// so that each begins at a multiple of its size.
 func (c *columns) bytes() []byte {
 	var b []byte
 	for _, group := range [][][]float32{c.human, c.scores} {
@@ -98,7 +97,7 @@ func (c *columns) bytes() []byte {
 	return append(b, c.flags...)
 }
 
-// header returns the JSON of what the numbers of the columns stand for.
+// header returns JSON that says what the numbers of the columns mean.
 func (c *columns) header(e *Explorer) ([]byte, error) {
 	type measure struct {
 		Name   string `json:"name"`
@@ -127,7 +126,7 @@ func (c *columns) header(e *Explorer) ([]byte, error) {
 		len(c.system), len(c.prompt)})
 }
 
-// orEmpty makes [] of what would be null.
+// orEmpty returns an empty slice for nil, so that JSON has [] instead of null.
 func orEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}

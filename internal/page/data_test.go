@@ -186,9 +186,8 @@ func same(got float32, want float64) bool {
 	return got == float32(want) || math.IsNaN(float64(got)) && math.IsNaN(want)
 }
 
-// TestAnyText stores texts of any bytes, and finds as many runes again: the
-// offsets of marks count them.
-func TestAnyText(t *testing.T) {
+// Texts of any bytes keep their number of runes, which the offsets of marks count.
+func TestAnyTextKeepsItsRunes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := string(rapid.SliceOf(rapid.Byte()).Draw(r, "text"))
 		if rapid.Bool().Draw(r, "valid") {

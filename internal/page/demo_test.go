@@ -14,8 +14,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Sentences for the segments that a person looks at, one language each: the
-// original and some rewordings, of which the outputs are made too.
+// Sentences for the segments, one language each: the original and some rewordings, which
+// serve as outputs too.
 var sentences = []struct {
 	domain, source string
 	texts          []string
@@ -316,8 +316,8 @@ func wideTable() *report.NamedTable {
 	return t
 }
 
-// demoForest has what gains, what harms, what another grouping turns, what is
-// not clear, and what has no interval.
+// demoForest has settings that gain, that lose, that gain only by another grouping, that
+// are unclear, and that have no interval.
 func demoForest() report.Forest {
 	effect := func(v, d, half float64, o report.Outcome) report.Effect {
 		return report.Effect{Value: report.Number(v), Difference: report.Number(d), P: 0.0001, Outcome: o,
@@ -351,7 +351,7 @@ func demoFigure(t *testing.T) page.Figure {
 			line.Points = append(line.Points, figure.Point{X: float64(k), Y: y, Low: y - 0.008, High: y + 0.008})
 			data.Rows = append(data.Rows, []report.Value{report.String(metric), report.Int(k), report.Float(y), report.Interval(y-0.008, y+0.008)})
 		}
-		panels = append(panels, &figure.Lines{Title: metric, X: "variants beside the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
+		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
 	}
 	var light, dark bytes.Buffer
 	if err := figure.Draw(&light, figure.Style{}, panels...); err != nil {

@@ -17,27 +17,27 @@ type Document struct {
 	Facts   []report.Fact   // what the numbers rest on: data, versions, signatures
 	Figures []Figure
 	// Tables can be sorted and filtered by a reader. Hidden columns are left out. The
-	// name of one is its address within the page, after "table-".
+	// anchor of a table is "table-" and its name.
 	Tables   []Table
 	Rankings []Ranking
 	Explorer *Explorer // nil for a report without segments
 }
 
-// Table is a table with what is to be seen in it.
+// Table is a table with findings about it.
 type Table struct {
 	*report.NamedTable
 	Findings []string
 }
 
-// Figure is one picture with the numbers behind it.
+// Figure is a picture with its numbers.
 type Figure struct {
-	ID    string // the address within the page
+	ID    string // the anchor
 	Title string
 	// SVG is the picture; Dark the same for a dark background, or nil. They are
 	// embedded as images, in which nothing can run or load.
 	SVG, Dark []byte
-	Alt       string             // what the picture shows, for who cannot see it; required
-	Findings  []string           // what is to be seen in it
+	Alt       string             // describes the picture for people who cannot see it; required
+	Findings  []string           // sentences about it
 	Aside     bool               // shown on demand
 	Data      *report.NamedTable // the numbers, shown on demand; nil for none
 	Notes     []string

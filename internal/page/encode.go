@@ -11,14 +11,12 @@ import (
 	"strconv"
 )
 
-// chunkBytes is how much JSON, before compression, one block of segments
-// holds: small enough that a reader who opens a segment waits for a few
-// milliseconds, large enough that gzip finds what repeats.
+// chunkBytes is the size of a block of segments as JSON, before compression: small enough
+// to open a segment within milliseconds, large enough for gzip to find repeats.
 const chunkBytes = 192 << 10
 
-// blocks writes data that no browser runs or shows: gzip in base64, in which no
-// text can end the element. Scripts of an unknown type are not executed, and no
-// policy concerns them.
+// blocks writes data as gzip in base64, in which no text can end the element. Browsers
+// neither run nor show scripts of an unknown type, and no policy applies to them.
 type blocks struct {
 	w      *bufio.Writer // fails at the end if it ever did
 	packed bytes.Buffer
@@ -44,14 +42,13 @@ func (b *blocks) write(kind string, data []byte) error {
 	return err
 }
 
-// Number is a float of which six digits are kept in the page's data, null for a
-// NaN.
+// Number is a float that the page's data keep with six digits; NaN becomes null.
 type Number float64
 
 // MarshalJSON writes the number.
 func (n Number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
 
-// Numbers are floats as a Number is one; nil is null.
+// Numbers are several of them; nil becomes null.
 type Numbers []float64
 
 // MarshalJSON writes a list.

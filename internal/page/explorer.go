@@ -8,14 +8,14 @@ import (
 // Explorer is the part of a report that shows texts.
 type Explorer struct {
 	Systems []string // every system, in the order in which a segment shows them
-	// Humans are the kinds of human judgements, such as "mqm"; scores are set against
-	// the first one, unless a reader chooses another. More is better.
+	// Humans are the kinds of human judgements, such as "mqm". Scores are compared with
+	// the first, unless a reader chooses another. Higher is better.
 	Humans   []string
 	Metrics  []Metric  // whose scores against single references are shown
 	Settings []Setting // whose scores of outputs are shown
 	Prompts  []string  // names of all prompts that made references
-	// Segments gives every segment once. Write takes one at a time, so that
-	// they need not be in memory together.
+	// Segments yields every segment once. Write takes one at a time, so that they
+	// need not all be in memory.
 	Segments iter.Seq2[*Segment, error]
 }
 
@@ -34,14 +34,13 @@ type Setting struct {
 	Digits        int // decimals that are shown
 }
 
-// Text is a text that may be missing, which is not an empty one.
+// Text is a text that may be missing, which differs from an empty one.
 type Text struct {
 	Value string
 	Valid bool
 }
 
-// Segment is one item of a test set with all that is known of it. What JSON
-// leaves out of it is in the page's columns, by which the list is sorted.
+// Segment is one item of a test set. Fields that its JSON omits are in the page's columns.
 type Segment struct {
 	ID         string      `json:"id"`
 	Document   string      `json:"document,omitempty"` // "" where none is stated
@@ -75,12 +74,12 @@ type Output struct {
 // Score is the score of an output under one setting.
 type Score struct {
 	Value float64 // NaN where there is none
-	// Decided is one more than the index of the reference that decided, and 0
-	// where no single one did.
+	// Decided is the index of the deciding reference plus 1, or 0 if no single one
+	// decided.
 	Decided int
 }
 
-// DecidedBy returns a score that the reference of an index decided.
+// DecidedBy returns a score decided by one reference, given by its index.
 func DecidedBy(reference int, value float64) Score {
 	return Score{Value: value, Decided: reference + 1}
 }
@@ -91,16 +90,16 @@ func NoScore() Score { return Score{Value: math.NaN()} }
 // Span is a half-open range of runes (not bytes) of a text.
 type Span struct{ Start, End int }
 
-// Report is what a judge, or a person, says of an output.
+// Report is what a judge or a person says about an output.
 type Report struct {
 	Judge string `json:"judge"` // a name
-	// Outcome says what became of the answer, such as "scored", "no-error" or
+	// Outcome says how the answer was read, such as "scored", "no-error" or
 	// "unparseable".
 	Outcome string  `json:"outcome"`
 	Score   Number  `json:"score"` // NaN where there is none
 	Errors  []Error `json:"errors,omitempty"`
-	// Notes are what is to be known of the report: contradictions found in it,
-	// and what is suspicious in the texts.
+	// Notes are contradictions found in the report, and anything suspicious in the
+	// texts.
 	Notes []string `json:"notes,omitempty"`
 }
 

@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// Review is a page on which a person decides about answers, one after the
-// other. All its strings are plain text from anywhere.
+// Review is a page on which a person decides about answers, one after another. All its
+// strings may be untrusted text.
 type Review struct {
 	Title string
 	Items []ReviewItem
-	// Served tells that a server takes the decisions, each at once, at the
-	// address "decision" beside the page's. Otherwise the page offers them as a
-	// file.
+	// Served means that the page posts each decision to "decision", relative to its
+	// address. Otherwise it offers the decisions as a file.
 	Served bool
 }
 
@@ -74,7 +73,7 @@ func WriteReview(w io.Writer, r Review) error {
 	return nil
 }
 
-// joined puts parts of a script into a scope of their own.
+// joined puts the parts of a script into one scope.
 func joined(parts []string) string {
 	var b strings.Builder
 	b.WriteString("(() => {\n\"use strict\";\n")

@@ -16,15 +16,17 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// templates parses the page's markup, in which html/template escapes every
-// text for the place where it stands. Texts of a Document are made visible there.
+// templates parses the page's markup. html/template escapes every text for its place, and
+// the markup makes invisible characters of a Document visible.
 func templates(terms []report.Fact) *template.Template {
-	functions := template.FuncMap{"visible": report.Visible, "said": func(s string) []said { return explain(s, terms) }, "minus": report.TrueMinus}
+	functions := template.FuncMap{"visible": report.Visible, "said": func(s string) []said { return explain(unbroken.Replace(s), terms) }, "minus": report.TrueMinus}
 	return template.Must(template.New("page").Funcs(functions).Parse(asset("page.gohtml")))
 }
 
-// view is what the markup is filled with: the document, in which views stand for
-// what has to be worked out.
+// unbroken keeps a p-value on one line.
+var unbroken = strings.NewReplacer("p = ", "p\u00a0=\u00a0", "p < ", "p\u00a0<\u00a0")
+
+// view is the data of the markup: the document, with derived views of its parts.
 type view struct {
 	*Document
 	Policy   template.HTML // an element, made of nothing but hashes
@@ -37,10 +39,10 @@ type view struct {
 	Rankings []tableView
 }
 
-// said is a part of a sentence; a term that is explained has what it means.
+// said is a part of a sentence; Means is the explanation of a term.
 type said struct{ Text, Means string }
 
-// explain parts a sentence at its terms.
+// explain splits a sentence at its terms.
 func explain(s string, terms []report.Fact) []said {
 	for _, t := range terms {
 		if before, after, ok := strings.Cut(s, t.Name); ok && t.Name != "" {
@@ -65,8 +67,8 @@ type tableView struct {
 	ID      string
 	Columns []columnView // those that are shown, the secondary ones at the end
 	Rows    [][]cellView
-	Long    bool   // scrolls in a box of its own
-	More    string // all columns in words where some are secondary
+	Long    bool   // scrolls in its own box
+	More    string // such as "12 columns" if some are secondary
 }
 
 type columnView struct {
@@ -85,8 +87,7 @@ type cellView struct {
 // mostColumns is how many columns a table shows at once; others are secondary.
 const mostColumns = 7
 
-// arrange tells which columns are shown, in which order, and which of them are
-// secondary.
+// arrange returns the order in which columns are shown, and which are secondary.
 func arrange(columns []report.Column) (order []int, secondary []bool) {
 	secondary = make([]bool, len(columns))
 	first := 0
@@ -107,10 +108,10 @@ func arrange(columns []report.Column) (order []int, secondary []bool) {
 	return order, secondary
 }
 
-// shortText is how many characters of a text stay on one line.
+// shortText is the length up to which a text is not broken.
 const shortText = 28
 
-// longTable is the number of rows from which a table scrolls by itself.
+// longTable is the number of rows above which a table scrolls in its own box.
 const longTable = 40
 
 func newView(d *Document) (*view, error) {
@@ -221,8 +222,7 @@ func newCellView(value report.Value, c *report.Column) cellView {
 	return cell
 }
 
-// notZero says of a number that rounding makes 0, such as a p-value, what it
-// is below.
+// notZero returns a bound, such as "< 0.001", for a number that rounding would make 0.
 func notZero(text string, f float64, digits int) string {
 	least := math.Pow10(-digits)
 	if f == 0 || digits <= 0 || math.Abs(f) >= least/2 {
@@ -235,8 +235,8 @@ func notZero(text string, f float64, digits int) string {
 	return "< " + bound
 }
 
-// newRankingView has the systems in the order of the first setting, with a rank and a
-// score under each.
+// newRankingView lists the systems in the order of the first setting, with rank and score
+// under each setting.
 func newRankingView(r *Ranking, number int) *tableView {
 	t := &report.NamedTable{Name: fmt.Sprintf("ranking-%d", number), Title: r.Title, Notes: r.Notes, Columns: []report.Column{{Name: "system"}}}
 	for k, name := range r.Settings {

@@ -17,15 +17,14 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// scripts are the parts of the page's one script, in the order in which they
-// are joined.
+// scripts are the parts of the page's script, in order.
 var scripts = []string{"dom.js", "data.js", "tables.js", "measures.js", "marks.js", "rows.js", "list.js", "detail.js", "main.js"}
 
-// forPeople is what only who reads an asset needs: indents, and lines of comment.
+// forPeople matches indents and comments, which the page does not need.
 var forPeople = regexp.MustCompile(`(?m)^[ \t]*(?:(?://.*|/\*.*\*/)\n)?[ \t]*`)
 
-// asset returns an embedded file as a page has it. That it is there is known when the
-// program is built.
+// asset returns an embedded file as it stands in a page. It panics if there is none, which
+// tests would notice.
 func asset(name string) string {
 	b, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -34,29 +33,28 @@ func asset(name string) string {
 	return forPeople.ReplaceAllString(string(b), "")
 }
 
-// policy is the content security policy: nothing but this script, this style
-// and embedded images, and nothing from anywhere else.
+// policy returns the content security policy: this script, this style, embedded images and
+// nothing else.
 func policy(script, style string) string {
 	return "default-src 'none'; script-src " + source(script) + "; style-src " + source(style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// policyElement states a policy in a page.
+// policyElement returns the element that states a policy.
 func policyElement(rule string) template.HTML {
 	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(rule) + `">`)
 }
 
-// source is what a policy calls an element of that content.
+// source returns the name by which a policy allows an element with this content.
 func source(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // Write writes the document as one HTML file. The same document gives the same
-// bytes. Segments are taken one at a time; memory grows with their number by
-// some bytes per score only. Errors say which table, figure or segment does
-// not hold together, or come from Segments, w or ctx; what was written until
-// then is no complete page.
+// bytes. Segments are taken one at a time; memory grows only by a few bytes per
+// score. Errors name the segment, or come from Segments,
+// w or ctx; the page is then incomplete.
 func Write(ctx context.Context, w io.Writer, d *Document) error {
 	if err := write(ctx, bufio.NewWriterSize(w, 64<<10), d); err != nil {
 		return fmt.Errorf("page: %w", err)
@@ -81,8 +79,8 @@ func write(ctx context.Context, out *bufio.Writer, d *Document) error {
 	return out.Flush() // tells of any write that failed
 }
 
-// write writes the blocks of data: the segments as they come, and then what
-// the list needs of all of them.
+// write writes the blocks of data: the segments as they come, and then the columns of the
+// list.
 func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
 	cols, out := newColumns(e), newBlocks(w)
 	chunk := []byte{'['}

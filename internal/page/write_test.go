@@ -57,7 +57,7 @@ func element(b []byte, begin, end string) []string {
 	return out
 }
 
-func TestPolicy(t *testing.T) {
+func TestPolicyAllowsOnlyOwnScriptAndStyle(t *testing.T) {
 	b := written(t, demoDocument(t, demoExplorer(1)))
 	scripts, styles := element(b, "<script>", "</script>"), element(b, "<style>", "</style>")
 	if len(scripts) != 1 || len(styles) != 1 {
@@ -147,13 +147,13 @@ func FuzzMarkup(f *testing.F) {
 	})
 }
 
-func TestSameBytes(t *testing.T) {
+func TestSameDocumentGivesSameBytes(t *testing.T) {
 	if !bytes.Equal(written(t, demoDocument(t, demoExplorer(2))), written(t, demoDocument(t, demoExplorer(2)))) {
 		t.Error("the same document gives other bytes")
 	}
 }
 
-func TestStatic(t *testing.T) {
+func TestStaticPart(t *testing.T) {
 	b := string(written(t, demoDocument(t, demoExplorer(1))))
 	for _, want := range []string{
 		`<td class="number" data-key="0.18">0.180</td>`,
@@ -181,7 +181,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestWriteErrors(t *testing.T) {
 	for want, d := range map[string]*page.Document{
 		"no title":                              {},
 		"more than 65535 domains or references": {Title: "x", Explorer: &page.Explorer{Segments: one(&page.Segment{References: make([]page.Reference, 1<<16)})}},
@@ -193,7 +193,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestStop(t *testing.T) {
+func TestWriteStopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := demoExplorer(50)
 	all, n := e.Segments, 0
@@ -226,8 +226,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// What every page carries beside its data stays small.
-func TestWeight(t *testing.T) {
+// A page without data stays small.
+func TestPageWithoutDataIsSmall(t *testing.T) {
 	var b bytes.Buffer
 	if err := page.Write(t.Context(), &b, &page.Document{Title: "x", Explorer: &page.Explorer{Segments: func(func(*page.Segment, error) bool) {}}}); err != nil {
 		t.Fatal(err)

@@ -28,8 +28,8 @@ func FillCard(content string, data any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// quoted is a text in YAML: in double quotes with JSON's escapes, which are
-// YAML's too, so that no text becomes a key.
+// quoted writes a text for YAML in double quotes, with JSON's escapes, which YAML shares,
+// so that no text becomes a key.
 func quoted(s string) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -38,7 +38,7 @@ func quoted(s string) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// sizeCategory is Hugging Face's name for a number of rows.
+// sizeCategory returns Hugging Face's name for a number of rows.
 func sizeCategory(n int) string {
 	switch {
 	case n < 1_000:
@@ -53,7 +53,7 @@ func sizeCategory(n int) string {
 	return "1M<n<10M"
 }
 
-// MarkdownTable is a table in Markdown, whose cells are escaped.
+// MarkdownTable returns a table in Markdown, with its cells escaped.
 func MarkdownTable(t *NamedTable) (string, error) {
 	var b strings.Builder
 	err := t.Write(&b, Markdown, true)
@@ -62,7 +62,7 @@ func MarkdownTable(t *NamedTable) (string, error) {
 
 var backticks = regexp.MustCompile("`+")
 
-// fenced is a text in a fence that is longer than any in it.
+// fenced puts a text into a fence that is longer than any in the text.
 func fenced(kind, s string) string {
 	fence := "```"
 	for _, run := range backticks.FindAllString(s, -1) {
@@ -73,7 +73,7 @@ func fenced(kind, s string) string {
 	return fmt.Sprintf("%s%s\n%s\n%s", fence, kind, text.VisibleLines(s), fence)
 }
 
-// Inline escapes a text that stands in a line of Markdown.
+// Inline escapes a text for use within a line of Markdown.
 func Inline(s string) string {
 	var b strings.Builder
 	for _, c := range Visible(strings.ReplaceAll(s, "\n", " ")) {
@@ -92,5 +92,5 @@ func orFillIn(s string) string {
 	return Inline(s)
 }
 
-// Comma is a number with its thousands parted.
+// Comma writes a number with commas between thousands.
 func Comma(n int) string { return humanize.Comma(int64(n)) }

@@ -2,8 +2,8 @@ package report
 
 import "strconv"
 
-// Show returns a value as people see it: a number rounded to a number of
-// decimals (0 for all of them), an interval as [low, high], a string as it is.
+// Show returns a value as people see it: a number rounded to digits decimals (0 for all),
+// an interval as [low, high], a string unchanged.
 // Nothing is escaped. ok is false for a missing value.
 func (v Value) Show(digits int) (text string, ok bool) {
 	if !v.present {
@@ -33,7 +33,7 @@ func (v Value) Bounds() (low, high float64, ok bool) {
 	}
 }
 
-// appendNumber appends what people see of a present value that is no string.
+// appendNumber appends a number or an interval as people see it.
 func (v Value) appendNumber(dst []byte, digits int) []byte {
 	switch v.kind {
 	case KindInt:

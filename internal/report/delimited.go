@@ -18,14 +18,14 @@ type delimitedEncoder struct {
 	above       []encoded
 }
 
-// encoded is the string of a column in the row above, and how it was written:
-// names and signatures stay the same over many rows.
+// encoded remembers how the last string of a column was written, because names and
+// signatures repeat over many rows.
 type encoded struct {
 	text  string
 	bytes []byte
 }
 
-// append writes s by way of encode, unless s stood above.
+// append writes s, and calls encode only if s differs from the row above.
 func (a *encoded) append(dst []byte, s string, encode func(dst []byte, s string) []byte) []byte {
 	if s != a.text || len(a.bytes) == 0 {
 		a.text, a.bytes = s, encode(a.bytes[:0], s)
@@ -67,14 +67,13 @@ func (e *delimitedEncoder) row(dst []byte, _ int, values []Value) []byte {
 	return append(dst, '\n')
 }
 
-// appendMissing appends nothing where that can be told from all other
-// values. A line without anything on it would be skipped by readers, and
-// the row with it.
+// appendMissing appends nothing, unless the line would be empty: readers skip empty lines,
+// and would lose the row.
 func (e *delimitedEncoder) appendMissing(dst []byte, kind Kind) []byte {
-	switch alone := len(e.columns) == 1; {
-	case alone && e.missingText == "":
+	switch single := len(e.columns) == 1; {
+	case single && e.missingText == "":
 		return append(dst, `""`...)
-	case alone || kind == KindString:
+	case single || kind == KindString:
 		return append(dst, e.missingText...)
 	default:
 		return dst
@@ -83,9 +82,9 @@ func (e *delimitedEncoder) appendMissing(dst []byte, kind Kind) []byte {
 
 func (e *delimitedEncoder) end(dst []byte, _ int) []byte { return dst }
 
-// appendCSVString appends a string as a CSV field. The empty string is
-// quoted, which tells it from a missing one. A semicolon is quoted too, since
-// spreadsheets take it for a separator in some locales.
+// appendCSVString appends a string as a CSV field. It quotes the empty string,
+// which tells it from a missing one, and semicolons, which spreadsheets take for separators
+// in some locales.
 func appendCSVString(dst []byte, s string) []byte {
 	s = withoutControls(validUTF8(s))
 	formula := text.StartsFormula(s)
@@ -123,8 +122,8 @@ func appendTSVString(dst []byte, s string) []byte {
 
 var tsvEscapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
 
-// withoutControls shows characters that act where they are printed, those of direction
-// too, as \x1b or \u202e; a quoted field of CSV has its line ends and tabs.
+// withoutControls writes control characters and direction controls as \x1b or \u202e. A
+// quoted field of CSV keeps its line ends and tabs.
 func withoutControls(s string) string {
 	if !strings.ContainsFunc(s, isControl) {
 		return s

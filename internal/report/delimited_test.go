@@ -12,8 +12,8 @@ import (
 	intext "github.com/refract-eval/refract/internal/text"
 )
 
-// dangerous is the definition of a formula from which nothing may escape,
-// written apart from the code under test.
+// dangerous reports whether a spreadsheet would take a field for a formula. It is written
+// independently of the code under test.
 func dangerous(s string) bool {
 	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(s)[0])
 }

@@ -14,7 +14,7 @@ var displayed = map[string]string{
 	"accuracy": "pairwise accuracy", "soft-accuracy": "soft pairwise accuracy",
 }
 
-// explained says in a sentence what a statistic tells.
+// explained says in a sentence what each term means.
 var explained = map[string]string{
 	"Kendall’s τ":       "How often a metric and people put two outputs in the same order: 1 always, 0 as often as not, −1 never. It is τ-b, which allows for ties.",
 	"Kendall’s τ-c":     "How often a metric and people put two outputs in the same order: 1 always, 0 as often as not, −1 never.",
@@ -28,9 +28,8 @@ var explained = map[string]string{
 	"Holm":              "The correction of p-values for the number of differences that are looked at together.",
 }
 
-// Display returns the name of a metric or a statistic as papers print it, such
-// as "chrF" for "chrf"; a name that is not known stays as it is. What follows
-// the first word, such as " by segment", stays.
+// Display returns the name of a metric or statistic as papers print it, such as
+// "chrF" for "chrf". Unknown names, and all after the first word, stay as they are.
 func Display(name string) string {
 	word := name
 	if i := strings.IndexAny(name, " :,"); i >= 0 {
@@ -45,8 +44,8 @@ func Display(name string) string {
 	return name
 }
 
-// Explanations returns the terms that Display makes and reports use, each with
-// a sentence for who does not know it, the longest first.
+// Explanations returns terms used in reports, each with a sentence that explains it, the
+// longest term first.
 func Explanations() []Fact {
 	var out []Fact
 	for _, name := range slices.Sorted(maps.Keys(explained)) {
@@ -56,8 +55,8 @@ func Explanations() []Fact {
 	return out
 }
 
-// TrueMinus writes the minus sign of numbers in a sentence as people print it.
-// Hyphens within words stay.
+// TrueMinus replaces the hyphen before a number by a minus sign. Hyphens within words
+// stay.
 func TrueMinus(s string) string {
 	var b strings.Builder
 	before := ' '

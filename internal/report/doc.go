@@ -42,11 +42,11 @@
 //     take for a formula: one that begins with =, +, -, @, their full-width
 //     forms, a tab, CR or LF. A string that begins with apostrophes followed
 //     by one of these gets one more, so that the change can be undone.
-//     Numbers are left alone.
+//     Numbers stay as they are.
 //   - CSV quotes as in RFC 4180; lines end in LF. TSV never quotes; it writes
 //     tab, LF, CR and backslash as \t, \n, \r and \\. Both show other control
-//     characters, and those of direction, as \x1b and \u202e, since their files are looked at on
+//     characters and direction controls as \x1b and \u202e, because people look at these files on
 //     terminals too.
-//   - The formats for people show what would act on a terminal or be unseen,
-//     as [Visible] does; markdown and latex then escape their own syntax.
+//   - The formats for people make characters that act on a terminal, or are
+//     invisible, visible as [Visible] does; markdown and latex then escape their own syntax.
 package report

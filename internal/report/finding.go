@@ -15,13 +15,13 @@ type Number float64
 // None is the Number that is undefined.
 func None() Number { return Number(math.NaN()) }
 
-// Defined says whether there is a number.
+// Defined reports whether there is a number.
 func (n Number) Defined() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
 // Cell is the number as tables take it.
 func (n Number) Cell() Value { return Float(float64(n)) }
 
-// MarshalJSON writes null for what is undefined.
+// MarshalJSON writes null for an undefined number.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.Defined() {
 		return []byte("null"), nil
@@ -33,12 +33,11 @@ func (n Number) MarshalJSON() ([]byte, error) {
 type Range struct {
 	Low  Number `json:"low"`
 	High Number `json:"high"`
-	// Undefined is the number of resamples without a value, which it leaves
-	// out.
+	// Undefined is the number of resamples without a value; the interval omits them.
 	Undefined int `json:"undefined,omitempty"`
 }
 
-// Contains says whether a value lies within the interval, the ends included.
+// Contains reports whether a value lies within the interval, ends included.
 func (r *Range) Contains(v float64) bool { return float64(r.Low) <= v && v <= float64(r.High) }
 
 // Cell is the interval as tables take it; nil is a missing value.
@@ -60,7 +59,7 @@ const (
 	Unclear Outcome = "unclear" // the data do not decide
 )
 
-// Verdict is one finding in plain language, .
+// Verdict is one finding in plain language.
 type Verdict struct {
 	Dataset string  `json:"dataset"`
 	Kind    string  `json:"kind"` // "difference", "curve", "prompts" or "coverage"
@@ -70,29 +69,28 @@ type Verdict struct {
 	Range   *Range  `json:"interval"`
 }
 
-// Fact is a named number, or what else a finding rests on, as people read it.
+// Fact is a named number, or another basis of a finding, as people read it.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// RankedSystem is one system, with its place by what is compared with, such as
-// human scores, and its place under each setting.
+// RankedSystem is a system with its place by human scores, or by another yardstick, and
+// its place under each setting.
 type RankedSystem struct {
 	Name  string  `json:"name"`
 	First Place   `json:"human"`
 	Under []Place `json:"under"`
 }
 
-// Place is where a system stands. The zero Rank says that it has no place.
+// Place is where a system stands. A zero Rank means that it has no place.
 type Place struct {
 	Score Number  `json:"score"` // mean over segments, in units of the metric
 	Rank  float64 `json:"rank"`  // from 1, half numbers for ties; 0 without a score
 	Cells int     `json:"cells"` // segments that entered
 }
 
-// Ranks gives each of the places with a score its rank, of which sign·score is
-// the larger the better. A place without a score has an undefined one.
+// Ranks ranks the places that have a score, the largest sign·score first.
 func Ranks(places []Place, sign float64) {
 	for i := range places {
 		if places[i].Rank = 0; !places[i].Score.Defined() {
@@ -123,8 +121,7 @@ func (p Place) Before(q Place) int {
 	return 1
 }
 
-// NamedTable is a whole table with what is to be known of it, in place of rows
-// that a [Writer] shows as they come.
+// NamedTable is a whole table with its title and notes.
 type NamedTable struct {
 	Name    string // such as "rows"
 	Title   string
@@ -137,8 +134,8 @@ type NamedTable struct {
 	Notes    []string
 }
 
-// Add adds a row. A cell is a [Value] or what has one as its Cell, such as a
-// Number, a string, an int or a float64; nil is a missing value.
+// Add adds a row. A cell is a [Value], a type with a Cell method such as Number, a
+// string, an int or a float64; nil is a missing value.
 func (t *NamedTable) Add(cells ...any) {
 	row := make([]Value, len(cells))
 	for i, c := range cells {

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// TableWidth is how many columns of a terminal a table takes at most,
-	// where it can be made to fit.
+	// TableWidth is the largest width of a table in terminal columns, if it can be
+	// made to fit.
 	TableWidth = 100
 
-	leastText  = 30 // columns that a text keeps when it is wrapped
-	leastWords = 12 // and where that is not enough, between words
-	mostWord   = 64 // that stays whole everywhere, such as a hash
-	besideOne  = 2  // the space around a cell
+	leastText  = 30 // columns that a wrapped text keeps at least
+	leastWords = 12 // the same in a second try, which breaks only between words
+	mostWord   = 64 // a word up to this length, such as a hash, is never split
+	padding    = 2  // the space around a cell
 )
 
-// Wrap breaks a text into lines of a width, between words. A word that is
-// longer has a line of its own. Widths are those of a terminal.
+// Wrap breaks a text between words into lines of a width in terminal columns. A longer
+// word gets a line to itself.
 func Wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0
@@ -38,8 +38,8 @@ func Wrap(s string, width int) []string {
 	return append(lines, line)
 }
 
-// wrapNote breaks a note that is longer than a table may be wide. One with a
-// long word, such as a signature, stays whole, to be copied.
+// wrapNote breaks a note that is wider than a table may be. A note with a long word, such
+// as a signature, stays on one line, so that it can be copied.
 func wrapNote(note string) string {
 	if text.StringWidthWithoutEscSequences(note) <= TableWidth {
 		return note
@@ -52,9 +52,9 @@ func wrapNote(note string) string {
 	return strings.Join(Wrap(note, TableWidth-2), "\n  ")
 }
 
-// fit narrows a table to a width: what is the same in every row goes to a note,
-// headers and long texts are wrapped, and minor columns are left out. A table
-// that still does not fit is stacked.
+// fit narrows a table to a width: it moves columns with the same value in every row to a
+// note, wraps headers and long texts, and leaves minor columns out. If that is not enough,
+// it stacks the table.
 func (s *sheet) fit(width int) {
 	var same, left []string
 	noteConstant := func(may func(i int) bool) {
@@ -96,11 +96,10 @@ func (s *sheet) fit(width int) {
 	s.notes = append(notes, s.notes...)
 }
 
-// narrow wraps the widest text in turn, until the table fits or each is down to
-// the least width. Words stay whole, but very long ones, such as paths, where
-// they may be split.
+// narrow wraps the widest text column, again and again, until the table fits or every one
+// is down to the least width. Only with split are very long words, such as paths, broken.
 func (s *sheet) narrow(width, least int, split bool) {
-	whole := make([]bool, len(s.headers)) // columns that get no narrower
+	whole := make([]bool, len(s.headers)) // columns that cannot get narrower
 	for s.total() > width {
 		widest := -1
 		for i := range s.headers {
@@ -120,15 +119,15 @@ func (s *sheet) narrow(width, least int, split bool) {
 	}
 }
 
-// keys is how many columns every part of a stacked table begins with: the texts
-// that begin every row, as far as they leave room.
+// keys returns how many columns are repeated in every part of a stacked table: the
+// leading text columns, as long as they leave room for others.
 func (s *sheet) keys(width int) int {
 	keys, used, widest := 0, 0, 0
 	for i := range s.headers {
-		widest = max(widest, s.width(i)+besideOne)
+		widest = max(widest, s.width(i)+padding)
 	}
 	for keys < len(s.headers)-1 && !s.kinds[keys].numeric {
-		if used += s.width(keys) + besideOne; used+widest > width {
+		if used += s.width(keys) + padding; used+widest > width {
 			break
 		}
 		keys++
@@ -136,16 +135,16 @@ func (s *sheet) keys(width int) int {
 	return keys
 }
 
-// stack sets the columns that do not fit beside the others below them, each part
-// with the keys.
+// stack moves the columns that do not fit to parts below, each of which begins with the
+// keys.
 func (s *sheet) stack(keys, width int) {
 	used := 0
 	for i := range s.headers {
-		used += s.width(i) + besideOne
+		used += s.width(i) + padding
 		if used <= width || i <= keys {
 			continue
 		}
-		for s.kinds[i].beside && i-1 > keys {
+		for s.kinds[i].paired && i-1 > keys {
 			i--
 		}
 		rest := *s
@@ -163,16 +162,16 @@ func (s *sheet) stack(keys, width int) {
 	}
 }
 
-// total is how many columns of a terminal the table takes.
+// total returns the width of the table in terminal columns.
 func (s *sheet) total() int {
 	sum := 0
 	for i := range s.headers {
-		sum += s.width(i) + besideOne
+		sum += s.width(i) + padding
 	}
 	return sum
 }
 
-// width is how many of them a column takes.
+// width returns the width of a column.
 func (s *sheet) width(i int) int { return max(text.LongestLineLen(s.headers[i]), s.cellWidth(i)) }
 
 func (s *sheet) cellWidth(i int) int {

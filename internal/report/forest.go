@@ -1,20 +1,19 @@
 package report
 
-// Forest is settings beside what they are compared with: a plot of intervals on
-// one scale that is read as a table.
+// Forest compares settings with a baseline: a plot of intervals on one scale.
 type Forest struct {
 	Title string
 	Value string // names the statistic, such as "Kendall’s τ"
 	Unit  string // of the axis, such as "difference in Kendall’s τ with mqm"
-	// Views are the ways in which each difference is taken, such as "flattened"
-	// and "by segment". One may be "".
+	// Views are the groupings under which each difference is shown, such as
+	// "flattened" and "by segment"; a single one may be "".
 	Views  []string
 	Level  float64 // of the intervals, such as 0.95
 	Groups []ForestGroup
 	Notes  []string
 }
 
-// ForestGroup is the settings that are compared with one other.
+// ForestGroup is the settings that share a baseline.
 type ForestGroup struct {
 	Name    string // such as "BLEU"
 	Against string // what they are compared with, and its values

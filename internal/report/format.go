@@ -35,7 +35,7 @@ func ParseFormat(s string) (Format, error) {
 	return Formats()[i], nil
 }
 
-// Extension is that of the format's files, such as ".md".
+// Extension returns the extension of the format's files, such as ".md".
 func (f Format) Extension() string {
 	switch f {
 	case Table:
@@ -50,6 +50,5 @@ func (f Format) Extension() string {
 	return "." + string(f)
 }
 
-// ForPeople reports whether the format rounds numbers and leaves hidden columns
-// out.
+// ForPeople reports whether the format rounds numbers and omits hidden columns.
 func (f Format) ForPeople() bool { return f == Table || f == Markdown || f == LaTeX }

@@ -67,7 +67,7 @@ func (e *jsonEncoder) end(dst []byte, rows int) []byte {
 	}
 }
 
-// appendJSONNumber appends a value that is no string, or a missing one.
+// appendJSONNumber appends a number, an interval or null.
 func appendJSONNumber(dst []byte, v *Value) []byte {
 	// Infinities have no JSON form; half an interval would not be one either.
 	if !v.present || math.IsInf(v.low, 0) || math.IsInf(v.high, 0) {

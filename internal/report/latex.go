@@ -3,11 +3,11 @@ package report
 import "strings"
 
 // latexRenderer writes a tabular for the package booktabs, inside a table
-// environment where there is a title or a note.
+// environment if there is a title or a note.
 type latexRenderer struct{}
 
-// latexEscaper also breaks the ligatures that TeX makes of hyphens, and keeps
-// a [ or * from being taken for an argument of the \\ that ends the row above.
+// latexEscaper also prevents ligatures of hyphens, and stops TeX from reading a [ or * as
+// an argument of the \\ that ends the row above.
 var latexEscaper = strings.NewReplacer(
 	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`,
 	`^`, `\textasciicircum{}`, `~`, `\textasciitilde{}`, `<`, `\textless{}`, `>`, `\textgreater{}`,

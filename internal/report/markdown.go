@@ -6,8 +6,8 @@ import "strings"
 // of its specification).
 type markdownRenderer struct{}
 
-// markdownEscaper takes the meaning from characters that have one inside a
-// table cell, and from those that start what GitHub makes a link of.
+// markdownEscaper escapes characters that have a meaning inside a table cell, and those
+// that GitHub would turn into a link.
 var markdownEscaper = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", `|`, `\|`, `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`,
 	`#`, `\#`, `!`, `\!`, `$`, `\$`, `@`, `\@`, `&`, `&amp;`, `<`, `&lt;`, `>`, `&gt;`,

@@ -21,16 +21,16 @@ type sheet struct {
 	kinds   []columnKind // of each header
 	rows    [][]string
 	notes   []string
-	below   *sheet // the columns that do not fit beside these
+	below   *sheet // the columns that do not fit next to these
 
 	terminal bool // it has colours
 }
 
-// columnKind is what a sheet knows of a column but its texts.
+// columnKind describes a column of a sheet.
 type columnKind struct {
 	numeric bool // it is aligned to the right
 	minor   bool // it may be left out
-	beside  bool // intervals, which stay beside the number that is before them
+	paired  bool // it is an interval, which stays next to the number before it
 }
 
 // renderer is one format for people.
@@ -39,12 +39,12 @@ type renderer interface {
 	escape(s string) string
 	// number dresses a number, such as "-0.50", or an interval.
 	number(s string) string
-	// missing is what stands for a missing value.
+	// missing returns the text shown for a missing value.
 	missing() string
 	render(s *sheet) []byte
 }
 
-// held keeps the rows, as their widths are known at the end only.
+// held keeps all rows, because column widths are known only at the end.
 type held struct {
 	columns  []Column
 	w        io.Writer
@@ -74,7 +74,7 @@ func newHeld(w io.Writer, columns []Column, opts Options, r renderer) *held {
 		}
 		h.shown = append(h.shown, i)
 		h.sheet.headers = append(h.sheet.headers, r.escape(c.Heading()))
-		h.sheet.kinds = append(h.sheet.kinds, columnKind{numeric: c.Numeric(), minor: c.Minor, beside: c.Kind == KindInterval})
+		h.sheet.kinds = append(h.sheet.kinds, columnKind{numeric: c.Numeric(), minor: c.Minor, paired: c.Kind == KindInterval})
 	}
 	h.best = make([]best, len(h.shown))
 	h.sheet.title = r.escape(opts.Title)

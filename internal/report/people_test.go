@@ -20,7 +20,7 @@ func renderPeople(t fatalf, format Format, columns []Column, opts Options, rows 
 	return out.String()
 }
 
-// Nothing that acts on a terminal gets through, and a row stays one line.
+// No control character reaches a terminal, and a row stays on one line.
 func TestPeopleTerminalSafety(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns, rows := anyRows(t)
@@ -65,8 +65,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// Taking a cell out of the markdown gives the text back: no text can end its
-// cell or start markup.
+// Unescaping a cell of Markdown gives the text back: no text can end its cell or start
+// markup.
 func TestMarkdownEscaping(t *testing.T) {
 	entities := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">")
 	rapid.Check(t, func(t *rapid.T) {
@@ -156,8 +156,8 @@ func TestTableLayout(t *testing.T) {
 	}
 }
 
-// A table that is too wide for a terminal says once what is the same in every
-// row, wraps texts, and leaves minor columns out, in that order.
+// A table that is too wide for a terminal moves constant columns to a note, wraps texts,
+// and leaves minor columns out, in that order.
 func TestTableFits(t *testing.T) {
 	columns := []Column{{Name: "metric"}, {Name: "human"}, {Name: "text"}, {Name: "n", Kind: KindInt}, {Name: "signature", Minor: true}}
 	row := func(metric string, words, signature int) []Value {
@@ -200,8 +200,8 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
-// A column without a value in any row is told of where it is left out.
-func TestEmptyColumnIsTold(t *testing.T) {
+// A column without values that is left out is named in a note.
+func TestEmptyColumnIsNamedInANote(t *testing.T) {
 	columns := []Column{{Name: "system"}, {Name: strings.Repeat("ended ", 8), Kind: KindFloat}, {Name: strings.Repeat("scored ", 9), Kind: KindFloat}}
 	out := renderPeople(t, Table, columns, Options{}, [][]Value{{String("a"), Null(), Float(1)}, {String("b"), Null(), Float(2)}})
 	if !strings.Contains(out, "in every row: "+strings.Repeat("ended ", 8)+" "+missingCell) {

@@ -21,40 +21,39 @@ const (
 	between     = " · "                  // the parts of a line
 )
 
-// Progress tells how far a piece of work is: on a terminal in a line that is kept up
-// to date, and elsewhere in a plain line every few seconds.
+// Progress shows how far work has come: on a terminal as one line that is updated, and
+// elsewhere as a plain line every few seconds.
 //
 //	expand: 1,200/20,000 calls · 300 from cache · 45.00/s · ETA 6m57s
 //
-// The rate is that of the last five seconds or less, without the cache.
+// The rate is of the last five seconds or less, and excludes cached items.
 //
 // All methods are safe for concurrent use, and do nothing on a nil *Progress.
 // Errors in writing are ignored: the work matters more.
 type Progress struct {
 	w           io.Writer
 	terminal    bool
-	lines       bool // of JSON, in place of text
-	brief       bool // no last line of what took less than a plain line does
+	lines       bool // JSON lines instead of text
+	brief       bool // no last line if the work took less than plainEvery
 	label, unit string
 	total       int // 0 or less for unknown
 	now         func() time.Time
 
 	mu           sync.Mutex // for what follows, and for w
-	done, fresh  int        // fresh is without the cache
+	done, fresh  int        // fresh excludes cached items
 	counts       map[string]int
 	notes        []note // in the order in which they were first set
 	start, shown time.Time
-	rated        time.Time // from when on, and from what, the rate is taken
+	rated        time.Time // when the rate's window began, and fresh at that time
 	ratedFresh   int
 	finished     bool
 }
 
-// note is a text beside the counts.
+// note is a text shown after the counts.
 type note struct{ label, text string }
 
-// NewProgress starts to show progress on w, which is standard error in a
-// program. The unit names what is counted, such as "calls"; it may be "". A total
-// that is not positive is unknown.
+// NewProgress starts to show progress on w, usually standard error. The unit names what is
+// counted, such as "calls", and may be "". A total that is not positive is unknown.
 func NewProgress(w io.Writer, isTerminal bool, label string, total int, unit string) *Progress {
 	return newProgress(w, isTerminal, label, total, unit, time.Now)
 }
@@ -67,8 +66,7 @@ func newProgress(w io.Writer, isTerminal bool, label string, total int, unit str
 	return p
 }
 
-// Brief leaves out the last line where the work took less than five seconds: for
-// work that mostly does.
+// Brief leaves out the last line if the work took less than five seconds.
 func (p *Progress) Brief() *Progress {
 	if p != nil {
 		p.brief = true
@@ -76,10 +74,10 @@ func (p *Progress) Brief() *Progress {
 	return p
 }
 
-// Add tells that n more are done.
+// Add counts n more as done.
 func (p *Progress) Add(n int) { p.update(func() { p.done += n; p.fresh += n }) }
 
-// Total changes what the total is; one that is not positive is unknown.
+// Total sets the total; one that is not positive is unknown.
 func (p *Progress) Total(n int) {
 	p.update(func() {
 		if n > 0 && n != p.total {
@@ -88,23 +86,21 @@ func (p *Progress) Total(n int) {
 	})
 }
 
-// Skip tells that n more are done without work, which no rate counts.
+// Skip counts n more as done without work, so that they do not enter the rate.
 func (p *Progress) Skip(n int) { p.update(func() { p.done += n }) }
 
-// AddCached tells that n more are done without work, from a cache. They are
-// shown as "from cache".
+// AddCached counts n more as done from a cache, shown as "from cache". They do not enter
+// the rate.
 func (p *Progress) AddCached(n int) {
 	p.update(func() { p.done += n; p.counts["from cache"] += n })
 }
 
-// Count adds n to a count that is shown beside the total, such as "failed".
-// It does not add to what is done.
+// Count adds n to another count that is shown after the total, such as "failed".
 func (p *Progress) Count(label string, n int) {
 	p.update(func() { p.counts[Visible(label)] += n })
 }
 
-// Note sets a text that is shown beside the counts, such as what the work has
-// cost so far; "" takes it away.
+// Note sets a text that is shown after the counts, such as the cost so far; "" removes it.
 func (p *Progress) Note(label, text string) {
 	p.update(func() {
 		label, text := Visible(label), Visible(text)
@@ -147,8 +143,8 @@ func (p *Progress) update(change func()) {
 	}
 }
 
-// Println writes a line of its own, such as a warning, without breaking
-// the one on the terminal. The line is shown as [Visible] does.
+// Println writes a separate line, such as a warning, without breaking the progress line on
+// a terminal. The text is made safe by [Visible].
 func (p *Progress) Println(line string) {
 	if p == nil {
 		return
@@ -162,9 +158,8 @@ func (p *Progress) Println(line string) {
 	}
 }
 
-// Finish writes the last line, with the time taken and
-// the mean rate without the cache. It claims no more than was done. Later
-// calls do nothing.
+// Finish writes the last line, with the time taken and the mean rate without cached items.
+// Later calls do nothing.
 func (p *Progress) Finish() {
 	if p == nil {
 		return
@@ -187,7 +182,7 @@ func (p *Progress) Finish() {
 	fmt.Fprintln(p.w, p.line(p.fresh, elapsed, 0)+between+"in "+elapsed.Round(time.Second).String())
 }
 
-// draw brings the line of a terminal up to date. One that is too long would wrap.
+// draw updates the line on a terminal, cut to its width so that it does not wrap.
 func (p *Progress) draw(now time.Time) {
 	if !p.terminal {
 		return
@@ -207,8 +202,8 @@ func (p *Progress) clear() {
 	}
 }
 
-// line is the plain form, with the rate of n in d and the time that what is
-// left takes at that rate.
+// line returns the progress line, with the rate of n items in d and the time left at that
+// rate.
 func (p *Progress) line(n int, d time.Duration, left int) string {
 	head := p.label + ": " + humanize.Comma(int64(p.done))
 	if p.total > 0 {
@@ -224,7 +219,7 @@ func (p *Progress) line(n int, d time.Duration, left int) string {
 	return strings.Join(parts, between)
 }
 
-// extras are the counts beside the total that are not 0, and the notes.
+// extras returns the other counts that are not 0, and the notes.
 func (p *Progress) extras() []string {
 	var extras []string
 	for _, label := range slices.Sorted(maps.Keys(p.counts)) {

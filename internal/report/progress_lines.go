@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// linesEvery is how often progress in lines is told.
+// linesEvery is the least time between two lines.
 const linesEvery = 500 * time.Millisecond
 
 // A progressLine is progress for programs.
@@ -16,22 +16,21 @@ type progressLine struct {
 	Done     int               `json:"done"`
 	Total    *int              `json:"total"` // null while it is unknown
 	Unit     string            `json:"unit"`
-	Seconds  float64           `json:"seconds"` // since the begin
+	Seconds  float64           `json:"seconds"` // since the start
 	Counts   map[string]int    `json:"counts"`
 	Notes    map[string]string `json:"notes"`
 	Finished bool              `json:"finished"`
 }
 
-// NewProgressLines tells progress to another program: at most every half second,
-// and at the end, as an object of JSON on a line of its own. Lines of
-// [Progress.Println] stand between them.
+// NewProgressLines reports progress to another program: a JSON object on a line, at most
+// every half second and at the end. Lines of [Progress.Println] come between them.
 func NewProgressLines(w io.Writer, label string, total int, unit string) *Progress {
 	p := newProgress(w, false, label, total, unit, time.Now)
 	p.lines = true
 	return p
 }
 
-// tell writes a line; p.mu is held.
+// tell writes a line. The caller holds p.mu.
 func (p *Progress) tell(now time.Time) {
 	said := progressLine{
 		Label: p.label, Done: p.done, Unit: p.unit,

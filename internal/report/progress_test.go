@@ -49,8 +49,8 @@ afterwards
 	}
 }
 
-// The rate forgets, so that the time left follows a server that slows down,
-// and has nothing of what was cached.
+// The rate covers only recent work, so that the time left follows a server that slows
+// down, and excludes cached items.
 func TestProgressPlainRate(t *testing.T) {
 	p, out, c := newTestProgress(false, "x", 10_000, "")
 	steps := []struct {
@@ -99,7 +99,7 @@ func TestProgressWithoutTotalOrWork(t *testing.T) {
 	}
 }
 
-// Brief work has no line of its own, unless it turns out long.
+// Brief work has no last line, unless it takes long.
 func TestProgressBrief(t *testing.T) {
 	for after, want := range map[time.Duration]string{4 * time.Second: "", 6 * time.Second: "test: 5/5 · 0.83/s\ntest: 5/5 · 0.83/s · in 6s\n"} {
 		p, out, c := newTestProgress(false, "test", 5, "")

@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// Where a table is stacked, an interval stays beside its number.
-func TestIntervalsStayBesideNumbers(t *testing.T) {
+// In a stacked table, an interval stays next to its number.
+func TestIntervalsStayNextToNumbers(t *testing.T) {
 	for columns := 2; columns < 16; columns++ {
 		for width := 3; width < 12; width++ {
 			table := &report.NamedTable{Columns: []report.Column{{Name: "a name"}}}

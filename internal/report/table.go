@@ -7,13 +7,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// neutralWidths makes the width of a character the same in every locale: the
-// library would otherwise ask the environment, and the same input give other
-// bytes.
+// neutralWidths makes character widths the same in every locale. Otherwise the library
+// asks the environment, and the same input would give different bytes.
 var neutralWidths = sync.OnceFunc(func() { text.OverrideRuneWidthEastAsianWidth(false) })
 
-// tableRenderer draws a table with box characters below its headers only, so
-// that columns can be copied out of a terminal.
+// tableRenderer draws a line only below the headers, so that columns can be copied out of
+// a terminal.
 type tableRenderer struct{}
 
 const missingCell = "–"
@@ -41,7 +40,7 @@ func (tableRenderer) render(s *sheet) []byte {
 	return b
 }
 
-// drawn is the headers and the rows.
+// drawn returns the headers and the rows.
 func (s *sheet) drawn() string {
 	t := table.NewWriter()
 	style := table.StyleLight

@@ -2,8 +2,8 @@ package report
 
 import "math"
 
-// Decimals is how many decimals tell numbers of a range apart: between a hundred and
-// a thousand steps fit into it. It is at least least, and 6 at most.
+// Decimals returns how many decimals to show for numbers of a range: enough for a hundred
+// to a thousand steps, at least least and at most 6.
 func Decimals(low, high float64, least int) int {
 	span := high - low
 	if !(span > 0) || math.IsInf(span, 0) {
@@ -13,8 +13,7 @@ func Decimals(low, high float64, least int) int {
 }
 
 // Ticks returns the multiples of 1, 2 or 5 times a power of ten from low to high,
-// about five of them, and how many decimals they have. There are none of a range
-// that is empty or not finite.
+// about five of them, and their number of decimals. An empty or infinite range has none.
 func Ticks(low, high float64) (ticks []float64, digits int) {
 	rough := (high - low) / 5
 	if !(rough > 0) || math.IsInf(rough, 0) {

@@ -24,11 +24,10 @@ type Column struct {
 	// Header is the heading in formats for people; Name where it is "".
 	Header string
 	Kind   Kind
-	// Digits is how many decimals of a float or an interval people see; 0
-	// shows all that there are. Formats for programs ignore it.
+	// Digits is the number of decimals of a float or interval in formats for
+	// people; 0 shows all.
 	Digits int
-	// Hide leaves the column out of the formats for people, which may give
-	// its content in a footnote instead.
+	// Hide leaves the column out of the formats for people.
 	Hide bool
 	// Minor lets the column be left out of a table that is too wide for a
 	// terminal.
@@ -36,14 +35,14 @@ type Column struct {
 	// Best is which values are best, and painted on a terminal: 1 the highest, -1 the
 	// lowest, 0 none.
 	Best int
-	// Secondary has the column stand behind the others on a page, shown on demand.
+	// Secondary puts the column after the others on a page, which shows it on demand.
 	Secondary bool
 }
 
-// Heading is what people see above the column.
+// Heading returns what people see above the column.
 func (c *Column) Heading() string { return cmp.Or(c.Header, c.Name) }
 
-// Numeric says whether the column holds numbers or intervals.
+// Numeric reports whether the column holds numbers or intervals.
 func (c *Column) Numeric() bool { return c.Kind != KindString }
 
 // Value is one cell of a row. The zero Value is missing.
@@ -61,7 +60,7 @@ func Null() Value { return Value{} }
 // String returns a string; "" is a value, not a missing one.
 func String(s string) Value { return Value{text: s, kind: KindString, present: true} }
 
-// StringOrNull returns a string, of which "" is a missing value.
+// StringOrNull returns a string, or a missing value for "".
 func StringOrNull(s string) Value {
 	if s == "" {
 		return Null()

@@ -6,7 +6,7 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// Visible is [text.Visible], for those who show texts of others beside a report.
+// Visible is [text.Visible], for packages that show untrusted texts.
 func Visible(s string) string { return text.Visible(s) }
 
 // validUTF8 returns s with every byte that is not UTF-8 replaced by U+FFFD.

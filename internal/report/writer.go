@@ -10,9 +10,9 @@ type Writer interface {
 	// Row adds a row, one value per column, each of its column's kind or missing.
 	// After an error, Row and Close return that error. The slice is not kept.
 	Row(values ...Value) error
-	// Close writes what is left, such as JSON's closing bracket or the whole
-	// of a table for people. It does not close the underlying writer. Output
-	// that is not closed is incomplete, and as JSON invalid.
+	// Close writes the rest, such as JSON's closing bracket or a whole table for
+	// people, without closing the underlying writer. Without Close the output is
+	// incomplete.
 	Close() error
 }
 
@@ -23,8 +23,8 @@ type Options struct {
 	Wide  bool     // shows every column of a table whole, however wide it gets
 }
 
-// NewWriter returns a Writer that shows rows of the columns on w, whose names differ
-// and some of which people see.
+// NewWriter returns a Writer of rows with these columns. Their names must differ, and
+// at least one must not be hidden.
 func NewWriter(w io.Writer, format Format, columns []Column, opts Options) Writer {
 	switch format {
 	case JSON:
@@ -43,15 +43,14 @@ func NewWriter(w io.Writer, format Format, columns []Column, opts Options) Write
 	return newHeld(w, columns, opts, tableRenderer{})
 }
 
-// fits panics where a row has not as many values as there are columns, which would stand
-// below the wrong ones.
+// fits panics if a row has more or fewer values than there are columns.
 func fits(columns []Column, values []Value) {
 	if len(values) != len(columns) {
 		panic(fmt.Sprintf("report: %d values for %d columns", len(values), len(columns)))
 	}
 }
 
-// flushSize is how many bytes a stream gathers before it writes them.
+// flushSize is the number of bytes that a stream buffers.
 const flushSize = 64 << 10
 
 // encoder writes the parts of a streamed format to the end of dst.

@@ -20,11 +20,11 @@ const Verdict = "review"
 // answer.
 const edited = "review"
 
-// Apply returns the dataset with the decisions carried out: answers that were
-// accepted or edited are variants, those that were rejected are not, and all
-// state it in Review. An answer that would give a segment the same text twice stays
-// rejected, see Repeats. A decision about an answer that the dataset does not have
-// is an error at the end of the segments, since it was made about other data.
+// Apply returns the dataset with the decisions carried out: accepted and edited answers
+// become variants, rejected ones do not, and Review states the decision. An answer that
+// would give a segment the same text twice stays rejected, see Repeats. A decision about an
+// answer that the dataset lacks was made about other data, and is an error after the last
+// segment.
 func (d *Decisions) Apply(ds refract.Dataset) refract.Dataset { return &applied{ds, d} }
 
 type applied struct {
@@ -53,11 +53,11 @@ func (a *applied) Segments(ctx context.Context) iter.Seq2[*refract.Segment, erro
 	}
 }
 
-// carryOut returns the segment as decided. Answers keep their order.
+// carryOut applies the decisions to a segment. Answers keep their order.
 func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.Segment, error) {
 	out := *s
 	out.Variants, out.Rejected = nil, nil
-	var brought []refract.Variant // whose text the decisions bring in
+	var brought []refract.Variant // texts that decisions add
 	has := map[string]string{}    // verdicts on a repeated text
 	for _, r := range s.References {
 		if r.Valid {
@@ -107,7 +107,7 @@ func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.
 	return &out, nil
 }
 
-// settle makes a variant what was decided.
+// settle applies a decision to a variant.
 func (d *Decision) settle(v *refract.Variant) error {
 	v.Review = d.Choice
 	if d.Drawn && v.Audit == "" {
@@ -134,7 +134,7 @@ func (d *Decision) settle(v *refract.Variant) error {
 	return nil
 }
 
-// unmet says which decisions are about no answer of the dataset.
+// unmet reports the decisions that are about no answer of the dataset.
 func (d *Decisions) unmet(met map[string]bool) error {
 	var keys []string
 	for key := range d.by {

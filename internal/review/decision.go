@@ -22,7 +22,7 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// What a person decides about an answer, and refract.Variant.Review states.
+// The decisions about an answer, as refract.Variant.Review states them.
 const (
 	Accept = refract.ReviewAccept
 	Reject = refract.ReviewReject
@@ -40,14 +40,14 @@ type Decision struct {
 	Prompt  string `json:"prompt,omitempty"`
 	Choice  string `json:"decision"`
 	Text    string `json:"text,omitempty"` // the wording of an Edit
-	// Drawn tells that the answer was drawn at random from the accepted ones,
-	// so that it counts for the estimate of precision.
+	// Drawn means that the answer was drawn at random from the accepted ones, so
+	// that it counts for the estimate of precision.
 	Drawn bool `json:"drawn,omitempty"`
 }
 
-// Key names an answer by all that a decision rests on: segment, reference,
-// prompt, sample, model, and the words of reference and answer. A decision
-// never meets an answer that has changed.
+// Key identifies an answer by everything that a decision depends on: segment, reference,
+// prompt, sample, model, and the words of reference and answer. So a decision never applies
+// to an answer that has changed.
 func Key(s *refract.Segment, v *refract.Variant) string {
 	raw := v.Text
 	if v.Origin != nil {
@@ -61,7 +61,7 @@ func Key(s *refract.Segment, v *refract.Variant) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// referenceOf is the reference of a variant; missing where it names none.
+// referenceOf returns the reference of a variant, or a missing text if it names none.
 func referenceOf(s *refract.Segment, v *refract.Variant) (t refract.Text) {
 	if v.Reference >= 0 && v.Reference < len(s.References) {
 		t = s.References[v.Reference]
@@ -69,7 +69,7 @@ func referenceOf(s *refract.Segment, v *refract.Variant) (t refract.Text) {
 	return t
 }
 
-// Check says what is wrong with a decision.
+// Check reports what is wrong with a decision.
 func (d *Decision) Check() error {
 	switch {
 	case d.Answer == "":
@@ -92,8 +92,8 @@ func (d *Decision) Check() error {
 // lineBreaks end a line for people or for programs that read lines.
 const lineBreaks = "\n\r\v\f\u0085\u2028\u2029"
 
-// suits says why a decision is of another answer, or its text cannot stand beside the
-// reference.
+// suits reports why a decision does not fit an answer: it is about another one, or its text
+// cannot be a reference.
 func (d *Decision) suits(s *refract.Segment, v *refract.Variant) error {
 	if d.Segment != "" && d.Segment != s.ID || d.Prompt != "" && d.Prompt != v.Prompt {
 		return fmt.Errorf("the decision names an answer of segment %s, prompt %s; its line was changed: review the answer again",
@@ -147,7 +147,7 @@ func read(path string, b []byte) (*Decisions, error) {
 	return d, nil
 }
 
-// Count is how many answers have the decision, such as Accept.
+// Count returns how many answers have the decision, such as Accept.
 func (d *Decisions) Count(choice string) int {
 	n := 0
 	for _, one := range d.by {
@@ -158,8 +158,8 @@ func (d *Decisions) Count(choice string) int {
 	return n
 }
 
-// Repeats is how many answers that people accepted or edited a run over what
-// Apply returns has kept rejected, as their segment has the same text already.
+// Repeats returns how many accepted or edited answers Apply kept rejected, because their
+// segment already has the same text. It counts the segments read so far.
 func (d *Decisions) Repeats() int { return len(d.repeats) }
 
 func (d *Decisions) add(one Decision) {
@@ -177,9 +177,9 @@ func parse(line []byte) (d Decision, err error) {
 	return d, err
 }
 
-// Open opens a file of decisions to add to, and reads those that it has. A
-// last line without its end is of a decision that was never confirmed: it is
-// taken off, and torn tells so.
+// Open opens a file of decisions for appending, and reads the decisions in it. An
+// unfinished last line is a decision that was never confirmed: Open removes it, and torn
+// reports that.
 func Open(path string) (file *os.File, decided *Decisions, torn bool, err error) {
 	if name := files.Unpacked(path); name != path {
 		return nil, nil, false, fmt.Errorf("%s: decisions are added to the file one by one, and none can be added to a packed one: name it %s", path, name)

@@ -19,16 +19,16 @@ import (
 
 // Wanted says how many answers a person sees.
 type Wanted struct {
-	// Drawn is how many accepted answers are drawn at random, on which the estimate
-	// of precision rests. Where a run has drawn some (refract.Variant.Audit), all
-	// of those are shown in their place.
+	// Drawn is how many accepted answers are drawn at random to estimate precision.
+	// If a run has drawn some already (refract.Variant.Audit), all of those are shown
+	// instead.
 	Drawn    int
 	Alarmed  int // accepted answers with the most alarms, besides
 	Rejected int // of each pattern of rejection
 	Seed     uint64
 }
 
-// The groups of answers that are no rejections.
+// The groups of accepted answers.
 const (
 	groupDrawn   = "accepted, drawn at random"
 	groupAlarmed = "accepted, with alarms"
@@ -36,8 +36,8 @@ const (
 
 // Pick chooses answers of a dataset: those with alarms, those drawn at random,
 // then the rejected ones by pattern, the most frequent pattern first. The
-// choice depends on the answers and the seed alone, not on their order. Answers
-// that were decided already stand with their decisions, which may be nil.
+// choice depends only on the answers and the seed, not on their order. Answers that were
+// decided before show their decision; decided may be nil.
 func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions) ([]page.ReviewItem, error) {
 	drawn, alarmed, audited := least{n: w.Drawn}, least{n: w.Drawn + w.Alarmed}, least{n: math.MaxInt}
 	patterns := map[string]*least{}
@@ -108,13 +108,13 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 	return out, nil
 }
 
-// chance is a number from 0 to 1 that the seed and the answer alone decide.
+// chance returns a number from 0 to 1 that depends only on the seed and the answer.
 func chance(seed uint64, key string) float64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, key))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }
 
-// least keeps the n answers of the lowest rank.
+// least keeps the n answers with the lowest rank.
 type least struct {
 	n       int
 	offered int
@@ -142,7 +142,7 @@ func (l *least) offer(s *refract.Segment, v *refract.Variant, key string, rank f
 	}
 }
 
-// item is what the page shows of an answer.
+// item returns an answer as the page shows it.
 func (c *candidate) item(group string, decided *Decisions) page.ReviewItem {
 	v := c.variant
 	it := page.ReviewItem{

@@ -119,8 +119,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A text that a segment has already does not come in by a decision.
-func TestApplyBringsNoRepeat(t *testing.T) {
+// A decision cannot add a text that the segment already has.
+func TestApplyAddsNoRepeatedText(t *testing.T) {
 	one := &refract.Segment{ID: "1", References: []refract.Text{refract.NewText("It is red.")},
 		Variants: []refract.Variant{variant(0, "Red it is.", refract.Accepted), variant(1, "Its colour: red.", refract.Accepted)},
 		Rejected: []refract.Variant{variant(2, "Red it is.", "duplicate"), variant(3, "It is red.", "copy"), variant(4, "Red, it is.", "duplicate"), variant(5, "It is", "cut")}}
@@ -182,7 +182,7 @@ func TestApplyErrors(t *testing.T) {
 			t.Errorf("%s: %v; want %s", c.name, err, c.want)
 		}
 	}
-	// One word of the reference or the answer changed, and the decision no longer applies.
+	// If a word of the reference or the answer changes, the decision no longer applies.
 	d, err := review.Read(write(t, line(t, review.Decision{Answer: review.Key(ds[1], &ds[1].Variants[0]), Segment: "2", Choice: review.Reject})))
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-func TestOpenTakesOffATornLine(t *testing.T) {
+func TestOpenRemovesAnUnfinishedLine(t *testing.T) {
 	path := write(t, `{"answer":"a","segment":"","decision":"accept"}`, `{"answer":"b","decis`)
 	b, _ := os.ReadFile(path)
 	if err := os.WriteFile(path, b[:len(b)-1], 0o666); err != nil {
@@ -262,7 +262,7 @@ func TestPick(t *testing.T) {
 	if d := cmp.Diff(items, again); d != "" || err != nil {
 		t.Error("the order of segments changes the choice:", d, err)
 	}
-	for i := range 30 { // what a run has drawn takes the place of the draw
+	for i := range 30 { // answers that a run has drawn replace the draw
 		ds[i].Variants[0].Audit = refract.AuditKept
 	}
 	items, err = review.Pick(context.Background(), ds, w, nil)

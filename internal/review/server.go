@@ -19,13 +19,13 @@ import (
 	"github.com/refract-eval/refract/internal/serve"
 )
 
-// mostBody bounds what a browser sends: no edited answer is longer.
+// mostBody limits the size of a request; no edited answer is longer.
 const mostBody = 1 << 20
 
 // Server shows a page of answers on a loopback address, and adds each decision
-// to a file before the page says that it is kept. Its address holds a random
-// token, and requests under another host's name are refused, so that no other
-// page and no other user of the machine can read or decide.
+// to a file before the page says that it is kept. Its address has a random
+// token, and requests for another host are refused, so that no other page and no other user
+// of the machine can read or decide.
 type Server struct {
 	page  []byte
 	token string
@@ -33,11 +33,11 @@ type Server struct {
 
 	mu      sync.Mutex
 	file    *os.File
-	decided map[string]bool // answers that have another decision than when the server began
+	decided map[string]bool // answers whose decision changed since the server began
 	known   map[string]page.ReviewItem
 }
 
-// NewServer makes a server of answers that adds decisions to an open file.
+// NewServer returns a server that adds decisions to an open file.
 func NewServer(title string, items []page.ReviewItem, file *os.File) (*Server, error) {
 	s := &Server{token: rand.Text(), file: file, decided: map[string]bool{}, known: map[string]page.ReviewItem{}}
 	for _, it := range items {
@@ -49,15 +49,15 @@ func NewServer(title string, items []page.ReviewItem, file *os.File) (*Server, e
 	return s, err
 }
 
-// Listen opens address, such as 127.0.0.1:0, which must be of the loopback, and
-// returns the listener and the URL of the page.
+// Listen opens a loopback address, such as 127.0.0.1:0, and returns the listener and the
+// URL of the page.
 func (s *Server) Listen(address string) (net.Listener, string, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, "", err
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, "", fmt.Errorf("%s is no address of this machine alone; use 127.0.0.1:PORT, and ssh -L to reach it from another", address)
+		return nil, "", fmt.Errorf("%s can be reached from other machines; use 127.0.0.1:PORT, and ssh -L to reach it from another", address)
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -80,8 +80,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Count is the number of answers with a new decision, those left out whose
-// decision was taken back.
+// Count returns the number of answers with a new decision, without those taken back.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +100,8 @@ func (s *Server) handler() http.Handler {
 		} {
 			w.Header().Set(name, value)
 		}
-		// A page elsewhere whose name leads to this machine has another host; one
-		// that posts here has another origin.
+		// A foreign page whose name resolves to this machine has another host; a
+		// foreign page that posts here has another origin.
 		if origin := r.Header.Get("Origin"); r.Host != s.host || origin != "" && origin != "http://"+s.host {
 			http.Error(w, "this page is for the browser of this machine", http.StatusForbidden)
 			return

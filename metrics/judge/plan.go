@@ -59,11 +59,11 @@ func (c *conversation) Next(results []ask.Result) ([]ask.Question, error) {
 		c.task = c.task.next(a.Text)
 	}
 	if err := c.j.prepare(c.task); err != nil {
-		return nil, c.at(c.task, err)
+		return nil, c.cellError(c.task, err)
 	}
 	return []ask.Question{c.task.question}, nil
 }
 
 func (c *conversation) Answered(int, ask.Result) {}
 
-func (c *conversation) At(_ int, err error) error { return c.at(c.task, err) }
+func (c *conversation) At(_ int, err error) error { return c.cellError(c.task, err) }

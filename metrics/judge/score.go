@@ -57,7 +57,7 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 		if again != nil {
 			next = append(next, again)
 		} else if err := s.take(t, report); err != nil {
-			return nil, s.at(t, err)
+			return nil, s.cellError(t, err)
 		}
 	}
 	if !s.begun {
@@ -67,7 +67,7 @@ func (s *scoring) Next(results []ask.Result) ([]ask.Question, error) {
 	questions := make([]ask.Question, len(next))
 	for i, t := range next {
 		if err := s.j.prepare(t); err != nil {
-			return nil, s.at(t, err)
+			return nil, s.cellError(t, err)
 		}
 		questions[i] = t.question
 	}
@@ -95,7 +95,7 @@ func (s *scoring) Answered(_ int, r ask.Result) {
 }
 
 // At implements ask.Job.
-func (s *scoring) At(i int, err error) error { return s.at(s.round[i], err) }
+func (s *scoring) At(i int, err error) error { return s.cellError(s.round[i], err) }
 
 // take checks a report. With the last report of a cell, it combines all of them.
 func (s *scoring) take(t *task, r *analysis.Report) error {
@@ -148,8 +148,8 @@ var statuses = map[analysis.Outcome]metrics.Status{
 	analysis.Unparseable: metrics.Unparseable, analysis.Blocked: metrics.Blocked, analysis.Cut: metrics.Cut, analysis.Missing: metrics.Failed,
 }
 
-// at adds the cell to an error.
-func (s *scoring) at(t *task, err error) error {
+// cellError adds the cell to an error.
+func (s *scoring) cellError(t *task, err error) error {
 	if errors.As(err, new(*metrics.CellError)) {
 		return err
 	}

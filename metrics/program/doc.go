@@ -8,6 +8,6 @@
 //     (process.go).
 //  3. Answers become matrices, or an error that quotes them (answer.go).
 //
-// The protocol is in docs/how-to/programs.md; refract_metric.py implements it for programs
+// The protocol is in docs/reference/protocols.md; refract_metric.py implements it for programs
 // in Python. All output of a program is untrusted.
 package program

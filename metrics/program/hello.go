@@ -71,7 +71,7 @@ func readHello(line []byte) (*hello, error) {
 	}
 	for k, v := range h.Signature {
 		if !keyForm.MatchString(k) || len(v) > mostText || metrics.IsReserved(k, ownKeys...) {
-			return nil, fmt.Errorf(`"signature" has %.100q: want up to 40 letters, digits and _.- for a key, up to %d bytes for its value, and none of the keys that docs/how-to/programs.md lists`, k, mostText)
+			return nil, fmt.Errorf(`"signature" has %.100q: want up to 40 letters, digits and _.- for a key, up to %d bytes for its value, and none of the keys that docs/reference/protocols.md lists`, k, mostText)
 		}
 	}
 	return h, nil

@@ -31,7 +31,7 @@ type texts struct {
 	all []document
 }
 
-func (t *texts) of(i int) *document { return &t.all[t.Slot[i]] }
+func (t *texts) document(i int) *document { return &t.all[t.Slot[i]] }
 
 type document struct {
 	lines [][]uint32
@@ -147,7 +147,7 @@ func latin(word []byte) bool {
 // hits counts what a hypothesis and a reference have in common.
 func (w *workspace) hits(h, r int) int {
 	if w.order == 0 {
-		return w.common.union(w.refs.of(r), w.hyps.of(h))
+		return w.common.union(w.refs.document(r), w.hyps.document(h))
 	}
 	w.index.Matches(w.counts, w.hyps.Slot[h], w.refs.Slot[r])
 	return int(w.counts[w.order-1])
@@ -160,8 +160,8 @@ func (w *workspace) score(h, r int) (score, f float64) {
 		return 0, 0
 	}
 	lacking := max(0, w.order-1) // a text has this many fewer n-grams than words
-	found := float64(hits) / float64(w.hyps.of(h).words-lacking)
-	covered := float64(hits) / float64(w.refs.of(r).words-lacking)
+	found := float64(hits) / float64(w.hyps.document(h).words-lacking)
+	covered := float64(hits) / float64(w.refs.document(r).words-lacking)
 	f = 2 * found * covered / (found + covered)
 	switch w.m.opt.Part {
 	case precision:

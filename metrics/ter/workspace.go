@@ -25,8 +25,8 @@ type texts struct {
 	ends  []int
 }
 
-// at is the words of text i.
-func (t *texts) at(i int) []int32 {
+// wordsOf returns the words of text i.
+func (t *texts) wordsOf(i int) []int32 {
 	slot, start := t.Slot[i], 0
 	if slot > 0 {
 		start = t.ends[slot-1]
@@ -64,10 +64,10 @@ func (w *workspace) load(t *texts, in []string, twice bool) {
 
 // statistics returns the edits of a pair and the length of the reference.
 func (w *workspace) statistics(h, r int) (edits, length int) {
-	ref := w.refs.at(r)
+	ref := w.refs.wordsOf(r)
 	known := &w.edits[w.hyps.Slot[h]*len(w.refs.ends)+w.refs.Slot[r]]
 	if *known == unknown {
-		*known = int32(w.search.edits(w.hyps.at(h), ref, w.vocab.Len()))
+		*known = int32(w.search.edits(w.hyps.wordsOf(h), ref, w.vocab.Len()))
 	}
 	return int(*known), len(ref)
 }

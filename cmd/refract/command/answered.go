@@ -54,7 +54,7 @@ func showCost(p *report.Progress, spend *ask.Budget) {
 	}
 }
 
-// tell says where the answers came from; of is whose they are, or "".
+// tell reports where the answers came from; of names what they are about, or is "".
 func (a *answered) tell(e *env, of string) {
 	failed := ""
 	if a.failed > 0 {
@@ -68,8 +68,8 @@ func (a *answered) tell(e *env, of string) {
 	}
 }
 
-// ended says what the calls of a run cost, and how a run that failed after so many
-// of them goes on, where that may come to something else.
+// ended reports what the calls cost and, if the run failed with answers stored, the
+// command that continues it.
 func (c *callFlags) ended(ctx context.Context, e *env, spent ask.Spent, called int, err error) {
 	if spent.Priced && spent.Calls > 0 {
 		e.note("the calls cost %.4f", spent.Cost)

@@ -118,7 +118,7 @@ func (b *builder) run(ctx context.Context, e *env, path string) error {
 	return err
 }
 
-// open prepares the folder, the cache and the client.
+// open makes the folder, and opens the cache and the client.
 func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 	return opened, nil
 }
 
-// finish writes the folder and shows the counts, or shows what is to come.
+// finish writes the folder and shows the counts; a dry run shows the forecast.
 func (b *builder) finish(e *env) error {
 	if b.dryRun {
 		return b.foresee(e)
@@ -170,7 +170,7 @@ func (b *builder) finish(e *env) error {
 	return nil
 }
 
-// foresee prints what the steps would ask.
+// foresee prints how many calls the steps would make.
 func (b *builder) foresee(e *env) error {
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{
 		{Name: "step"}, countColumn("stored"), countColumn("calls"), countColumn("unknown"),
@@ -191,9 +191,8 @@ func (b *builder) foresee(e *env) error {
 	return b.formats.onScreen().show(e, t)
 }
 
-// segments reads a dataset, and records it as an input. It leaves out references
-// scored as systems, and segments without a reference, which may be empty, or a source
-// that is needed, and says so.
+// segments reads a dataset, records it as an input, and reports what it leaves out:
+// references scored as systems, and segments without a reference or a needed source.
 func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource, mayBeEmpty bool) ([]*refract.Segment, error) {
 	ds, err := (&input{}).dataset(e, []string{spec}, false)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// serverFlags say which servers are called, how hard, and where their answers
-// are stored.
+// serverFlags say which servers are called, how many calls run at a time, and where
+// answers are stored.
 type serverFlags struct {
 	cache       string
 	offline     bool
@@ -32,11 +32,11 @@ type serverFlags struct {
 	announced   *sync.Once // that OpenAI is asked, as no server is named
 }
 
-// defaultConcurrency is what a small server can take; the client finds by
-// itself how much of it is too much.
+// defaultConcurrency is what a small server can take; the client lowers it by itself
+// where that is too much.
 const defaultConcurrency = 32
 
-// register adds the flags of a command that asks for answers of some kind.
+// register adds the flags of a command that asks servers for answers, or for vectors.
 func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	s.announced = &sync.Once{}
 	f := cmd.Flags()
@@ -52,8 +52,8 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	grouped(cmd, modelFlags, "base-url")
 }
 
-// callFlags are those of commands that ask models for texts: servers, what may
-// fail, and what a run may spend.
+// callFlags are the flags of commands that ask models for text: servers, tolerated
+// failures and budgets.
 type callFlags struct {
 	serverFlags
 	tolerate int
@@ -77,7 +77,7 @@ func (c *callFlags) register(cmd *cobra.Command, answer string) {
 	grouped(cmd, budgetFlags)
 }
 
-// registerDryRun adds the flag that looks ahead.
+// registerDryRun adds --dry-run.
 func (c *callFlags) registerDryRun(cmd *cobra.Command, makes string) {
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show calls, tokens and cost to come, and "+makes)
 	grouped(cmd, budgetFlags, "dry-run")
@@ -90,8 +90,8 @@ func (c *callFlags) limits() ask.Limits {
 	return ask.Limits{Calls: c.maxCalls, Cost: c.maxCost, Time: c.maxTime}
 }
 
-// readPrices reads the table, if there is one, which must have the models
-// where the cost is bounded.
+// readPrices reads the table of prices, if there is one. With --max-cost it must have
+// the models.
 func (c *callFlags) readPrices(models ...string) (ask.Prices, error) {
 	if c.prices == "" {
 		if c.maxCost > 0 {
@@ -120,14 +120,13 @@ func (c *callFlags) readPrices(models ...string) (ask.Prices, error) {
 	return prices, nil
 }
 
-// store is what a command that asks models needs of a cache.
+// store is the cache as commands that ask models use it.
 type store interface {
 	cache.Store
 	io.Closer
 }
 
-// openStore opens the cache. What only looks ahead finds an empty one where
-// there is none yet.
+// openStore opens the cache. A dry run finds an empty one where there is none yet.
 func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store, error) {
 	mode := []cache.Option{e.tells()}
 	if s.offline || looks {
@@ -146,13 +145,13 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 	return db, nil
 }
 
-// storedIn names the cache for people, as a command line is shown.
+// storedIn is the name of the cache in messages, without secrets.
 func (s *serverFlags) storedIn() string { return redact.Address(cache.Shown(s.cache)) }
 
-// tells has a cache warn that it waits.
+// tells makes a cache warn while it waits.
 func (e *env) tells() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
 
-// urls are the servers that are named, at least one.
+// urls are the servers to ask, at least one.
 func (s *serverFlags) urls(e *env) []string {
 	if len(s.baseURLs) > 0 {
 		return s.baseURLs
@@ -163,10 +162,10 @@ func (s *serverFlags) urls(e *env) []string {
 	return []string{llm.DefaultBaseURL}
 }
 
-// calls is how many calls run at a time in all.
+// calls is the number of calls at a time, over all servers.
 func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e)) }
 
-// config is that of a client, but for its servers.
+// config is the configuration of a client, without its servers.
 func (s *serverFlags) config() llm.Config {
 	cfg := llm.Config{
 		MaxInFlight: s.concurrency,
@@ -179,8 +178,7 @@ func (s *serverFlags) config() llm.Config {
 	return cfg
 }
 
-// client asks the servers, or the one that is named, at an endpoint, and waits for
-// them at first.
+// client is a client of all servers, or of the named one, which it waits for at first.
 func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	cfg := s.config()
 	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }

@@ -138,7 +138,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	return k.table.show(e, found.Table())
 }
 
-// leastCosine is that of vectors below which two texts are far apart.
+// leastCosine is the cosine of two vectors below which their texts are far apart.
 const leastCosine = 0.7
 
 // alarmFar raises an alarm about variants whose vectors are far from their references'.

@@ -35,7 +35,7 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	grouped(cmd, taskFlags, "checks", "language")
 }
 
-// checkNames reads a list of names. Unknown ones are left to check.New.
+// checkNames reads a list of names; check.New refuses unknown ones.
 func checkNames(s string) ([]string, error) {
 	names := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 	switch {
@@ -49,8 +49,8 @@ func checkNames(s string) ([]string, error) {
 	return names, nil
 }
 
-// checker makes the Checker that the flags ask for; args name the dataset, and
-// prompts are what answers are of. It is nil where nothing is to be checked.
+// checker makes the Checker that the flags ask for, nil with --checks none. args name
+// the dataset, and the answers are to prompts.
 func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) (*check.Checker, error) {
 	if len(f.checks) == 0 {
 		return nil, nil
@@ -91,10 +91,9 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 	return nil
 }
 
-// learn has the language check learn from the first references in which
-// language they are, where that is not known and the dataset can be read again; else it
-// says where they are in another script. What is wrong with the dataset is told when it is read
-// for good.
+// learn lets the language check recognise the language of the first references, if it
+// is not known and the dataset can be read again. Errors of the dataset are reported by
+// the reading that follows.
 func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
 	const enough = 50
 	if f.learns == nil || !dataset.Rereadable(ds) {

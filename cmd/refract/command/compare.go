@@ -47,15 +47,14 @@ dataset, -m stored:NAME one of them, and --scores a file of your own.`,
 	return cmd
 }
 
-// The tables that a comparison can show, as package experiment names them but for the
-// first.
+// The values of --table; package experiment has the same names for all but the first.
 const (
 	settingsTable = "settings"
 	pairsTable    = "pairs"
 	ranksTable    = "ranks"
 )
 
-// settingsCompared is what compare does where no flag says more.
+// settingsCompared are the defaults of compare.
 var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings against each other"}
 
 func (c *comparer) register(e *env, cmd *cobra.Command) {
@@ -117,7 +116,7 @@ func drawCurves(w io.Writer, figures []experiment.Figure) error {
 	return figure.Draw(w, figure.Style{}, panels...)
 }
 
-// asked is the plan of what was asked for.
+// asked is the plan that the flags describe.
 func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	p, err := c.plan("", args)
 	if err != nil {
@@ -142,18 +141,18 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 			return nil, usagef("--test: %w (--statistic says which are tested)", err)
 		}
 	}
-	// A test that ends early has a p-value that no correction for many pairs leaves significant.
+	// A test that ends early has p-values too coarse for a correction over many pairs.
 	if p.Pairing = experiment.EveryPair; c.table != pairsTable {
 		p.Test.Block = earlyBlock
 	}
 	return p, nil
 }
 
-// earlyBlock is mt-metrics-eval's: after so many resamples a test looks whether it is
-// decided.
+// earlyBlock is mt-metrics-eval's: the number of resamples after which a test checks
+// whether it is decided.
 const earlyBlock = 100
 
-// askCurves makes a plan one of nothing but curves.
+// askCurves turns a plan into one of only curves.
 func (c *comparer) askCurves(p *experiment.Plan) error {
 	const randomOrders = 20
 	switch {
@@ -172,7 +171,7 @@ func (c *comparer) askCurves(p *experiment.Plan) error {
 	return err
 }
 
-// view is the table that was asked for.
+// view is the table that the flags ask for.
 func (c *comparer) view(res *experiment.Result) *report.NamedTable {
 	name := c.table
 	switch {

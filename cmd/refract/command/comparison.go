@@ -17,9 +17,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// comparison is what the flags of compare and report say: which settings are
-// compared with which human judgements, and how. Its plan is what an experiment's
-// file says elsewhere.
+// comparison holds the flags of compare and report: which settings are compared with
+// which human judgements, and how. It becomes a plan, as an experiment's file does.
 type comparison struct {
 	data   input
 	choice choiceFlags
@@ -42,10 +41,10 @@ type comparison struct {
 	counts []int
 }
 
-// comparisonDefaults are what compare and report do where a flag is not given.
+// comparisonDefaults are the defaults of compare or report.
 type comparisonDefaults struct{ groups, test, tests, curves string }
 
-// compared are the aggregators where none is asked for.
+// compared are the default aggregators.
 var compared = []string{"single", "max", "mean", "native"}
 
 func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults) {
@@ -86,7 +85,7 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
 }
 
-// plan is of one dataset, with all its references as the only set.
+// plan is a plan for one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
 		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
@@ -128,9 +127,8 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	return p, nil
 }
 
-// measures are the statistics with all that the flags say of them: one for each
-// level and group. At system level there is nothing to group, so that it stands
-// there once.
+// measures are the statistics, once for each level and group; at system level there is
+// nothing to group.
 func (c *comparison) measures() ([]experiment.Statistic, error) {
 	if !slices.ContainsFunc(c.levels, func(l correlate.Level) bool { return l != correlate.SystemLevel }) && !slices.Contains(c.groupings, correlate.None) {
 		return nil, usagef("--group %v: at system level there is one score a system and nothing to group: leave it out", c.groupings[0])
@@ -152,9 +150,9 @@ func (c *comparison) measures() ([]experiment.Statistic, error) {
 	return out, nil
 }
 
-// addCurves adds the curves that were asked for to a plan, of what combines several
-// references and scores no cell anew; seeds is how many random orders there are. It
-// is false where there is nothing to draw a curve of.
+// addCurves adds curves to a plan, for aggregators that combine the scores of several
+// references; seeds is the number of random orders. It returns false if there is
+// nothing to draw.
 func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
 	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
 	for _, k := range c.counts {
@@ -175,7 +173,7 @@ func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
 	return true, nil
 }
 
-// runner is what carries out a plan of the flags.
+// runner executes a plan that the flags describe.
 func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun {
 	r := c.judges.run(e).planRun(p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
@@ -185,7 +183,7 @@ func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun 
 	return r
 }
 
-// describe says below a table what was compared and what was left out.
+// describe notes below a table what was compared and what was left out.
 func (c *comparison) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
 	t.Note("%s, %s with %s scores: %s", english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), d.Human, strings.Join(d.Systems, ", "))
 	for _, level := range c.levels {
@@ -203,14 +201,14 @@ func (c *comparison) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
 	}
 }
 
-// noteReferences says which systems are left out as people wrote their texts.
+// noteReferences notes which systems are left out because they are references.
 func noteReferences(t *report.NamedTable, left []string) {
 	if len(left) > 0 {
 		t.Note("left out because they are references: %s (--systems NAME compares one that is not in use)", strings.Join(left, ", "))
 	}
 }
 
-// resampling is the flags that say what is resampled, and how often.
+// resampling holds the flags that say what is resampled, and how often.
 type resampling struct {
 	resamples  int
 	confidence float64

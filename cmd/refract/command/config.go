@@ -21,11 +21,11 @@ import (
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
-// configName is the file that is looked for in the working directory, and nowhere
-// else: one beside data could send a key to a server of its author's choice.
+// configName is looked for only in the working directory: a file next to the data could
+// send a key to a server of its author's choice.
 const configName = "refract.yaml"
 
-// configKeys are the flags that a configuration file or the environment may state.
+// configKeys are the flags that a configuration file or the environment may set.
 var configKeys = []string{
 	"base-url", "concurrency", "timeout", "retries", "wait",
 	"model", "form", "judge-model", "embeddings", "cache", "prices", "max-cost", "max-calls", "max-time",
@@ -33,13 +33,13 @@ var configKeys = []string{
 
 const environmentPrefix = "REFRACT_"
 
-// environmentName is the variable that stands for a flag.
+// environmentName is the environment variable of a flag.
 func environmentName(key string) string {
 	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// isConfigured reports whether a flag may be stated by a configuration file. A
-// flag of the same name with another meaning, such as a filter, may not.
+// isConfigured reports whether a configuration file may set a flag. Some commands have
+// a flag of the same name with another meaning, such as a filter.
 func isConfigured(f *pflag.Flag) bool {
 	in := sectionOf(f)
 	return slices.Contains(configKeys, f.Name) && (in == modelFlags || in == budgetFlags)
@@ -96,7 +96,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 	return nil
 }
 
-// checkEnvironment warns of variables that are probably misspelt.
+// checkEnvironment warns about variables that are probably misspelt.
 func (e *env) checkEnvironment() {
 	for _, variable := range e.environ {
 		name, _, _ := strings.Cut(variable, "=")
@@ -108,8 +108,8 @@ func (e *env) checkEnvironment() {
 	}
 }
 
-// readConfig reads the values of a configuration file by key, as the flags of that
-// name take them. An error says the file and the line, and repeats no value.
+// readConfig reads a configuration file into the values of flags by key. Errors have
+// the file and the line, and never a value, which may be a secret.
 func readConfig(path string) (f *yamlfile.File, values map[string][]string, err error) {
 	in, err := os.Open(path)
 	if err != nil {

@@ -128,8 +128,8 @@ func (e *env) writeSample(ctx context.Context, dir string) error {
 	return nil
 }
 
-// sampleScores are the mean scores and the places of the systems with one reference and
-// with all, next to the judgements.
+// sampleScores has mean scores and ranks of the systems, with one reference and with
+// all, next to the judgements.
 func sampleScores(r *experiment.Ranking) *report.NamedTable {
 	t := &report.NamedTable{Title: "Mean of segments (and place), with one reference (single) and the best of eleven (max)"}
 	t.Columns = []report.Column{{Name: "system"}, {Name: "judged", Kind: report.KindFloat, Digits: 1}}
@@ -146,8 +146,8 @@ func sampleScores(r *experiment.Ranking) *report.NamedTable {
 	return t
 }
 
-// sampleResult says what the table comes to: how many pairs of systems each metric orders
-// as the judgements do, and where the best system stands.
+// sampleResult sums up the table: how many pairs of systems each metric orders as the
+// judgements do, and where the best system ranks.
 func sampleResult(r *experiment.Ranking) string {
 	var pairs, moves []string
 	n := len(r.Systems) * (len(r.Systems) - 1) / 2

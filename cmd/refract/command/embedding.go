@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// embedding gives the model of a metric that compares vectors the cache and the
-// servers of the run.
+// embedding connects a metric that compares vectors to the cache and the servers of the
+// run.
 func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server string) error {
 	if j == nil {
 		return usagef("%s asks a server for vectors: score with it", similarity.Name)
@@ -34,7 +34,8 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	return nil
 }
 
-// refusedText counts a text that a server gives no vector, and says so of the first.
+// refusedText counts a text for which the server gives no vector, and warns about the
+// first.
 func (j *judging) refusedText(text string, err error) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -44,7 +45,7 @@ func (j *judging) refusedText(text string, err error) bool {
 	return j.refused <= j.tolerate
 }
 
-// vectors are those that a run gets for a metric, within its budget.
+// vectors asks for the vectors of a metric, within the budget of the run.
 type vectors struct {
 	client   embeddings.Client
 	model    *embeddings.Model

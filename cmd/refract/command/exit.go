@@ -43,7 +43,7 @@ const (
 	progressJSON = "json"
 )
 
-// usageError is a command line that cannot be carried out.
+// usageError is an error in the command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -53,7 +53,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// isUsage tells a fault of the command line from one of the work.
+// isUsage reports whether the command line is at fault.
 func isUsage(err error) bool {
 	var usage *usageError
 	var metric *metrics.SpecError
@@ -63,7 +63,7 @@ func isUsage(err error) bool {
 	return errors.As(err, &usage) || errors.As(err, &plan) || errors.As(err, &metric) || errors.As(err, &agg) || errors.As(err, &ds)
 }
 
-// hint names the flag or command that helps; the packages below know of none.
+// hint names the flag or command that helps; the packages below do not know them.
 func (e *env) hint(err error) string {
 	var none *refract.NoReferencesError
 	var metric *metrics.SpecError
@@ -93,7 +93,7 @@ func (e *env) hint(err error) string {
 	return ""
 }
 
-// exit shows an error of a command, once, and returns the exit code.
+// exit shows the error of a command, once, and returns the exit code.
 func (e *env) exit(ctx context.Context, command string, err error) int {
 	if err == nil {
 		return exitDone
@@ -113,8 +113,8 @@ func (e *env) exit(ctx context.Context, command string, err error) int {
 	return exitFailed
 }
 
-// visibleError shows an error, which may quote files or servers, so that nothing
-// in it acts on the terminal: on a line, or on one for each of several errors.
+// visibleError makes an error safe for a terminal, as it may quote files or servers:
+// one line, or a line for each of several errors.
 func visibleError(err error) string {
 	if usage, ok := err.(*usageError); ok {
 		err = usage.err
@@ -130,8 +130,8 @@ func visibleError(err error) string {
 		}
 	}
 	for i, line := range lines {
-		// Postgres' driver lists what it tried below each other, and errors may be
-		// joined inside of another.
+		// Postgres' driver lists its attempts on separate lines, and errors may be joined
+		// within another.
 		lines[i] = report.Visible(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(line))
 	}
 	return strings.Join(lines, "\n")
@@ -141,7 +141,7 @@ func (e *env) warn(format string, args ...any) {
 	fmt.Fprintln(e.stderr, e.painted("warning:", text.FgYellow)+" "+report.Visible(fmt.Sprintf(format, args...)))
 }
 
-// painted is a word in a colour on a terminal, unless NO_COLOR or TERM=dumb forbids it.
+// painted colours a word on a terminal, unless NO_COLOR or TERM=dumb forbids it.
 func (e *env) painted(word string, colour text.Color) string {
 	if !e.stderrTerminal {
 		return word
@@ -156,8 +156,7 @@ func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, report.Visible(fmt.Sprintf(format, args...)))
 }
 
-// progress shows how far work is, unless -q hides it. Its total is set later, where
-// one is known.
+// progress shows how far work is, unless -q hides it. The total may be set later.
 func (e *env) progress(label, unit string) *report.Progress {
 	if e.quiet {
 		return nil
@@ -170,9 +169,8 @@ func (e *env) progress(label, unit string) *report.Progress {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// usageArgs makes cobra's complaints about arguments usage errors. What stands
-// behind a flag whose value may be left out is an argument, and was not meant so
-// where it is a number.
+// usageArgs makes cobra's errors about arguments usage errors. A number after a flag
+// whose value is optional is probably meant as its value.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		var err error

@@ -94,8 +94,8 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	return cmd
 }
 
-// plan makes the configuration of a run, without store and client, or says which
-// flags do not go together.
+// plan makes the configuration of a run, without store and client, and refuses flags
+// that exclude each other.
 func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err error) {
 	cfg = x.config
 	switch {
@@ -165,7 +165,7 @@ func parameterUpTo(most float64) func(string) (*float64, error) {
 	}
 }
 
-// readPrompts reads --prompts, with the language that some ask for.
+// readPrompts reads --prompts, with the language that some need.
 func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 	prompts, err := diversify.ParsePrompts(x.prompts)
 	if err != nil {
@@ -185,7 +185,7 @@ func (x *expandFlags) readPrompts() ([]diversify.Prompt, error) {
 	return prompts, nil
 }
 
-// models are those that are asked.
+// models are all models that are asked.
 func (x *expandFlags) models() []string {
 	if x.judge == "" || x.judge == x.config.Model {
 		return []string{x.config.Model}

@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// inBatches asks through the Batch API for all that the store lacks.
+// inBatches asks the Batch API for everything that the store lacks.
 func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
 	exp, err := diversify.New(r.cfg)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// fixed shows a share or a cost among counts.
+// fixed formats a share or a cost in a table of counts.
 func fixed(v float64) report.Value { return report.String(strconv.FormatFloat(v, 'f', 4, 64)) }
 
-// foresee prints what a run would ask for, and what that may cost.
+// foresee prints how many calls a run would make, and what they may cost.
 func (r *expansion) foresee(ctx context.Context) error {
 	exp, err := diversify.New(r.cfg)
 	if err != nil {

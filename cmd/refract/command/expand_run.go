@@ -78,7 +78,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	return err
 }
 
-// connect says where answers come from that the store lacks.
+// connect sets where answers come from that the store lacks.
 func (r *expansion) connect(ctx context.Context) (err error) {
 	switch {
 	case r.batch:
@@ -90,7 +90,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// expand runs the expansion, writes the segments, and says what came of it.
+// expand runs the expansion, writes the segments, and reports the result.
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
 	watch.segments = r.cfg.Segments
@@ -137,7 +137,7 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	return r.conclude(ctx, found, err)
 }
 
-// finish puts the output in place. A shard is done or is not there.
+// finish puts the output in place. A shard is complete or does not exist.
 func (r *expansion) finish(found *findings) error {
 	if r.writer != nil {
 		if found.Unanswered > 0 {
@@ -147,13 +147,13 @@ func (r *expansion) finish(found *findings) error {
 	return r.end(r.e, nil)
 }
 
-// conclude says what a run did and how it goes on, and returns why it failed.
+// conclude reports what a run did and how to continue, and returns why it failed.
 func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Segments > 0 {
 		found.tell(r.e, r.cfg.Check != nil)
 		lacking = r.lacking(found)
-		// What other shards or a later run may still find is no failure.
+		// What other shards or a later run may still find is not a failure.
 		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
@@ -173,7 +173,8 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 	return cmp.Or(err, lacking)
 }
 
-// lacking says that segments have too few variants, or that no answer has a text.
+// lacking is the error that segments have too few variants, or that no answer has a
+// text.
 func (r *expansion) lacking(found *findings) error {
 	done := cmp.Or(r.file, r.path, "the output") + " is written"
 	_, most := found.yields.Range()

@@ -92,7 +92,7 @@ func counted(counts map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// tellCoverage ends what a run says: how many of the variants that were wanted there are.
+// tellCoverage ends the report of a run: how many of the wanted variants exist.
 func (f *findings) tellCoverage(e *env, checked bool, complete int) {
 	have, wanted := f.Variants, f.Variants+f.Lacking
 	if !checked {
@@ -111,7 +111,7 @@ func (f *findings) tellCoverage(e *env, checked bool, complete int) {
 	say("%d of %s%s", have, english.Thousands(wanted, "variant"), none)
 }
 
-// tell says what a run did; checked says that there were checks.
+// tell reports what a run did; checked is false with --checks none.
 func (f *findings) tell(e *env, checked bool) {
 	judged := ""
 	if f.Judged > 0 {

@@ -85,7 +85,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	})
 }
 
-// tableAsks says what fills a table that most experiments leave empty.
+// tableAsks says what fills a table that is empty in most experiments.
 var tableAsks = map[string]string{
 	"tasks": "tasks in the file", "curve": "curves in the file", "prompts": "analyses: [prompts] in the file",
 	"worth": "analyses: [worth] in the file", "ranking": "analyses: [ranking] in the file",

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// What a flag may be is said where it is registered, and checked where it is
-// set: on the command line, in the environment or in a configuration file.
+// The values that a flag may have are set where it is registered, and checked whenever
+// it is set: on the command line, in the environment or in a configuration file.
 
 // flagValues are all values of a flag.
 func flagValues(f *pflag.Flag) []string {
@@ -36,7 +36,7 @@ func (l limited) Set(s string) error {
 	return l.check(l.Value.String())
 }
 
-// unwantedError says what a flag should be in place of a value.
+// unwantedError says which values a flag takes instead.
 type unwantedError struct{ value, want string }
 
 func (e *unwantedError) Error() string { return e.value + ": want " + e.want }
@@ -69,13 +69,13 @@ func within(cmd *cobra.Command, least, most int, flags ...string) {
 	inRange(cmd, fmt.Sprintf("%d to %d", least, most), func(v float64) bool { return v >= float64(least) && v <= float64(most) }, flags...)
 }
 
-// isShare limits flags to what is above 0 and below 1.
+// isShare limits flags to numbers above 0 and below 1.
 func isShare(cmd *cobra.Command, flags ...string) {
 	inRange(cmd, "a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 }, flags...)
 }
 
-// isNamed refuses an empty name, as that of an unset variable is, which would
-// stand for the default.
+// isNamed refuses an empty name, such as the value of an unset variable, which would
+// mean the default.
 func isNamed(cmd *cobra.Command, flags ...string) {
 	for _, name := range flags {
 		f := cmd.Flags().Lookup(name)
@@ -88,8 +88,8 @@ func isNamed(cmd *cobra.Command, flags ...string) {
 	}
 }
 
-// oneOf limits a flag, which may be of all commands below, to some words, and offers
-// them to the shell.
+// oneOf limits a flag, perhaps one of the root, to some words, and offers them to the
+// shell.
 func oneOf(cmd *cobra.Command, flag string, words ...string) {
 	f := cmd.Flag(flag)
 	complete(cmd, flag, words...)
@@ -118,8 +118,8 @@ type parsed[T any] struct {
 	parse func(string) (T, error)
 }
 
-// parsedFlag registers such a flag, by a name such as "format" or "format,f".
-// Where a default is given, it is read too.
+// parsedFlag registers a flag that parse reads, by a name such as "format" or
+// "format,f". The default is parsed, too.
 func parsedFlag[T any](cmd *cobra.Command, to *T, name, def string, parse func(string) (T, error), usage string, words ...string) {
 	v := &parsed[T]{to: to, parse: parse}
 	if def != "" {
@@ -156,8 +156,8 @@ type listed[T any] struct {
 	none  bool // the word none stands for no value
 }
 
-// listFlag registers such a flag, which is repeatable or has its values
-// separated by commas. name tells values apart.
+// listFlag registers a flag that is repeatable or has its values separated by commas.
+// Two values of the same name are an error.
 func listFlag[T any](cmd *cobra.Command, to *[]T, flag, def string, parse func(string) (T, error), name func(T) string, usage string, words ...string) {
 	v := &listed[T]{to: to, parse: parse, name: name}
 	if _, err := parse(listNone); err != nil { // else it is a value

@@ -27,9 +27,8 @@ const (
 // sections is their order.
 var sections = []string{inputFlags, metricFlags, taskFlags, statisticFlags, modelFlags, budgetFlags, resultFlags, commonFlags}
 
-// grouped puts the flags of a command that have no section yet into one, and
-// names those of them that help shows at once. The others are shown by
-// --help all.
+// grouped puts the flags of a command that have no section yet into one, and marks
+// those that --help shows; --help all shows all.
 func grouped(cmd *cobra.Command, section string, essential ...string) {
 	groupFlags(cmd.Flags(), section, essential...)
 }
@@ -42,9 +41,8 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// flagError words a complaint about flags. To one about an unknown flag it adds
-// the nearest, and one about a flag after a command that there is not is the
-// command's fault.
+// flagError rewords errors about flags. It adds the nearest name to an unknown flag;
+// after an unknown command, the command is the error.
 func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() {
 		return unknownCommand(cmd, words[0])

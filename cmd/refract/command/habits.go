@@ -13,7 +13,7 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// What people write who come from sacreBLEU and its like.
+// Notations of sacreBLEU and similar tools.
 
 // alias gives flags a second name.
 func alias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -27,7 +27,7 @@ func alias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 }
 
 // settle rewrites arguments as sacreBLEU takes them, "ref.txt -i out.txt -m bleu chrf",
-// as pflag does: --ref=ref.txt -i out.txt -m bleu -m chrf. Others stay as they are.
+// for pflag: --ref=ref.txt -i out.txt -m bleu -m chrf. Others stay as they are.
 func (e *env) settle(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Flags().Lookup("hyp") == nil {
@@ -73,7 +73,8 @@ func isText(word string) bool {
 	return err == nil && !info.IsDir() && !slices.Contains([]string{".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml"}, ext)
 }
 
-// isMetric reports whether a text begins with the name of a metric, and names no file.
+// isMetric reports whether a text begins with the name of a metric, and is not the name
+// of a file.
 func (e *env) isMetric(spec string) bool {
 	name, _, _ := strings.Cut(ofSignature(spec), ":")
 	_, known := e.registryWith(nil, nil).Find(name)
@@ -123,7 +124,7 @@ func (s *settingFlags) specs() []string {
 	return out
 }
 
-// foreign says how flags of other programs, long and short, are written here.
+// foreign maps flags of other programs, long and short, to what Refract has.
 func foreign(flag string) string {
 	for _, f := range [][2]string{
 		{"tokenize tok", "-m bleu:tokenize=NAME, as in -m bleu:tokenize=zh; -l zh lets each metric choose"},
@@ -154,8 +155,8 @@ func foreign(flag string) string {
 	return ""
 }
 
-// elsewhere says how metrics run that the field knows and that are none of the names
-// here; "" for others.
+// elsewhere says how to run a well-known metric that Refract does not have by this
+// name; "" for others.
 func elsewhere(name string) string {
 	const server = " is a model on a server: docs/how-to/neural-servers.md says how to start one, and -m oip:http://HOST:8000/MODEL scores with it"
 	const program = " runs as a program: -m 'exec:processes=1 python3 metrics/program/"
@@ -182,7 +183,8 @@ func elsewhere(name string) string {
 	return ""
 }
 
-// unknownMetric words the complaint about a name that another program has; nil for others.
+// unknownMetric is the error about a metric that another program has; nil for other
+// names.
 func (e *env) unknownMetric(name string) error {
 	if how := elsewhere(name); how != "" {
 		return fmt.Errorf("no metric here is called %q: %s", name, how)

@@ -11,18 +11,17 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// everything is the word after --help, or the last one of refract help, that
-// asks for all flags.
+// everything is the word after --help, or at the end of refract help, that asks for all
+// flags.
 const everything = "all"
 
-// showHelp writes the help of a command: its essential flags, or all of them
-// where the arguments ask for that.
+// showHelp writes the help of a command, short or whole.
 func (e *env) showHelp(cmd *cobra.Command, args []string) {
 	i := slices.IndexFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 	fmt.Fprint(e.stdout, e.helpOf(cmd, i >= 0 && slices.Contains(args[i:], everything)))
 }
 
-// helpWidth is the width of the terminal, within what is pleasant to read.
+// helpWidth is the width of the terminal, but at least 40 and at most 110.
 func (e *env) helpWidth() int {
 	width := 0
 	if f, ok := e.stdout.(interface{ Fd() uintptr }); ok {
@@ -68,7 +67,7 @@ func (e *env) helpCommand() *cobra.Command {
 	}
 }
 
-// helpNames are what refract help knows: commands and topics.
+// helpNames are the commands and topics of refract help.
 func helpNames(root *cobra.Command) []string {
 	names := commandNames(root)
 	for _, c := range root.Commands() {

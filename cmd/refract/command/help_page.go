@@ -20,8 +20,8 @@ const (
 	essentialNote = "essential"
 )
 
-// groupFlags puts the flags of a set that have no section yet into one, and names
-// those that help shows at once. The others are shown where all are asked for.
+// groupFlags puts the flags of a set that have no section yet into one, and marks those
+// that --help shows; --help all shows all.
 func groupFlags(flags *pflag.FlagSet, section string, essential ...string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[sectionNote] == nil {
@@ -40,7 +40,7 @@ func mark(f *pflag.Flag, note string, values ...string) {
 	f.Annotations[note] = append([]string{}, values...)
 }
 
-// sectionOf is where help shows a flag, "" where nothing was said.
+// sectionOf is the section of a flag in help, "" if it has none.
 func sectionOf(f *pflag.Flag) string {
 	if in := f.Annotations[sectionNote]; in != nil {
 		return in[0]
@@ -48,14 +48,14 @@ func sectionOf(f *pflag.Flag) string {
 	return ""
 }
 
-// isEssential reports whether help shows a flag at once. A flag in no section
-// is one of a few.
+// isEssential reports whether --help shows a flag: a marked one, or one without a
+// section.
 func isEssential(f *pflag.Flag) bool {
 	return f.Annotations[sectionNote] == nil || f.Annotations[essentialNote] != nil
 }
 
-// helpOf is the help of a command: one sentence, two examples and the essential
-// flags, or all that there is to say.
+// helpOf is the help of a command: one sentence, two examples and the essential flags,
+// or everything.
 func (e *env) helpOf(cmd *cobra.Command, all bool) string {
 	return helpPage(cmd, e.helpWidth(), all)
 }
@@ -119,7 +119,7 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 	return b.String()
 }
 
-// commandLines are the subcommands in a group, or the topics, with what they do.
+// commandLines are the subcommands in a group, or the topics, with their descriptions.
 func commandLines(cmd *cobra.Command, group string, topics bool) (lines [][2]string) {
 	for _, sub := range cmd.Commands() {
 		if sub.GroupID == group && sub.IsAdditionalHelpTopicCommand() == topics && sub.Name() != "help" {
@@ -129,7 +129,7 @@ func commandLines(cmd *cobra.Command, group string, topics bool) (lines [][2]str
 	return lines
 }
 
-// flagLine is a flag with the name of its value, and what it means.
+// flagLine is a flag with the name of its value, and its description.
 func flagLine(f *pflag.Flag) [2]string {
 	value, usage := pflag.UnquoteUsage(f)
 	name := "    --" + f.Name
@@ -161,8 +161,8 @@ func examples(lines string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// visit goes through the flags of a command in the order in which they were
-// registered, those of the root last.
+// visit calls do for the flags of a command in the order of registration, the flags of
+// the root last.
 func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
 	cmd.InitDefaultHelpFlag()
 	root := cmd.Root().PersistentFlags()
@@ -176,7 +176,7 @@ func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
 	root.VisitAll(do)
 }
 
-// definitions lists names with what they mean, in two columns.
+// definitions lists names with their descriptions in two columns.
 func definitions(lines [][2]string, width int) string {
 	const most = 26 // columns for names; a longer one has a line of its own
 	indent := 0

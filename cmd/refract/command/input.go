@@ -34,7 +34,7 @@ func (in *input) register(cmd *cobra.Command) {
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "references")
 }
 
-// choiceFlags say what of a dataset is looked at.
+// choiceFlags select the systems of a dataset.
 type choiceFlags struct{ systems []string }
 
 func (c *choiceFlags) register(cmd *cobra.Command) {
@@ -104,7 +104,7 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	return ds, err
 }
 
-// apart refuses files that are joined by commas: a flag of files takes one.
+// apart refuses files joined by commas: such a flag takes one file.
 func apart(flag string, values []string) error {
 	for _, v := range values {
 		if _, err := os.Stat(v[strings.Index(v, "=")+1:]); err != nil && strings.Contains(v, ",") {
@@ -114,7 +114,7 @@ func apart(flag string, values []string) error {
 	return nil
 }
 
-// systemOf is the system that a file of outputs is named after.
+// systemOf is the name of the system in a file of outputs.
 func systemOf(file string) string {
 	if file == "-" {
 		return "stdin"

@@ -22,7 +22,7 @@ import (
 	"github.com/refract-eval/refract/metrics/panel"
 )
 
-// judgeFlags say how metrics that ask a model do so.
+// judgeFlags configure metrics that ask a model.
 type judgeFlags struct {
 	callFlags
 	model       string
@@ -44,14 +44,14 @@ func (j *judgeFlags) register(cmd *cobra.Command) {
 	j.callFlags.register(cmd, "answer")
 }
 
-// registerUnparseable adds the flag about answers without a score.
+// registerUnparseable adds --unparseable.
 func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, policies ...string) {
 	parsedFlag(cmd, policy, "unparseable", "exclude", judge.ParsePolicy,
 		"what a judge's answer without a score counts as: "+strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]")+" or a number", policies...)
 }
 
-// judging is what the metrics of one run share, or nil where nothing is scored.
-// Nothing is opened before a judge is made.
+// judging is the state that the metrics of one run share; nil where nothing is scored.
+// Nothing is opened before a metric needs it.
 type judging struct {
 	*judgeFlags
 	e        *env
@@ -72,12 +72,12 @@ type judging struct {
 	mu      sync.Mutex // of progress in scored, and refused
 }
 
-// run makes what the metrics of a run share. Close it.
+// run makes the shared state of a run. Close it.
 func (j *judgeFlags) run(e *env) *judging {
 	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}}
 }
 
-// metricsOf makes the metrics of all specs, and what they share. Close it.
+// metricsOf makes the metrics of all specs and their shared state. Close it.
 func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]metrics.Metric, *judging, error) {
 	run := j.run(e)
 	ms, err := s.parse(func(spec string) (metrics.Metric, error) { return run.metric(ctx, spec) })
@@ -98,8 +98,8 @@ func (j *judgeFlags) metricsOf(ctx context.Context, e *env, s *settingFlags) ([]
 	return ms, run, nil
 }
 
-// metric makes the metric of a spec. One that could not be started ends in the run,
-// as one that fails later.
+// metric makes the metric of a spec. One that cannot start ends during the run, like
+// one that fails later.
 func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, error) {
 	all := j.e.registryWith(j, j.environment)
 	name, _, _ := strings.Cut(spec, ":")
@@ -118,7 +118,7 @@ func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, erro
 	return m, err
 }
 
-// environment gives judges their models, once there is a judge.
+// environment opens the models of judges when the first judge is made.
 func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if err := j.open(ctx); err != nil {
 		return judge.Environment{}, err
@@ -160,7 +160,7 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	}, nil
 }
 
-// open prepares what metrics that ask servers share, once.
+// open opens, once, what metrics share that ask servers.
 func (j *judging) open(ctx context.Context) error {
 	if j.asker != nil {
 		return nil
@@ -182,7 +182,7 @@ func (j *judging) open(ctx context.Context) error {
 	return nil
 }
 
-// limit makes the budget of all that is called, once.
+// limit makes the budget of all calls, once.
 func (j *judging) limit() (err error) {
 	if j.spend == nil {
 		if j.prices, err = j.readPrices(); err == nil {
@@ -192,13 +192,13 @@ func (j *judging) limit() (err error) {
 	return err
 }
 
-// opened is the cache, which it opens first where that is still to be done.
+// opened returns the cache, and opens it at the first call.
 func (j *judging) opened(ctx context.Context) (store, error) {
 	j.opening.Do(func() { j.store, j.closed = j.openStore(ctx, j.e, j.dryRun) })
 	return j.store, j.closed
 }
 
-// options are those of an engine: where scores are stored, and its bound.
+// options are options of an engine: where scores are stored, and the limit on texts.
 func (j *judging) options(o refract.Options) refract.Options {
 	if j.storeScores != "no" {
 		o.Store = storedScores{j}
@@ -212,7 +212,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 	return o
 }
 
-// keep is how a panel asks a member, whose scores are stored as its own.
+// keep makes a panel store the scores of a member as those of the metric itself.
 func (j *judging) keep(m metrics.Metric) panel.Score {
 	if j == nil {
 		return m.Score
@@ -220,8 +220,7 @@ func (j *judging) keep(m metrics.Metric) panel.Score {
 	return refract.Keep(m, j.options(refract.Options{}))
 }
 
-// storedScores are the scores in the cache, which is opened once a metric's
-// scores are looked for.
+// storedScores is the store of scores in the cache, opened at the first look.
 type storedScores struct{ *judging }
 
 func (s storedScores) Get(ctx context.Context, keys [][32]byte) ([][]byte, error) {
@@ -243,8 +242,7 @@ func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte)
 	return cache.NewScores(opened).Put(ctx, keys, values)
 }
 
-// client is who is asked at an endpoint of the servers, or of the one that is
-// named.
+// client is the client of an endpoint, at all servers or at the named one.
 func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	key := string(endpoint) + " " + server
 	if c, ok := j.clients[key]; ok {
@@ -257,8 +255,8 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, err
 	return c, err
 }
 
-// scored counts the segments of metrics on servers and of programs, beside the
-// answers of judges.
+// scored counts the segments that metrics on servers and programs have scored; answers
+// of judges are counted separately.
 func (j *judging) scored(m metrics.Metric, segments int) {
 	switch m.(type) {
 	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
@@ -275,8 +273,8 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)
 }
 
-// mostUnparsed is the share of a judge's answers that may lack a score, where nothing
-// counts in their place.
+// mostUnparsed is the share of a judge's answers that may lack a score, unless
+// --unparseable gives them a number.
 const mostUnparsed = 0.05
 
 // covered checks that enough of each judge's answers have a score.
@@ -290,7 +288,7 @@ func covered(g *audit.Reports, p judge.Policy) error {
 	return nil
 }
 
-// close ends the use of the metrics and of the cache.
+// close closes the metrics and the cache.
 func (j *judging) close() {
 	if j == nil {
 		return
@@ -314,7 +312,7 @@ func (j *judging) answered() {
 	}
 }
 
-// done says what was asked for, and how a run that failed goes on.
+// done reports what was asked for, and how to continue a run that failed.
 func (j *judging) done(ctx context.Context, err error) {
 	if j == nil || j.asker == nil {
 		return

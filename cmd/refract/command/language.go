@@ -12,14 +12,14 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// languageFlag says in which languages a dataset is.
+// languageFlag names the languages of a dataset.
 type languageFlag struct{ language string } // TARGET or SOURCE-TARGET
 
-// languageSplits is what metrics do with the flag.
+// languageSplits says what metrics do with the language.
 const languageSplits = ", by which metrics split texts into words, as sacreBLEU does"
 
-// register adds the flag, with what it does, and what holds without it where the dataset
-// does not tell either; words are values that name no language.
+// register adds the flag: what it does, what holds if neither flag nor dataset name a
+// language, and words that are values but no languages.
 func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, words ...string) {
 	codes := append(words, language.Codes()...)
 	def := "the dataset's"
@@ -40,7 +40,8 @@ func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, word
 	}, "language of the references, such as de, or en-de with that of the sources"+does+" (default "+def+")", codes...)
 }
 
-// languages are those of sources and references, as the flag or the dataset says.
+// languages are the languages of sources and references, by the flag or else the
+// dataset.
 func (f *languageFlag) languages(args []string) (source, target string) {
 	if len(args) > 0 {
 		source, target = dataset.LanguagePair(args[0])
@@ -52,7 +53,7 @@ func (f *languageFlag) languages(args []string) (source, target string) {
 	return cmp.Or(from, source), to
 }
 
-// inLanguage makes metrics those of the language of the references.
+// inLanguage makes metrics split texts as the language of the references needs.
 func (s *scorer) inLanguage(ms []metrics.Metric) {
 	for i := range ms {
 		ms[i] = metrics.InLanguage(ms[i], s.target)

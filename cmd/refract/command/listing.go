@@ -98,8 +98,8 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 	return err
 }
 
-// listedMetric is a metric with what it declares of itself, nil where it cannot
-// be made of its name alone.
+// listedMetric is a metric with its declaration, nil if it cannot be made from only its
+// name.
 type listedMetric struct {
 	metrics.Factory
 	kind string
@@ -135,8 +135,8 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 	return append(all, listedMetric{stored, "stored", nil}), nil
 }
 
-// metricTable has a row a metric, and for programs one an option and an
-// aggregator as well.
+// metricTable has a row for each metric, and for programs also for each option and
+// aggregator.
 func metricTable(all []listedMetric, people bool) *report.NamedTable {
 	t := &report.NamedTable{Columns: []report.Column{
 		{Name: "kind", Hide: true}, {Name: "name"}, {Name: "option", Hide: true}, {Name: "default", Hide: true}, {Name: "values", Hide: true},
@@ -167,7 +167,8 @@ func metricTable(all []listedMetric, people bool) *report.NamedTable {
 	return t
 }
 
-// listOptions writes the options of a metric, and of one with options its signature.
+// listOptions writes the options of a metric; for a spec with options also its
+// signature.
 func (e *env) listOptions(ctx context.Context, out *output, all []listedMetric, spec string) error {
 	name, options, _ := strings.Cut(spec, ":")
 	var names []string

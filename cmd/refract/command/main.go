@@ -21,7 +21,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// env is what the program takes from its surroundings.
+// env is the program's environment: streams, variables, arguments, and the state of the
+// run.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -43,7 +44,7 @@ type env struct {
 	next           string         // what to run after this run; "" for nothing
 }
 
-// watchedOutput is standard output, and remembers that a write failed of which nobody told.
+// watchedOutput is standard output, and remembers a write error that nobody reported.
 type watchedOutput struct {
 	*os.File
 	err error
@@ -65,8 +66,8 @@ func (w *watchedOutput) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{w}, r)
 }
 
-// Main runs the program with the arguments of the process, and returns its exit
-// code. It offers the given metrics beside its own.
+// Main runs the program with the arguments of the process, and returns its exit code.
+// It offers the given metrics in addition to its own.
 func Main(extra ...metrics.Factory) int { return run(true, extra) }
 
 func run(models bool, extra metrics.Registry) int {
@@ -89,8 +90,8 @@ func run(models bool, extra metrics.Registry) int {
 		extra:          extra,
 		models:         models,
 	}
-	// What is alive at a time is a few megabytes, so that collecting at each
-	// doubling would be frequent for nothing.
+	// Only a few megabytes are alive at a time, so the default would collect far too
+	// often.
 	e.collectAt(400)
 	ctx, interrupt := llm.Interruptible(context.Background())
 	go e.obey(signals, interrupt)
@@ -103,8 +104,8 @@ const (
 	idle     = 3 * time.Second        // for a stopped run without calls; what lasts longer hangs, such as the opening of a pipe
 )
 
-// obey stops the run at the first signal, and ends it at the second, or when
-// it goes on although no call is in flight.
+// obey stops the run at the first signal, and ends it at the second, or when it
+// continues although no call is in flight.
 func (e *env) obey(signals <-chan os.Signal, interrupt *llm.Interrupt) {
 	<-signals
 	interrupt.Stop()
@@ -159,9 +160,9 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return e.exit(ctx, cmd.CommandPath(), err)
 }
 
-// collectAt sets the garbage collector's target, if GOGC does not. Commands that
-// have tens of megabytes alive take back what Main sets: the ids of a million
-// segments, a row group of Parquet.
+// collectAt sets the garbage collector's target, unless GOGC does. Commands that keep
+// tens of megabytes, such as the ids of a million segments or a row group of Parquet,
+// undo what Main sets.
 func (e *env) collectAt(percent int) {
 	if e.getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)

@@ -55,7 +55,7 @@ noticed. Signatures of added lines leave out the set of references.`,
 	return cmd
 }
 
-// statistics merges the lines on standard input.
+// statistics adds up the lines on standard input.
 func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	m.parquet = false
 	if err := m.byExtension(); err != nil {
@@ -127,7 +127,7 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	return err
 }
 
-// shardFiles are the files that arguments name, which may be patterns: no shell reads
+// shardFiles are the files that arguments name. They may be patterns, as no shell reads
 // the command lines of Kubernetes.
 func shardFiles(args []string) ([]string, error) {
 	var out []string

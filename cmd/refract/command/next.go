@@ -9,16 +9,16 @@ import (
 	"github.com/refract-eval/refract/internal/redact"
 )
 
-// goesOn says which command comes after this one in the line from references to a
-// report, once a file was written; it is shown as the last line of a run that succeeds.
+// goesOn suggests, as the last line of a run that wrote a file, the next command on the
+// way from references to a report.
 func (e *env) goesOn(written string, words ...string) {
 	if written != "" && written != "-" && !slices.Contains(words, "-") && !slices.Contains(words, "jsonl:-") {
 		e.next = "next: refract " + redact.CommandLine(words)
 	}
 }
 
-// words ask another command about the same dataset: the arguments, and those flags of this
-// run that say what is asked, and that the other command has too.
+// words is the command line of another command for the same dataset: the arguments, and
+// the flags of this run that the other command has, too.
 func (e *env) words(command string, args []string, more ...string) []string {
 	words := append([]string{command}, args...)
 	other, _, _ := e.command.Root().Find([]string{command})
@@ -37,7 +37,7 @@ func (e *env) words(command string, args []string, more ...string) []string {
 	return slices.Concat(words, more)
 }
 
-// told is where a run tells what it found besides its output: nowhere with -q.
+// told is where a run reports what it found: standard error, or nowhere with -q.
 func (e *env) told() io.Writer {
 	if e.quiet {
 		return io.Discard

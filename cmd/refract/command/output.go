@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// output is the flags that say where and how results are written.
+// output holds the flags that say where and how results are written.
 type output struct {
 	format      report.Format
 	path        string
@@ -29,7 +29,7 @@ func (o *output) register(cmd *cobra.Command) {
 	cmd.PreRunE = func(*cobra.Command, []string) error { return o.byExtension() }
 }
 
-// registerFormat adds the flags that say how a table looks.
+// registerFormat adds the flags about the format of tables.
 func (o *output) registerFormat(cmd *cobra.Command, before, after string) {
 	parse := func(s string) (report.Format, error) {
 		o.formatGiven = true
@@ -50,7 +50,7 @@ func formatNames() []string {
 	return names
 }
 
-// byExtension takes the format from the output's name, where none was asked for.
+// byExtension takes the format from the output's name, unless a flag sets it.
 func (o *output) byExtension() error {
 	name := o.path
 	ext := filepath.Ext(files.Unpacked(name))
@@ -71,8 +71,7 @@ func (o *output) byExtension() error {
 	return usagef("-o %s: unknown extension %s (known: %s); or name the format with --format", o.path, ext, strings.Join(known, ", "))
 }
 
-// isLines refuses a name that is one of another form than JSON Lines, which are
-// written.
+// isLines refuses a name whose extension is not that of JSON Lines.
 func (o *output) isLines() error {
 	name, lines := files.Unpacked(o.path), report.JSONLines.Extension()
 	ext := filepath.Ext(name)
@@ -83,7 +82,7 @@ func (o *output) isLines() error {
 	return nil
 }
 
-// onScreen is the output of what -o does not name.
+// onScreen is the output of tables on standard output, where -o names something else.
 func (o output) onScreen() *output {
 	if o.path = ""; !o.formatGiven {
 		o.format = report.Table
@@ -109,7 +108,7 @@ type placed interface {
 	Abort()
 }
 
-// createFolder makes a folder as create makes a file; none for "".
+// createFolder is create for a folder; nil for "".
 func (e *env) createFolder(path string) (*files.Folder, error) {
 	if path == "" {
 		return nil, nil
@@ -121,9 +120,9 @@ func (e *env) createFolder(path string) (*files.Folder, error) {
 	return out, err
 }
 
-// create makes an output, before the work, so that one that cannot be written
-// is an error before it and not after it. A command that succeeds puts its
-// outputs in place at its end, by commit, and another leaves none.
+// create makes an output before the work, so that an error about it comes first. At the
+// end of a command that succeeds, commit puts its outputs in place; one that fails
+// leaves none.
 func (e *env) create(path string) (*files.File, error) {
 	out := files.Stream(e.stdout, "standard output")
 	if path != "" && path != "-" {
@@ -136,8 +135,8 @@ func (e *env) create(path string) (*files.File, error) {
 	return out, nil
 }
 
-// commit puts the outputs so far in place. Only a command that has more to say
-// or to do then calls it itself.
+// commit puts the outputs so far in place. A command calls it only if it has more to
+// say or to do after that.
 func (e *env) commit() error {
 	for len(e.outputs) > 0 {
 		if err := e.outputs[0].Commit(); err != nil {

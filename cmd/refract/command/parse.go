@@ -80,8 +80,8 @@ func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
 	return p.summarize(e, reading, sum)
 }
 
-// openAnswers opens a file of answers, or standard input for "-", and returns
-// what errors call it.
+// openAnswers opens a file of answers, or standard input for "-", and returns its name
+// for errors.
 func (e *env) openAnswers(ctx context.Context, file string) (string, io.ReadCloser, error) {
 	if file == "-" {
 		return "<stdin>", files.NewReader(interruptible(ctx, e.stdin)), nil

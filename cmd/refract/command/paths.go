@@ -19,14 +19,14 @@ import (
 	"github.com/refract-eval/refract/metrics/panel"
 )
 
-// paths are the files and folders of a run, so that none is written over what it
+// paths are the files and folders of a run, so that it does not overwrite what it
 // reads.
 type paths struct {
 	used  []usedPath
 	wrong error // with a name
 }
 
-// usedPath is a file or a folder by the name that people know it by, such as a flag.
+// usedPath is a file or a folder with the name that users know, such as a flag.
 type usedPath struct {
 	name, path      string
 	stream          os.FileInfo // of an open one, which has no path
@@ -57,7 +57,7 @@ func (p *paths) add(u usedPath, paths []string) {
 		scheme, _, isURL := strings.Cut(u.path, "://")
 		switch {
 		case isURL && slices.Contains([]string{"s3", "gs", "az", "file", "http", "https"}, strings.ToLower(scheme)):
-			// The name itself is not quoted: it may hold a key.
+			// The name is not quoted: it may contain a key.
 			p.wrong = cmp.Or(p.wrong, fmt.Errorf("a name that begins with %s:// cannot be read or written: Refract takes local files; copy the file (aws s3 cp, rclone), or mount the bucket", scheme))
 		case !isURL && u.path != "" && u.path != "-" && u.path != os.DevNull:
 			p.used = append(p.used, u)
@@ -65,7 +65,7 @@ func (p *paths) add(u usedPath, paths []string) {
 	}
 }
 
-// addStream adds an open file, such as that of standard output.
+// addStream adds an open file, such as standard output.
 func (p *paths) addStream(name string, stream any, written bool) {
 	if f, ok := stream.(interface{ Stat() (os.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -74,8 +74,8 @@ func (p *paths) addStream(name string, stream any, written bool) {
 	}
 }
 
-// check refuses one file for two purposes where the run writes it, and an output in
-// a folder that it reads: what stands there would be lost.
+// check refuses to write a file that has another purpose in the run, or one in a folder
+// that it reads.
 func (p *paths) check() error {
 	if p.wrong != nil {
 		return p.wrong
@@ -124,8 +124,7 @@ var pathFlags = []string{
 	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions",
 }
 
-// distinctPaths refuses one file for two purposes of a run where one of them
-// writes it.
+// distinctPaths refuses two purposes for one file where one of them writes it.
 func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
 	for _, name := range pathFlags {
 		f := cmd.Flags().Lookup(name)
@@ -229,7 +228,7 @@ func (e *env) mapFiles(spec string, change func(path string, written bool) strin
 	})
 }
 
-// sideFiles are what SQLite keeps beside a cache.
+// sideFiles are the files that SQLite keeps next to a cache.
 func sideFiles(cache string) []string {
 	if real, err := filepath.EvalSymlinks(cache); err == nil {
 		cache = real

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// planRun is a plan on its way: what its metrics share, and what judges say.
+// planRun executes a plan: it holds what the metrics share, and what judges report.
 type planRun struct {
 	experiment.Runner
 	*experiment.Plan
@@ -23,7 +23,7 @@ type planRun struct {
 	file    string         // that the plan is from; "" where flags make it
 	store   string         // folder for scores and statistics; "" for none
 	gather  *audit.Reports // what judges say; nil before the first segment
-	// also is told of every scored segment; may be nil.
+	// also is called with every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
 
@@ -37,8 +37,8 @@ func (j *judging) planRun(p *experiment.Plan) *planRun {
 	return r
 }
 
-// experimentRun is the plan of an experiment's file, whose scores are kept in
-// FILE.cells beside it.
+// experimentRun executes an experiment's file, and keeps scores in FILE.cells next to
+// it.
 func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -81,8 +81,8 @@ func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.Segment
 	return r.also(dataset, eng, s)
 }
 
-// show carries out a plan and shows its result. Then it says what judges said,
-// and fails where too few of their answers have a score.
+// show executes a plan and shows its result and what judges report. It fails if too few
+// of their answers have a score.
 func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error) error {
 	defer r.judging.close()
 	err := r.carryOut(ctx, show)
@@ -130,7 +130,7 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 	return covered(r.gather, r.judging.policy)
 }
 
-// inFile makes a fault of a spec one of the file that has it, and not of the
+// inFile turns an error in a spec into an error of the file that has it, not of the
 // command line.
 func inFile(err error) error {
 	if isUsage(err) {

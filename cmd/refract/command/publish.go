@@ -114,7 +114,7 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	return p.output.show(e, res.Table(p.dir))
 }
 
-// tell says what the folder does not have, and what to do next.
+// tell reports what the folder leaves out, and what to do next.
 func (p *publisher) tell(e *env, res *publish.Result) {
 	s, m := res.Stats, &res.Manifest
 	if s.Hypotheses+s.Judgements > 0 {

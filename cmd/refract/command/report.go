@@ -103,7 +103,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	return err
 }
 
-// planned is what is carried out: an experiment, or the plan of a report on one
+// planned is the plan to execute: an experiment, or a plan for the report on one
 // dataset.
 func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
@@ -122,12 +122,15 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err
 	}
+	if most := len(p.Metrics) * len(p.Aggregators) * len(p.Statistics); p.Test.Resamples > 0 && !flags.Changed("resamples") {
+		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most))
+	}
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true
 	return run, nil
 }
 
-// onlyOfExperiment refuses what an experiment's file says itself.
+// onlyOfExperiment refuses flags that set what an experiment's file says.
 func onlyOfExperiment(flags *pflag.FlagSet) (err error) {
 	judges := &cobra.Command{}
 	new(judgeFlags).register(judges)

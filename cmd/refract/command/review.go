@@ -30,7 +30,7 @@ func (d *decisionFlag) register(cmd *cobra.Command) {
 	grouped(cmd, taskFlags, "decisions")
 }
 
-// decided returns the dataset with the decisions carried out.
+// decided returns the dataset with the decisions applied.
 func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
 	if d.decisions == "" {
 		return ds, nil
@@ -42,7 +42,7 @@ func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
 	return d.read.Apply(ds), nil
 }
 
-// tellDecided says what was carried out: every decision, or there was an error.
+// tellDecided reports that all decisions were applied.
 func (d *decisionFlag) tellDecided(e *env) {
 	if d.read == nil {
 		return
@@ -54,7 +54,7 @@ func (d *decisionFlag) tellDecided(e *env) {
 	}
 }
 
-// tellMeaning says of each model how many of its variants keep the meaning, and
+// tellMeaning reports for each model how many of its variants keep the meaning, and
 // what to do.
 func (e *env) tellMeaning(findings []publish.Finding) {
 	for _, f := range findings {
@@ -170,8 +170,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 	return r.serve(ctx, e, title, items, file, args)
 }
 
-// serve shows the page until the user ends it, which is the way to end it and
-// no failure.
+// serve shows the page until the user interrupts it, which is not a failure.
 func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page.ReviewItem, file *os.File, args []string) error {
 	s, err := review.NewServer(title, items, file)
 	if err != nil {

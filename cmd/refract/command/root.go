@@ -22,12 +22,12 @@ import (
 	"github.com/refract-eval/refract/metrics/ter"
 )
 
-// registry lists the metrics that the program offers, but for judges.
+// registry lists the metrics of the program, without judges.
 func (e *env) registry() metrics.Registry {
 	return e.registryOf(nil)
 }
 
-// registryOf is registry for a run; a nil one makes no metric that asks a server.
+// registryOf is the registry of a run; with nil it makes no metric that asks a server.
 func (e *env) registryOf(run *judging) metrics.Registry {
 	lexical := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
 	return slices.Concat(lexical, rouge.Factories(), cider.Factories(),
@@ -38,7 +38,7 @@ func (e *env) registryOf(run *judging) metrics.Registry {
 		}, e.extra, neural.Unserved())
 }
 
-// registryWith lists panels and judges too, which open gives their models.
+// registryWith also lists panels and judges, whose models open provides.
 func (e *env) registryWith(run *judging, open func(context.Context) (judge.Environment, error)) metrics.Registry {
 	offered := e.registryOf(run)
 	var all metrics.Registry
@@ -123,8 +123,8 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	return root
 }
 
-// group makes a command of its subcommands: alone it shows its help, and a
-// name that none of them has is wrong usage.
+// group makes a command that only has subcommands: it shows its help, and refuses
+// unknown names.
 func group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -135,8 +135,8 @@ func group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// finishCompletion completes the command that cobra adds: it has examples too,
-// and an unknown shell is wrong usage.
+// finishCompletion adds examples to the command that cobra adds, and makes an unknown
+// shell a usage error.
 func finishCompletion(root *cobra.Command) {
 	completion, _, err := root.Find([]string{"completion"})
 	if err != nil {
@@ -150,7 +150,7 @@ func finishCompletion(root *cobra.Command) {
 	}
 }
 
-// Root returns the program's command, of which man pages and completions are made. It
+// Root returns the program's command, from which man pages and completions are made. It
 // is not run.
 func Root() *cobra.Command {
 	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }}

@@ -70,9 +70,8 @@ func expandSample(ctx context.Context) ([]*refract.Segment, diversify.Summary, e
 	return out, sum, err
 }
 
-// saveSample saves in a folder the sample as sample.jsonl, its answers as
-// answers.jsonl, and what else the documentation's commands read. It writes over no
-// file that has something else in it.
+// saveSample saves the sample in a folder: sample.jsonl, answers.jsonl, and the other
+// files that the documentation uses. It overwrites no file with other contents.
 func saveSample(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return files.CannotCreate(dir, dir, err)

@@ -39,7 +39,7 @@ type scorer struct {
 	gather  *audit.Reports // what judges say
 	failed  map[string]int // cells without a number, of metrics that have given none; -1 of the others
 	several bool           // a segment has more than one reference
-	// into is where scores of systems go in place of a table of them; may be nil.
+	// into takes the scores of systems instead of a table; may be nil.
 	into func(eng *refract.Engine, out io.Writer) (*sink, error)
 }
 
@@ -111,8 +111,8 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	return err
 }
 
-// emptyPart reports whether a command that stands in a pipe got no segment: an engine
-// such as Spark has parts without one.
+// emptyPart reports whether a command in a pipe got no segment: engines such as Spark
+// have empty parts.
 func emptyPart(err error, args []string, output string) bool {
 	return errors.Is(err, dataset.ErrEmpty) && slices.Equal(args, []string{"jsonl:-"}) && output == ""
 }
@@ -206,7 +206,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	return errors.Join(s.nothing(), covered(s.gather, s.policy))
 }
 
-// count looks which metrics have given a number.
+// count records which metrics have given a number.
 func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
 	for k, m := range eng.Metrics() {
 		name, sc := m.Info().Name, &seg.Metrics[k]
@@ -224,7 +224,7 @@ func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
 	}
 }
 
-// nothing says which metrics failed on all that they were asked for.
+// nothing is the error about metrics that failed on everything.
 func (s *scorer) nothing() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(s.failed)) {
@@ -246,7 +246,7 @@ func (s *scorer) sinkFor(eng *refract.Engine, out io.Writer, id *refract.Identit
 	return s.sink(eng, out, id, verbose)
 }
 
-// engine makes the engine of a run, with metrics that are fitted to a dataset.
+// engine makes the engine of a run, after fitting metrics to the dataset.
 func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refract.Setting) (*refract.Engine, error) {
 	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
 		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files instead of a pipe, or its option df=FILE")
@@ -265,7 +265,7 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	return eng, nil
 }
 
-// tellMeans says why scores are no corpus scores where sacreBLEU has one.
+// tellMeans notes why scores are means where sacreBLEU has a corpus score.
 func (s *scorer) tellMeans(eng *refract.Engine) {
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
@@ -276,7 +276,7 @@ func (s *scorer) tellMeans(eng *refract.Engine) {
 	}
 }
 
-// tellSingle says that an aggregator that was asked for has nothing to add up.
+// tellSingle notes that an aggregator has only one reference to aggregate.
 func (s *scorer) tellSingle(e *env, settings []refract.Setting) {
 	i := slices.IndexFunc(settings, func(set refract.Setting) bool {
 		return set.Metric.Info().NeedsReferences && !set.Aggregator.Single() && !set.Aggregator.Native()
@@ -298,8 +298,8 @@ func (s *scorer) options() refract.Options {
 // scopes are the values of --system.
 var scopes = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}
 
-// settings crosses metrics and aggregators. Without any aggregator asked for
-// it is the metric's own rule where there is one, as sacreBLEU does.
+// settings crosses metrics and aggregators. The default is the metric's own rule if it
+// has one, as in sacreBLEU.
 func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	if len(s.aggregators) > 0 {
 		return cross(ms, s.aggregators, true, scoresNative)
@@ -315,10 +315,9 @@ func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
 	return out, nil
 }
 
-// runEngine scores a dataset, gathers what judges say on the way, and has them score
-// canaries at the end. Where some metrics fail and others go on, the command writes what
-// it has, and ends with what is returned of them. The references must be those that
-// were there before.
+// runEngine scores a dataset, gathers the reports of judges, and has them score
+// canaries at the end. If some metrics fail, the command writes what it has and returns
+// their error. It fails if the references changed since they were hashed.
 func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) (ended *refract.Incomplete, stands []guard.Stand, err error) {
 	s.gather, s.failed = audit.NewReports(eng.Metrics()), map[string]int{}
 	judges := s.gather.Metrics()

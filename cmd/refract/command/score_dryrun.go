@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// forecasts are what metrics would ask servers for; none of metrics that ask none.
+// forecasts are the expected calls of metrics that ask servers.
 func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refract.Setting) ([]metrics.Forecast, error) {
 	var settings []refract.Setting
 	var plans []metrics.Forecast
@@ -44,7 +44,7 @@ func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refr
 	return plans, eng.Run(ctx, ds, func(*refract.SegmentScores) error { return nil })
 }
 
-// foresee prints what metrics would ask servers for, and what that may cost.
+// foresee prints how many calls the metrics would make, and what they may cost.
 func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
 	plans, err := s.forecasts(ctx, ds, asked)
 	if err != nil {

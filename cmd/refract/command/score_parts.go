@@ -19,14 +19,14 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// scoreDetails are what a merge knows of the metrics of a run.
+// scoreDetails tell a merge about the metrics of a run.
 type scoreDetails struct {
 	Per      string         `json:"per"`
 	Metrics  []metricDetail `json:"metrics"`
 	Settings []setDetail    `json:"settings"`
 }
 
-// metricDetail is a metric, with the signature of a cell, without any set of
+// metricDetail is a metric, with the signature of a cell without the hash of
 // references.
 type metricDetail struct {
 	Name            string            `json:"name"`
@@ -34,7 +34,7 @@ type metricDetail struct {
 	NeedsReferences bool              `json:"needs_references"`
 	Signature       string            `json:"signature"`
 	Explains        bool              `json:"explains,omitempty"`
-	// Spec, with a language, makes the metric anew where it scores pooled statistics.
+	// Spec and the language make the metric again where its statistics are pooled.
 	Spec     string `json:"spec,omitempty"`
 	Language string `json:"language,omitempty"`
 }
@@ -84,8 +84,8 @@ func (s *scorer) details(eng *refract.Engine) scoreDetails {
 	return d
 }
 
-// engine makes the settings of the parts anew, whose references id names, and their
-// metrics, which score nothing: statistics that were pooled have others.
+// engine makes the settings of the parts again. Their references have the hash id; the
+// metrics score nothing.
 func (d *scoreDetails) engine(ctx context.Context, e *env, id *refract.Identity) (eng *refract.Engine, ms []metrics.Metric, err error) {
 	for _, detail := range d.Metrics {
 		info := matrix.Info{Name: detail.Name, Direction: detail.Direction, NeedsReferences: detail.NeedsReferences}
@@ -125,8 +125,7 @@ func (d *scoreDetails) engine(ctx context.Context, e *env, id *refract.Identity)
 	return eng, ms, err
 }
 
-// sign puts the set of references into the signature of a cell or of a native
-// score.
+// sign adds the hash of references to the signature of a cell or of a native score.
 func (d *metricDetail) sign(id *refract.Identity, native bool, signature string) (string, error) {
 	sig, err := metrics.ParseSignature(signature)
 	if err != nil || !d.NeedsReferences || id == nil {
@@ -140,7 +139,7 @@ func (d *metricDetail) sign(id *refract.Identity, native bool, signature string)
 	return append(out, sig[last]).String(), nil
 }
 
-// perStatistics is the value of --per that asks for a line of statistics.
+// perStatistics is the value of --per for lines of statistics.
 const perStatistics = "statistics"
 
 // statistics is a line of --per statistics.
@@ -184,7 +183,7 @@ func (s *scorer) addable(eng *refract.Engine, out io.Writer) (*sink, error) {
 
 func writeID(h hash.Hash, id string) { fmt.Fprintf(h, "%d:%s", len(id), id) }
 
-// addUp reads statistics and adds them up; nil where there are none.
+// addUp reads lines of statistics and adds them up; nil if there are none.
 func (e *env) addUp(ctx context.Context) (all *refract.Systems, eng *refract.Engine, err error) {
 	parts, first, lines := map[string]int{}, statistics{}, json.NewDecoder(e.stdin)
 	for n := 1; ; n++ {

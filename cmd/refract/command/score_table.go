@@ -17,7 +17,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// systemScores are the scores of systems, to be shown.
+// systemScores are the scores of systems, for a table.
 type systemScores struct {
 	acc        *refract.Systems
 	settings   []refract.Setting
@@ -29,7 +29,7 @@ type systemScores struct {
 	ended      map[string]string // why a metric did
 }
 
-// resample finds the intervals of all scores.
+// resample computes the intervals of all scores.
 func (t *systemScores) resample(ctx context.Context) error {
 	t.intervals = make([]significance.CorpusInterval, len(t.scores))
 	group, ctx := errgroup.WithContext(ctx)
@@ -53,7 +53,7 @@ func (t *systemScores) bounds(i int) report.Value {
 	return report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half)
 }
 
-// forPrograms has a row a score.
+// forPrograms has a row for each score.
 func (t *systemScores) forPrograms() *report.NamedTable {
 	table := &report.NamedTable{Columns: []report.Column{
 		{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},
@@ -91,7 +91,7 @@ func (t *systemScores) forPrograms() *report.NamedTable {
 	return table
 }
 
-// method is how a score of a system comes about, for programs.
+// method says for programs how a score of a system is computed.
 func method(sc *refract.SystemScore) string {
 	if sc.Pooled {
 		return "corpus"
@@ -99,7 +99,7 @@ func method(sc *refract.SystemScore) string {
 	return "average"
 }
 
-// heading says which quantity the scores of each metric are.
+// heading says how the scores of each metric are computed.
 func (t *systemScores) heading() string {
 	names := map[string][]string{} // of metrics, by what their scores are
 	for i := range t.scores {
@@ -137,7 +137,7 @@ func (t *systemScores) detail(sc *refract.SystemScore) string {
 	return m.CorpusDetail(sc.Statistics)
 }
 
-// forPeople has a row a system and a column a setting.
+// forPeople has a row for each system and a column for each setting.
 func (t *systemScores) forPeople() *report.NamedTable {
 	systems := len(t.scores) / len(t.settings)
 	table := &report.NamedTable{Heading: t.heading(), Columns: []report.Column{{Name: "system"}}}
@@ -166,8 +166,7 @@ func (t *systemScores) forPeople() *report.NamedTable {
 	return table
 }
 
-// decimals are those of scores: one where some score reaches 10, as BLEU's do, and
-// else three.
+// decimals is 1 if some score reaches 10, as BLEU's do, else 3.
 func decimals(scores []refract.SystemScore) int {
 	if slices.ContainsFunc(scores, func(sc refract.SystemScore) bool { return math.Abs(sc.Value) >= 10 }) {
 		return 1
@@ -226,7 +225,7 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 	}
 }
 
-// lacking says what did not enter a score, and "" where all did.
+// lacking says what is missing in a score; "" if nothing is.
 func lacking(sc *refract.SystemScore) string {
 	var parts []string
 	if sc.Missing > 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// scoreView is how scores are shown.
+// scoreView holds the flags about the output of scores.
 type scoreView struct {
 	output
 	per        string  // system, segment or cell
@@ -26,7 +26,7 @@ type scoreView struct {
 	width      *int    // decimals that were asked for
 }
 
-// registerWidth adds sacreBLEU's flag.
+// registerWidth adds sacreBLEU's --width.
 func (v *scoreView) registerWidth(cmd *cobra.Command) {
 	parse := func(s string) (*int, error) {
 		n, err := strconv.Atoi(s)
@@ -39,7 +39,7 @@ func (v *scoreView) registerWidth(cmd *cobra.Command) {
 	grouped(cmd, resultFlags)
 }
 
-// digits are the decimals of scores, by default so many.
+// digits is the number of decimals, by --width or else the usual.
 func (v *scoreView) digits(usual int) int {
 	if v.width != nil {
 		return *v.width
@@ -47,15 +47,14 @@ func (v *scoreView) digits(usual int) int {
 	return usual
 }
 
-// sink takes in scored segments, and shows the rest at their end.
+// sink receives scored segments, and writes the rest at the end.
 type sink struct {
 	add func(*refract.SegmentScores) error
 	end func(context.Context, *refract.Incomplete) error // with the metrics that ended, if any
 }
 
-// sink is where the scores of an engine go. id names the references that they
-// are of, for rows that are written as they come already; nil where no text is
-// known.
+// sink returns the sink of an engine. id names the references, for rows that are
+// written at once; nil where it is not known.
 func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
 	switch v.per {
 	case "segment":

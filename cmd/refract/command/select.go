@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// allOfThem stands for the largest number that every segment has.
+// allOfThem stands for the largest number of variants that every segment has.
 const allOfThem = -1
 
 // parseCount reads a number of variants, or the word all.
@@ -113,7 +113,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	return nil
 }
 
-// countAll reads the dataset once to find the number that all stands for.
+// countAll reads the dataset once to find the number that -k all stands for.
 func (c *chooser) countAll(ctx context.Context, e *env, ds refract.Dataset) error {
 	if !dataset.Rereadable(ds) {
 		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")

@@ -92,7 +92,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	return err
 }
 
-// transport is the way on which requests come.
+// transport is how requests arrive.
 func (s *service) transport() (func(context.Context, *serve.Server) error, error) {
 	if s.listen == "" {
 		return func(ctx context.Context, srv *serve.Server) error {
@@ -133,8 +133,8 @@ func (s *service) transport() (func(context.Context, *serve.Server) error, error
 	}, nil
 }
 
-// explain tells whether a request is at fault, and what is said of an error. Clients are
-// not told where the server's files are.
+// explain returns whether the request is at fault, and the message. Clients do not
+// learn where files of the server are.
 func (s *service) explain(err error) (usage bool, message string) {
 	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
 	message = visibleError(err)
@@ -169,15 +169,15 @@ func (s *service) listing() serve.Method {
 	}
 }
 
-// asJSON is a table as its command writes it, on one line.
+// asJSON is a table as its command writes it in JSON, on one line.
 func asJSON(t *report.NamedTable) ([]byte, error) {
 	var b bytes.Buffer
 	err := t.Write(&b, report.JSON, true)
 	return bytes.ReplaceAll(b.Bytes(), []byte{'\n'}, nil), err // which stand between values only
 }
 
-// soon has a method return once its context ends, while its work may go on for a
-// while: calls of a model that are under way come home, and are stored.
+// soon makes a method return when its context ends. Its work may continue for a while:
+// answers that are on their way are still stored.
 func (s *service) soon(m serve.Method) serve.Method {
 	return func(ctx context.Context, params []byte) (result []byte, err error) {
 		done := make(chan struct{})
@@ -196,9 +196,9 @@ func (s *service) soon(m serve.Method) serve.Method {
 	}
 }
 
-// check refuses metrics that requests over HTTP may not name, as others than the parent
-// of the process send them: those that start programs, read or write files, or ask
-// servers that the request chooses.
+// check refuses metrics that may not be named over HTTP, where anyone can send
+// requests: those that start programs, read or write files, or ask servers of their
+// choice.
 func (s *service) check(specs []string) error {
 	for _, spec := range specs {
 		if s.listen != "" && !s.e.harmless(spec) {
@@ -208,8 +208,8 @@ func (s *service) check(specs []string) error {
 	return nil
 }
 
-// harmless reports whether a metric does nothing but compute, and ask the servers that
-// the command line names. A spec that cannot be read is told where it is made.
+// harmless reports whether a metric only computes, or asks servers that the command
+// line names. A spec with an error passes: making it reports the error.
 func (e *env) harmless(spec string) bool {
 	ok := true
 	panel.Rewrite(spec, func(member string) string {

@@ -13,8 +13,8 @@ import (
 // mostMetrics is how many metrics a server keeps.
 const mostMetrics = 64
 
-// metricPool keeps metrics for requests that come one by one: those that were used
-// last, and all that are in use. It is safe for concurrent use.
+// metricPool keeps the metrics that were used last and all that are in use, for the
+// requests of a server. It is safe for concurrent use.
 type metricPool struct {
 	ctx  context.Context // of the use of metrics
 	open func(ctx context.Context, spec string) (metrics.Metric, error)
@@ -26,7 +26,7 @@ type metricPool struct {
 	ending  sync.WaitGroup
 }
 
-// pooled is a metric with the number of its users, of which the pool is one.
+// pooled is a metric with the number of its users, including the pool.
 type pooled struct {
 	metrics.Metric
 	spec  string
@@ -39,7 +39,7 @@ func newMetricPool(ctx context.Context, most int, open func(context.Context, str
 	return p
 }
 
-// lend gives the metric of a spec, until back.
+// lend returns the metric of a spec, in use until back.
 func (p *metricPool) lend(spec string) (*pooled, error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
@@ -63,7 +63,7 @@ func (p *metricPool) lend(spec string) (*pooled, error) {
 	return m, nil
 }
 
-// back ends the use of a metric. One that failed is made anew for the next request.
+// back ends the use of a metric. A failed metric is made again for the next request.
 func (p *metricPool) back(m *pooled, failed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +73,7 @@ func (p *metricPool) back(m *pooled, failed bool) {
 	p.release(m)
 }
 
-// release ends a use of a metric. It is called with the lock.
+// release ends a use of a metric. The caller holds the lock.
 func (p *metricPool) release(h *pooled) {
 	if h.users--; h.users > 0 {
 		return
@@ -87,7 +87,7 @@ func (p *metricPool) release(h *pooled) {
 	}
 }
 
-// close ends all metrics. No request may be under way.
+// close closes all metrics. No request may be running.
 func (p *metricPool) close() {
 	p.mu.Lock()
 	p.kept.Purge()

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// scored is what a request for scores gets.
+// scored is the result of a request for scores.
 type scored struct {
 	bySystem, bySegment, byCell bool // what is asked for
 
@@ -29,7 +29,7 @@ type scored struct {
 	rows  [][]int  // of each segment: the place of each system's hypothesis, -1 for none
 }
 
-// What stands in the answer: see docs/reference/protocols.md.
+// The parts of an answer: see docs/reference/protocols.md.
 type (
 	scoredAll struct {
 		Settings []scoredSetting   `json:"settings"`
@@ -63,7 +63,7 @@ type (
 	}
 )
 
-// maybe is a score; NaN is none, and written as null.
+// maybe is a score; NaN means none and is written as null.
 type maybe float64
 
 // MarshalJSONTo implements json.MarshalerTo.
@@ -74,7 +74,7 @@ func (m maybe) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.Float(float64(m)))
 }
 
-// perSystem is an object with a value for each system, in their order; none for nil.
+// perSystem is an object with a value for each system, in order; nil is absent.
 type perSystem[T any] struct {
 	names []string
 	of    []T
@@ -99,8 +99,9 @@ func (p perSystem[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.EndObject)
 }
 
-// grid has the scores of all systems and segments, and why there are none, which is
-// left out where all are there. one says of a segment and a hypothesis, -1 for none.
+// grid has the scores of all systems and segments, and why some are missing, unless
+// none is. one returns the score of a segment and a hypothesis, which is -1 if there is
+// none.
 func grid[T, S any](v *scored, one func(segment, h int) (T, S, bool)) (scores perSystem[[]T], status perSystem[[]S]) {
 	scores, status = perSystem[[]T]{v.names, make([][]T, len(v.names))}, perSystem[[]S]{v.names, make([][]S, len(v.names))}
 	whole := true
@@ -178,7 +179,7 @@ func (v *scored) marshal() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// span is the numbers of references that scores have.
+// span is the range of the numbers of references.
 type span struct {
 	least, most int
 	some        bool
@@ -191,8 +192,8 @@ func (s *span) add(least, most int) {
 	s.least, s.most = min(s.least, least), max(s.most, most)
 }
 
-// ofSystems adds the scores of systems by a setting. One has its signature where it
-// has another number of references than all have.
+// ofSystems adds the scores of systems under a setting. A score has its own signature
+// if its number of references differs.
 func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []refract.SystemScore) {
 	all, refs := refract.SystemScore{Setting: scores[0].Setting, Pooled: v.engine.Pools(scores[0].Setting)}, span{}
 	for i := range scores {
@@ -219,7 +220,7 @@ func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []re
 	}
 }
 
-// ofSegments adds the scores of segments by a setting.
+// ofSegments adds the scores of segments under a setting.
 func (v *scored) ofSegments(out *scoredSetting, k int) (err error) {
 	set, reducer, refs := v.engine.Settings()[k], v.engine.Reducer(), span{}
 	out.Segments, out.Status = grid(v, func(i, h int) (maybe, string, bool) {

@@ -22,7 +22,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// What a request may have: see docs/reference/protocols.md.
+// Limits of a request: see docs/reference/protocols.md.
 const (
 	mostListed   = 64   // texts of a parameter
 	mostSpec     = 4096 // bytes of one
@@ -30,15 +30,15 @@ const (
 	leastSegment = 40 // bytes, of which a request of more than someSegments has one each
 )
 
-// Bytes that a request is expected to take.
+// Estimates of the memory that a request takes, in bytes.
 const (
 	scoreBytes = 32  // for a score with its status
 	rowBytes   = 512 // for a row of a table, or a system with its signature
 )
 
-// readRequest reads parameters: segments, and what flags of a command of the same name
-// say, of which a list may be given, as of metrics. null is as nothing. What is wrong
-// with it is the request's fault.
+// readRequest reads parameters: segments, and values of flags of the command of the
+// same name, as a list where a flag is repeatable. null means not given. An error is a
+// usage error.
 func readRequest(params []byte, cmd *cobra.Command, flags ...string) ([]*refract.Segment, error) {
 	var in map[string]jsontext.Value
 	err := jsonline.Unmarshal(params, &in, "the parameters")
@@ -71,7 +71,7 @@ func readRequest(params []byte, cmd *cobra.Command, flags ...string) ([]*refract
 	return segments, nil
 }
 
-// textsOf reads texts or numbers, or one of them.
+// textsOf reads a text or a number, or a list of them.
 func textsOf(v jsontext.Value) ([]string, error) {
 	all := []jsontext.Value{v}
 	switch v.Kind() {
@@ -103,7 +103,7 @@ func textsOf(v jsontext.Value) ([]string, error) {
 	return out, nil
 }
 
-// demand is what the segments of a request have.
+// demand is the size of the segments in a request.
 type demand struct {
 	segments, systems int
 	cells             int // of hypotheses and references
@@ -128,7 +128,7 @@ func demandOf(segments []*refract.Segment) *demand {
 	return d
 }
 
-// score is the method of that name.
+// score is the method of this name.
 func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q := &scorer{judgeFlags: s.judgeFlags, judging: s.judging}
 	var per []string
@@ -211,7 +211,7 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	return v.marshal()
 }
 
-// compare is the method of that name.
+// compare is the method of this name.
 func (s *service) compare(ctx context.Context, params []byte) (result []byte, err error) {
 	c := &comparer{}
 	c.judges = s.judgeFlags
@@ -231,7 +231,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	if err != nil {
 		return nil, err
 	}
-	// The answer has only rows, but scores and resamples are kept until it is there.
+	// The answer has only rows, but scores and resamples are kept until it is complete.
 	d, settings := demandOf(segments), len(p.Metrics)*len(p.Aggregators)
 	rows := len(p.Statistics) * settings
 	scores := len(p.Metrics)*d.cells + settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
@@ -256,13 +256,13 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	return asJSON(c.view(res))
 }
 
-// lent are the metrics that a request has from the pool.
+// lent are the metrics that a request has borrowed from the pool.
 type lent struct {
 	pool *metricPool
 	all  []*pooled
 }
 
-// metric takes one. It can be called as the engine of a plan does.
+// metric borrows one, and has the form that the engine of a plan calls.
 func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
 	m, err := l.pool.lend(spec)
 	if err != nil {
@@ -272,8 +272,8 @@ func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
 	return m.Metric, nil
 }
 
-// back gives all back after a run. Those that failed, not by the fault or wish of the
-// request, are made anew.
+// back returns all metrics after a run. Those that failed through no fault of the
+// request are made again.
 func (l *lent) back(ctx context.Context, ended *refract.Incomplete, err error) {
 	if ctx.Err() != nil || isUsage(err) {
 		ended, err = nil, nil

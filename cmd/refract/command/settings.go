@@ -13,7 +13,7 @@ import (
 	"github.com/refract-eval/refract/metrics/program"
 )
 
-// defaultSeed is the one that sacreBLEU has.
+// defaultSeed is sacreBLEU's.
 const defaultSeed = 12345
 
 // settingFlags name metrics and aggregators.
@@ -70,10 +70,10 @@ func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([
 	return ms, err
 }
 
-// defaultMetrics are those of commands that none was named to.
+// defaultMetrics are the metrics without -m.
 var defaultMetrics = []string{"bleu", "chrf"}
 
-// distinct returns the specs of metrics by their names, which differ.
+// distinct returns the specs of metrics by name, and refuses two of the same name.
 func distinct(specs []string, ms []metrics.Metric) (map[string]string, error) {
 	seen := map[string]string{}
 	for i, m := range ms {
@@ -90,10 +90,9 @@ func distinct(specs []string, ms []metrics.Metric) (map[string]string, error) {
 	return seen, nil
 }
 
-// cross makes the settings of all metrics and aggregators. A metric that
-// needs no references has one setting. native says why there is no native
-// score of a metric; then that aggregator is left out, unless it was asked for
-// by name.
+// cross makes the settings of all metrics and aggregators. A metric that needs no
+// references has one setting. native returns why a metric has no native score; then
+// that aggregator is skipped, unless the user asked for it.
 func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native func(metrics.Metric) error) ([]refract.Setting, error) {
 	var out []refract.Setting
 	for _, m := range ms {
@@ -116,7 +115,7 @@ func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native 
 	return out, nil
 }
 
-// scoresNative is cross's native for metrics that score.
+// scoresNative is cross's native for metrics that score segments now.
 func scoresNative(m metrics.Metric) error {
 	if !metrics.HasNative(m) {
 		return usagef("%s has no rule of its own for several references; use another aggregator than native", m.Info().Name)
@@ -124,7 +123,7 @@ func scoresNative(m metrics.Metric) error {
 	return nil
 }
 
-// tellWorst says of which metrics the aggregator takes the worst reference.
+// tellWorst notes for which metrics the aggregator takes the worst reference.
 func (e *env) tellWorst(settings []refract.Setting) {
 	for _, s := range settings {
 		if info := s.Metric.Info(); info.NeedsReferences && s.Aggregator.TakesWorst(info.Direction == metrics.HigherIsBetter) {
@@ -133,7 +132,7 @@ func (e *env) tellWorst(settings []refract.Setting) {
 	}
 }
 
-// isStored reports whether a spec names scores that an mtme: dataset has.
+// isStored reports whether a spec names stored scores of an mtme: dataset.
 func isStored(spec string) bool {
 	_, stored := experiment.IsStored(spec)
 	return stored

@@ -23,14 +23,14 @@ import (
 	"github.com/refract-eval/refract/internal/shard"
 )
 
-// The variables that --shard auto/N reads. The first is as its array counts, the
-// second counts from 0.
+// The variables that --shard auto/N reads. SLURM counts as the array says, Kubernetes
+// from 0.
 const (
 	slurmTask     = "SLURM_ARRAY_TASK_ID"
 	kubernetesJob = "JOB_COMPLETION_INDEX"
 )
 
-// shardFlag says which part of the input a process takes.
+// shardFlag selects the part of the input that a process takes.
 type shardFlag struct {
 	shard string
 	cmd   *cobra.Command
@@ -65,8 +65,8 @@ func (s *shardFlag) place(getenv func(string) string) (index, of int, err error)
 	return index, of, nil
 }
 
-// taskIndex is the shard that the scheduler gives this process, and the variable
-// that says so.
+// taskIndex is the shard that the scheduler assigns to this process, and the variable
+// that holds it.
 func taskIndex(getenv func(string) string) (from, index string, err error) {
 	slurm, kubernetes := getenv(slurmTask), getenv(kubernetesJob)
 	if n, err := strconv.Atoi(kubernetes); err == nil {
@@ -81,8 +81,8 @@ func taskIndex(getenv func(string) string) (from, index string, err error) {
 	return "", "", usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, slurm, kubernetesJob, kubernetes)
 }
 
-// unshared are the flags that change no result, and those that name the input,
-// which is known by its content.
+// unshared are flags that change no result, and flags that name the input, which is
+// identified by its content.
 var unshared = []string{
 	"source", "ref", "hyp", "reference", "references",
 	"output", "format", "wide", "quiet", "verbose", "progress", "config", "shard", "help", "reports",
@@ -91,7 +91,7 @@ var unshared = []string{
 	"prices", "max-cost", "max-calls", "max-time", "dry-run", "store-scores",
 }
 
-// settings are all that changes results: the flags that are not at their default.
+// settings are the flags that change results and are not at their default.
 func (s *shardFlag) settings() map[string][]string {
 	out := map[string][]string{}
 	s.cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -105,7 +105,7 @@ func (s *shardFlag) settings() map[string][]string {
 	return out
 }
 
-// contents adds to settings what is in the files that they name.
+// contents adds the contents of files to settings that name them.
 func contents(e *env, settings map[string][]string) error {
 	for _, flag := range slices.Sorted(maps.Keys(settings)) {
 		for _, path := range e.paths.ReadBy(flag) {
@@ -123,8 +123,8 @@ func contents(e *env, settings map[string][]string) error {
 	return nil
 }
 
-// cut returns the part of a dataset that --shard names, or all of it without. It refuses
-// flags of what takes the whole input.
+// cut returns the part of a dataset that --shard selects, or all of it. It refuses
+// flags that need the whole input.
 func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output string, ds refract.Dataset, wholly ...string) (refract.Dataset, error) {
 	if s.shard == "" {
 		return ds, nil
@@ -157,8 +157,8 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 	return part, contents(e, settings)
 }
 
-// create makes the output, or the file of the shard: that is done where it is there
-// already, whole and of the same work.
+// create makes the output, or the file of the shard. done is true if a complete file of
+// the same work exists.
 func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Writer, done bool, err error) {
 	if s.manifest == nil {
 		out, err = e.create(path)

@@ -34,7 +34,7 @@ const (
 	byDocument = "document"
 )
 
-// systemsTable is the value of --table besides pairsTable.
+// systemsTable is the other value of --table, next to pairsTable.
 const systemsTable = "systems"
 
 func (e *env) systemsCommand() *cobra.Command {
@@ -81,8 +81,8 @@ scores are means over segments. A pair is tested on the segments that both have.
 	return cmd
 }
 
-// check refuses flags that the table has no use for, and a level of significance
-// that no p-value reaches.
+// check refuses flags that the table does not use, and a level of significance that no
+// p-value can reach.
 func (t *systemTester) check() error {
 	if t.what == pairsTable && t.baseline != "" {
 		return usagef("--baseline does nothing with --table %s: leave it out", t.what)
@@ -100,11 +100,11 @@ func (t *systemTester) check() error {
 	return nil
 }
 
-// ofPairs is the least number of resamples of --table pairs, whose correction for
-// some hundreds of pairs no p-value of 1,000 resamples survives.
+// ofPairs is the least number of resamples of --table pairs: with 1,000, no p-value
+// survives the correction for hundreds of pairs.
 const ofPairs = 10000
 
-// collect is the sink of scores that are tested at their end.
+// collect is the sink of scores, which are tested at the end.
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
 	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
 	d.acc.Keep()
@@ -121,14 +121,14 @@ func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error
 	}}, nil
 }
 
-// testedSystems are the scores of a run, and what is known of its segments.
+// testedSystems are the scores of a run, with facts about its segments.
 type testedSystems struct {
 	*systemTester
 	acc      *refract.Systems
 	settings []refract.Setting
 	ended    map[string]string
-	// documents are the numbers of those of segments, by domain and name. A segment
-	// without a document is one of its own.
+	// documents are the numbers of the documents of segments, by domain and name. A
+	// segment without a document counts as its own.
 	documents []int
 	numbers   map[[2]string]int
 	groups    int // numbers given
@@ -141,7 +141,7 @@ type testedSystems struct {
 	progress *report.Progress // of the tests
 }
 
-// look takes in what tables tell of a segment.
+// look records what tables need of a segment.
 func (d *testedSystems) look(s *refract.Segment) {
 	number, known := d.numbers[[2]string{s.Domain, s.Document}]
 	if !known || s.Document == "" {
@@ -186,7 +186,7 @@ func (d *testedSystems) choose() error {
 	return nil
 }
 
-// outside says which systems are left out.
+// outside names the systems that are left out.
 func (d *testedSystems) outside() string {
 	if len(d.leftOut) == 0 {
 		return ""
@@ -194,7 +194,7 @@ func (d *testedSystems) outside() string {
 	return " (left out as references scored as systems: " + strings.Join(d.leftOut, ", ") + ")"
 }
 
-// samples are what the scores of a setting are made of.
+// samples are the parts that the scores of a setting consist of.
 func (d *testedSystems) samples(setting int) *significance.Systems {
 	s := &significance.Systems{
 		Score:         func(sums []float64, segments int) float64 { return d.acc.Value(setting, sums, segments) },
@@ -227,7 +227,7 @@ func (d *testedSystems) compare(ctx context.Context, setting, baseline int) (*si
 	})
 }
 
-// table makes the table that is asked for.
+// table makes the table that the flags ask for.
 func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	if err := d.choose(); err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	return table, nil
 }
 
-// notes say what is missing, and what scores are.
+// notes adds what is missing, and how scores are computed.
 func (d *testedSystems) notes(t *report.NamedTable) {
 	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
 	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed, d.by)
@@ -267,8 +267,8 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 	shown.notes(t, len(d.names))
 }
 
-// noteOrder says of each metric with several aggregations whether they rank the
-// systems alike, and else which pairs change places.
+// noteOrder notes for each metric with several aggregations whether they rank the
+// systems alike, or else which pairs change places.
 func (d *testedSystems) noteOrder(t *report.NamedTable) {
 	for first, set := range d.settings {
 		var of []int // settings of the metric
@@ -322,14 +322,14 @@ func intervalColumn(name string, digits int) report.Column {
 	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInterval, Digits: digits}
 }
 
-// programColumn leaves a column to programs.
+// programColumn shows a column only to programs.
 func programColumn(c report.Column) report.Column {
 	c.Hide = true
 	return c
 }
 
-// keyed is a table whose rows are each of a setting: people see it where there are
-// several, programs its parts.
+// keyed is a table with a setting in each row: people see it if there are several,
+// programs see its parts.
 func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
 	if d.format.ForPeople() {
@@ -352,8 +352,8 @@ func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 	t.Add(append(keys, cells...)...)
 }
 
-// decimals are those of scores: three where those of some setting need them.
-// Differences have one more.
+// decimals is 3 if the scores of some setting need it, else 1. Differences have one
+// more.
 func (d *testedSystems) decimals() int {
 	digits := 1
 	for _, scores := range d.scores {
@@ -365,8 +365,8 @@ func (d *testedSystems) decimals() int {
 	return d.digits(digits)
 }
 
-// result is what a test says of the first system of a pair, by a p-value that is
-// corrected for so many comparisons.
+// result is the outcome of a test for the first system of a pair, by its p-value
+// corrected for the number of comparisons.
 func (d *testedSystems) result(setting int, p *significance.SystemPair, value float64, comparisons int) report.Value {
 	better := p.Delta > 0
 	if d.settings[setting].Metric.Info().Direction == metrics.LowerIsBetter {
@@ -387,13 +387,13 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 	return report.String("loss")
 }
 
-// least is how many segments must differ for one of so many comparisons to reach
-// a corrected p-value of alpha, by a test over all exchanges of them.
+// least is the number of segments that must differ before one of the comparisons can
+// reach a corrected p-value of alpha, if all exchanges are tested.
 func (d *testedSystems) least(comparisons int) int {
 	return int(math.Ceil(1 - math.Log2(d.alpha/float64(comparisons))))
 }
 
-// shownP is a p-value of a pair, if so many segments differ.
+// shownP is the p-value of a pair, missing if too few segments differ.
 func shownP(p *significance.SystemPair, value float64, least int) report.Value {
 	if p.Differing < least || math.IsNaN(value) {
 		return report.Null()

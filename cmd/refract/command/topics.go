@@ -13,7 +13,8 @@ import (
 //go:embed topics/*.txt
 var topicFiles embed.FS
 
-// topics are the help texts that are no command's: commands that only have help.
+// topics are the help texts that belong to no command: cobra commands with only a help
+// text.
 func topics() []*cobra.Command {
 	var aggregators [][2]string
 	for _, d := range aggregate.Docs() {
@@ -41,7 +42,7 @@ func topics() []*cobra.Command {
 	return all
 }
 
-// topicsOf are the topics that a command's flags need.
+// topicsOf are the topics that explain the flags of a command.
 func topicsOf(cmd *cobra.Command) []string {
 	var out []string
 	for _, t := range [][2]string{

@@ -27,8 +27,8 @@ func (e *env) versionCommand() *cobra.Command {
 	}
 }
 
-// buildFacts are what a program knows of itself, a line each, the version as
-// --version has it.
+// buildFacts are the facts about the build, one a line, starting with the version as
+// --version prints it.
 func buildFacts(info *debug.BuildInfo) string {
 	facts := map[string]string{}
 	if info != nil {

@@ -1,5 +1,5 @@
 // One segment: its source, every output with its scores and what judges say,
-// and every reference beside the output that is chosen.
+// and every reference next to the output that is chosen.
 
 const longText = 1500; // characters from which a text scrolls by itself
 const comparedText = 50000; // characters up to which texts are compared here
@@ -97,7 +97,7 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
 
   const scoreTable = (i) => make("table", { class: "scores" },
     make("caption", { class: "unseen" }, "All scores of this output"),
-    make("thead", {}, make("tr", {}, ["measure", "score", "decided by"].map((h) => make("th", { scope: "col" }, h)))),
+    make("thead", {}, make("tr", {}, ["measure", "score", "decided by"].map((h) => make("th", { scope: "col", class: h === "score" ? "number" : null }, h)))),
     make("tbody", {}, state.measures.map((measure) => {
       const by = (measure.decided?.[global(i)] ?? 0) - 1;
       return make("tr", { class: measure === state.score ? "current" : null },
@@ -156,7 +156,7 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
   };
 
   const legend = () => make("p", { class: "legend" },
-    toggle("grams", "Matched n-grams"),
+    toggle("grams", "Matched words"),
     make("span", { class: "key", "aria-hidden": "true" }, [1, 2, 3, 4].map((n) => make("mark", { class: "gram g" + n }, n === 4 ? "4+" : String(n)))),
     segment.outputs.some((o) => (o.reports ?? []).length > 0)
       ? [toggle("errors", "Marked errors"), make("span", { class: "key", "aria-hidden": "true" }, ["minor", "major", "critical"].map((s) => make("mark", { class: "error " + s }, s)))]
@@ -180,11 +180,7 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
       if (wide.matches) box.scrollTop += moved;
       else scrollBy({ top: moved, behavior: "instant" });
     }
-    announce(`References beside ${data.systems[data.system[global(i)]]}`);
-  };
-
-  const comparison = () => {
-    return decidedBy(chosen) < 0 ? null : "words as this page splits them";
+    announce(`References compared with ${data.systems[data.system[global(i)]]}`);
   };
 
   const draw = () => {
@@ -199,7 +195,7 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
     const deciding = segment.outputs.length > 0 ? decidedBy(chosen) : -1;
     references.sort((a, b) => (b === deciding) - (a === deciding) || a - b);
     const domain = data.domains[data.domain[shownSegment]];
-    const compared = comparison();
+    const metric = data.metrics[state.score?.metric ?? -1];
     box.replaceChildren(
       make("header", { class: "detail-head" },
         make("div", {},
@@ -219,8 +215,8 @@ const makeDetail = (box, data, state, { wide, onStep, onClose, announce }) => {
           make("ol", { class: "outputs" }, outputs.map((i) => outputItem(i, ranks)))),
         make("section", { "aria-label": "References", class: "beside", tabindex: "0" },
           make("h4", {}, `References (${segment.references.length})`,
-            segment.outputs.length ? make("span", { class: "quiet" }, " beside ", make("bdi", {}, data.systems[data.system[global(chosen)]])) : null,
-            compared ? make("span", { class: "quiet measures" }, compared) : null),
+            segment.outputs.length ? make("span", { class: "quiet" }, " compared with ", make("bdi", {}, data.systems[data.system[global(chosen)]])) : null,
+            metric ? make("span", { class: "quiet measures" }, make("bdi", {}, metric.name)) : null),
           make("ol", { class: "references" }, references.map((r) => referenceItem(r))))));
   };
 

@@ -23,7 +23,7 @@ const showState = () => {
   const good = drawn.filter((item) => item.choice === "accept").length;
   const [low, high] = drawn.length > 0 ? wilson(good, drawn.length) : [0, 0];
   byId("estimate").textContent = drawn.length === 0
-    ? "The answers drawn at random tell how many accepted answers are right."
+    ? "Decide the answers drawn at random to estimate how many accepted answers are right."
     : `Right as they are: ${good} of ${drawn.length} drawn at random, ${Math.round((100 * good) / drawn.length)} % [${low}, ${high}]`;
 };
 

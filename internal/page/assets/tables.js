@@ -54,7 +54,7 @@ const makeFilterable = (table) => {
     }
     count.textContent = wanted === "" ? "" : `${kept} of ${rows.length} rows`;
   });
-  table.closest(".table").querySelector(".tools").prepend(make("label", {}, "Rows with ", input), count);
+  table.closest(".table").querySelector(".tools").prepend(make("label", {}, "Filter rows ", input), count);
 };
 
 /** Says which columns are in view where there is no room for all, and goes to the others by buttons. */

@@ -10,10 +10,10 @@
 //
 // The n-grams of the references form a trie with suffix links. A text is read once, from
 // left to right: the node of the longest n-gram that ends at a token knows the labels of
-// all shorter n-grams that end there. Texts of one segment share long spans, so a node
-// remembers its last child, and the hash table is needed only where texts differ. A
-// hypothesis walks the trie as an Aho–Corasick automaton and adds nothing to it, since
-// n-grams of no reference cannot match.
+// all shorter n-grams that end there. Texts of one segment share long spans, so a node keeps
+// its first child, and the hash table is needed only for further ones. A hypothesis walks
+// the trie as an Aho–Corasick automaton and adds nothing to it, since n-grams of no
+// reference cannot match.
 package ngram
 
 import "math/bits"
@@ -27,34 +27,41 @@ type Index struct {
 	order  int
 	nodes  []node
 	roots  [rootTokens]int32 // children of the root for the smallest tokens
-	table  []int32           // other children by hash of parent and token, 0 for none
+	table  []edge            // children beyond a node's first
 	shift  uint
 	used   int
-	todo   [MaxOrder]gap
-	blocks []int32 // labels of first occurrences, a block per node
+	blocks []int32 // labels of first occurrences
 
-	stamp uint32          // of the text being read
-	next  []repeat        // by label
-	words []uint8         // order of each word of the label space
-	free  [MaxOrder]int32 // next free label of an order, 0 when its word is full
+	stamp  uint32          // of the text being read
+	next   []int32         // label of the next occurrence of the same n-gram, by label, 0 for none yet
+	latest []latest        // by the label of a first occurrence
+	words  []uint8         // order of each word of the label space
+	free   [MaxOrder]int32 // next free label of an order, a multiple of 64 when its word is full
+	set    []uint64        // of the text being read, by word of the label space
+	dirty  []int32         // words of set that are not 0
 
-	remap  []int32           // word of the label space -> word of a set
-	offset [MaxOrder + 1]int // words [offset[n-1], offset[n]) of a set hold order n
-	labels []int32           // of the references, one after another
-	ends   []int             // where each reference ends in labels
-	sparse bool              // whether references are kept as lists instead of sets
+	remap  []int32           // word of the label space -> word of a packed set
+	offset [MaxOrder + 1]int // words [offset[n-1], offset[n]) of a packed set hold order n
+	parts  []part            // of the references, in order
+	ends   []int             // where each reference ends in parts
+	sparse bool              // whether references are kept as parts instead of packed sets
 	refs   []uint64
 	union  []uint64
 	hyps   []uint64
-	nRefs  int
+	sealed bool
 	nHyps  int
 }
 
-// repeat chains the labels of an n-gram: the first occurrence, the second, …
-type repeat struct {
-	next  int32  // label of the next occurrence, 0 for none yet
-	last  int32  // of a first label: the label of the latest occurrence in a text
-	stamp uint32 // the text that last belongs to
+// part is one word of a set.
+type part struct {
+	word int32
+	bits uint64
+}
+
+// latest is the latest occurrence of an n-gram in a text.
+type latest struct {
+	label int32
+	stamp uint32 // of the text
 }
 
 // New returns an index for n-grams of orders 1 to order, at most MaxOrder.
@@ -63,7 +70,7 @@ func New(order int) *Index {
 		panic("ngram: order out of range")
 	}
 	x := &Index{order: order}
-	x.grow(1 << 12)
+	x.grow(1 << 10)
 	x.Reset()
 	return x
 }
@@ -80,10 +87,11 @@ func (x *Index) Reset() {
 	x.blocks = x.blocks[:0]
 	x.words = x.words[:0]
 	clear(x.free[:])
-	x.next = x.next[:0]
-	x.labels, x.ends = x.labels[:0], x.ends[:0]
+	x.next, x.latest, x.set = x.next[:0], x.latest[:0], x.set[:0]
+	x.parts, x.ends = x.parts[:0], x.ends[:0]
+	x.sealed = false
 	x.refs, x.hyps, x.union = x.refs[:0], x.hyps[:0], x.union[:0]
-	x.nRefs, x.nHyps = 0, 0
+	x.nHyps = 0
 	// Label 0 means "none". No reference sets its bit in the first word, so a hypothesis may
 	// set it unconditionally.
 	x.newWord(1)
@@ -92,51 +100,79 @@ func (x *Index) Reset() {
 
 // AddReference reads the tokens of the next reference.
 func (x *Index) AddReference(tokens []uint32) {
+	x.read(tokens, x.extend)
+	for _, w := range x.dirty {
+		x.parts = append(x.parts, part{w, x.set[w]})
+		x.set[w] = 0
+	}
+	x.ends = append(x.ends, len(x.parts))
+}
+
+// read collects the labels of a text in x.set. step leads from a node that is shorter than
+// the longest n-gram to the next.
+func (x *Index) read(tokens []uint32, step func(s int32, t uint32) int32) {
 	x.stamp++
+	x.dirty = x.dirty[:0]
 	if x.order == 0 {
-		tokens = nil
+		return
 	}
 	state := int32(0)
 	for _, t := range tokens {
-		n := &x.nodes[state]
-		if n.after == t+1 {
+		switch n := &x.nodes[state]; {
+		case n.token == t+1:
 			state = n.child
-		} else {
-			s := state
-			if int(n.depth) == x.order {
-				s = n.suffix
-			}
-			c := x.extend(s, t)
+		case int(n.depth) == x.order: // it has no children: it remembers where it led last
+			s := step(n.suffix, t)
 			n = &x.nodes[state]
-			n.after, n.child = t+1, c
-			state = c
+			n.token, n.child = t+1, s
+			state = s
+		default:
+			state = step(state, t)
 		}
-		n = &x.nodes[state]
-		for d, l := range x.blocks[n.block : n.block+n.depth] {
-			r := &x.next[l]
-			if r.stamp != x.stamp { // its first occurrence in this text
-				r.last, r.stamp = l, x.stamp
-				x.labels = append(x.labels, l)
-				continue
+		n := &x.nodes[state]
+		labels := x.blocks[n.block:][:n.depth]
+		for {
+			i, last := x.mark(labels)
+			if i == len(labels) {
+				break
 			}
-			before := r.last
-			again := x.next[before].next
-			if again == 0 {
-				again = x.newLabel(int(n.depth) - d)
-				x.next[before].next = again
-				r = &x.next[l]
-			}
-			r.last = again
-			x.labels = append(x.labels, again)
+			x.next[last] = x.newLabel(len(labels) - i)
+			labels = labels[i:]
 		}
 	}
-	x.ends = append(x.ends, len(x.labels))
-	x.nRefs++
+}
+
+// mark adds one occurrence of each n-gram, given its first label. It stops at the first
+// n-gram that has no label for this occurrence, and returns the label of the one before; in
+// a hypothesis such an occurrence matches nothing.
+func (x *Index) mark(labels []int32) (i int, last int32) {
+	set, stamp := x.set, x.stamp
+	for i, l := range labels {
+		word := &set[l>>6]
+		if *word>>(l&63)&1 != 0 {
+			r := &x.latest[l]
+			last = l
+			if r.stamp == stamp {
+				last = r.label
+			}
+			if l = x.next[last]; l == 0 && !x.sealed {
+				return i, last
+			}
+			r.label, r.stamp = l, stamp
+			word = &set[l>>6]
+		}
+		if *word == 0 {
+			x.dirty = append(x.dirty, l>>6)
+		}
+		*word |= 1 << (l & 63)
+	}
+	return len(labels), 0
 }
 
 // Seal ends the references and packs the labels of each order into sets. If sets would take
 // much more memory than the labels, as with many short references, the labels stay lists.
 func (x *Index) Seal() {
+	x.sealed = true
 	x.remap = append(x.remap[:0], make([]int32, len(x.words))...)
 	w := int32(0)
 	for n := 1; n <= x.order; n++ {
@@ -151,74 +187,38 @@ func (x *Index) Seal() {
 	x.offset[x.order] = int(w)
 	width := int(w)
 	x.union = append(x.union[:0], make([]uint64, width)...)
-	if x.sparse = width*x.nRefs > 4*len(x.labels); !x.sparse {
-		x.refs = append(x.refs[:0], make([]uint64, width*x.nRefs)...)
+	if x.sparse = width*len(x.ends) > 4*len(x.parts); !x.sparse {
+		x.refs = append(x.refs[:0], make([]uint64, width*len(x.ends))...)
 	}
 	start := 0
-	remap := x.remap
 	for r, end := range x.ends {
-		set := x.union
-		if !x.sparse {
-			set = x.refs[r*width : (r+1)*width]
-		}
-		for _, l := range x.labels[start:end] {
-			set[remap[l>>6]] |= 1 << (l & 63)
-		}
-		start = end
-		if !x.sparse {
-			for i, word := range set {
-				x.union[i] |= word
+		for _, p := range x.parts[start:end] {
+			x.union[x.remap[p.word]] |= p.bits
+			if !x.sparse {
+				x.refs[r*width+int(x.remap[p.word])] = p.bits
 			}
 		}
+		start = end
 	}
 }
 
 // AddHypothesis reads the tokens of the next hypothesis. The index must be
 // sealed.
 func (x *Index) AddHypothesis(tokens []uint32) {
-	x.stamp++
+	x.read(tokens, x.follow)
 	width := x.offset[x.order]
 	x.hyps = append(x.hyps, make([]uint64, width)...)
 	set := x.hyps[x.nHyps*width:]
 	x.nHyps++
-	if x.order == 0 || x.nRefs == 0 {
-		return
-	}
-	nodes, next, remap, stamp := x.nodes, x.next, x.remap, x.stamp
-	state := int32(0)
-	for _, t := range tokens {
-		n := &nodes[state]
-		if n.after == t+1 {
-			state = n.child
-		} else {
-			state = x.follow(state, t)
-			n.after, n.child = t+1, state
-		}
-		n = &nodes[state]
-		for _, l := range x.blocks[n.block : n.block+n.depth] {
-			word := &set[remap[l>>6]]
-			if *word>>(l&63)&1 == 0 {
-				*word |= 1 << (l & 63)
-				continue
-			}
-			r := &next[l]
-			cur := l
-			if r.stamp == stamp {
-				cur = r.last
-			}
-			again := next[cur].next
-			r.last, r.stamp = again, stamp
-			set[remap[again>>6]] |= 1 << (again & 63)
-		}
+	for _, w := range x.dirty {
+		set[x.remap[w]] = x.set[w]
+		x.set[w] = 0
 	}
 }
 
 // follow finds the longest n-gram in the trie that ends with t, starting from the n-gram of
 // a node.
 func (x *Index) follow(s int32, t uint32) int32 {
-	if int(x.nodes[s].depth) == x.order {
-		s = x.nodes[s].suffix
-	}
 	for {
 		if c := x.child(s, t); c != 0 || s == 0 {
 			return c
@@ -241,8 +241,8 @@ func (x *Index) Matches(dst []int32, h, r int) {
 	if r > 0 {
 		start = x.ends[r-1]
 	}
-	for _, l := range x.labels[start:x.ends[r]] {
-		dst[x.words[l>>6]-1] += int32(hyp[x.remap[l>>6]] >> (l & 63) & 1)
+	for _, p := range x.parts[start:x.ends[r]] {
+		dst[x.words[p.word]-1] += int32(bits.OnesCount64(hyp[x.remap[p.word]] & p.bits))
 	}
 }
 
@@ -269,14 +269,10 @@ func Total(length, n int) int { return max(0, length-n+1) }
 
 func (x *Index) newLabel(order int) int32 {
 	l := x.free[order-1]
-	if l == 0 {
+	if l&63 == 0 {
 		l = x.newWord(order)
 	}
-	if (l+1)&63 == 0 {
-		x.free[order-1] = 0
-	} else {
-		x.free[order-1] = l + 1
-	}
+	x.free[order-1] = l + 1
 	return l
 }
 
@@ -284,7 +280,8 @@ func (x *Index) newLabel(order int) int32 {
 func (x *Index) newWord(order int) int32 {
 	l := int32(len(x.words)) << 6
 	x.words = append(x.words, uint8(order))
-	var empty [64]repeat
-	x.next = append(x.next, empty[:]...)
+	x.set = append(x.set, 0)
+	x.next = append(x.next, make([]int32, 64)...)
+	x.latest = append(x.latest, make([]latest, 64)...)
 	return l
 }

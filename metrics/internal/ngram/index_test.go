@@ -101,7 +101,7 @@ func TestManyReferences(t *testing.T) {
 	if x.Matches(got, 0, 50); !slices.Equal(got, []int32{6, 5, 4, 3}) {
 		t.Errorf("matches %v", got)
 	}
-	if size := 8*(cap(x.refs)+cap(x.union)+cap(x.hyps)) + 4*(cap(x.labels)+cap(x.blocks)) + 12*cap(x.next); size > 200<<20 {
+	if size := 8*(cap(x.refs)+cap(x.union)+cap(x.hyps)) + 16*cap(x.parts) + 4*cap(x.blocks) + 12*cap(x.next); size > 200<<20 {
 		t.Errorf("%d MB for 100,000 references", size>>20)
 	}
 }

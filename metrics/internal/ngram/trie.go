@@ -5,111 +5,101 @@ import "math/bits"
 const rootTokens = 256
 
 type node struct {
-	parent int32
-	token  uint32 // that leads here from the parent
 	suffix int32  // node of the n-gram without its first token
 	block  int32  // where its labels are in blocks: its own, its suffix's, …
-	depth  int32  // number of labels
-	after  uint32 // token read last at this node, plus one
-	child  int32  // where that token led
+	token  uint32 // of the first child, plus one
+	child  int32  // the first child
+	depth  uint8  // number of labels
+	more   bool   // whether the table holds further children
 }
 
-// gap is a missing child of a node, and the slot of the table for it.
-type gap struct {
-	parent int32
-	at     uint
+// edge leads from a node to one of its further children.
+type edge struct {
+	key   uint64 // node and token, see edgeKey
+	child int32  // 0 for a free place
 }
+
+func edgeKey(s int32, t uint32) uint64 { return uint64(s)<<32 | uint64(t) }
 
 func hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
 
-// find returns the child of s by t, or 0 and the slot where it belongs.
-func (x *Index) find(s int32, t uint32) (child int32, at uint) {
+// place finds the edge with a key, or the free place for it.
+func (x *Index) place(key uint64) *edge {
 	mask := uint(len(x.table) - 1)
-	for i := uint(hash(uint64(s)<<32|uint64(t)) >> x.shift); ; i++ {
-		c := x.table[i&mask]
-		if c == 0 {
-			return 0, i & mask
-		}
-		if n := &x.nodes[c]; n.parent == s && n.token == t {
-			return c, 0
+	for i := uint(hash(key) >> x.shift); ; i++ {
+		if e := &x.table[i&mask]; e.child == 0 || e.key == key {
+			return e
 		}
 	}
 }
 
+// child returns the child of s by t, or 0.
 func (x *Index) child(s int32, t uint32) int32 {
 	if s == 0 && t < rootTokens {
 		return x.roots[t]
 	}
-	c, _ := x.find(s, t)
-	return c
+	switch n := &x.nodes[s]; {
+	case n.token == t+1:
+		return n.child
+	case !n.more:
+		return 0
+	}
+	return x.place(edgeKey(s, t)).child
+}
+
+// adopt makes a node the child of s by t.
+func (x *Index) adopt(s int32, t uint32, child int32) {
+	n := &x.nodes[s]
+	switch {
+	case s == 0 && t < rootTokens:
+		x.roots[t] = child
+	case n.child == 0:
+		n.token, n.child = t+1, child
+	default:
+		n.more = true
+		if x.used++; 2*x.used > len(x.table) {
+			x.grow(2 * len(x.table))
+		}
+		key := edgeKey(s, t)
+		*x.place(key) = edge{key, child}
+	}
 }
 
 // extend finds or makes the child of s by t, and the children of all its suffixes, so that
-// every suffix link leads to a node.
+// every suffix link leads to a node. The labels of the nodes it makes are nested, so they
+// share one block.
 func (x *Index) extend(s int32, t uint32) int32 {
-	if 2*(x.used+x.order) > len(x.table) {
-		x.grow(2 * len(x.table))
-	}
-	todo := &x.todo
-	missing := 0
-	c := int32(0) // the longest suffix that exists
+	top, block := int32(len(x.nodes)), int32(len(x.blocks))
 	for {
-		var at uint
-		if s == 0 && t < rootTokens {
-			c = x.roots[t]
-		} else {
-			c, at = x.find(s, t)
+		made := int32(len(x.nodes))
+		if c := x.child(s, t); c != 0 {
+			if made == top {
+				return c
+			}
+			x.nodes[made-1].suffix = c
+			from := x.nodes[c].block
+			x.blocks = append(x.blocks, x.blocks[from:from+int32(x.nodes[c].depth)]...)
+			return top
 		}
-		if c != 0 {
-			break
-		}
-		todo[missing].parent, todo[missing].at = s, at
-		missing++
+		depth := x.nodes[s].depth + 1
+		x.blocks = append(x.blocks, x.newLabel(int(depth)))
+		x.nodes = append(x.nodes, node{suffix: made + 1, block: block + made - top, depth: depth})
+		x.adopt(s, t, made)
 		if s == 0 {
-			break
+			x.nodes[made].suffix = 0
+			return top
 		}
 		s = x.nodes[s].suffix
 	}
-	for ; missing > 0; missing-- {
-		parent := todo[missing-1].parent
-		made := int32(len(x.nodes))
-		depth := x.nodes[parent].depth + 1
-		block := int32(len(x.blocks))
-		x.blocks = append(x.blocks, x.newLabel(int(depth)))
-		if c != 0 {
-			from := x.nodes[c].block
-			x.blocks = append(x.blocks, x.blocks[from:from+depth-1]...)
-		}
-		x.nodes = append(x.nodes, node{parent: parent, token: t, suffix: c, depth: depth, block: block})
-		if parent == 0 && t < rootTokens {
-			x.roots[t] = made
-		} else {
-			x.insert(todo[missing-1].at, made)
-		}
-		c = made
-	}
-	return c
-}
-
-// insert puts a node into the free slot at, or into the next free one.
-func (x *Index) insert(at uint, n int32) {
-	mask := uint(len(x.table) - 1)
-	for x.table[at&mask] != 0 {
-		at++
-	}
-	x.table[at&mask] = n
-	x.used++
 }
 
 func (x *Index) grow(size int) {
 	old := x.table
-	x.table = make([]int32, size)
+	x.table = make([]edge, size)
 	x.shift = uint(64 - bits.TrailingZeros(uint(size)))
-	x.used = 0
-	for _, c := range old {
-		if c != 0 {
-			n := &x.nodes[c]
-			x.insert(uint(hash(uint64(n.parent)<<32|uint64(n.token))>>x.shift), c)
+	for _, e := range old {
+		if e.child != 0 {
+			*x.place(e.key) = e
 		}
 	}
 }

@@ -52,7 +52,7 @@ def make_metric(
     """Make a metric of a task.
 
     The references of a document are its golds (choices at gold_index), or specific[references]
-    where that is named; specific[source] is its source. metric, aggregate and layout are as for score().
+    if that is given; specific[source] is its source. metric, aggregate and layout are as for score().
     """
     computation = Computation(metric, aggregate, references, source, layout)
     return CorpusLevelMetric(

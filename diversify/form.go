@@ -200,7 +200,7 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 			p.why = err
 		}
 	case err != nil:
-		err = fmt.Errorf("a first question, whether the server gives JSON: %w", err)
+		err = fmt.Errorf("asking whether the server gives JSON: %w", err)
 		if ctx.Err() == nil { // the finding holds for all segments
 			x.chosen, x.choiceErr = true, err
 		}

@@ -72,13 +72,6 @@ func batchCall(ctx context.Context, c call, v any) context.Context {
 	return with(ctx, &c)
 }
 
-// processLooks is how often the server is asked whether a file is processed. The pause between two
-// requests doubles up to longestLook; together it is about a quarter of an hour.
-const (
-	processLooks = 35
-	longestLook  = 30 * time.Second
-)
-
 // UploadBatchFile uploads JSON lines and returns the file's id once the server can make a batch of
 // it: Azure processes files first, and refuses batches of pending files.
 func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte) (string, error) {
@@ -88,8 +81,8 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 	timeout := transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
 	var file openai.File
 	_, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}, &file), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
-	for look := 0; file.ID != "" && (file.Status == "pending" || file.Status == "running") && look < processLooks; look++ {
-		if err := sleep(ctx, time.Now().Add(min(longestLook, meanBackoff<<min(look, 10))), nil); err != nil {
+	for look := 0; file.ID != "" && (file.Status == "pending" || file.Status == "running") && look < 35; look++ { // a quarter of an hour
+		if err := sleep(ctx, time.Now().Add(min(30*time.Second, meanBackoff<<min(look, 10))), nil); err != nil {
 			return "", err
 		}
 		if _, err := c.openai.GetFile(batchCall(ctx, call{}, &file), url.PathEscape(file.ID)); errors.As(err, new(*Error)) {

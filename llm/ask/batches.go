@@ -86,7 +86,7 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 	if b.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, b.Time,
-			fmt.Errorf("%w: the time of %v has passed; open batches continue on the server", ErrSpent, b.Time))
+			fmt.Errorf("%w: the time limit of %v has passed; open batches continue at the server", ErrSpent, b.Time))
 		defer cancel()
 	}
 	b.failed, b.refused = failedRows{}, newRefusals(b.Store, b.LeftOut)

@@ -136,7 +136,7 @@ func (b *Budget) Count() error {
 func (b *Budget) over() error {
 	switch {
 	case !b.end.IsZero() && !time.Now().Before(b.end):
-		return fmt.Errorf("%w: the time of %v has passed", ErrSpent, b.limits.Time)
+		return fmt.Errorf("%w: the time limit of %v has passed", ErrSpent, b.limits.Time)
 	case b.limits.Calls > 0 && b.spent.Calls >= b.limits.Calls:
 		return fmt.Errorf("%w: %d calls were made", ErrSpent, b.limits.Calls)
 	}

@@ -267,7 +267,7 @@ func Parse(spec string) (Aggregator, error) {
 		}
 		x, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return Aggregator{}, &SpecError{spec, fmt.Errorf("%s=%q is no number", k.param, value)}
+			return Aggregator{}, &SpecError{spec, fmt.Errorf("%s=%q is not a number", k.param, value)}
 		}
 		if err := k.check(x); err != nil {
 			return Aggregator{}, &SpecError{spec, err}

@@ -25,8 +25,8 @@ const (
 	FinishNotUnicode = "not_unicode"
 )
 
-// finishWords are the names that Gemini, Mistral, z.ai and DeepSeek have for the
-// protocol's reasons, in lower case. finishError is the protocol's for a server that broke off.
+// finishWords maps the reasons of Gemini, Mistral, z.ai and DeepSeek, in lower case, to the
+// protocol's.
 var finishWords = map[string]string{
 	"max_tokens": FinishLength, "model_length": FinishLength, "model_context_window_exceeded": FinishLength,
 	"safety": FinishContentFilter, "recitation": FinishContentFilter, "blocklist": FinishContentFilter,
@@ -34,7 +34,7 @@ var finishWords = map[string]string{
 	"insufficient_system_resource": finishError, "network_error": finishError,
 }
 
-const finishError = "error"
+const finishError = "error" // the server broke off its answer
 
 // answerShape is an answer of either endpoint: whether it is an error, whether
 // its text is null, and what it says. What is not needed for the text is read in

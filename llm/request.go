@@ -66,7 +66,7 @@ type Response struct {
 	HasText bool
 	// FinishReason is the server's word for why the answer ends, such as
 	// "stop", "length" (the answer is cut) or "content_filter"; "" where it
-	// gave none. FinishNotUnicode is the client's own word. A prompt refused by a content filter has "content_filter";
+	// gave none. Other servers' words for these become the protocol's; FinishNotUnicode is the client's own. A prompt refused by a content filter has "content_filter";
 	// the tokens of a prompt are whole, and have "stop".
 	FinishReason string
 	// PromptTokens and CompletionTokens are the server's counts, 0 where it

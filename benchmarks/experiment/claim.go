@@ -11,32 +11,31 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// mostWords is how long the text of a claim may be.
+// mostWords is the maximum length of a claim.
 const mostWords = 12
 
-// Claim is what a reader takes away from a result, never more than its
-// differences show.
+// Claim is what a reader should take away from a result, never more than its differences
+// show.
 type Claim struct {
 	Text     string   // at most twelve words, without a full stop
 	Evidence []string // two sentences: the effect, and the data
 	Cautions []string // sentences on what limits the claim
-	Method   string   // how intervals and p-values were made; "" where there are none
+	Method   string   // how intervals and p-values were computed; "" if there are none
 }
 
-// Claim says what the differences under the first statistic that has any come to:
+// Claim summarises the differences under the first statistic that has any:
 //
-//   - One setting gains and never loses: use it. Where it gains with some metrics or
-//     on some datasets only, the text says so.
-//   - Several do: use one or the other. One is dropped where another gains wherever it
-//     does, and either in more comparisons or with every interval above its own.
-//     Intervals that do not overlap are significantly different, however the two are
-//     correlated.
+//   - One setting gains and never loses: use it. If it gains only with some metrics or on
+//     some datasets, the text says so.
+//   - Several do: use one or the other. One is dropped if another gains wherever it does,
+//     and either in more comparisons or with every interval above its own. Intervals that do
+//     not overlap differ significantly, however the two are correlated.
 //   - Settings gain here and lose there, or by another statistic: none is better for all.
-//   - None gains: keep the baseline, if something loses, and else nothing is shown.
-//   - Nothing was tested, or compared, or there are too few data or resamples.
+//   - None gains: keep the baseline if something loses; otherwise nothing is shown.
+//   - Nothing was tested or compared, or there are too few data or resamples.
 //
-// A setting that shares another one's row gains what that one does. Where settings
-// were ranked over tasks, the claim is about the first rank.
+// A setting that shares another one's row gains what that one does. If settings were ranked
+// over tasks, the claim is about the first rank.
 func (r *Result) Claim() Claim {
 	all := r.leading()
 	c := Claim{Method: r.tested()}
@@ -68,7 +67,7 @@ func (r *Result) Claim() Claim {
 	return c
 }
 
-// leading are the differences under the first statistic that has any.
+// leading returns the differences under the first statistic that has any.
 func (r *Result) leading() []*Difference {
 	for _, label := range r.Statistics {
 		all := which(pointers(r.Differences), func(d *Difference) bool { return d.Statistic == label && d.Value.Defined() })
@@ -88,7 +87,7 @@ type candidate struct {
 	name          string // such as "max over 11 references"
 	all           []*Difference
 	better, worse []*Difference
-	opposed       []*Difference // significant the other way, under another statistic
+	opposed       []*Difference // significant in the other direction, under another statistic
 }
 
 func (r *Result) candidates(all []*Difference) []*candidate {
@@ -130,8 +129,8 @@ func (r *Result) candidates(all []*Difference) []*candidate {
 	return out
 }
 
-// winners are the settings that gain and never lose, without those that another one
-// is better than.
+// winners returns the settings that gain and never lose, except those that another one is
+// better than.
 func winners(settings []*candidate) []*candidate {
 	gain := slices.DeleteFunc(slices.Clone(settings), func(c *candidate) bool { return len(c.better) == 0 || len(c.worse)+len(c.opposed) > 0 })
 	return slices.DeleteFunc(slices.Clone(gain), func(c *candidate) bool {
@@ -153,8 +152,8 @@ func (c *candidate) beats(o *candidate) bool {
 	return len(c.better) > len(o.better) || above == len(o.better)
 }
 
-// differenceClaim returns wordings of the claim, the most telling first, and fills in
-// what it rests on.
+// differenceClaim returns wordings of the claim, the most specific first, and fills in its
+// basis.
 func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 	settings, base := r.candidates(all), shortBase(all)
 	comparisons := len(groupsOf(all, func(d *Difference) ([2]string, bool) { return [2]string{d.A.Metric, d.Dataset}, true }))
@@ -218,7 +217,7 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 	return texts
 }
 
-// bestTexts are wordings for settings that gain and never lose.
+// bestTexts returns wordings for settings that gain and never lose.
 func bestTexts(best, settings []*candidate, base, noun string, comparisons int) []string {
 	beat, partly := "beat", ""
 	if len(best) == 1 {
@@ -252,7 +251,7 @@ func bestTexts(best, settings []*candidate, base, noun string, comparisons int) 
 	return append(texts, last)
 }
 
-// joinNames joins names that end alike, such as "max or native over 11 references".
+// joinNames joins names with the same ending, such as "max or native over 11 references".
 func joinNames(best []*candidate, name func(string) string) string {
 	heads, tail := make([]string, len(best)), ""
 	for i, c := range best {
@@ -279,7 +278,7 @@ func either(names []string) string {
 	return names[0]
 }
 
-// spoken is the name of an aggregator in words.
+// spoken returns the name of an aggregator in words.
 func spoken(aggregator string) string {
 	if k, ok := strings.CutPrefix(aggregator, "best:k="); ok {
 		return "the mean of the best " + k
@@ -321,7 +320,7 @@ func (r *Result) uncompared() string {
 	return "No two settings of a metric were compared"
 }
 
-// standingClaim is about the settings of the first rank over tasks.
+// standingClaim makes the claim about the settings of the first rank over tasks.
 func (r *Result) standingClaim(c *Claim) []string {
 	sorted := slices.SortedStableFunc(slices.Values(r.Standings), func(a, b Standing) int { return cmp.Compare(b.Average, a.Average) })
 	top, tasks := sorted[:1], english.Thousands(len(r.Tasks), "task")

@@ -13,10 +13,10 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// mostListed is how many differences a sentence lists.
+// mostListed is the maximum number of differences listed in a sentence.
 const mostListed = 4
 
-// effectSentence says, without a full stop, by how much the cited differences move the
+// effectSentence says, without a full stop, by how much the cited differences change the
 // statistic.
 func (r *Result) effectSentence(cited, all []*Difference, named bool) string {
 	about := report.Display(all[0].Statistic)
@@ -26,8 +26,8 @@ func (r *Result) effectSentence(cited, all []*Difference, named bool) string {
 	return fmt.Sprintf("Against %s, %s changes by %s", shortBase(all), about, r.list(cited, all, named))
 }
 
-// list writes differences such as "+0.048 [0.037, 0.059] for BLEU max (p = 0.015)", the
-// largest and the smallest of many.
+// list writes differences such as "+0.048 [0.037, 0.059] for BLEU max (p = 0.015)"; of
+// many, only the largest and the smallest.
 func (r *Result) list(cited, all []*Difference, named bool) string {
 	parts := make([]string, 0, mostListed)
 	item := func(d *Difference) string {
@@ -38,7 +38,7 @@ func (r *Result) list(cited, all []*Difference, named bool) string {
 		default:
 			text += metric + " " + strings.TrimSuffix(d.short(all), " over "+r.overAll(all))
 		}
-		text += d.on(len(r.Datasets) > 1)
+		text += d.onDataset(len(r.Datasets) > 1)
 		if p := pText(d.Corrected); p != "" {
 			text += " (" + p + ")"
 		}
@@ -59,8 +59,7 @@ func (r *Result) list(cited, all []*Difference, named bool) string {
 
 func byValue(a, b *Difference) int { return cmp.Compare(a.Value, b.Value) }
 
-// overAll is what all settings are taken over, such as "11 references"; "" where they
-// differ.
+// overAll names the references of all settings, such as "11 references"; "" if they differ.
 func (r *Result) overAll(all []*Difference) string {
 	_, over, _ := strings.Cut(all[0].short(all), " over ")
 	for _, d := range all {
@@ -71,7 +70,7 @@ func (r *Result) overAll(all []*Difference) string {
 	return over
 }
 
-// coverageSentence says on how much of the data the claim rests.
+// coverageSentence says how much of the data the claim is based on.
 func (r *Result) coverageSentence() string {
 	cells, whole, segments, unscored := 0, 0, 0, 0
 	var systems, humans []string
@@ -106,7 +105,7 @@ func (r *Result) coverageSentence() string {
 	return text + "."
 }
 
-// tested says how intervals and p-values were made.
+// tested says how intervals and p-values were computed.
 func (r *Result) tested() string {
 	var parts []string
 	if over := drawn(r.Datasets); over != "" {
@@ -119,7 +118,7 @@ func (r *Result) tested() string {
 	return strings.Join(parts, " ")
 }
 
-// Chosen says what a plan leaves out of the datasets; "" where it takes all.
+// Chosen says what a plan leaves out of the datasets; "" if nothing.
 func (r *Result) Chosen() string {
 	var out []string
 	for i := range r.Datasets {

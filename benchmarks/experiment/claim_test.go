@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// compared is a difference to the single reference whose interval is 0.01 wide on
-// either side; what is off 0 is significant.
+// compared is a difference to the single reference with an interval of ±0.01; an interval
+// without 0 is significant.
 func compared(metric, aggregator, statistic string, value float64) experiment.Difference {
 	group := "none"
 	if strings.HasSuffix(statistic, " by segment") {
@@ -26,7 +26,7 @@ func compared(metric, aggregator, statistic string, value float64) experiment.Di
 	}
 }
 
-// Every case of a claim: its text never says more than its differences show.
+// Every case of a claim; its text never says more than its differences show.
 func TestClaim(t *testing.T) {
 	flat, grouped := "kendall", "kendall by segment"
 	change := func(d experiment.Difference, how func(*experiment.Difference)) experiment.Difference {
@@ -114,7 +114,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// A single setting, and settings that all share the row of one reference, leave nothing to
+// A single setting, or settings that all share the row of one reference, leave nothing to
 // compare.
 func TestClaimWithoutDifferences(t *testing.T) {
 	row := experiment.Row{Setting: experiment.SettingName{Metric: "chrf", Aggregator: "single"}}
@@ -128,8 +128,8 @@ func TestClaimWithoutDifferences(t *testing.T) {
 	}
 }
 
-// Where native shares the row of max with one metric, it gains what max does; where it
-// does so with every metric, it is no setting apart.
+// If native shares the row of max with one metric, it gains what max does; if it does so
+// with every metric, it is not listed separately.
 func TestClaimOfSharedRows(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: []experiment.Difference{
 		compared("bleu", "max", "kendall", 0.020), compared("bleu", "native", "kendall", 0.048), compared("chrf", "max", "kendall", 0.042)}}
@@ -173,7 +173,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// Over tasks the claim is about the first rank, and a subset is named.
+// Over tasks, the claim is about the first rank, and a subset is named.
 func TestClaimOverTasks(t *testing.T) {
 	res := &experiment.Result{Datasets: []experiment.DatasetInfo{{Human: "mqm", Cells: 20, Segments: 10, Systems: []string{"a", "b"}, Domains: []string{"news"}}}, Tasks: make([]experiment.TaskResult, 3)}
 	standing := func(metric string, average float64, rank int) experiment.Standing {
@@ -210,7 +210,7 @@ func TestForestOfEachDataset(t *testing.T) {
 	}
 }
 
-// A forest has a view per grouping, and a mark for what is the same setting.
+// A forest has a view per grouping, and marks equal settings.
 func TestForest(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Confidence: 0.95,
 		Differences: []experiment.Difference{compared("chrf", "mean", "kendall", -0.041), compared("chrf", "mean", "kendall by segment", 0.024), compared("chrf", "mean", "accuracy", 0.1)},

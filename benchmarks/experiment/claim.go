@@ -48,17 +48,13 @@ func (r *Result) Claim() Claim {
 	default:
 		texts = r.differenceClaim(all, &c)
 	}
-	if r.Chosen() != "" {
-		for i, t := range texts {
-			if first, rest, _ := strings.Cut(t, " "); slices.Contains([]string{"Use", "Keep", "No", "Nothing", "Too", "The", "All"}, first) {
-				t = strings.ToLower(first) + " " + rest
-			}
-			texts[i] = "On a subset, " + t
-		}
+	coverage, subset := r.coverage(r.Datasets), ""
+	if chosen := r.Chosen(); chosen != "" {
+		coverage, subset = coverage+"; "+chosen, ", on a subset"
 	}
-	fits := func(t string) bool { return len(strings.Fields(t)) <= mostWords }
-	c.Text = texts[max(0, slices.IndexFunc(texts, fits))]
-	c.Evidence = append(c.Evidence, r.coverageSentence())
+	fits := func(t string) bool { return len(strings.Fields(t+subset)) <= mostWords }
+	c.Text = texts[max(0, slices.IndexFunc(texts, fits))] + subset
+	c.Evidence = append(c.Evidence, coverage+".")
 	for _, sentences := range [][]string{c.Evidence, c.Cautions} {
 		for i := range sentences {
 			sentences[i] = report.TrueMinus(sentences[i])
@@ -174,7 +170,7 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 		for _, s := range best {
 			cited = append(cited, which(s.better, func(d *Difference) bool { return slices.Contains(all, d) })...)
 		}
-		texts = bestTexts(best, settings, base, noun, comparisons)
+		texts = r.bestTexts(best, settings, all, noun, comparisons)
 		if len(best) > 1 {
 			c.Cautions = append(c.Cautions, fmt.Sprintf("The data do not show which of these %d %ss is best.", len(best), noun))
 		}
@@ -218,73 +214,56 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 }
 
 // bestTexts returns wordings for settings that gain and never lose.
-func bestTexts(best, settings []*candidate, base, noun string, comparisons int) []string {
-	beat, partly := "beat", ""
+func (r *Result) bestTexts(best, settings []*candidate, all []*Difference, noun string, comparisons int) []string {
+	base, over := shortBase(all), r.overAll(all)
+	partly, beat := "", "beat"
 	if len(best) == 1 {
 		beat = "beats"
 	}
-	everywhere := !slices.ContainsFunc(best, func(c *candidate) bool { return len(c.better) < comparisons })
-	if !everywhere {
+	switch wins := best[0].better; {
+	case !slices.ContainsFunc(best, func(c *candidate) bool { return len(c.better) < comparisons }):
+	case len(best) > 1:
 		partly = " in some comparisons"
-		if len(best) == 1 {
-			partly = fmt.Sprintf(" in %d of %d comparisons", len(best[0].better), comparisons)
-		}
+	case len(wins) == 1 && len(r.Datasets) == 1:
+		partly = " with " + report.Display(wins[0].A.Metric)
+	default:
+		partly = fmt.Sprintf(" in %d of %d comparisons", len(wins), comparisons)
 	}
-	last := fmt.Sprintf("%d of %s %s %s%s", len(best), english.Count(len(settings), noun), beat, base, partly)
-	if len(best) > 3 {
-		return []string{last}
+	counted := fmt.Sprintf("%d of %s %s %s%s", len(best), english.Count(len(settings), noun), beat, base, partly)
+	if len(best) > 3 || len(best) > 1 && (partly != "" || over == "" && noun == "setting") {
+		return []string{counted}
 	}
 	var texts []string
-	for _, name := range []func(string) string{spoken, func(s string) string { return s }} {
-		names := joinNames(best, name)
+	for _, spell := range []func(string) string{spoken, func(s string) string { return s }} {
+		var names []string
+		for _, c := range best {
+			names = append(names, spell(strings.TrimSuffix(c.name, " over "+over)))
+		}
+		name := english.List(names, "or")
+		if over != "" {
+			name += " over " + over
+		}
 		switch {
 		case noun == "metric":
-			texts = append(texts, fmt.Sprintf("%s %s %s%s", strings.ReplaceAll(names, " or ", " and "), beat, base, partly))
-		case everywhere:
-			texts = append(texts, "Use "+names)
-		case len(best) == 1 && len(best[0].better) == 1 && !slices.ContainsFunc(best[0].all, func(d *Difference) bool { return d.Dataset != best[0].all[0].Dataset }):
-			texts = append(texts, "Use "+names+" with "+report.Display(best[0].better[0].A.Metric))
-		case len(best) == 1:
-			texts = append(texts, strings.ToUpper(names[:1])+names[1:]+" beats "+strings.TrimSuffix(base, " reference")+partly)
+			texts = append(texts, english.List(names, "and")+" "+beat+" "+base+partly)
+		case strings.HasPrefix(partly, " in "):
+			texts = append(texts, strings.ToUpper(name[:1])+name[1:]+" beats "+strings.TrimSuffix(base, " reference")+partly)
+		default:
+			texts = append(texts, "Use "+name+partly)
 		}
 	}
-	return append(texts, last)
+	return append(texts, counted)
 }
 
-// joinNames joins names with the same ending, such as "max or native over 11 references".
-func joinNames(best []*candidate, name func(string) string) string {
-	heads, tail := make([]string, len(best)), ""
-	for i, c := range best {
-		head, rest, _ := strings.Cut(c.name, " over ")
-		heads[i] = name(head)
-		if i > 0 && rest != tail {
-			for k, c := range best {
-				heads[k] = c.name
-			}
-			return either(heads)
-		}
-		tail = rest
-	}
-	if tail != "" {
-		tail = " over " + tail
-	}
-	return either(heads) + tail
-}
-
-func either(names []string) string {
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " or " + names[last]
-	}
-	return names[0]
-}
-
-// spoken returns the name of an aggregator in words.
-func spoken(aggregator string) string {
-	if k, ok := strings.CutPrefix(aggregator, "best:k="); ok {
-		return "the mean of the best " + k
-	}
+// spoken returns the name of a setting with its aggregator in words.
+func spoken(setting string) string {
+	aggregator, over, _ := strings.Cut(setting, " over ")
 	words := map[string]string{"max": "the maximum", "mean": "the mean", "min": "the minimum", "median": "the median", "native": "the native rule"}
-	return cmp.Or(words[aggregator], aggregator)
+	name := cmp.Or(words[aggregator], aggregator)
+	if k, ok := strings.CutPrefix(aggregator, "best:k="); ok {
+		name = "the mean of the best " + k
+	}
+	return strings.TrimSuffix(name+" over "+over, " over ")
 }
 
 // shortBase names the baseline in at most three words.

@@ -29,7 +29,6 @@ func (r *Result) effectSentence(cited, all []*Difference, named bool) string {
 // list writes differences such as "+0.048 [0.037, 0.059] for BLEU max (p = 0.015)"; of
 // many, only the largest and the smallest.
 func (r *Result) list(cited, all []*Difference, named bool) string {
-	parts := make([]string, 0, mostListed)
 	item := func(d *Difference) string {
 		text := change(d.Value, d.Interval) + " for "
 		switch metric := report.Display(d.A.Metric); {
@@ -48,13 +47,11 @@ func (r *Result) list(cited, all []*Difference, named bool) string {
 		smallest, largest := slices.MinFunc(cited, byValue), slices.MaxFunc(cited, byValue)
 		return fmt.Sprintf("%s to %s, in %d comparisons", item(smallest), item(largest), len(cited))
 	}
+	var parts []string
 	for _, d := range cited {
 		parts = append(parts, item(d))
 	}
-	if last := len(parts) - 1; last > 0 {
-		return strings.Join(parts[:last], ", ") + " and " + parts[last]
-	}
-	return parts[0]
+	return english.List(parts, "and")
 }
 
 func byValue(a, b *Difference) int { return cmp.Compare(a.Value, b.Value) }
@@ -70,17 +67,17 @@ func (r *Result) overAll(all []*Difference) string {
 	return over
 }
 
-// coverageSentence says how much of the data the claim is based on.
-func (r *Result) coverageSentence() string {
+// coverage says how much of some datasets the numbers rest on.
+func (r *Result) coverage(datasets []DatasetInfo) string {
 	cells, whole, segments, unscored := 0, 0, 0, 0
 	var systems, humans []string
-	for i := range r.Datasets {
-		d := &r.Datasets[i]
+	for i := range datasets {
+		d := &datasets[i]
 		cells, segments, systems, whole = cells+d.Cells, segments+d.Segments, append(systems, d.Systems...), whole+d.Segments*len(d.Systems)
+		unscored += r.mostUnscored(d.Name)
 		if d.Human != "" && !slices.Contains(humans, d.Human) {
 			humans = append(humans, d.Human)
 		}
-		unscored += r.mostUnscored(d.Name)
 	}
 	systems = slices.Compact(slices.Sorted(slices.Values(systems)))
 	text := english.Thousands(whole, "output")
@@ -88,21 +85,16 @@ func (r *Result) coverageSentence() string {
 		text = humanize.Comma(int64(cells)) + " of " + text
 	}
 	text += fmt.Sprintf(" of %s by %s", english.Thousands(segments, "segment"), english.Thousands(len(systems), "system"))
-	if n := len(r.Datasets); n > 1 {
+	if n := len(datasets); n > 1 {
 		text += fmt.Sprintf(" in %d datasets", n)
-	} else if documents := r.Datasets[0].Groups(correlate.DocumentLevel); documents > 0 {
+	} else if documents := datasets[0].Groups(correlate.DocumentLevel); documents > 0 {
 		text += " in " + english.Thousands(documents, "document")
 	}
-	text += fmt.Sprintf(" have %s scores, and every setting scores ", strings.Join(humans, ", "))
+	scored := "all"
 	if unscored > 0 {
-		text += fmt.Sprintf("at least %s of them", humanize.Comma(int64(cells-unscored)))
-	} else {
-		text += "all of them"
+		scored = "at least " + humanize.Comma(int64(cells-unscored))
 	}
-	if chosen := r.Chosen(); chosen != "" {
-		text += "; " + chosen
-	}
-	return text + "."
+	return fmt.Sprintf("%s have %s scores, and every setting scores %s of them", text, strings.Join(humans, ", "), scored)
 }
 
 // tested says how intervals and p-values were computed.

@@ -14,7 +14,7 @@ import (
 // are views of one forest.
 func (a *About) ungrouped() string { return strings.Replace(a.Statistic, " by "+a.Group, "", 1) }
 
-// grouping is the name of a forest's view.
+// grouping names the grouping of a statistic.
 func (a *About) grouping() string {
 	if a.Group == correlate.None.String() || a.Group == "" {
 		return "flattened"
@@ -29,21 +29,13 @@ func (r *Result) Leads(d *Difference) bool {
 	return len(all) > 0 && d.Value.Defined() && d.ungrouped() == all[0].ungrouped()
 }
 
-// Forests returns for each dataset a plot of every setting next to what it is compared
-// with, under the leading statistic, with a view for each grouping.
+// Forests returns, for each dataset, every setting against its baseline, under the
+// statistic that leads, in every grouping.
 func (r *Result) Forests() []report.Forest {
 	var out []report.Forest
 	for _, all := range groupsOf(pointers(r.Differences), func(d *Difference) (string, bool) { return d.Dataset, r.Leads(d) }) {
-		views := groupsOf(all, func(d *Difference) (string, bool) { return d.Statistic, true })
-		first := all[0]
-		over := r.overAll(all)
-		f := report.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(first.ungrouped()), Views: []string{""}}
-		if len(views) > 1 {
-			f.Views = nil
-			for _, view := range views {
-				f.Views = append(f.Views, view[0].grouping())
-			}
-		}
+		first, over := all[0], r.overAll(all)
+		f := report.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(first.ungrouped())}
 		f.Unit = "difference in " + f.Value
 		if first.Human != "" {
 			f.Unit += " with " + first.Human
@@ -51,27 +43,22 @@ func (r *Result) Forests() []report.Forest {
 		if over != "" {
 			f.Title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
 		}
-		if len(r.Datasets) > 1 {
-			f.Title += first.onDataset(true)
-		}
-		for _, group := range groupsOf(views[0], func(d *Difference) (string, bool) { return d.A.Metric, true }) {
-			g := report.ForestGroup{Name: report.Display(group[0].A.Metric), Against: base(group)}
-			for i, d := range group {
-				row := report.ForestRow{Name: strings.TrimSuffix(d.short(all), " over "+over)}
-				for k, view := range views {
-					e := report.Effect{Value: report.None(), Difference: report.None(), P: report.None()}
-					if at := slices.IndexFunc(view, func(v *Difference) bool { return v.A == d.A && v.B == d.B }); at >= 0 {
-						v := view[at]
-						e = report.Effect{Value: v.AValue, Difference: v.Value, Range: v.Interval, P: v.Corrected, Outcome: v.outcome()}
-						if i == 0 { // the value that the whole group is compared with
-							g.Against += fmt.Sprintf("%s%s", []string{": ", ", "}[min(k, 1)], strings.TrimSpace(report.TrueMinus(fixed(float64(v.BValue)))+" "+f.Views[k]))
-						}
-					}
-					row.Effects = append(row.Effects, e)
+		f.Title += first.onDataset(len(r.Datasets) > 1)
+		grouped := slices.ContainsFunc(all, func(d *Difference) bool { return d.Statistic != first.Statistic })
+		for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.A.Metric, true }) {
+			var baseline []string
+			for _, d := range of {
+				row := report.ForestRow{Setting: strings.TrimSpace(report.Display(d.A.Metric) + " " + strings.TrimSuffix(d.short(all), " over "+over)),
+					Value: d.AValue, Difference: d.Value, Range: d.Interval, P: d.Corrected, Outcome: d.outcome()}
+				if grouped {
+					row.Grouping = d.grouping()
 				}
-				g.Rows = append(g.Rows, row)
+				f.Rows = append(f.Rows, row)
+				if d.A == of[0].A && d.B == of[0].B {
+					baseline = append(baseline, strings.TrimSpace(report.TrueMinus(fixed(float64(d.BValue)))+" "+row.Grouping))
+				}
 			}
-			f.Groups = append(f.Groups, g)
+			f.Notes = append(f.Notes, fmt.Sprintf("%s with %s: %s", report.Display(of[0].A.Metric), base(of), strings.Join(baseline, ", ")))
 		}
 		r.repeats(func(s *Same, names string) {
 			if s.Dataset == first.Dataset && s.As.Aggregator != "single" {

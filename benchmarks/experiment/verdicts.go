@@ -36,7 +36,8 @@ func (r *run) verdicts(res *Result) []Verdict {
 		}
 	}
 	for i := range res.Datasets {
-		out = append(out, res.coverage(&res.Datasets[i], several))
+		about := About{Dataset: res.Datasets[i].Name}
+		out = append(out, Verdict{Dataset: about.Dataset, Kind: "coverage", Value: report.None(), Text: "coverage" + about.onDataset(several) + ": " + res.coverage(res.Datasets[i:i+1])})
 	}
 	return out
 }
@@ -224,24 +225,4 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)
 	}
 	return v
-}
-
-// coverage says what a dataset's numbers leave out.
-func (r *Result) coverage(d *DatasetInfo, several bool) Verdict {
-	about := About{Dataset: d.Name}
-	text := fmt.Sprintf("coverage%s: %d of %d cells of %s and %s have %s scores", about.onDataset(several), d.Cells, d.Segments*len(d.Systems),
-		english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), d.Human)
-	worst := 0
-	var name SettingName
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Dataset == d.Name && row.Unscored > worst {
-			worst, name = row.Unscored, row.Setting
-		}
-	}
-	if worst == 0 {
-		text += ", and every setting scores all of them"
-	} else {
-		text += fmt.Sprintf("; at most %d of them have no score (%s)", worst, name)
-	}
-	return Verdict{Dataset: d.Name, Kind: "coverage", Value: report.None(), Text: text}
 }

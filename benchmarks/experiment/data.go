@@ -43,9 +43,9 @@ type judgements struct {
 	at       [][]int          // for each segment and hypothesis: its cell, -1 for none
 }
 
-// load reads a dataset. A dataset without human scores is an error, unless alone says that
+// load reads a dataset. A dataset without human scores is an error, unless scoresOnly says that
 // only scores are wanted.
-func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data, error) {
+func load(ctx context.Context, d Dataset, ds refract.Dataset, scoresOnly bool) (*data, error) {
 	out := &data{Dataset: d}
 	hypotheses, judged := 0, false
 	for s, err := range ds.Segments(ctx) {
@@ -77,7 +77,7 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 		return nil, errNoSystem
 	}
 	var err error
-	if judged || !alone {
+	if judged || !scoresOnly {
 		out.judgements, err = judge(out.segments, d.Human, d.IncludeReferences)
 	} else if d.Human != "" {
 		err = fmt.Errorf("the dataset has no human scores named %q", d.Human)

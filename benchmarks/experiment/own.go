@@ -44,7 +44,7 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 		}
 		return 1
 	}
-	err = beside(ctx, in, path, d.segments, func(i int, s *refract.SegmentScores) (err error) {
+	err = inStep(ctx, in, path, d.segments, func(i int, s *refract.SegmentScores) (err error) {
 		for k, info := range in.Metrics() {
 			if k == len(out) { // they are known from the first segment on
 				m, err := matrix.NewMetric(info)
@@ -200,9 +200,9 @@ func (m *stated) Score(context.Context, []metrics.Block) ([]metrics.Scores, erro
 	return nil, fmt.Errorf("the scores of %s were made elsewhere", m.info.Name)
 }
 
-// beside reads a stored matrix in step with the segments of a dataset, which must be the
+// inStep reads a stored matrix in step with the segments of a dataset, which must be the
 // same in the same order, except for segments without hypotheses, which have no row.
-func beside(ctx context.Context, in *matrix.Reader, path string, segments []*refract.Segment, take func(i int, s *refract.SegmentScores) error) error {
+func inStep(ctx context.Context, in *matrix.Reader, path string, segments []*refract.Segment, take func(i int, s *refract.SegmentScores) error) error {
 	i := 0
 	skip := func() {
 		for i < len(segments) && len(segments[i].Hypotheses) == 0 {

@@ -348,7 +348,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	for _, f := range d.Scores {
 		negative := func(row Row) bool { return row.Dataset == d.Name && row.Setting.Metric == f.Name && row.Value < 0 }
 		if slices.ContainsFunc(res.Rows, negative) {
-			r.note("%s: agreement is below 0, as that of scores of which lower ones are better: negate these in %s", f.Name, f.Path)
+			r.note("%s: agreement is below 0: if lower scores are better, negate the scores in %s", f.Name, f.Path)
 		}
 	}
 	if err := r.differences(ctx, d, pairs, res); err != nil {
@@ -447,7 +447,7 @@ func (r *run) method(res *Result) {
 	if b.Resamples > 0 {
 		paired := ""
 		if len(res.Differences)+len(res.Curves) > 0 {
-			paired = "; those of differences are paired"
+			paired = "; paired for differences"
 		}
 		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d%s", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed, paired)
 	}

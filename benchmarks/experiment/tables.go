@@ -374,7 +374,7 @@ func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, toRandom, toRandomRange, p.N, p.Missing)
 		}
 	}
-	t.Notes = []string{"k: references chosen in addition to the originals, or to the first original where there are no variants; band: the least and the largest of random orders; to all, to random: paired differences to all references, and to random choices of as many, over the cells that both score"}
+	t.Notes = []string{"k: references chosen in addition to the originals, or to the first original if there are no variants; band: the smallest and the largest of random orders; to all, to random: paired differences to all references, and to random choices of as many, over the cells that both score"}
 	return t
 }
 
@@ -394,7 +394,7 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 		}
 	}
 	t.Notes = []string{
-		"decides: share of cells in which its text has the best score, a part of it where several have; decides alone: in which no other's has",
+		"decides: share of cells in which its text has the best score, shared if several have it; decides alone: only its text has it",
 		"alone: its texts only; added: with the originals, gain: over the single reference; without: all but its texts, effect: what they add to that",
 	}
 	for _, d := range r.Datasets {
@@ -481,7 +481,7 @@ func (r *Result) taskTable() *report.NamedTable {
 	}
 	for i := range r.Tasks {
 		of := &r.Tasks[i]
-		t.Note("task %d: %s; weight %.4g, %s", i+1, of.Label, of.Weight/total, cmp.Or(of.Test, "ranks by value alone"))
+		t.Note("task %d: %s; weight %.4g, %s", i+1, of.Label, of.Weight/total, cmp.Or(of.Test, "ranks only by value"))
 	}
 	return t
 }

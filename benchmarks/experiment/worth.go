@@ -102,7 +102,7 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 		r.note("%s: worth needs several references by people, and variants of the first of them", d.Name)
 		return nil
 	}
-	r.note("worth: variants of the first reference against other references by people, beside the first; means of %d rotations of a random order, seed %d", worthOrders, r.p.Bootstrap.Seed)
+	r.note("worth: variants of the first reference against other references by people than the first; means of %d rotations of a random order, seed %d", worthOrders, r.p.Bootstrap.Seed)
 	byPeople, err := r.rotations(ctx, d, people)
 	if err != nil {
 		return err

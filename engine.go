@@ -210,7 +210,7 @@ type TooLongError struct {
 
 // Error says where the segment is and what to do.
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%ssegment %q has %.1f MiB of text, and %.1f are the most, as scoring takes some hundred times as much memory; take it out, or raise the bound (--max-text, Options.MaxText)",
+	return fmt.Sprintf("%ssegment %q has %.1f MiB of text, more than the bound of %.1f, because scoring takes about a hundred times as much memory; take it out, or raise the bound (--max-text, Options.MaxText)",
 		e.Pos.prefix(), e.ID, float64(e.Bytes)/(1<<20), float64(e.Max)/(1<<20))
 }
 

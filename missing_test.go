@@ -115,7 +115,7 @@ func TestColumnsAreOriginalsThenVariants(t *testing.T) {
 	// A segment may have only variants.
 	seg.References = nil
 	if ms := scoreOne(t, refract.Options{}, prepared{sized(false, true)}, seg); !slices.Equal(ms.Values, []float64{107, 0, 105}) || !slices.Equal(ms.First, []float64{107}) {
-		t.Errorf("variants alone: %v, first %v", ms.Values, ms.First)
+		t.Errorf("only variants: %v, first %v", ms.Values, ms.First)
 	}
 }
 

@@ -67,7 +67,7 @@ func costlySegments(t *rapid.T) []*refract.Segment {
 }
 
 // Leaving out cells that no setting needs changes no score.
-func TestSavingChangesNoScore(t *testing.T) {
+func TestSkippingCellsChangesNoScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		segs := costlySegments(t)
 		specs := rapid.SampledFrom([][]string{{"single"}, {"single", "mean"}, {"max"}}).Draw(t, "aggregators")
@@ -126,7 +126,7 @@ func TestSavingChangesNoScore(t *testing.T) {
 }
 
 // max refuses a matrix that has only its first column.
-func TestUnneededCellsHaveNoMaximum(t *testing.T) {
+func TestMaxNeedsEveryCell(t *testing.T) {
 	ms := &refract.MetricScores{Columns: 2, Values: []float64{0, 0}, Status: []metrics.Status{metrics.Scored, metrics.Unneeded}}
 	for spec, ok := range map[string]bool{"single": true, "max": false} {
 		red, err := reduce(t, &costly{}, ms, spec, aggregate.Exclude, 0)

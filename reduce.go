@@ -40,7 +40,7 @@ func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error
 	info := &r.engine.needs[r.engine.metric[setting]].info
 	a, policy := r.engine.settings[setting].Aggregator, r.engine.options.Missing
 	if a.Name() == "" {
-		return Reduced{}, fmt.Errorf("setting %d asks for the cells of %s alone, without an aggregator", setting, info.Name)
+		return Reduced{}, fmt.Errorf("setting %d asks only for the cells of %s, without an aggregator", setting, info.Name)
 	}
 	row := ms.Values[h*ms.Columns : (h+1)*ms.Columns]
 	status := ms.Status[h*ms.Columns : (h+1)*ms.Columns]

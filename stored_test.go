@@ -230,7 +230,7 @@ func TestStoreFails(t *testing.T) {
 }
 
 // Scores that a panel gets from a member are stored as the member's own, and vice versa.
-func TestKeep(t *testing.T) {
+func TestKeepSharesStoredScores(t *testing.T) {
 	o := refract.Options{Store: &values{all: map[[32]byte][]byte{}}}
 	a, b := newDear(false), newDear(false)
 	b.info.Name = "other"

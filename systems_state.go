@@ -66,7 +66,7 @@ func (s *Systems) UnmarshalJSON(b []byte) error {
 	s.segments, s.identity = state.Segments, nil
 	for _, one := range state.Systems {
 		if _, twice := s.index[one.Name]; twice || len(one.Sums) != len(s.sums) {
-			return fmt.Errorf("system %q: there twice, or with sums of %d settings in place of %d", one.Name, len(one.Sums), len(s.sums))
+			return fmt.Errorf("system %q is repeated, or has sums for %d settings instead of %d", one.Name, len(one.Sums), len(s.sums))
 		}
 		at := s.system(one.Name, one.Human)
 		for k, from := range one.Sums {
@@ -91,7 +91,7 @@ func (from *sumState) sum() (systemSum, error) {
 	}
 	for _, parts := range from.Sum {
 		if slices.ContainsFunc(parts, func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) }) {
-			return to, errors.New("a sum that is no number")
+			return to, errors.New("a sum is not a number")
 		}
 		to.sum = append(to.sum, exact.Of(parts))
 	}

@@ -154,7 +154,7 @@ func TestScopes(t *testing.T) {
 }
 
 // Under Auto, the settings of a metric are either all pooled or all averaged.
-func TestOneQuantity(t *testing.T) {
+func TestAutoPoolsAllOrNone(t *testing.T) {
 	a, b := prepared{sized(false, true)}, prepared{sized(false, true)}
 	settings := slices.Concat(cross(t, []metrics.Metric{a}, "single", "native"), cross(t, []metrics.Metric{b}, "single", "native", "max"), cross(t, []metrics.Metric{sized(false, true)}, "single"))
 	for scope, want := range map[refract.Scope][]bool{refract.Auto: {true, true, false, false, false, false}, refract.Averaged: make([]bool, 6)} {

@@ -150,7 +150,7 @@ func kinds() []kind {
 		return func(float64) Aggregator { return Aggregator{reduce: f} }
 	}
 	return []kind{
-		{name: "single", doc: "the first reference alone",
+		{name: "single", doc: "only the first reference",
 			make: func(float64) Aggregator {
 				return Aggregator{single: true, reduce: func(s []float64, _ float64) float64 { return s[0] }}
 			}},
@@ -267,7 +267,7 @@ func Parse(spec string) (Aggregator, error) {
 		}
 		x, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return Aggregator{}, &SpecError{spec, fmt.Errorf("%s=%q is no number", k.param, value)}
+			return Aggregator{}, &SpecError{spec, fmt.Errorf("%s=%q is not a number", k.param, value)}
 		}
 		if err := k.check(x); err != nil {
 			return Aggregator{}, &SpecError{spec, err}

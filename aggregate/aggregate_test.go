@@ -98,7 +98,7 @@ func TestParseErrors(t *testing.T) {
 		"best:k=1.5":    "whole number",
 		"best:n=1":      `unknown parameter "n"`,
 		"softmax:t=0":   "positive",
-		"softmax:t=x":   "no number",
+		"softmax:t=x":   "not a number",
 		"power:p=NaN":   "finite",
 		"softmax:t=NaN": "positive",
 		"":              "unknown aggregator",

@@ -254,7 +254,7 @@ func (d *decoding) flag() bool {
 
 func (d *decoding) end(what string) error {
 	if d.bad || len(d.rest) > 0 {
-		return fmt.Errorf("its bytes are not those of %s", what)
+		return fmt.Errorf("its bytes do not encode %s", what)
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (d *Database) disconnect() error {
 // call writes to a read-only database. Close waits until leave is called.
 func (d *Database) enter(ctx context.Context, op string, writes bool) (leave func(), err error) {
 	if writes && d.claims == nil {
-		return nil, fmt.Errorf("cache %s: %s: %w: it was opened to be read only", d.name, op, errReadOnly)
+		return nil, fmt.Errorf("cache %s: %s: %w: it was opened read-only", d.name, op, errReadOnly)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

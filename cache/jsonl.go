@@ -152,7 +152,7 @@ func parseEntry(b []byte) (Entry, error) {
 	err := jsonv2.Unmarshal(b, &l, jsonv2.RejectUnknownMembers(true))
 	var field *jsonv2.SemanticError
 	if errors.As(err, &field) {
-		return Entry{}, fmt.Errorf("no entry as 'refract cache export' writes it: wrong is what stands at %q", field.JSONPointer)
+		return Entry{}, fmt.Errorf("not an entry as 'refract cache export' writes it: the value at %q is wrong", field.JSONPointer)
 	}
 	if err != nil {
 		return Entry{}, err

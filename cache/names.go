@@ -69,7 +69,7 @@ func CheckName(where string) error {
 	case settings.MatchString(where):
 		return errors.New("cache: settings such as host=… name no file: write the URL of a Postgres database as postgres://user@host:5432/database, and a password into PGPASSWORD or ~/.pgpass")
 	case !IsPostgres(where) && mistyped.MatchString(where):
-		return errors.New("cache: the name looks like an address: write that of a Postgres database as postgres://user@host:5432/database, or ./ before the name of a file")
+		return errors.New("cache: the name looks like an address: write the address of a Postgres database as postgres://user@host:5432/database, or ./ before the name of a file")
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func parseParams(s string) (Params, error) {
 	dec.UseNumber()
 	var values map[string]any
 	if err := dec.Decode(&values); err != nil {
-		return "", fmt.Errorf("sampling parameters are no JSON object: %w", err)
+		return "", fmt.Errorf("sampling parameters are not a JSON object: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return "", errors.New("sampling parameters: text after the JSON object")

@@ -75,7 +75,7 @@ func (s *postgresServer) prepare(ctx context.Context, readOnly bool) error {
 	case err != nil:
 		return err
 	case !made && readOnly:
-		return fmt.Errorf("cache %s: %w: there are no tables of a cache, and it was opened to be read only: check the name, and the search_path", s.name, errForeign)
+		return fmt.Errorf("cache %s: %w: it has no tables of a cache, and it was opened read-only: check the name and the search_path", s.name, errForeign)
 	case !made:
 		if err := s.change(ctx, s.makePostgres); err != nil {
 			return err

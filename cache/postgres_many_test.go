@@ -34,7 +34,7 @@ func pooled(t *testing.T) string {
 	t.Helper()
 	server, pooler := os.Getenv(postgresVariable), os.Getenv(poolerVariable)
 	if pooler == "" {
-		t.Skip("$" + poolerVariable + " is not set: benchmarks/servers/postgres.sh runs this with one of its own")
+		t.Skip("$" + poolerVariable + " is not set: benchmarks/servers/postgres.sh starts one for this test")
 	}
 	name := fmt.Sprintf("refract_pooled_%d_%d", os.Getpid(), schemas.Add(1))
 	inPostgres(t, server, "CREATE DATABASE "+name)

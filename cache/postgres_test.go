@@ -38,7 +38,7 @@ func postgresSchema(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(postgresVariable)
 	if server == "" {
-		t.Skip("$" + postgresVariable + " is not set: benchmarks/servers/postgres.sh runs this with a server of its own")
+		t.Skip("$" + postgresVariable + " is not set: benchmarks/servers/postgres.sh starts a server for this test")
 	}
 	name := fmt.Sprintf("refract_test_%d_%d", os.Getpid(), schemas.Add(1))
 	inPostgres(t, server, "CREATE SCHEMA "+name)

@@ -269,7 +269,7 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 	}
 	granted, err := before.Claim(t.Context(), keys)
 	if err != nil || slices.Contains(granted, true) {
-		t.Fatalf("Claim beside the child = %v, %v", granted, err)
+		t.Fatalf("Claim during the child = %v, %v", granted, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

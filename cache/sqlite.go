@@ -118,7 +118,7 @@ func checkPath(path string, existing bool) error {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder: name a file")
 	case err == nil && !info.Mode().IsRegular():
-		return errors.New("it is no regular file: name another one")
+		return errors.New("it is not a regular file: name another one")
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):

@@ -96,7 +96,7 @@ func TestComplete(t *testing.T) {
 
 // For a segment whose variants people or a judge rejected, new requests are made, and Plan
 // finds the same requests.
-func TestCompleteGoesOn(t *testing.T) {
+func TestCompleteContinues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := &forgetful{copies: rapid.IntRange(0, 60).Draw(t, "copies"), asked: map[string]int{}}
 		cfg := config(f)

@@ -139,17 +139,17 @@ func (c *Config) check() error {
 	case c.Samples < 0:
 		return fmt.Errorf("%d samples; there must be at least 1", c.Samples)
 	case c.Enlarge < 0 || c.Enlarge > maxEnlarge:
-		return fmt.Errorf("%d times more room for a cut answer; it must be 0 to %d", c.Enlarge, maxEnlarge)
+		return fmt.Errorf("a cut answer is to be enlarged %d times; the number must be 0 to %d", c.Enlarge, maxEnlarge)
 	case c.Resample < 0 || c.Tolerate < 0:
-		return errors.New("the number of new samples and that of tolerated failures must not be negative")
+		return errors.New("the numbers of new samples and of tolerated failures must not be negative")
 	case c.Equivalence != nil && c.Check == nil:
 		return errors.New("the equivalence of answers is judged after the checks, and no checks are set")
 	case c.Complete < 0 || c.Rounds < 0:
-		return errors.New("the number of variants of a complete segment and that of rounds must not be negative")
+		return errors.New("the numbers of variants of a complete segment and of rounds must not be negative")
 	case c.Complete > 0 && c.Check == nil:
-		return errors.New("a complete segment has accepted variants, and no checks are set")
+		return errors.New("completing segments needs checks, and none are set")
 	case c.Complete > 0 && c.Temperature == 0:
-		return errors.New("a segment is completed by further samples, which are all alike at temperature 0")
+		return errors.New("completing segments needs a temperature above 0, because all samples are equal at 0")
 	case c.Concurrency < 0:
 		return fmt.Errorf("concurrency is %d; it must be at least 1", c.Concurrency)
 	case c.Store == nil:

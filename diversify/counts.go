@@ -227,7 +227,7 @@ func (n *Counts) Table() *report.NamedTable {
 	}
 	t.Note("diversity: of the accepted variants of a segment, on average; lower self-BLEU is more diverse")
 	if n.Worded < n.Accepted {
-		t.Note("alarms of %s need words of the language, and Refract has none for %d of %d accepted variants: not measured is not 0", strings.Join(alarm.ByWords(), ", "), n.Accepted-n.Worded, n.Accepted)
+		t.Note("alarms about %s need word lists, which Refract lacks for the language of %d of %d accepted variants: they are not measured", strings.Join(alarm.ByWords(), ", "), n.Accepted-n.Worded, n.Accepted)
 	}
 	t.Note("checks: %s", n.Signature)
 	add := func(kind string, names []string, from map[string]*Count) {

@@ -106,7 +106,7 @@ func TestSecondRun(t *testing.T) {
 }
 
 // Changing anything that determines an answer makes a new request.
-func TestOtherRequest(t *testing.T) {
+func TestChangedSettingsAskAgain(t *testing.T) {
 	for name, change := range map[string]func(*diversify.Config){
 		"model":       func(c *diversify.Config) { c.Model = "other" },
 		"temperature": func(c *diversify.Config) { c.Temperature = 0.5 },
@@ -301,7 +301,7 @@ func (f failing) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error
 	}
 }
 
-func TestErrorsOfOthers(t *testing.T) {
+func TestErrorsOfDatasetAndYield(t *testing.T) {
 	broken := errors.New("set.jsonl:4: broken")
 	x := newExpander(t, config(completer(echo)))
 	if _, _, err := run(t.Context(), x, failing{numbered(3), broken}); err != broken {
@@ -426,7 +426,7 @@ func TestExpandOneByOne(t *testing.T) {
 	wg.Wait()
 	want, s := mustRun(t, x, ds)
 	if diff := cmp.Diff(want, out, withoutOrigin); diff != "" || s.Calls != 0 {
-		t.Errorf("%d calls; segment by segment (-stream +alone):\n%s", s.Calls, diff)
+		t.Errorf("%d calls; segment by segment (-stream +single):\n%s", s.Calls, diff)
 	}
 
 	cfg.Store, cfg.Client = cache.NewMemory(), nil

@@ -125,9 +125,9 @@ func (c *Config) checkForm() error {
 	case c.Form == FormAuto && plain:
 		c.Form = FormText
 	case c.Form == FormJSON && c.Endpoint != llm.Chat:
-		return fmt.Errorf("answers as JSON are asked for at the endpoint %q; set the form to %q for %q", llm.Chat, FormText, c.Endpoint)
+		return fmt.Errorf("answers as JSON need the endpoint %q; set the form to %q for %q", llm.Chat, FormText, c.Endpoint)
 	case c.Form == FormJSON && plain:
-		return fmt.Errorf("the extra fields %q and %q are those of answers as JSON; leave them out, or set the form to %q", responseFormat, formParam, FormText)
+		return fmt.Errorf("the extra fields %q and %q are reserved for answers as JSON; leave them out, or set the form to %q", responseFormat, formParam, FormText)
 	case c.Form != FormText && c.Form != FormJSON && c.Form != FormAuto:
 		return fmt.Errorf("unknown form %q; known are %q, %q and %q", c.Form, FormAuto, FormText, FormJSON)
 	}
@@ -200,7 +200,7 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 			p.why = err
 		}
 	case err != nil:
-		err = fmt.Errorf("a first question, whether the server gives JSON: %w", err)
+		err = fmt.Errorf("asking whether the server gives JSON: %w", err)
 		if ctx.Err() == nil { // the finding holds for all segments
 			x.chosen, x.choiceErr = true, err
 		}

@@ -190,12 +190,12 @@ func TestJSONAnswers(t *testing.T) {
 }
 
 // Requests that cannot be made as JSON are refused by FormJSON and made as text by FormAuto.
-func TestFormsThatCannotBe(t *testing.T) {
+func TestImpossibleForms(t *testing.T) {
 	for _, c := range []struct {
 		change func(*diversify.Config)
 		json   string // error of FormJSON
 	}{
-		{func(c *diversify.Config) { c.Endpoint = llm.Completions }, `at the endpoint "chat"`},
+		{func(c *diversify.Config) { c.Endpoint = llm.Completions }, `need the endpoint "chat"`},
 		{func(c *diversify.Config) { c.Extra = map[string]any{"response_format": 1} }, `"response_format"`},
 	} {
 		server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})

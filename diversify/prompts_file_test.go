@@ -20,7 +20,7 @@ func writePrompts(tb testing.TB, text string) string {
 }
 
 func TestReadPrompts(t *testing.T) {
-	path := writePrompts(t, `# Templates of our own.
+	path := writePrompts(t, `# Our own templates.
 language: de
 prompts:
   - name: simple

@@ -26,7 +26,7 @@ func (p Prompt) NeedsLanguage() bool { return p.Template() && strings.Contains(p
 func (p Prompt) In(code string) (Prompt, error) {
 	tag, err := language.Parse(code)
 	if err != nil {
-		return p, fmt.Errorf("prompt %q: the language %q is no code such as de or pt-BR", p.Name, code)
+		return p, fmt.Errorf("prompt %q: the language %q is not a code such as de or pt-BR", p.Name, code)
 	}
 	p.Text = strings.ReplaceAll(p.Text, holdLanguage, display.English.Tags().Name(tag))
 	return p, nil

@@ -223,7 +223,7 @@ func TestAbandonedCall(t *testing.T) {
 }
 
 // Expand returns only after its calls have ended, even if yield fails or panics.
-func TestNothingIsLeft(t *testing.T) {
+func TestExpandWaitsForItsCalls(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var inFlight atomic.Int64

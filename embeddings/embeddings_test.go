@@ -215,7 +215,7 @@ func TestModelAsksOnce(t *testing.T) {
 }
 
 // Vectors that were received before an error stay stored.
-func TestModelKeepsWhatCame(t *testing.T) {
+func TestModelKeepsVectorsBeforeAnError(t *testing.T) {
 	store, failed := cache.NewMemory(), errors.New("down")
 	m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
 		if r.Texts[0] == "text 6" {

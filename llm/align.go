@@ -7,21 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// align gives the bytes of text between which the tokens stand, one more than
-// there are tokens, where these spell it. Servers do not write tokens as they stand in a text (see spell),
-// so each may cover one of several stretches; the first way that fits all is
-// taken. unknown says that the first token's text is not known. borders is nil
-// where the tokens do not spell the text, or no way is found within reason;
-// they reach no further than reached.
+// align returns the borders of the tokens in text, in bytes: one more than there are tokens.
+// Servers do not always write tokens as they are in the text (see spell), so a token may match
+// several stretches; align takes the first combination in which all tokens fit. unknown says that
+// the first token's text is unknown. If the tokens do not spell the text, or no combination is
+// found in reasonable time, borders is nil, and reached is how far the tokens got.
 func align(text string, tokens []string, unknown bool) (borders []int, reached int) {
 	type state struct{ token, at int }
-	borders, dead := make([]int, len(tokens)+1), map[state]bool{} // dead is what leads nowhere
-	steps := 8 * (len(tokens) + len(text) + maxUnknown)           // honest tokens need hardly more than one each
+	borders, dead := make([]int, len(tokens)+1), map[state]bool{} // dead holds states without a solution
+	steps := 8 * (len(tokens) + len(text) + maxUnknown)           // honest tokens need hardly more than one step each
 	var fit func(i, at int) bool
 	fit = func(i, at int) bool {
 		borders[i], reached = at, max(reached, at)
 		if i == len(tokens) {
-			borders[i] = len(text) // a last space may have been dropped
+			borders[i] = len(text) // the last space may have been dropped
 			return i > 0 && strings.Trim(text[at:], " ") == ""
 		}
 		if steps--; steps < 0 || dead[state{i, at}] {
@@ -41,7 +40,7 @@ func align(text string, tokens []string, unknown bool) (borders []int, reached i
 	return borders, reached
 }
 
-// characters widens a stretch to whole characters.
+// characters widens a range to whole characters.
 func characters(text string, from, to int) (int, int) {
 	for to < len(text) && !utf8.RuneStart(text[to]) {
 		to++
@@ -49,7 +48,7 @@ func characters(text string, from, to int) (int, int) {
 	return characterAt(text, from), to
 }
 
-// characterAt is the beginning of the character in which a byte is.
+// characterAt returns the start of the character that contains a byte.
 func characterAt(text string, at int) int {
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
@@ -57,12 +56,12 @@ func characterAt(text string, at int) int {
 	return at
 }
 
-// maxUnknown bounds a token whose text is not known and the spaces that a token
-// has lost, in bytes.
+// maxUnknown bounds, in bytes, a token of unknown text, and the spaces that a token may have
+// lost.
 const maxUnknown = 256
 
-// ends are the bytes at which a token that begins at a byte may end, the likeliest
-// first. An unknown token most likely has no text.
+// ends returns the positions at which a token that begins at a byte may end, the likeliest first.
+// An unknown token most likely has no text.
 func ends(text string, at int, token string, unknown bool) (out []int) {
 	add := func(end int) {
 		if !slices.Contains(out, end) {
@@ -81,15 +80,15 @@ func ends(text string, at int, token string, unknown bool) (out []int) {
 	for spaces < min(len(rest), maxUnknown) && rest[spaces] == ' ' {
 		spaces++
 	}
-	if token == "" && spaces > 0 { // a space alone, which was dropped
+	if token == "" && spaces > 0 { // only a space, which was dropped
 		add(at + 1)
 	}
 	for _, s := range spell(token) {
 		if strings.HasPrefix(rest, s) {
 			add(at + len(s))
 		}
-		// SentencePiece puts a space before a text, and its decoder takes the
-		// first space from a token that it decodes alone.
+		// SentencePiece adds a space before a text, and its decoder removes the first
+		// space of a token that it decodes separately.
 		if at == 0 && len(s) > 1 && s[0] == ' ' && strings.HasPrefix(rest, s[1:]) {
 			add(len(s) - 1)
 		}
@@ -100,21 +99,21 @@ func ends(text string, at int, token string, unknown bool) (out []int) {
 	if n := strings.Count(token, unreadable); n > 0 && n <= maxUnreadable {
 		partial(text, at, token, add)
 	}
-	// A tokenizer may put a special token before a text.
+	// A tokenizer may add a special token before a text.
 	if n := len(token); at == 0 && n > 2 && (token[0] == '<' && token[n-1] == '>' || token[0] == '[' && token[n-1] == ']') {
 		add(0)
 	}
 	return out
 }
 
-// spell gives the texts that a token may stand for: as it is written, and the
-// ways in which tokenizers write spaces and bytes in their vocabularies.
+// spell returns the texts that a token may stand for: the token itself, and its decodings from
+// the forms in which vocabularies write spaces and bytes.
 func spell(token string) []string {
 	all := []string{token}
-	if strings.Contains(token, "▁") { // of SentencePiece
+	if strings.Contains(token, "▁") { // a space of SentencePiece
 		all = append(all, strings.ReplaceAll(token, "▁", " "))
 	}
-	if len(token) == 6 && strings.HasPrefix(token, "<0x") && token[5] == '>' { // of its bytes
+	if len(token) == 6 && strings.HasPrefix(token, "<0x") && token[5] == '>' { // a byte of SentencePiece
 		if b, err := strconv.ParseUint(token[3:5], 16, 8); err == nil {
 			all = append(all, string([]byte{byte(b)}))
 		}
@@ -122,15 +121,15 @@ func spell(token string) []string {
 	return all
 }
 
-// unreadable is written for the bytes of a part of a character; a token has no more of
-// them than maxUnreadable.
+// unreadable replaces the bytes of an incomplete character. A token has at most
+// maxUnreadable of them.
 const (
 	unreadable    = string(utf8.RuneError)
 	maxUnreadable = 4
 )
 
-// partial adds the ends of a token of which each U+FFFD is a part of a
-// character, and of no more than one.
+// partial adds the possible ends of a token in which each U+FFFD stands for part of a single
+// character.
 func partial(text string, at int, token string, add func(end int)) {
 	plain, rest, more := strings.Cut(token, unreadable)
 	if !strings.HasPrefix(text[at:], plain) {

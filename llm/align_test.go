@@ -14,7 +14,7 @@ func TestAlign(t *testing.T) {
 		text    string
 		tokens  []string
 		unknown bool
-		want    []int // nil: they do not spell it
+		want    []int // nil if the tokens do not spell the text
 	}{
 		{"as they stand", "Hi there.", []string{"Hi", " there", "."}, false, []int{0, 2, 8, 9}},
 		{"beginning of sequence", "Hi there", []string{"<s>", "Hi", " there"}, false, []int{0, 0, 2, 8}},
@@ -26,7 +26,7 @@ func TestAlign(t *testing.T) {
 		{"a mark of SentencePiece in the text", "a▁b", []string{"a", "▁", "b"}, false, []int{0, 1, 4, 5}},
 		{"dropped spaces", "Hi there  you", []string{"<s>", "Hi", "there", "you"}, false, []int{0, 0, 2, 8, 13}},
 		{"dropped last space", "Hi ", []string{"Hi", ""}, false, []int{0, 2, 3}},
-		{"a dropped space alone", "a \nb", []string{"a", "", "\n", "b"}, false, []int{0, 1, 2, 3, 4}},
+		{"only a dropped space", "a \nb", []string{"a", "", "\n", "b"}, false, []int{0, 1, 2, 3, 4}},
 		{"a space with the last token of a character", "a 雪", []string{"a", "", "", " 雪"}, false, []int{0, 1, 1, 1, 5}},
 		{"a space too many", "Hi", []string{" Hi"}, false, []int{0, 2}},
 		{"bytes of SentencePiece", "a🙂", []string{"a", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>"}, false, []int{0, 1, 2, 3, 4, 5}},
@@ -39,7 +39,7 @@ func TestAlign(t *testing.T) {
 		{"unknown first", "Hi there", []string{"", " there"}, true, []int{0, 2, 8}},
 		{"unknown first of no text", "Hi there", []string{"", "Hi", " there"}, true, []int{0, 0, 2, 8}},
 		{"unknown first that the second resembles", "a a a", []string{"", " a", " a"}, true, []int{0, 1, 3, 5}},
-		{"unknown alone", "Hi", []string{""}, true, []int{0, 2}},
+		{"only an unknown token", "Hi", []string{""}, true, []int{0, 2}},
 		{"another text", "Hi there", []string{"Hi", " here"}, false, nil},
 		{"too few", "Hi there", []string{"Hi"}, false, nil},
 		{"too many", "Hi", []string{"Hi", " there"}, false, nil},
@@ -57,8 +57,8 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// A server's tokens cannot make the client work for long.
-func TestAlignEnds(t *testing.T) {
+// No tokens from a server can keep the client busy for long.
+func TestAlignIsBounded(t *testing.T) {
 	const n = 20_000
 	for name, tokens := range map[string][]string{
 		"spaces":     append(strings.Split(strings.Repeat(" ", n-1), ""), "x"),

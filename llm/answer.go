@@ -15,18 +15,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The finish reasons of the protocol that change what an answer is.
+// Finish reasons that change the meaning of an answer.
 const (
-	FinishLength        = "length"         // the limit of tokens has cut it
-	FinishContentFilter = "content_filter" // it was withheld, whole or in part
-	// FinishNotUnicode is not of the protocol: the text is invalid UTF-8 or has
-	// half of a surrogate pair. It stands as the JSON that came, in which bytes
-	// that are no UTF-8 are escapes such as \xff.
+	FinishLength        = "length"         // the token limit cut it
+	FinishContentFilter = "content_filter" // it was withheld, entirely or in part
+	// FinishNotUnicode is not part of the protocol: the text is invalid UTF-8 or has half
+	// of a surrogate pair. The Text is then the received JSON, in which bytes that are not
+	// UTF-8 are written as escapes such as \xff.
 	FinishNotUnicode = "not_unicode"
 )
 
-// finishWords are the names that Gemini, Mistral, z.ai and DeepSeek have for the
-// protocol's reasons, in lower case. finishError is the protocol's for a server that broke off.
+// finishWords maps the names that Gemini, Mistral, z.ai and DeepSeek use, in lower case, to the
+// protocol's reasons. finishError is the protocol's reason for a server that broke off.
 var finishWords = map[string]string{
 	"max_tokens": FinishLength, "model_length": FinishLength, "model_context_window_exceeded": FinishLength,
 	"safety": FinishContentFilter, "recitation": FinishContentFilter, "blocklist": FinishContentFilter,
@@ -36,9 +36,8 @@ var finishWords = map[string]string{
 
 const finishError = "error"
 
-// answerShape is an answer of either endpoint: whether it is an error, whether
-// its text is null, and what it says. What is not needed for the text is read in
-// any shape.
+// answerShape is the JSON of an answer of either endpoint. It tells an error, and a text that is
+// null. Fields that are not needed for the text are accepted in any form.
 type answerShape struct {
 	Object  json.RawMessage `json:"object"`
 	Model   json.RawMessage `json:"model"`
@@ -53,22 +52,22 @@ type choice struct {
 	Text         content         `json:"text"`
 	Message      struct {
 		Content content `json:"content"`
-		// What the model says to itself, under the names that servers have for
-		// it. It is never the answer.
+		// The model's reasoning, under the names that servers use for it. It is never
+		// the answer.
 		ReasoningContent json.RawMessage `json:"reasoning_content"`
 		Reasoning        json.RawMessage `json:"reasoning"`
 	} `json:"message"`
 	Logprobs       json.RawMessage `json:"logprobs"`
-	PromptLogprobs json.RawMessage `json:"prompt_logprobs"` // vLLM's
+	PromptLogprobs json.RawMessage `json:"prompt_logprobs"` // only in vLLM
 }
 
-// usage is what the server counted, 0 where it gives no credible number of tokens.
+// usage holds the server's token counts, 0 if it gives no credible number.
 type usage struct {
 	PromptTokens, CompletionTokens int
 }
 
-// UnmarshalJSON never fails: a good answer is not lost for its counts. Some
-// servers write 7.0 or "7".
+// UnmarshalJSON never fails, so that no good answer is lost because of its counts. Some servers
+// write 7.0 or "7".
 func (u *usage) UnmarshalJSON(b []byte) error {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(b, &given) == nil {
@@ -85,15 +84,15 @@ func tokenCount(raw json.RawMessage) int {
 	return int(n)
 }
 
-// content is a text, nil for none.
+// content is the text of an answer.
 type content struct {
 	text *string
-	// raw is the JSON of a text that is no Unicode, fit to be stored; else "".
+	// raw is the JSON, escaped for storing, of a text that is not valid Unicode; otherwise "".
 	raw string
 }
 
-// UnmarshalJSON reads a string, null, or the list of parts into which some
-// servers divide a content; only the parts that are text count.
+// UnmarshalJSON reads a string, null, or the list of parts into which some servers divide the
+// content. Only text parts count.
 func (c *content) UnmarshalJSON(b []byte) error {
 	switch b[0] {
 	case '"', 'n':
@@ -122,15 +121,14 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	default:
 		return &json.UnmarshalTypeError{Value: "a content that is no text", Type: reflect.TypeFor[string]()}
 	}
-	// encoding/json has replaced what is no Unicode.
+	// encoding/json has replaced invalid Unicode.
 	if c.text != nil && strings.ContainsRune(*c.text, utf8.RuneError) && !jsontext.Value(b).IsValid() {
 		c.raw = escape(string(b))
 	}
 	return nil
 }
 
-// readAnswer reads the body of a 200. It returns a failure where the body is
-// no answer.
+// readAnswer parses the body of a 200. It returns a failure if the body is not an answer.
 func (s *server) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *Error) {
 	if resp, f = s.readChoice(r, endpoint, body); f == nil {
 		f = s.repeats(resp.Text, resp.Model, resp.FinishReason)
@@ -138,8 +136,8 @@ func (s *server) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Re
 	return resp, f
 }
 
-// repeats refuses an answer that holds the credential that was sent: answers are
-// stored, and given on.
+// repeats returns a failure if an answer contains the credential that was sent, because answers
+// are stored and passed on.
 func (s *server) repeats(texts ...string) *Error {
 	for _, text := range texts {
 		if s.repeatedIn(text) {
@@ -157,7 +155,7 @@ func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Re
 	}
 	if len(a.Choices) == 0 {
 		f := s.badShape(body, "gave an answer without choices")
-		if a.Usage.PromptTokens > 0 { // a proxy before Gemini has none where the model thought until its limit
+		if a.Usage.PromptTokens > 0 { // happens with proxies of Gemini if the model's reasoning used up its limit
 			f.Hint = "the model may have thought until its limit: allow more tokens for the answer (--max-tokens, max-tokens= of a judge)"
 		}
 		return resp, f
@@ -188,20 +186,20 @@ func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Re
 	case said.text != nil:
 		resp.Text, resp.HasText = *said.text, true
 	case stated(choice.Message.ReasoningContent) || stated(choice.Message.Reasoning):
-		resp.HasText = true // it reasoned and came to no answer: an empty one, or one that is cut
+		resp.HasText = true // the model reasoned without reaching an answer: it is empty or cut
 	}
 	return resp, nil
 }
 
-// decode reads a body into v, of which object and stands are the fields that
-// tell an error. It returns a failure where the body cannot be read or is one.
+// decode parses a body into v; object and stands are the fields of v that indicate an error. It
+// returns a failure if the body cannot be parsed or is an error.
 func (s *server) decode(model string, body []byte, v any, object, stands *json.RawMessage) *Error {
 	err := json.Unmarshal(body, v)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return s.notJSON(http.StatusOK, bytes.TrimSpace(body))
-	case string(*object) == `"error"` || stated(*stands) && parseAPIError(body) != nil: // some give an error of empty fields with an answer
+	case string(*object) == `"error"` || stated(*stands) && parseAPIError(body) != nil: // some servers add an error with empty fields to an answer
 		return s.errorInside(model, body)
 	case err != nil:
 		return s.badShape(body, "gave an answer of an unexpected shape")
@@ -209,7 +207,7 @@ func (s *server) decode(model string, body []byte, v any, object, stands *json.R
 	return nil
 }
 
-// stated reports whether a field is there and says something.
+// stated reports whether a field is present and not empty.
 func stated(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", "false", `""`, "{}", "[]":

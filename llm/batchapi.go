@@ -15,11 +15,11 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// BatchServer is the base URL of the server that gets this client's files and
-// batches, without secrets. It is the first where there are several.
+// BatchServer returns the base URL, without secrets, of the server that gets this client's files
+// and batches: the first one if there are several.
 func (c *Client) BatchServer() string { return c.transport.servers[0].shown }
 
-// BatchURL is the address that a batch and its requests name.
+// BatchURL returns the URL path that a batch and its requests name.
 func (c *Client) BatchURL() string {
 	if c.endpoint == Completions {
 		return string(openai.BatchEndpointCompletions)
@@ -27,7 +27,7 @@ func (c *Client) BatchURL() string {
 	return string(openai.BatchEndpointChatCompletions)
 }
 
-// BatchLine is the line of a batch's file that asks as Complete would. It ends
+// BatchLine returns the line of a batch's file that makes the same request as Complete. It ends
 // in a line break.
 func (c *Client) BatchLine(customID string, r Request) ([]byte, error) {
 	body, err := c.Body(r)
@@ -37,7 +37,7 @@ func (c *Client) BatchLine(customID string, r Request) ([]byte, error) {
 	var line bytes.Buffer
 	line.Grow(len(body) + 160)
 	encode := json.NewEncoder(&line)
-	encode.SetEscapeHTML(false) // as long as the body itself
+	encode.SetEscapeHTML(false) // so that the line is not longer than the body
 	err = encode.Encode(struct {
 		CustomID string          `json:"custom_id"`
 		Method   string          `json:"method"`
@@ -50,16 +50,17 @@ func (c *Client) BatchLine(customID string, r Request) ([]byte, error) {
 	return line.Bytes(), nil
 }
 
-// How long a transfer of a file may take: the time for a request and for its
-// bytes on a slow line.
+// Time limits for the transfer of a file: for the request, and for its bytes on a slow
+// line.
 const (
 	transferTime   = 5 * time.Minute
 	transferPerSec = 256 << 10
 	downloadTime   = 20 * time.Minute
 )
 
-// batchCall goes to the server that has the files and batches. A good answer is read into
-// v, as far as its fields have their types: odd counts and times, which nothing needs, lose no batch.
+// batchCall returns a context for a call to the server that has the files and batches. A good answer
+// is read into v. Fields with wrong types are ignored, so that odd counts and times, which nothing
+// needs, lose no batch.
 func batchCall(ctx context.Context, c call, v any) context.Context {
 	c.first, c.most = true, maxAnswerBytes
 	if v != nil {
@@ -71,15 +72,8 @@ func batchCall(ctx context.Context, c call, v any) context.Context {
 	return with(ctx, &c)
 }
 
-// processLooks is how often the server is asked whether a file is processed, the pause between
-// two looks doubling up to longestLook: about a quarter of an hour.
-const (
-	processLooks = 35
-	longestLook  = 30 * time.Second
-)
-
-// UploadBatchFile uploads JSON lines and returns the file's id, once the server can make a batch
-// of it: Azure processes files first, and refuses batches of those that are pending.
+// UploadBatchFile uploads JSON lines and returns the file's id once the server can make a batch of
+// it: Azure processes files first, and refuses batches of pending files.
 func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte) (string, error) {
 	if c.announce != nil {
 		c.announce()
@@ -87,12 +81,12 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 	timeout := transferTime + time.Duration(len(lines)/transferPerSec)*time.Second
 	var file openai.File
 	_, err := c.openai.CreateFileBytes(batchCall(ctx, call{timeout: timeout}, &file), openai.FileBytesRequest{Name: name, Bytes: lines, Purpose: openai.PurposeBatch})
-	for look := 0; file.ID != "" && (file.Status == "pending" || file.Status == "running") && look < processLooks; look++ {
-		if err := sleep(ctx, time.Now().Add(min(longestLook, meanBackoff<<min(look, 10))), nil); err != nil {
+	for look := 0; file.ID != "" && (file.Status == "pending" || file.Status == "running") && look < 35; look++ { // a quarter of an hour
+		if err := sleep(ctx, time.Now().Add(min(30*time.Second, meanBackoff<<min(look, 10))), nil); err != nil {
 			return "", err
 		}
 		if _, err := c.openai.GetFile(batchCall(ctx, call{}, &file), url.PathEscape(file.ID)); errors.As(err, new(*Error)) {
-			break // what is wrong shows when the batch is created
+			break // if anything is wrong, creating the batch reports it
 		}
 	}
 	var refused *Error
@@ -105,10 +99,9 @@ func (c *Client) UploadBatchFile(ctx context.Context, name string, lines []byte)
 	return file.ID, nil
 }
 
-// CreateBatch starts a batch of an uploaded file. The request is not repeated
-// where the server may have carried it out: after ErrUnavailable, ErrTimeout and
-// ErrBadAnswer the list of batches tells whether there is one with this metadata. What
-// a server tells of a batch is untrusted text.
+// CreateBatch creates a batch from an uploaded file. It does not repeat a request that the server
+// may have carried out: after ErrUnavailable, ErrTimeout and ErrBadAnswer, look in the list of
+// batches for one with this metadata. Everything a server says about a batch is untrusted text.
 func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[string]any) (openai.Batch, error) {
 	var b openai.Batch
 	_, err := c.openai.CreateBatch(batchCall(ctx, call{once: true}, &b), openai.CreateBatchRequest{
@@ -117,7 +110,7 @@ func (c *Client) CreateBatch(ctx context.Context, file string, metadata map[stri
 	return c.batch(ctx, b, err, "create a batch")
 }
 
-// GetBatch asks for a batch's state.
+// GetBatch returns the state of a batch.
 func (c *Client) GetBatch(ctx context.Context, id string) (openai.Batch, error) {
 	var b openai.Batch
 	_, err := c.openai.RetrieveBatch(batchCall(ctx, call{}, &b), url.PathEscape(id))
@@ -157,11 +150,11 @@ func (c *Client) ListBatches(ctx context.Context) iter.Seq2[openai.Batch, error]
 	}
 }
 
-// batchPage is the most that a page of the list may have.
+// batchPage is the maximum number of batches on a page of the list.
 const batchPage = 100
 
-// FileContent downloads a file of any size. read reads it, anew for every
-// attempt.
+// FileContent downloads a file of any size. Every attempt calls read with the content from its
+// beginning.
 func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader) error) error {
 	content, err := c.openai.GetFileContent(batchCall(ctx, call{stream: read, timeout: downloadTime}, nil), url.PathEscape(id))
 	if err != nil {
@@ -170,11 +163,11 @@ func (c *Client) FileContent(ctx context.Context, id string, read func(io.Reader
 	return content.Close()
 }
 
-// batchError is err, or says that a 200 is not what the Batch API answers.
+// batchError returns err, or an error that says that a 200 is not an answer of the Batch API.
 func (c *Client) batchError(ctx context.Context, err error, good bool) error {
 	var e *Error
 	switch {
-	case good && !errors.As(err, &e): // whatever the library made of it
+	case good && !errors.As(err, &e): // go-openai could not parse a good answer
 		return nil
 	case errors.As(err, &e) || ctx.Err() != nil || errors.Is(err, context.Canceled):
 		return err
@@ -189,10 +182,9 @@ func (c *Client) batchError(ctx context.Context, err error, good bool) error {
 	return e
 }
 
-// ReadAnswer reads the status and body of an answer that came in a batch, and
-// gives what Complete would have given for the request. A status of 0 is for an
-// error without one, whose code may be a status. The error is an *Error; again
-// reports whether it makes sense to ask once more.
+// ReadAnswer parses the status and body of an answer in a batch, and returns what Complete would
+// have returned for the request. Status 0 means an error without a status, whose code may be one.
+// The error is an *Error; again reports whether asking again makes sense.
 func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, again bool, err error) {
 	s := c.transport.servers[0]
 	var e *Error
@@ -217,7 +209,7 @@ func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, 
 	case ErrRateLimited, ErrUnavailable, ErrTimeout:
 		again = true
 	case ErrBadAnswer:
-		again = !r.PromptLogprobs // a server that gives none will not later
+		again = !r.PromptLogprobs // a server without log-probabilities will not give them later
 	case ErrInvalidRequest:
 		if again = e.newLimit; again {
 			c.renamed.Store(r.Model, true)
@@ -226,6 +218,6 @@ func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, 
 	return Response{}, again, e
 }
 
-// Clean makes a text from the server fit for a message: without secrets,
-// bounded, nothing in it that moves a terminal's cursor.
+// Clean makes a text from the server safe for a message: without secrets and control characters,
+// and shortened.
 func (c *Client) Clean(s string) string { return c.transport.servers[0].clean(s, maxMessage) }

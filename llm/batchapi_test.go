@@ -26,8 +26,7 @@ func content(ctx context.Context, c *llm.Client, id string) (string, error) {
 	return string(last), err
 }
 
-// A batch from its file to its answers, over a socket and with every step
-// failing once.
+// A batch from its file to its answers, over a socket, with every step failing once.
 func TestBatchAPI(t *testing.T) {
 	srv := llmtest.NewServer(t, &llmtest.Handler{Key: "sk-batch-key"})
 	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "sk-batch-key", MaxRetryWait: 1})
@@ -77,7 +76,7 @@ func TestBatchAPI(t *testing.T) {
 	}
 }
 
-// What may have created a batch is not asked a second time.
+// A request that may have created a batch is not repeated.
 func TestCreateBatchOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault llmtest.Fault

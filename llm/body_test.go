@@ -11,8 +11,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// wire makes one call over a socket, and returns the body as the server read
-// it.
+// wire makes one call over a socket, and returns the body that the server received.
 func wire(t *testing.T, endpoint llm.Endpoint, req llm.Request) string {
 	t.Helper()
 	srv := llmtest.NewServer(t, nil)
@@ -34,7 +33,7 @@ func wire(t *testing.T, endpoint llm.Endpoint, req llm.Request) string {
 	return string(got)
 }
 
-// The bytes of whole bodies.
+// Bodies are compared byte for byte.
 func TestBodiesOnTheWire(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

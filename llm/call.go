@@ -14,40 +14,40 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Protocol is what a Client needs to know of a protocol other than OpenAI's. Its
-// requests are Calls.
+// Protocol is what a Client needs to know about a protocol other than OpenAI's. Its requests
+// are Calls.
 type Protocol struct {
-	Health Call   // has a good answer where a server is well
-	Key    string // the environment variable that holds the key, for hints
+	Health Call   // succeeds if a server is healthy
+	Key    string // name of the environment variable with the key, for hints
 }
 
 // Call is a request of a Protocol.
 type Call struct {
-	Method, Path string // Path is below the base URL
+	Method, Path string // Path is relative to the base URL
 	Model        string // for messages
 	Header       http.Header
 	Content      []byte // nil for none
-	Most         int64  // bytes that a good answer may have; 0 for the usual bound
-	// Read takes a good answer: its header, its body and what followed. An error
-	// says what the server did wrong, such as "gave 3 scores for 4 pairs"; a
-	// *Refusal stands for a status, and a *json.SyntaxError for what is no JSON.
+	Most         int64  // maximum bytes of a good answer; 0 for the usual bound
+	// Read gets a good answer: the server, the response and its body. Its error says what the
+	// server did wrong, such as "gave 3 scores for 4 pairs". A *Refusal stands for a status,
+	// and a *json.SyntaxError for an answer that is not JSON.
 	Read func(server string, resp *http.Response, body []byte) error
 }
 
-// Refusal is a status that a server gives inside of an answer.
+// Refusal is a status that a server gives inside an answer.
 type Refusal struct {
-	Status  int // of HTTP
+	Status  int // HTTP status
 	Message string
 }
 
-// Error is the message.
+// Error returns the message.
 func (r *Refusal) Error() string { return r.Message }
 
-// ErrTooLarge: the server, or its memory, has no room for the request (413). Only
-// Calls give it.
+// ErrTooLarge: the request is too large for the server or its memory (413). Only Calls
+// return it.
 var ErrTooLarge = errors.New("request too large")
 
-// Call carries out a call at one of the servers. Its errors are those of Complete.
+// Call sends a call to one of the servers. It returns the same errors as Complete.
 func (c *Client) Call(ctx context.Context, call Call) error {
 	req, out, err := call.request(ctx)
 	if err != nil {
@@ -57,13 +57,13 @@ func (c *Client) Call(ctx context.Context, call Call) error {
 	return err
 }
 
-// Each carries out a call once at each server, outside all limits. It returns an
-// error for each, as Ready does.
+// Each sends a call once to each server, outside all limits. Like Ready, it returns an error for
+// each server.
 func (c *Client) Each(ctx context.Context, call func(i int) Call) []error {
 	return c.each(func(i int, s *server) *Error { return s.once(ctx, call(i)) })
 }
 
-// each asks all servers at a time.
+// each asks all servers concurrently.
 func (c *Client) each(ask func(i int, s *server) *Error) []error {
 	out := make([]error, len(c.transport.servers))
 	var wg sync.WaitGroup
@@ -79,7 +79,7 @@ func (c *Client) each(ask func(i int, s *server) *Error) []error {
 	return out
 }
 
-// once carries out a call outside all limits.
+// once sends a call outside all limits.
 func (s *server) once(ctx context.Context, call Call) *Error {
 	req, out, err := call.request(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *server) once(ctx context.Context, call Call) *Error {
 	return e
 }
 
-// request makes the request of a call, and tells the transport about it.
+// request returns the request of a call, with what the transport needs in its context.
 func (c Call) request(ctx context.Context) (*http.Request, *call, error) {
 	req, err := http.NewRequestWithContext(ctx, c.Method, anyServer+c.Path, bytes.NewReader(c.Content))
 	if err != nil {
@@ -127,11 +127,11 @@ func (c Call) request(ctx context.Context) (*http.Request, *call, error) {
 	return req, out, nil
 }
 
-// noMemory reports whether an error, at its end, says that the memory is used up.
+// noMemory reports whether an error says that the memory is used up.
 func noMemory(said string) bool { return strings.Contains(strings.ToLower(said), "out of memory") }
 
-// adapt words a failure for the protocol. What one server refuses another one may
-// take, but for what is too large.
+// adapt rewords a failure for the protocol. Another server may accept what one refuses, unless the
+// request is too large.
 func (p *Protocol) adapt(f *Error, body []byte) {
 	switch {
 	case f.Status == http.StatusRequestEntityTooLarge, f.Status >= 400 && noMemory(string(body)):

@@ -14,9 +14,8 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Client calls the servers of one model or several. It is safe for concurrent
-// use by any number of callers; how many of their calls are in flight is
-// bounded for each server.
+// Client calls one or more model servers. It is safe for concurrent use by any number of
+// callers; the number of calls in flight is bounded for each server.
 type Client struct {
 	endpoint  Endpoint
 	transport *transport
@@ -24,11 +23,10 @@ type Client struct {
 	warn      func(error)
 	wait      time.Duration
 	announce  func()
-	first     sync.Once // look at the servers
-	// renamed holds the models whose server wants the token limit under the
-	// newer name.
+	first     sync.Once // checks the servers before the first call
+	// renamed holds the models whose server wants the token limit under its newer name.
 	renamed sync.Map
-	// unpacked holds the models whose server refuses to give vectors as base64.
+	// unpacked holds the models whose server refuses to send vectors as base64.
 	unpacked sync.Map
 }
 
@@ -43,7 +41,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}
-	library := openai.DefaultConfig("") // each server has a key of its own
+	library := openai.DefaultConfig("") // each server has its own key
 	library.BaseURL, library.HTTPClient = anyServer, c.transport
 	c.openai = openai.NewClientWithConfig(library)
 	return c, nil
@@ -75,8 +73,8 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	return resp, err
 }
 
-// adapting asks, and asks again in the other form where the server refuses the first
-// one for it. others holds the models that took the other form.
+// adapting makes a request, and again in the other form if the server refuses the first form.
+// others holds the models that accepted the other form.
 func adapting[T any](others *sync.Map, model string, refused func(*Error) bool, ask func(other bool) (T, error)) (T, error) {
 	_, other := others.Load(model)
 	resp, err := ask(other)
@@ -93,9 +91,9 @@ func adapting[T any](others *sync.Map, model string, refused func(*Error) bool, 
 	return resp, err
 }
 
-// complete asks under a name of the token limit. go-openai's types leave zeros
-// out, round numbers and cannot hold every answer, so the transport sends our
-// body instead of the library's, and the answer is read from the raw one.
+// complete makes the request, with the newer name of the token limit if renamed is set. go-openai's
+// types omit zeros, round numbers and cannot hold every answer. So the transport sends our body
+// instead of the library's, and the answer is parsed from the raw body.
 func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp Response, err error) {
 	body, err := c.compose(req, renamed)
 	if err != nil {
@@ -117,26 +115,26 @@ func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp
 		_, err = c.openai.CreateChatCompletion(with(ctx, out), openai.ChatCompletionRequest{})
 	}
 	if read {
-		return resp, nil // whatever the library made of it
+		return resp, nil // even if the library could not parse it
 	}
 	return Response{}, err
 }
 
-// Body is the body that Complete sends for a request, byte for byte. It fails
-// as Complete does for a request that cannot be sent.
+// Body returns exactly the body that Complete sends for a request. Like Complete, it fails for a
+// request that cannot be sent.
 func (c *Client) Body(req Request) ([]byte, error) {
 	_, renamed := c.renamed.Load(req.Model)
 	return c.compose(&req, renamed)
 }
 
-// The names of the token limit.
+// Names of the token limit.
 const (
 	maxTokens           = "max_tokens"
 	maxCompletionTokens = "max_completion_tokens"
 )
 
-// compose writes the body of a request: all its fields, zeros too. renamed gives
-// the token limit its newer name.
+// compose returns the body of a request with all its fields, including zeros. renamed gives the
+// token limit its newer name.
 func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 	if err := r.Check(c.endpoint); err != nil {
 		return nil, c.transport.notCalled(err)
@@ -156,8 +154,7 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 		body["stop"] = r.Stop
 	}
 	if r.PromptLogprobs {
-		// Some servers take logprobs of 0 for none, and max_tokens of 0 for any
-		// number.
+		// Some servers take logprobs 0 as none, and max_tokens 0 as no limit.
 		body["echo"], body["logprobs"] = true, 1
 	}
 	switch {

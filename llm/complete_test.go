@@ -21,7 +21,7 @@ func isKind(err, kind error) bool {
 }
 
 func ExampleClient_Complete() {
-	// A test double; a program has a real server's address here.
+	// A test double; a program uses a real server's address here.
 	h := &llmtest.Handler{Answer: func(*llmtest.Request) string { return "Snow lay upon the town." }}
 	client, err := llm.New(llm.Config{BaseURL: "http://127.0.0.1:8000/v1", Transport: h.Transport()})
 	if err != nil {
@@ -62,8 +62,8 @@ func TestAnswers(t *testing.T) {
 		{name: "parts", fault: llmtest.Body(200, "application/json", chatParts), only: llm.Chat, want: llm.Response{Text: "ab", HasText: true, FinishReason: "stop"}},
 		{name: "parts without text", fault: llmtest.Body(200, "application/json", strings.ReplaceAll(chatParts, `"text",`, `"image_url",`)), only: llm.Chat, want: llm.Response{FinishReason: "stop"}},
 		{name: "reasoning apart", fault: llmtest.Apart(&said, "stop", map[string]any{"reasoning_content": "Hm."}), only: llm.Chat, want: llm.Response{Text: "Done.", HasText: true, FinishReason: "stop", CompletionTokens: 1}},
-		{name: "reasoning alone, cut", fault: llmtest.Apart(nil, "length", map[string]any{"reasoning_content": "Hm"}), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "length"}},
-		{name: "reasoning alone", fault: llmtest.Apart(nil, "stop", map[string]any{"reasoning": "Hm."}), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "stop"}},
+		{name: "only reasoning, cut", fault: llmtest.Apart(nil, "length", map[string]any{"reasoning_content": "Hm"}), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "length"}},
+		{name: "only reasoning", fault: llmtest.Apart(nil, "stop", map[string]any{"reasoning": "Hm."}), only: llm.Chat, want: llm.Response{HasText: true, FinishReason: "stop"}},
 		{name: "no reasoning, null", fault: llmtest.Apart(nil, "stop", map[string]any{"reasoning": ""}), only: llm.Chat, want: llm.Response{FinishReason: "stop"}},
 		{name: "reasoning among parts", fault: llmtest.Body(200, "application/json", strings.Replace(chatParts, `"text","text":"a"`, `"thinking","thinking":[{"type":"text","text":"Hm."}]`, 1)), only: llm.Chat, want: llm.Response{Text: "b", HasText: true, FinishReason: "stop"}},
 		{name: "counts with a point", fault: counted(`{"prompt_tokens":3.0,"completion_tokens":7.0}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop", CompletionTokens: 7}},
@@ -76,7 +76,7 @@ func TestAnswers(t *testing.T) {
 		{name: "cut, as Gemini says it", fault: llmtest.Finish("MAX_TOKENS", "cut he"), want: llm.Response{Text: "cut he", HasText: true, FinishReason: "length", CompletionTokens: 2}},
 		{name: "cut, as Mistral says it", fault: llmtest.Finish("model_length", "cut he"), want: llm.Response{Text: "cut he", HasText: true, FinishReason: "length", CompletionTokens: 2}},
 		{name: "filtered, as Gemini says it", fault: llmtest.Finish("SAFETY", "cut he"), want: llm.Response{FinishReason: "content_filter", CompletionTokens: 2}},
-		{name: "a word of its own", fault: llmtest.Finish("eos", "two words"), want: llm.Response{Text: "two words", HasText: true, FinishReason: "eos", CompletionTokens: 2}},
+		{name: "an unknown reason", fault: llmtest.Finish("eos", "two words"), want: llm.Response{Text: "two words", HasText: true, FinishReason: "eos", CompletionTokens: 2}},
 		{name: "parts of output", fault: llmtest.Body(200, "application/json", strings.ReplaceAll(chatParts, `"text",`, `"output_text",`)), only: llm.Chat, want: llm.Response{Text: "ab", HasText: true, FinishReason: "stop"}},
 		{name: "an error of empty fields", fault: llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}],"error":{"message":"","type":"","param":"","code":null}}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
 		{name: "spaces are kept", fault: llmtest.Finish("stop", "\n  x \t"), want: llm.Response{Text: "\n  x \t", HasText: true, FinishReason: "stop", CompletionTokens: 1}},
@@ -111,13 +111,13 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// counted is a good answer with this usage.
+// counted returns a good answer with this usage.
 func counted(usage string) llmtest.Fault {
 	return llmtest.Body(200, "application/json", `{"model":"m","choices":[{"text":"t","message":{"content":"t"},"finish_reason":"stop"}],"usage":`+usage+`}`)
 }
 
-// Callers may look at go-openai's error, which holds no secret either.
-func TestErrorsAreTheLibrarys(t *testing.T) {
+// Callers can access go-openai's error, which contains no secret either.
+func TestErrorsWrapTheLibrarys(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Status(400, "no, sk-0123456789"))
 	c := local(t, h, func(cfg *llm.Config) { cfg.APIKey = "sk-0123456789" })
@@ -128,8 +128,8 @@ func TestErrorsAreTheLibrarys(t *testing.T) {
 	}
 }
 
-// A server that broke off its answer is asked again; one that thought to its limit is not
-// taken for another kind of server.
+// A server that broke off its answer is asked again. One whose model reasoned up to its limit is
+// not reported as another kind of server.
 func TestAnswersThatEndBefore(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Finish("insufficient_system_resource", "half an"), llmtest.Finish("network_error", ""), llmtest.Finish("stop", "whole"))
@@ -153,7 +153,7 @@ func TestBlockedPromptIsNoError(t *testing.T) {
 	}
 }
 
-// The cases that need sockets: what the in-process transport only imitates.
+// Cases that need real sockets, because the in-process transport only imitates them.
 func TestConnections(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -225,7 +225,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	}
 }
 
-// What encoding/json would replace without a word is told apart, and kept.
+// Invalid Unicode, which encoding/json would silently replace, is detected and kept.
 func TestTextThatIsNotUnicode(t *testing.T) {
 	for text, want := range map[string]string{
 		`"a \ud83d b"`:                      `"a \ud83d b"`,

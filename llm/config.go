@@ -18,13 +18,13 @@ const (
 	DefaultMaxRetryWait = 10 * time.Minute
 )
 
-// Config says which servers are called, and how. Formatting a Config shows
-// neither a key nor what else is secret in a base URL.
+// Config says which servers are called, and how. A formatted Config shows neither keys nor other
+// secrets in a base URL.
 type Config struct {
 	// BaseURL is the address up to and including the version, such as
-	// http://127.0.0.1:8000/v1; "" means DefaultBaseURL, or none where there
-	// are Servers. A user and password in it are sent as basic authentication,
-	// a query with every request.
+	// http://127.0.0.1:8000/v1; "" means DefaultBaseURL, or none if there are Servers. A
+	// user and password in it are sent as basic authentication, and a query with every
+	// request.
 	BaseURL string `json:"-"`
 	// APIKey is sent to BaseURL as a bearer token; "" sends none.
 	APIKey string `json:"-"`
@@ -34,39 +34,38 @@ type Config struct {
 	MaxInFlight int
 	// Protocol is nil for OpenAI's.
 	Protocol *Protocol `json:"-"`
-	// Endpoint is Chat where it is "".
+	// Endpoint defaults to Chat.
 	Endpoint Endpoint
-	// Timeout limits one attempt, the reading of its answer included but not
-	// the wait for its turn; 0 means DefaultTimeout. The context of a call
-	// limits all its attempts together.
+	// Timeout limits one attempt, including reading its answer but not waiting for its turn;
+	// 0 means DefaultTimeout. The context of a call limits all its attempts together.
 	Timeout time.Duration
 	// MaxRetries bounds the attempts after the first; 0 means
 	// DefaultMaxRetries, a negative number none.
 	MaxRetries int
 	// MaxRetryWait is the longest wait that a server may ask for; 0 means
-	// DefaultMaxRetryWait. A call fails when its servers ask for more.
+	// DefaultMaxRetryWait. A call fails if its servers ask for more.
 	MaxRetryWait time.Duration
-	// Warn, if not nil, is told before the first call of servers that are not ready,
-	// once Wait has passed. The calls themselves tell what is wrong for good.
+	// Warn, if not nil, is called before the first call with an error about servers that
+	// are not ready after Wait. Calls report permanent errors themselves.
 	Warn func(error) `json:"-"`
 	Wait time.Duration
 	// Announce, if not nil, is called once, before the first call.
 	Announce func() `json:"-"`
-	// UserAgent is "refract" where it is "".
+	// UserAgent defaults to "refract".
 	UserAgent string
-	// Transport carries the attempts; nil means one like
-	// http.DefaultTransport, with a connection for every call in flight.
+	// Transport sends the attempts; nil means one like http.DefaultTransport, but with a
+	// connection for every call in flight.
 	Transport http.RoundTripper `json:"-"`
 }
 
-// Server is one of several servers, described as in Config. A key goes to its
-// own server only.
+// Server is one of several servers, described as in Config. A key is sent only to its own
+// server.
 type Server struct {
 	BaseURL string `json:"-"`
 	APIKey  string `json:"-"`
 }
 
-// Format writes the Server without its secrets, whatever the verb.
+// Format writes the Server without its secrets, for any verb.
 func (s Server) Format(f fmt.State, _ rune) {
 	t, err := parseTarget(s.BaseURL, s.APIKey)
 	if err != nil {
@@ -76,7 +75,7 @@ func (s Server) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "llm.Server{%s}", t.shown)
 }
 
-// Format writes the Config without its secrets, whatever the verb.
+// Format writes the Config without its secrets, for any verb.
 func (c Config) Format(f fmt.State, _ rune) {
 	targets, err := c.targets()
 	if err != nil {
@@ -86,7 +85,7 @@ func (c Config) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "llm.Config{%s %s}", names(targets), c.Endpoint)
 }
 
-// names lists servers for messages.
+// names returns the servers' addresses for messages.
 func names(targets []target) string {
 	shown := make([]string, len(targets))
 	for i, t := range targets {
@@ -95,8 +94,8 @@ func names(targets []target) string {
 	return strings.Join(shown, ", ")
 }
 
-// targets parses all addresses. Each of them redacts the secrets of all, since
-// servers behind one proxy may share its errors.
+// targets parses all addresses. Each target redacts the secrets of all, because servers behind the
+// same proxy may return each other's errors.
 func (c Config) targets() ([]target, error) {
 	servers := c.Servers
 	if c.BaseURL != "" || c.APIKey != "" || len(servers) == 0 {
@@ -129,7 +128,7 @@ func (c Config) targets() ([]target, error) {
 	return targets, nil
 }
 
-// complete fills in the defaults and refuses what cannot work.
+// complete fills in the defaults, and returns an error if the Config cannot work.
 func (c *Config) complete() error {
 	switch c.Endpoint {
 	case "":
@@ -152,9 +151,8 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// defaultTransport keeps a connection per call in flight, where
-// http.DefaultTransport keeps two. Answers are short, and not worth the time
-// of compressing them.
+// defaultTransport keeps a connection per call in flight; http.DefaultTransport keeps only two.
+// It disables compression, which is not worth the time for short answers.
 func defaultTransport(perServer int) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -16,24 +16,24 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// EmbedRequest asks for the vectors of texts (POST {base}/embeddings).
+// EmbedRequest requests the vectors of texts (POST {base}/embeddings).
 type EmbedRequest struct {
 	Model string
-	Texts []string // at least one; none is empty, all are valid UTF-8
-	// Dimensions asks for vectors of this length, where the model has a choice;
-	// 0 leaves it to the model.
+	Texts []string // at least one; none may be empty, all must be valid UTF-8
+	// Dimensions is the requested length of vectors, for models that offer a choice; 0 leaves
+	// it to the model.
 	Dimensions int
 }
 
 // EmbedResponse holds one vector for each text, in the order of the texts.
 type EmbedResponse struct {
-	// Vectors all have the same length, at least 1, and finite numbers.
+	// Vectors all have the same length, at least 1, and only finite numbers.
 	Vectors      [][]float32
-	PromptTokens int    // the server's count, 0 where it gave none
-	Model        string // as the server names it, "" where it does not
+	PromptTokens int    // the server's count, 0 if it gave none
+	Model        string // the server's name of the model, "" if it gave none
 }
 
-// Embed asks for the vectors of texts. Its errors are those of Complete.
+// Embed requests the vectors of texts. It returns the same errors as Complete.
 func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, error) {
 	c.await(ctx, req.Model)
 	if err := checkEmbed(req); err != nil {
@@ -46,7 +46,7 @@ func (c *Client) Embed(ctx context.Context, req EmbedRequest) (EmbedResponse, er
 
 const encodingFormat = "encoding_format"
 
-// embed asks for vectors as base64, or unpacked in the server's own form.
+// embed requests vectors as base64 or, if unpacked is set, in the server's default form.
 func (c *Client) embed(ctx context.Context, req *EmbedRequest, unpacked bool) (EmbedResponse, error) {
 	body := map[string]any{"model": req.Model, "input": req.Texts}
 	if !unpacked {
@@ -69,7 +69,7 @@ func (c *Client) embed(ctx context.Context, req *EmbedRequest, unpacked bool) (E
 	}
 	_, err = c.openai.CreateEmbeddings(with(ctx, out), openai.EmbeddingRequest{})
 	if read {
-		return vectors, nil // whatever the library made of it: see complete
+		return vectors, nil // even if the library could not parse it; see complete
 	}
 	return EmbedResponse{}, err
 }
@@ -92,29 +92,29 @@ func checkEmbed(req EmbedRequest) error {
 	return checkModel(req.Model)
 }
 
-// vectorsShape is an answer of the embeddings endpoint.
+// vectorsShape is the JSON of an answer of the embeddings endpoint.
 type vectorsShape struct {
 	Object json.RawMessage `json:"object"`
 	Model  json.RawMessage `json:"model"`
 	Error  json.RawMessage `json:"error"`
 	Data   []struct {
-		Index     *int   `json:"index"` // some servers leave out 0, or all of them
+		Index     *int   `json:"index"` // some servers omit 0, or all indexes
 		Embedding vector `json:"embedding"`
 	} `json:"data"`
 	Usage usage `json:"usage"`
 }
 
-// vector is a list of numbers, or the base64 form of little-endian 32-bit
-// floats. The client asks for the latter, which is exact and quick to read;
-// servers that do not know it give the former.
+// vector is a list of numbers, or the base64 of little-endian 32-bit floats. The client
+// requests base64, which is exact and fast to read; servers that do not support it send
+// numbers.
 type vector []float32
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON parses either form.
 func (v *vector) UnmarshalJSON(b []byte) error {
 	if b[0] != '"' {
 		return json.Unmarshal(b, (*[]float32)(v))
 	}
-	var raw []byte // encoding/json reads base64 into bytes
+	var raw []byte // encoding/json decodes base64 into bytes
 	if err := json.Unmarshal(b, &raw); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readVectors reads the body of a 200, each vector to its text.
+// readVectors parses the body of a 200, and assigns each vector to its text.
 func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *Error) {
 	var a vectorsShape
 	if f := s.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
@@ -157,7 +157,7 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 		case i < 0 || i >= len(out.Vectors) || out.Vectors[i] != nil:
 			return out, s.badShape(body, "gave vectors that do not match the texts one by one")
 		case len(d.Embedding) == 0 || len(d.Embedding) != size:
-			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers in place of %d", len(d.Embedding), max(1, size)))
+			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers instead of %d", len(d.Embedding), max(1, size)))
 		}
 		for _, v := range d.Embedding {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {

@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// Servers give vectors as numbers or packed, in any order.
+// Servers send vectors as numbers or base64, in any order.
 func TestVectors(t *testing.T) {
 	want := [][]float32{{1, -0.5}, {0.25, 3}}
 	for name, data := range map[string]string{
@@ -29,7 +29,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A server that knows no base64 is asked again without it, and only once for a model.
+// A server without base64 is asked again without it, only once per model.
 func TestVectorsUnpacked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
@@ -50,7 +50,7 @@ func TestVectorsUnpacked(t *testing.T) {
 			t.Errorf("%s: %d calls, want 3", name, h.Calls())
 		}
 	}
-	// What is wrong with it either way is said once.
+	// An error that both forms have is reported once.
 	h := &llmtest.Handler{}
 	refused := llmtest.Body(400, "application/json", `{"error":{"message":"no encoding_format and no model"}}`)
 	h.Fail(refused, refused)
@@ -60,14 +60,14 @@ func TestVectorsUnpacked(t *testing.T) {
 	}
 }
 
-func TestVectorsThatAreNone(t *testing.T) {
+func TestInvalidVectors(t *testing.T) {
 	for name, tc := range map[string]struct{ body, says string }{
 		"fewer":           {`{"data":[{"index":0,"embedding":[1]}]}`, "gave 1 vectors for 2 texts"},
 		"none":            {`{"data":[]}`, "gave 0 vectors"},
 		"a chat answer":   {`{"choices":[{"message":{"content":"a"}}]}`, "gave 0 vectors"},
 		"one text twice":  {`{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "do not match the texts"},
 		"wrong index":     {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "do not match the texts"},
-		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 numbers in place of 2"},
+		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 numbers instead of 2"},
 		"empty":           {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, "a vector of 0 numbers"},
 		"null":            {`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":[1]}]}`, "a vector of 0 numbers"},
 		"half a number":   {`{"data":[{"index":0,"embedding":"AACA"},{"index":1,"embedding":"AACA"}]}`, "unexpected shape"},
@@ -83,7 +83,7 @@ func TestVectorsThatAreNone(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.HasPrefix(err.Error(), "server http://127.0.0.1:8000/v1 ") {
 				t.Errorf("error %v, want %q", err, tc.says)
 			}
-			// It is retried as a chat would be.
+			// It is retried like a chat.
 			h.Fail(llmtest.Body(200, "application/json", tc.body), llmtest.Status(503, "busy"))
 			if _, err := quick(t, h).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}}); err != nil {
 				t.Error(err)
@@ -93,7 +93,7 @@ func TestVectorsThatAreNone(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.Body(200, "application/json", `{"data":[{"index":0,"embedding":[1,2]}]}`))
 	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3})
-	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers in place of 3") {
+	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers instead of 3") {
 		t.Errorf("error %v", err)
 	}
 }

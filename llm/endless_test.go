@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// endless is a server whose answers do not end before a size.
+// endless is a server whose answers have at least a given size.
 type endless struct {
 	size       int64
-	read, most atomic.Int64 // bytes, and calls at a time that have read much
+	read, most atomic.Int64 // bytes read, and maximum concurrent calls that have read many
 	large      atomic.Int64
 }
 
@@ -49,8 +49,8 @@ func (b *endlessBody) Close() error {
 	return nil
 }
 
-// An answer may be as long as its tokens can be, and large answers share the
-// room of their client.
+// An answer may be as long as its tokens allow, and large answers share a bound of their
+// client.
 func TestEndlessAnswers(t *testing.T) {
 	e := &endless{size: 1 << 40}
 	c, err := New(Config{BaseURL: "http://a.test/v1", Transport: e, MaxRetries: -1})
@@ -76,7 +76,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 	e.size = 1 << 20
 	e.most.Store(0)
-	for range 8 { // vectors may be of any length
+	for range 8 { // vectors may have any length
 		wg.Go(func() { _, _ = c.Embed(t.Context(), EmbedRequest{Model: "m", Texts: []string{"a"}}) })
 	}
 	wg.Wait()

@@ -20,23 +20,23 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// The kinds of Error, tested with errors.Is.
+// Kinds of Error, for errors.Is.
 var (
-	// ErrAuth: the server refused the key, or wants one (401, 403).
+	// ErrAuth: the server refused the key or requires one (401, 403).
 	ErrAuth = errors.New("not authorized")
 	// ErrQuota: the account has no credit or quota left (402, some 429).
 	ErrQuota = errors.New("quota used up")
-	// ErrRateLimited: the server still limits the rate (429) after all
-	// retries, or asks for a longer wait than is allowed.
+	// ErrRateLimited: the server still limits the rate (429) after all retries, or asks for a
+	// longer wait than is allowed.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: no connection, or 408, 409 or 5xx, after all retries.
 	ErrUnavailable = errors.New("server unavailable")
-	// ErrTimeout: no whole answer within the time limit, after all retries.
+	// ErrTimeout: no complete answer within the time limit, after all retries.
 	ErrTimeout = errors.New("server timed out")
 	// ErrBadAnswer: an answer that is not one of this protocol.
 	ErrBadAnswer = errors.New("bad answer")
-	// ErrInvalidRequest: the server refused the request as wrong (400, 422
-	// and other 4xx), or the request was not sent because it is.
+	// ErrInvalidRequest: the server refused the request as invalid (400, 422 and other 4xx),
+	// or the client did not send it because it is invalid.
 	ErrInvalidRequest = errors.New("invalid request")
 	// ErrNotFound: the server knows no such model or address (404).
 	ErrNotFound = errors.New("not found")
@@ -44,36 +44,36 @@ var (
 	ErrContextLength = errors.New("context length exceeded")
 )
 
-// Error says why a call gave no answer. It holds no secret, and what it
-// quotes from the server is escaped and bounded. It wraps the *openai.APIError
-// that the server's answer stands for, if there was one.
+// Error says why a call failed. It contains no secret, and quotations from the server are
+// escaped and shortened. It wraps the *openai.APIError of the server's answer, if there was
+// one.
 type Error struct {
 	Kind     error  // one of the kinds above
-	Server   string // base URL, without user and query; several with ", " between
-	Status   int    // HTTP status of the last attempt; 0 without one
-	Attempts int    // requests sent
-	Message  string // what the server said, or the cause; may be ""
+	Server   string // base URL without user and query; several are joined by ", "
+	Status   int    // HTTP status of the last attempt; 0 if there was none
+	Attempts int    // number of requests sent
+	Message  string // message of the server, or the cause; may be ""
 	Hint     string // what to do; may be ""
-	Refuses  string // the parameter that the server refuses by its name, such as ParamTopP; or ""
+	Refuses  string // parameter that the server refuses by name, such as ParamTopP; or ""
 
 	what string // what the server did, as a predicate
-	api  error  // go-openai's, redacted; or nil
-	// matches is nil or compares with the cause of a connection's failure, which
-	// is not handed out: its text may hold a secret.
+	api  error  // go-openai's error, redacted; or nil
+	// matches, if not nil, compares to the cause of a connection failure. The cause itself is
+	// hidden, because its text may contain a secret.
 	matches func(target error) bool
 
 	// What the client does about it:
-	retries   int           // how often it is retried at most
-	elsewhere bool          // another server is tried at once
-	notDone   bool          // the server has not done what was asked
+	retries   int           // maximum number of retries
+	elsewhere bool          // try another server immediately
+	notDone   bool          // the server has certainly not carried out the request
 	blocked   bool          // a content filter refused the prompt
 	newLimit  bool          // the server wants max_completion_tokens
-	noBase64  bool          // the server gives vectors as numbers only
-	asked     time.Duration // how long the server asks to wait
+	noBase64  bool          // the server sends vectors only as numbers
+	asked     time.Duration // wait that the server asks for
 }
 
-// Error gives one line: the server, what it did, the status, its message,
-// the number of attempts and the hint.
+// Error returns one line: the server, what it did, the status, its message, the number of
+// attempts and the hint.
 func (e *Error) Error() string {
 	name := "server "
 	if strings.Contains(e.Server, ", ") {
@@ -86,15 +86,15 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Cause is what the server did, without what differs from run to run: which
-// server it was, and how many attempts there were.
+// Cause says what the server did, without details that vary between runs: the server and the
+// number of attempts.
 func (e *Error) Cause() string {
 	once := *e
 	once.Attempts = 1
 	return once.told()
 }
 
-// told is the Error without the server and the hint.
+// told returns the message without the server and the hint.
 func (e *Error) told() string {
 	var b strings.Builder
 	b.WriteString(e.what)
@@ -113,7 +113,7 @@ func (e *Error) told() string {
 	return b.String()
 }
 
-// Unwrap gives go-openai's error, or nil.
+// Unwrap returns go-openai's error, or nil.
 func (e *Error) Unwrap() error { return e.api }
 
 // Is reports whether target is the kind of e or matches its cause, such as
@@ -122,20 +122,20 @@ func (e *Error) Is(target error) bool {
 	return e.Kind == target || e.matches != nil && e.matches(target)
 }
 
-// Bounds on what is quoted from a server, in bytes.
+// Bounds on quotations from a server, in bytes.
 const (
 	maxMessage = 500
 	maxSnippet = 200
 )
 
-// How often a failure is retried at most.
+// Maximum numbers of retries after a failure.
 const (
 	noRetry    = 0
-	fewRetries = 2 // what is more likely a mistake than a moment's trouble
+	fewRetries = 2 // for failures that are more likely a mistake than temporary
 	allRetries = math.MaxInt
 )
 
-// tooLong says that the wait the server asks for is not waited for.
+// tooLong adds that the server asks for a longer wait than is allowed.
 func (e *Error) tooLong(allowed time.Duration) {
 	e.what += fmt.Sprintf(" and asks to wait %v, more than the %v allowed", e.asked.Round(time.Millisecond), allowed)
 	e.Hint = "try later or allow a longer wait"
@@ -150,10 +150,10 @@ func (s *server) fail(kind error, status, retries int, what, message, hint strin
 	return &Error{Kind: kind, Server: s.shown, Status: status, what: what, Message: message, Hint: hint, retries: retries}
 }
 
-// unreachable is a connection that failed, or that broke while it was read.
+// unreachable returns the failure for a connection that could not be made or that broke.
 func (s *server) unreachable(what string, err error) *Error {
 	for {
-		var ue *url.Error // names the whole URL
+		var ue *url.Error // contains the whole URL
 		if !errors.As(err, &ue) {
 			break
 		}
@@ -166,7 +166,7 @@ func (s *server) unreachable(what string, err error) *Error {
 	var dns *net.DNSError
 	e.notDone = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 	switch {
-	case errors.As(err, &cert): // the cause says what is wrong with it
+	case errors.As(err, &cert): // its cause says what is wrong
 		e.retries = noRetry
 	case errors.As(err, &plain):
 		e.retries, e.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"
@@ -174,11 +174,11 @@ func (s *server) unreachable(what string, err error) *Error {
 	return e
 }
 
-// eventStream is how a stream of server-sent events begins.
+// eventStream matches the beginning of a stream of server-sent events.
 var eventStream = regexp.MustCompile(`^(data|event|id|retry)?:`)
 
-// notJSON is a 200 whose body is no JSON: cut on its way, or from something
-// that is no model server.
+// notJSON returns the failure for a 200 whose body is not JSON: it was cut on its way, or does
+// not come from a model server.
 func (s *server) notJSON(status int, body []byte) *Error {
 	what := "gave an answer that is not JSON"
 	switch {
@@ -195,23 +195,23 @@ func (s *server) notJSON(status int, body []byte) *Error {
 	return s.fail(ErrBadAnswer, status, fewRetries, what, s.sent(body), hintBaseURL)
 }
 
-// badShape is a 200 of JSON that is no answer.
+// badShape returns the failure for a 200 whose JSON is not an answer.
 func (s *server) badShape(body []byte, what string) *Error {
 	return s.fail(ErrBadAnswer, http.StatusOK, fewRetries, what, s.sent(body), hintBaseURL)
 }
 
 // sent quotes the beginning of a body.
 func (s *server) sent(body []byte) string {
-	// Far more than is shown, so that no secret is cut before it is found.
+	// Clean far more than is shown, so that no secret is cut before it is found.
 	return "it sent `" + s.clean(string(body[:min(len(body), 64<<10)]), maxSnippet) + "`"
 }
 
-// errorInside is an error in a 200. Its numeric code, if any, is the status
-// that it stands for.
+// errorInside returns the failure for an error inside a 200. Its numeric code, if any, is taken
+// as the status.
 func (s *server) errorInside(model string, body []byte) *Error {
 	api := parseAPIError(body)
 	if api == nil {
-		return s.badShape(body, "gave an error in place of an answer")
+		return s.badShape(body, "gave an error instead of an answer")
 	}
 	api.HTTPStatusCode, _ = api.Code.(int)
 	if says(api.Message, "unexpected endpoint") { // LM Studio
@@ -223,12 +223,12 @@ func (s *server) errorInside(model string, body []byte) *Error {
 	e := s.classify(model, api, body)
 	e.Status = http.StatusOK
 	if e.Kind == ErrUnavailable {
-		e.what = "gave an error in place of an answer"
+		e.what = "gave an error instead of an answer"
 	}
 	return e
 }
 
-// refused is any status but 200.
+// refused returns the failure for any status other than 200.
 func (s *server) refused(model string, resp *http.Response, body []byte) *Error {
 	switch status := resp.StatusCode; {
 	case status < 300:
@@ -244,8 +244,7 @@ func (s *server) refused(model string, resp *http.Response, body []byte) *Error 
 	return s.classify(model, api, body)
 }
 
-// classify is the table of what a status and a server's error mean, and what can
-// be done.
+// classify decides what a status and a server's error mean, and what to do about them.
 func (s *server) classify(model string, api *openai.APIError, body []byte) *Error {
 	status := api.HTTPStatusCode
 	said := s.said(api.Message, body)
@@ -255,7 +254,7 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 	case status < 500 && hasCode(api, FinishContentFilter):
 		e = fail(ErrInvalidRequest, "refused the prompt", "")
 		e.blocked = true
-	case status != http.StatusTooManyRequests && overflows(api): // which some servers call a fault of their own
+	case status != http.StatusTooManyRequests && overflows(api): // also with 5xx, which some servers send
 		e = fail(ErrContextLength, "refused the prompt as too long for the model", "shorten the prompt, or allow fewer tokens for the answer (--max-tokens, max-tokens= of a judge)")
 	case status == http.StatusUnauthorized && s.authorization == "":
 		e = fail(ErrAuth, "wants a key", "set OPENAI_API_KEY")
@@ -271,7 +270,7 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 	case status == http.StatusNotFound:
 		e = fail(ErrNotFound, "knows no such model, address or object", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
-		// A gateway's 503 can come after the server behind it did its work.
+		// A gateway may send 503 although the server behind it did its work.
 		e = fail(ErrUnavailable, "failed", "check the server's log, or try later")
 		e.retries = allRetries
 	default:
@@ -287,7 +286,7 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 	return e
 }
 
-// said is the server's message, or else the beginning of what it sent.
+// said returns the server's message, or the beginning of the body if there is none.
 func (s *server) said(message string, body []byte) string {
 	body = bytes.TrimSpace(body)
 	switch {
@@ -300,7 +299,7 @@ func (s *server) said(message string, body []byte) string {
 	}
 }
 
-// explain adds to a failure what is known of the request.
+// explain adds to a failure what is known about the request.
 func (e *Error) explain(s *server, c *call, body []byte) {
 	if c.logprobs {
 		e.refusesLogprobs()
@@ -310,8 +309,8 @@ func (e *Error) explain(s *server, c *call, body []byte) {
 	}
 }
 
-// parseAPIError reads {"error": {…}}, {"error": "…"}, the flat object of
-// older servers, and {"detail": …}; it gives nil for anything else.
+// parseAPIError parses {"error": {…}}, {"error": "…"}, the flat object of older servers, and
+// {"detail": …}. It returns nil for anything else.
 func parseAPIError(body []byte) *openai.APIError {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
@@ -341,7 +340,7 @@ func parseAPIError(body []byte) *openai.APIError {
 	return e
 }
 
-// jsonText is a JSON string's value, "" for null, and other values as written.
+// jsonText returns the value of a JSON string, "" for null, and other values as written.
 func jsonText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -350,43 +349,44 @@ func jsonText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// hasCode reports whether the error's type or code is one of names.
+// hasCode reports whether the type or code of an error is one of names.
 func hasCode(e *openai.APIError, names ...string) bool {
 	code, _ := e.Code.(string)
 	return slices.Contains(names, e.Type) || slices.Contains(names, code)
 }
 
-// says reports whether a message has one of the phrases, in lower case.
+// says reports whether a message contains one of the phrases, which are in lower case.
 func says(message string, phrases ...string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(message, p) })
 }
 
-// overflows: vLLM says it in words, llama.cpp and OpenAI by type and code.
+// overflows reports whether the prompt is too long. vLLM says so in words, llama.cpp and OpenAI by
+// type and code.
 func overflows(e *openai.APIError) bool {
 	return hasCode(e, "exceed_context_size_error", "context_length_exceeded") ||
 		says(e.Message, "maximum context length", "maximum model length", "greater than max_model_len", "exceeds the available context size",
 			"maximum allowed input length", "prompt is too long")
 }
 
-// quotaIsUsedUp tells an account without credit from a rate limit, which waiting
-// cures.
+// quotaIsUsedUp distinguishes an account without credit from a rate limit, which waiting cures.
 func quotaIsUsedUp(e *openai.APIError) bool {
 	return hasCode(e, "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits") ||
-		says(e.Message, "credit balance", "billing details") && !says(e.Message, "please retry in") // as of a limit by the minute
+		says(e.Message, "credit balance", "billing details") && !says(e.Message, "please retry in") // a limit per minute
 }
 
-// wantsNewLimit: newer models of one provider refuse max_tokens by name.
+// wantsNewLimit reports whether the server refuses max_tokens by name, as newer models of OpenAI
+// do.
 func wantsNewLimit(e *openai.APIError) bool {
 	return says(e.Message, maxCompletionTokens) && (e.Param != nil && *e.Param == maxTokens || says(e.Message, "'"+maxTokens+"'"))
 }
 
-// refusedParameter is the sampling parameter that a model does not take, or takes
-// only at its default. One that is out of range is not refused.
+// refusedParameter returns the sampling parameter that a model does not accept, or accepts only
+// at its default. A value out of range does not count.
 func refusedParameter(e *openai.APIError) string {
 	refused := hasCode(e, "unsupported_parameter", "unsupported_value") || says(e.Message,
 		"unsupported", "not support", "n't support", "not permitted", "deprecated", "unrecognized", "unknown", "unexpected", "cannot both")
-	for _, name := range []string{ParamTopP, ParamTemperature} { // of two that do not go together, the first
+	for _, name := range []string{ParamTopP, ParamTemperature} { // the first if the two exclude each other
 		named := e.Param != nil && *e.Param == name || regexp.MustCompile(`\b`+name+`\b`).MatchString(e.Message)
 		if refused && named {
 			return name
@@ -395,8 +395,8 @@ func refusedParameter(e *openai.APIError) string {
 	return ""
 }
 
-// serverWait is how long the server asks to wait before the next attempt, by its
-// retry-after-ms or Retry-After; else 0.
+// serverWait returns how long the server asks to wait before the next attempt, by its
+// retry-after-ms or Retry-After header; 0 without one.
 func serverWait(resp *http.Response, now time.Time) time.Duration {
 	if resp == nil {
 		return 0

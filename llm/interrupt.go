@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// Interrupt is how people end a run, in two steps. After Stop no attempt of a
-// call begins, and those in flight come home; GiveUp ends these too.
+// Interrupt ends a run in two steps. After Stop no attempt of a call begins, and those in flight
+// finish; GiveUp ends these, too.
 type Interrupt struct {
 	stopped, givenUp context.Context
-	// Stop ends the context of the run, and GiveUp what is still in flight.
+	// Stop ends the context of the run, and GiveUp the calls still in flight.
 	Stop, GiveUp context.CancelFunc
 	calls        atomic.Int64
 }
 
 type interruptKey struct{}
 
-// Interruptible returns a context for a run, and how it is ended.
+// Interruptible returns a context for a run, and the Interrupt that ends it.
 func Interruptible(ctx context.Context) (context.Context, *Interrupt) {
 	i := &Interrupt{}
 	i.givenUp, i.GiveUp = context.WithCancel(ctx)
@@ -24,11 +24,11 @@ func Interruptible(ctx context.Context) (context.Context, *Interrupt) {
 	return context.WithValue(i.stopped, interruptKey{}, i), i
 }
 
-// Calls is the number of attempts in flight.
+// Calls returns the number of attempts in flight.
 func (i *Interrupt) Calls() int { return int(i.calls.Load()) }
 
-// Interrupted reports whether people have ended the run of a context; what is in
-// flight then goes on until the channel is closed.
+// Interrupted reports whether the run of a context was stopped. Calls in flight then continue until
+// the channel givenUp is closed.
 func Interrupted(ctx context.Context) (givenUp <-chan struct{}, interrupted bool) {
 	i, _ := ctx.Value(interruptKey{}).(*Interrupt)
 	if i == nil {
@@ -37,7 +37,7 @@ func Interrupted(ctx context.Context) (givenUp <-chan struct{}, interrupted bool
 	return i.givenUp.Done(), i.stopped.Err() != nil
 }
 
-// Lasting returns a context for calls. It ends as ctx does, but outlasts Stop.
+// Lasting returns a context for calls. It ends when ctx ends, except that Stop does not end it.
 func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	end := context.AfterFunc(ctx, func() {
@@ -52,7 +52,7 @@ func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return longer, func() { end(); cancel() }
 }
 
-// beginning returns a context that ends when no attempt may begin any more.
+// beginning returns a context that ends when attempts may no longer begin.
 func beginning(ctx context.Context) (context.Context, context.CancelFunc) {
 	i, _ := ctx.Value(interruptKey{}).(*Interrupt)
 	if i == nil {

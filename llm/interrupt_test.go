@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// After Stop a call in flight gets its answer, and one that waits for its next
-// attempt, or has not begun, ends; what Lasting gives outlasts it until GiveUp.
+// After Stop, a call in flight gets its answer, and one that waits for its next attempt or has not
+// begun ends. A context of Lasting continues until GiveUp.
 func TestInterrupt(t *testing.T) {
 	arrived, answer := make(chan struct{}, 2), make(chan struct{})
 	server := llmtest.NewServer(t, &llmtest.Handler{

@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// drive has workers make n calls with prompts of their own, and returns how
-// long it took on the bubble's clock.
+// drive makes n calls with different prompts from several workers, and returns how long it took on
+// the bubble's clock.
 func drive(t *testing.T, c *llm.Client, workers, n int) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -53,20 +53,19 @@ func TestMaxInFlight(t *testing.T) {
 	})
 }
 
-// after lets a time pass before an answer.
+// after delays answers.
 func after(d time.Duration) func(*llmtest.Request) llmtest.Fault {
 	return func(r *llmtest.Request) llmtest.Fault {
 		select {
 		case <-time.After(d):
 			return nil
 		case <-r.Context().Done():
-			return func(http.ResponseWriter, *llmtest.Request) {} // nobody is there any more
+			return func(http.ResponseWriter, *llmtest.Request) {} // the client is gone
 		}
 	}
 }
 
-// crowded answers after a time, and refuses what exceeds a number of requests at
-// once.
+// crowded answers after a delay, and refuses requests beyond a number of concurrent ones.
 func crowded(most int32, d time.Duration) func(*llmtest.Request) llmtest.Fault {
 	var inFlight atomic.Int32
 	wait := after(d)
@@ -79,7 +78,7 @@ func crowded(most int32, d time.Duration) func(*llmtest.Request) llmtest.Fault {
 	}
 }
 
-// gauge notes how many requests are in flight at most.
+// gauge records the maximum number of requests in flight.
 func gauge(base http.RoundTripper, most *int) http.RoundTripper {
 	var mu sync.Mutex
 	now := 0
@@ -97,7 +96,7 @@ func gauge(base http.RoundTripper, most *int) http.RoundTripper {
 	})
 }
 
-// A server that refuses calls above a number gets all of them answered.
+// Even if a server refuses calls beyond a number, all calls get answers.
 func TestCrowdedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &llmtest.Handler{Decide: crowded(24, time.Second), Forget: true}
@@ -108,7 +107,7 @@ func TestCrowdedServer(t *testing.T) {
 	})
 }
 
-// What a server asks of one call holds for all: it is left alone.
+// If a server asks one call to wait, all calls wait.
 func TestRetryAfterPausesTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &llmtest.Handler{Decide: after(10 * time.Millisecond)}
@@ -166,7 +165,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 		if h.Calls() != 1 {
 			t.Errorf("%d calls", h.Calls())
 		}
-		// The turn that they did not take is not lost.
+		// The turns that they did not use are not lost.
 		if _, err := c.Complete(t.Context(), request("third")); err != nil {
 			t.Error(err)
 		}

@@ -10,28 +10,25 @@ import (
 	"strings"
 )
 
-// TokenLogprob is a token of a prompt, as a Response to a request with
-// PromptLogprobs has it.
+// TokenLogprob is a token of a prompt, in the Response to a request with PromptLogprobs.
 type TokenLogprob struct {
-	// Text is the token as the server writes it; "" where it gives none. It
-	// need not stand so in the prompt: servers write a token that is a part of
-	// a character with U+FFFD or an escape, and some drop a token's first
-	// space.
+	// Text is the token as the server writes it; "" if it gives none. It may differ from the
+	// prompt: servers write part of a character as U+FFFD or an escape, and some drop a
+	// token's first space.
 	Text string `json:"t"`
-	// Offset and End are the bytes of the prompt between which the token
-	// stands. They are widened to whole characters, so that the tokens of one
-	// character overlap, and are equal for a token of no text, such as that
-	// for the beginning of a sequence. Neither falls from token to token, and
-	// together the tokens cover the prompt.
+	// Offset and End delimit the token in the bytes of the prompt. They are widened to whole
+	// characters, so that tokens of the same character overlap, and are equal for a token
+	// without text, such as the beginning-of-sequence token. Neither decreases from token to
+	// token, and together the tokens cover the prompt.
 	Offset int `json:"o"`
 	End    int `json:"e"`
-	// Logprob is the token's natural log-probability given those before it,
-	// at most 0; nil where the server gives none, as for a prompt's first
-	// token. vLLM writes -9999 for a probability of 0.
+	// Logprob is the token's natural log-probability given the tokens before it, at most 0;
+	// nil if the server gives none, as for a prompt's first token. vLLM writes -9999 for a
+	// probability of 0.
 	Logprob *float64 `json:"p"`
 }
 
-// ParseTokens reads the Text of a Response to a request with PromptLogprobs.
+// ParseTokens parses the Text of a Response to a request with PromptLogprobs.
 func ParseTokens(text string) ([]TokenLogprob, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
@@ -55,7 +52,7 @@ func ParseTokens(text string) ([]TokenLogprob, error) {
 	return tokens, nil
 }
 
-// credible: a log-probability is at most 0, but for rounding.
+// credible reports whether p can be a log-probability: at most 0, apart from rounding.
 func credible(p float64) bool { return p <= 1e-3 }
 
 func formatTokens(tokens []TokenLogprob) (string, error) {
@@ -68,26 +65,26 @@ func formatTokens(tokens []TokenLogprob) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// echoLogprobs is "logprobs" in an answer to an echo. Servers that know no
-// echo may have another shape here.
+// echoLogprobs is "logprobs" in an answer to an echo. Servers without echo may have another form
+// here.
 type echoLogprobs struct {
 	Tokens   []string   `json:"tokens"`
 	Logprobs []*float64 `json:"token_logprobs"`
 }
 
-// vllmLogprobs is what vLLM says of a position: the token of the prompt and
-// the likeliest others, by id.
+// vllmLogprobs is what vLLM returns for a position: the token of the prompt and the likeliest
+// others, by id.
 type vllmLogprobs map[string]struct {
 	Logprob *float64 `json:"logprob"`
 	Rank    int      `json:"rank"`
 	Text    string   `json:"decoded_token"`
 }
 
-// spelled are tokens in order, as the server wrote them.
+// spelled holds tokens in order, as the server wrote them.
 type spelled struct {
 	texts []string
-	// unknown: the first has no text. It is the one that never has a
-	// log-probability.
+	// unknown says that the first token has no text. It never has a log-probability
+	// either.
 	unknown  bool
 	logprobs []*float64
 }
@@ -96,11 +93,11 @@ func (s spelled) first(n int) spelled {
 	return spelled{s.texts[:n], s.unknown, s.logprobs[:n]}
 }
 
-// promptTokens finds the tokens of a prompt in an answer's choice. The error
-// says what is wrong with the answer.
+// promptTokens finds the tokens of a prompt in an answer's choice. The error says what is wrong
+// with the answer.
 func promptTokens(prompt string, c *choice, completion *int) ([]TokenLogprob, error) {
 	var (
-		all       []spelled // in the order in which they are tried
+		all       []spelled // candidates, in the order in which they are tried
 		echoed    echoLogprobs
 		positions []vllmLogprobs
 	)
@@ -110,8 +107,8 @@ func promptTokens(prompt string, c *choice, completion *int) ([]TokenLogprob, er
 		}
 		echo := spelled{texts: echoed.Tokens, logprobs: echoed.Logprobs}
 		n := len(echo.texts)
-		// The answer's own token follows the prompt's, unless the server
-		// leaves out one that ends the answer.
+		// The answer's own token follows the prompt's tokens, unless the server omits a
+		// token that ends the answer.
 		all = []spelled{echo.first(n - 1), echo}
 		if completion != nil && *completion == 0 {
 			slices.Reverse(all)
@@ -157,8 +154,8 @@ func tokensAt(prompt string, s spelled, borders []int) ([]TokenLogprob, error) {
 	return tokens, nil
 }
 
-// vllmTokens picks out of each position the prompt's own token: where there is
-// another, that is the likeliest of all, which then the prompt's is not.
+// vllmTokens picks the prompt's own token at each position. If there is another token, it is the
+// likeliest one, so the prompt's token is the less likely of the two.
 func vllmTokens(positions []vllmLogprobs) (spelled, error) {
 	s := spelled{unknown: len(positions[0]) == 0}
 	for i, at := range positions {
@@ -183,7 +180,7 @@ func vllmTokens(positions []vllmLogprobs) (spelled, error) {
 
 const hintLogprobs = "the request needs a server whose completions endpoint answers echo with logprobs for the prompt, as vLLM's does"
 
-// readTokens makes the answer's text the list of the prompt's tokens.
+// readTokens replaces the answer's text by the list of the prompt's tokens.
 func (s *server) readTokens(prompt string, resp *Response, c *choice, used *usage, body []byte) *Error {
 	var completion *int
 	if used.PromptTokens > 0 {
@@ -200,8 +197,8 @@ func (s *server) readTokens(prompt string, resp *Response, c *choice, used *usag
 	return nil
 }
 
-// refusesLogprobs makes a refusal that speaks of what PromptLogprobs asks for
-// what it is: the server cannot do it, and will not later.
+// refusesLogprobs rewords a refusal about log-probabilities: the server does not support them, and
+// retrying is useless.
 func (e *Error) refusesLogprobs() {
 	if e.blocked || e.newLimit {
 		return

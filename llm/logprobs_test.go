@@ -10,14 +10,14 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// scored asks for the log-probabilities of a prompt.
+// scored returns a request for the log-probabilities of a prompt.
 func scored(prompt string) llm.Request {
 	return llm.Request{Model: "m", Prompt: prompt, TopP: 1, MaxTokens: 1, PromptLogprobs: true}
 }
 
 func completions(cfg *llm.Config) { cfg.Endpoint = llm.Completions }
 
-// show lists tokens with their stretches.
+// show lists tokens with their ranges.
 func show(tokens []llm.TokenLogprob) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -30,7 +30,7 @@ func show(tokens []llm.TokenLogprob) string {
 	return strings.TrimSuffix(b.String(), "; ")
 }
 
-// spoken are the tokens of the test server, with a token before them or not.
+// spoken returns the tokens of the test server, with or without a token before them.
 func spoken(prompt string, bos bool) []llm.TokenLogprob {
 	var out []llm.TokenLogprob
 	if bos {
@@ -78,7 +78,7 @@ func TestPromptLogprobs(t *testing.T) {
 			}
 		}
 	}
-	// The answer is one that a store can hold as any other.
+	// The answer can be stored like any other.
 	r, err := local(t, &llmtest.Handler{}, completions).Complete(t.Context(), scored("A <b>"))
 	want := `[{"t":"A","o":0,"e":1,"p":null},{"t":" ","o":1,"e":2,"p":` + fmt.Sprint(llmtest.Logprob("m", "A", " ")) +
 		`},{"t":"<","o":2,"e":3,"p":` + fmt.Sprint(llmtest.Logprob("m", "A ", "<")) + `},{"t":"b","o":3,"e":4,"p":` +
@@ -148,7 +148,7 @@ func TestPromptLogprobsAsServersWriteThem(t *testing.T) {
 	}
 }
 
-// A server that does not do it is asked once, and the error says so.
+// A server without log-probabilities is asked only once, and the error says so.
 func TestNoPromptLogprobs(t *testing.T) {
 	echo := func(choice string) llmtest.Fault {
 		return llmtest.Body(200, "application/json", `{"model":"m","choices":[{"index":0,"finish_reason":"length",`+choice+`}]}`)
@@ -162,8 +162,8 @@ func TestNoPromptLogprobs(t *testing.T) {
 		{"refused", llmtest.Status(400, "Only no echo is supported"), "refuses to give log-probabilities of the prompt's tokens (400): Only no echo is supported"},
 		{"refused as its own error", llmtest.Status(500, "Only no echo is supported"), "refuses to give"},
 		{"above the server's bound", llmtest.Status(400, "Requested prompt logprobs of 1, which is greater than max allowed: 0"), "refuses to give"},
-		{"of the answer alone, as llama.cpp", echo(`"text":" x","logprobs":{"content":[{"id":4,"token":" x","logprob":-1.4}]}`), "gave no log-probabilities"},
-		{"of the answer alone", echo(`"text":" x","logprobs":{"tokens":[" x"],"token_logprobs":[-1.4]}`), "gave no log-probabilities"},
+		{"only of the answer, as llama.cpp", echo(`"text":" x","logprobs":{"content":[{"id":4,"token":" x","logprob":-1.4}]}`), "gave no log-probabilities"},
+		{"only of the answer", echo(`"text":" x","logprobs":{"tokens":[" x"],"token_logprobs":[-1.4]}`), "gave no log-probabilities"},
 		{"an answer that is the prompt, of another", echo(`"text":"The lake","logprobs":{"tokens":["The lake"],"token_logprobs":[-1.4]}`), "gave no log-probabilities"},
 		{"echoed without", echo(`"text":"The lake froze. x","logprobs":null`), "gave no log-probabilities"},
 		{"echoed with none", echo(`"text":"The lake froze. x","logprobs":{"tokens":["The"," lake"," froze","."," x"],"token_logprobs":[null,null,null,null,-1]}`), "gave no log-probabilities"},
@@ -185,7 +185,7 @@ func TestNoPromptLogprobs(t *testing.T) {
 			t.Logf("%v", err)
 		})
 	}
-	// Other faults are what they always are.
+	// Other faults are reported as usual.
 	h := &llmtest.Handler{}
 	h.Fail(llmtest.PromptBlocked(), llmtest.Finish("content_filter", ""), llmtest.ContextLength(), llmtest.Status(500, "no memory"))
 	c := local(t, h, func(cfg *llm.Config) { cfg.Endpoint, cfg.MaxRetries = llm.Completions, -1 })
@@ -243,8 +243,8 @@ func TestParseTokens(t *testing.T) {
 	}
 }
 
-// Whatever a server answers, the client gives an error or tokens that can be
-// read and cover the prompt.
+// For any answer of a server, the client returns an error, or tokens that can be parsed and cover
+// the prompt.
 func FuzzPromptLogprobs(f *testing.F) {
 	f.Add("The lake", `{"choices":[{"text":"The lake x","logprobs":{"tokens":["The"," lake"," x"],"token_logprobs":[null,-1,-2]}}]}`)
 	f.Add("The lake", `{"choices":[{"prompt_logprobs":[null,{"1":{"logprob":-1,"rank":2,"decoded_token":"▁lake"},"2":{"logprob":-1,"rank":1}}]}]}`)

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// readyTimeout limits one question of Ready.
+// readyTimeout limits one request of Ready.
 const readyTimeout = 10 * time.Second
 
-// Ready asks each server once whether it can be called, by its list of models; one that
-// has no list is ready. A model is "" or has to be listed where anything is. It returns an
-// error for each server, in their order: nil for one that is ready, and otherwise an *Error.
+// Ready checks once, by requesting its list of models, whether each server can be called. A server
+// without a list is ready. If model is not "" and a server lists models, it must be among them.
+// Ready returns an error for each server, in order: nil if it is ready, otherwise an *Error.
 func (c *Client) Ready(ctx context.Context, model string) []error {
 	return c.each(func(_ int, s *server) *Error { return s.ready(ctx, model) })
 }
@@ -44,10 +44,10 @@ func (s *server) ready(ctx context.Context, model string) *Error {
 	}})
 	switch {
 	case e != nil && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented):
-		return nil // nothing but the list is missing
+		return nil // only the list is missing
 	case e != nil:
 		return e
-	// Ollama lists its models with a tag, and knows them without the usual.
+	// Ollama lists its models with a tag, and accepts them without the default tag.
 	case model == "" || len(names) == 0 || slices.Contains(names, model) || slices.Contains(names, model+":latest"):
 		return nil
 	}
@@ -57,10 +57,10 @@ func (s *server) ready(ctx context.Context, model string) *Error {
 		s.clean(said, maxMessage), "name one of these models, or the server of the other")
 }
 
-// readyPause is the time between two looks at servers that are not ready.
+// readyPause is the time between two checks of servers that are not ready.
 const readyPause = 2 * time.Second
 
-// await looks, before the first call, whether the servers are ready.
+// await checks, before the first call, whether the servers are ready.
 func (c *Client) await(ctx context.Context, model string) {
 	c.first.Do(func() {
 		if c.announce != nil {
@@ -80,7 +80,7 @@ func (c *Client) await(ctx context.Context, model string) {
 	})
 }
 
-// Await is Ready, asked again for some time while a server may become ready.
+// Await repeats Ready for up to wait while a server may still become ready.
 func (c *Client) Await(ctx context.Context, model string, wait time.Duration) []error {
 	for end := time.Now().Add(wait); ; {
 		faults := c.Ready(ctx, model)

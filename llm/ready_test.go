@@ -20,7 +20,7 @@ func TestReady(t *testing.T) {
 		name   string
 		models []string
 		ask    string
-		list   llmtest.Fault // in place of the list
+		list   llmtest.Fault // instead of the list
 		kind   error
 		says   string
 	}{
@@ -58,7 +58,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Before its first call a client waits for its servers, and tells what is wrong.
+// Before its first call, a client waits for its servers, and reports what is wrong.
 func TestWarn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -98,7 +98,7 @@ func TestReadyOfSeveral(t *testing.T) {
 			!strings.Contains(got[1].Error(), "server http://b.test/v1 does not") || !strings.Contains(got[2].Error(), "server http://nowhere.test/v1 cannot be reached") {
 			t.Errorf("errors %v", got)
 		}
-		// And a call to the one that has another model says so.
+		// A call to the server with the other model says so, too.
 		var err error
 		for range 2 {
 			_, err = c.Complete(t.Context(), llm.Request{Model: "m", Prompt: "p", TopP: 1, MaxTokens: 8})

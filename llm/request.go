@@ -11,86 +11,86 @@ import (
 	"unicode/utf8"
 )
 
-// Endpoint is the kind of call a server is asked to answer.
+// Endpoint is a kind of call.
 type Endpoint string
 
-// The endpoints of Complete. Tuned base models usually have no chat template,
-// and answer Completions only.
+// The endpoints of Complete. Tuned base models usually have no chat template and answer only
+// Completions.
 const (
 	Chat        Endpoint = "chat"        // POST {base}/chat/completions, a prompt as one user message
 	Completions Endpoint = "completions" // POST {base}/completions
 )
 
-// Request is one prompt with its sampling parameters. All of them reach the
-// server as they are: a Temperature of 0 is sent as 0.
+// Request is a prompt with its sampling parameters, which reach the server unchanged: a
+// Temperature of 0 is sent as 0.
 type Request struct {
 	Model string
-	// Either Prompt or Messages is set. Texts are valid UTF-8.
+	// Exactly one of Prompt and Messages must be set. Texts must be valid UTF-8.
 	Prompt   string
-	Messages []Message // of Chat: a conversation
-	// Temperature is at least 0; 0 asks for greedy decoding.
+	Messages []Message // a conversation, for Chat
+	// Temperature is at least 0; 0 means greedy decoding.
 	Temperature float64
-	// TopP is in [0, 1]; 1 switches nucleus sampling off. Some servers refuse 0.
+	// TopP is in [0, 1]; 1 switches off nucleus sampling. Some servers refuse 0.
 	TopP float64
-	// MaxTokens bounds the answer and is at least 1.
+	// MaxTokens bounds the answer in tokens. It must be at least 1.
 	MaxTokens int
 	Stop      []string
 	// Omit names parameters that are not sent: ParamTemperature, ParamTopP.
 	Omit []string
-	// Extra are further fields of the body, such as structured_outputs, sent
-	// as JSON. They cannot take the place of the fields above.
+	// Extra holds further fields of the body, such as structured_outputs, which are sent as
+	// JSON. They cannot replace the fields above.
 	Extra map[string]any
-	// PromptLogprobs asks for the log-probabilities of the tokens of Prompt
-	// instead of an answer; MaxTokens is then 1 and the endpoint Completions.
-	// It is sent as echo with logprobs, which vLLM, SGLang and
-	// llama-cpp-python answer; vLLM's own prompt_logprobs, of 0 or 1, can
-	// stand in Extra and is read too. Some servers apply the sampling to what
-	// they report: a Temperature of 0 or 1 with a TopP of 1 changes nothing.
+	// PromptLogprobs asks for the log-probabilities of the tokens of Prompt instead of an
+	// answer. MaxTokens must then be 1 and the endpoint Completions. It is sent as echo with
+	// logprobs, which vLLM, SGLang and llama-cpp-python support. Extra may contain vLLM's own
+	// prompt_logprobs, 0 or 1, which is read as well. Some servers apply the sampling
+	// parameters to the log-probabilities; a Temperature of 0 or 1 with a TopP of 1 changes
+	// nothing.
 	PromptLogprobs bool
 }
 
-// Message is a part of a conversation, neither Role nor Content being empty.
+// Message is a message of a conversation. Neither Role nor Content may be empty.
 type Message struct {
 	Role    string // "system", "user" or "assistant"
 	Content string
 }
 
-// Response is the server's answer, as untrusted as any text of a model.
+// Response is the server's answer. Like any text of a model it is untrusted.
 type Response struct {
-	// Text is the answer where HasText is true; with PromptLogprobs, the
-	// prompt's tokens as JSON, which ParseTokens reads. An empty Text with HasText
-	// is an empty answer, also of a model that reasoned and said no more; without
-	// HasText the server gave none, because it blocked the prompt or the answer,
-	// or sent null. What a server sends apart as reasoning is never in it.
+	// Text is the answer if HasText is true; with PromptLogprobs it is the prompt's tokens as
+	// JSON, which ParseTokens parses. An empty Text with HasText is an empty answer, for
+	// example of a model that only reasoned. Without HasText the server gave no answer: it
+	// blocked the prompt or the answer, or sent null. Reasoning that the server sends
+	// separately is never part of Text.
 	Text    string
 	HasText bool
-	// FinishReason is the server's word for why the answer ends, such as
-	// "stop", "length" (the answer is cut) or "content_filter"; "" where it
-	// gave none. FinishNotUnicode is the client's own word. A prompt refused by a content filter has "content_filter";
-	// the tokens of a prompt are whole, and have "stop".
+	// FinishReason is the server's word for why the answer ended, such as "stop", "length"
+	// (the answer is cut) or "content_filter"; "" if it gave none. FinishNotUnicode is set by
+	// the client. A prompt refused by a content filter has "content_filter", and a prompt's
+	// tokens have "stop".
 	FinishReason string
-	// PromptTokens and CompletionTokens are the server's counts, 0 where it
-	// gave none. Fewer prompt tokens than were sent mean a cut prompt.
+	// PromptTokens and CompletionTokens are the server's counts, 0 if it gave none. If there
+	// are fewer prompt tokens than were sent, the server cut the prompt.
 	PromptTokens, CompletionTokens int
-	// Model is the model as the server names it, "" where it does not.
+	// Model is the server's name of the model, "" if it gave none.
 	Model string
 }
 
-// The parameters that models may refuse, see [Error].
+// Parameters that models may refuse; see [Error].
 const (
 	ParamTemperature = "temperature"
 	ParamTopP        = "top_p"
 )
 
-// ownFields are the fields of a body that Extra cannot set: those of Request,
-// and those that would ask for another kind of answer than Response holds.
+// ownFields are the fields that Extra cannot set: those of Request, and those that would ask for a
+// kind of answer that Response cannot hold.
 var ownFields = map[string]bool{
 	"model": true, "prompt": true, "messages": true, "temperature": true, "top_p": true, "max_tokens": true,
 	"max_completion_tokens": true, "stop": true, "stream": true, "n": true, "echo": true,
 }
 
-// Check refuses what cannot be sent faithfully to an endpoint: JSON cannot
-// carry invalid UTF-8, and an empty chat message would be left out.
+// Check returns an error for a request that cannot be sent unchanged to an endpoint: JSON cannot
+// contain invalid UTF-8, and an empty chat message would be omitted.
 func (req Request) Check(endpoint Endpoint) error {
 	if err := checkPrompt(req, endpoint); err != nil {
 		return err
@@ -120,8 +120,8 @@ func (req Request) Check(endpoint Endpoint) error {
 	return CheckExtra(req.Extra)
 }
 
-// CheckExtra says why a request cannot carry the extra fields: one of them has
-// no name, or is among the fields that every request sets itself.
+// CheckExtra returns an error if a request cannot have the extra fields, because one of them has no
+// name or is set by every request.
 func CheckExtra(extra map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		switch {
@@ -135,7 +135,7 @@ func CheckExtra(extra map[string]any) error {
 }
 
 func extraFieldError(name string) error {
-	return fmt.Errorf("the extra field %q is one that a request has anyway or cannot have", name)
+	return fmt.Errorf("the extra field %q cannot be set: every request sets it itself, or must not have it", name)
 }
 
 func checkPrompt(req Request, endpoint Endpoint) error {
@@ -170,8 +170,8 @@ func checkModel(model string) error {
 	return nil
 }
 
-// EstimateTokens is a rough count of the tokens of a text, without knowing the
-// model: one for four ASCII bytes, and one for any other rune.
+// EstimateTokens roughly estimates the number of tokens of a text for an unknown model: one per
+// four ASCII bytes, and one per other rune.
 func EstimateTokens(text string) int {
 	ascii, other := 0, 0
 	for _, r := range text {
@@ -184,8 +184,7 @@ func EstimateTokens(text string) int {
 	return (ascii+3)/4 + other
 }
 
-// PromptTokens is a rough count of the tokens of the prompt, see
-// [EstimateTokens].
+// PromptTokens roughly estimates the number of tokens of the prompt; see [EstimateTokens].
 func (r Request) PromptTokens() int {
 	n := EstimateTokens(r.Prompt)
 	for _, m := range r.Messages {
@@ -194,8 +193,7 @@ func (r Request) PromptTokens() int {
 	return n
 }
 
-// ParseExtra reads fields for Request.Extra: a JSON object, whose numbers stay as
-// they are written.
+// ParseExtra parses a JSON object of fields for Request.Extra. Numbers are kept as written.
 func ParseExtra(s string) (map[string]any, error) {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
@@ -205,7 +203,7 @@ func ParseExtra(s string) (map[string]any, error) {
 		err = errors.New("there is more after the object")
 	}
 	if err != nil || out == nil {
-		return nil, fmt.Errorf("%q is no JSON object (%v)", s, err)
+		return nil, fmt.Errorf("%q is not a JSON object (%v)", s, err)
 	}
 	return out, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// call makes one call, in a bubble whose clock stands still but for sleeps,
-// and returns how long it slept.
+// call makes one call in a synctest bubble, where only sleeps take time, and returns how long it
+// slept.
 func call(t *testing.T, h *llmtest.Handler, change func(*llm.Config), check func(llm.Response, error, time.Duration)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,8 +25,8 @@ func call(t *testing.T, h *llmtest.Handler, change func(*llm.Config), check func
 	})
 }
 
-// Each fault is always given; calls is how often the client asks, of at most
-// 1 + 4 times.
+// The server always answers with the fault; calls is how often the client asks, at most 1 + 4
+// times.
 func TestStatuses(t *testing.T) {
 	const all = 5
 	flat := `{"object":"error","message":"This model's maximum context length is 16 tokens.","type":"BadRequestError","code":400}`
@@ -67,11 +67,11 @@ func TestStatuses(t *testing.T) {
 		{"200 events after a comment", body(200, ": PROCESSING\n\ndata: {}\n"), llm.ErrBadAnswer, 1, "gave a stream of events"},
 		{"200 no such address", body(200, `{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`), llm.ErrNotFound, 1, "usually ends in /v1"},
 		{"200 no choices", llmtest.NoChoices(), llm.ErrBadAnswer, 3, "without choices"},
-		{"200 error", llmtest.ErrorBody(502, "provider down"), llm.ErrUnavailable, all, "gave an error in place of an answer (200) after 5 attempts: provider down"},
+		{"200 error", llmtest.ErrorBody(502, "provider down"), llm.ErrUnavailable, all, "gave an error instead of an answer (200) after 5 attempts: provider down"},
 		{"200 error 429", llmtest.ErrorBody(429, "slow down"), llm.ErrRateLimited, all, "slow down"},
 		{"200 error 400", llmtest.ErrorBody(400, "wrong"), llm.ErrInvalidRequest, 1, "wrong"},
 		{"200 error string", body(200, `{"error":"no such thing"}`), llm.ErrUnavailable, all, "no such thing"},
-		{"200 error beside choices", body(200, `{"error":{"message":"late"},"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "late"},
+		{"200 error with choices", body(200, `{"error":{"message":"late"},"choices":[{"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "late"},
 		{"200 error in a choice", body(200, `{"choices":[{"error":{"code":502,"message":"cut"},"text":"a","message":{"content":"a"}}]}`), llm.ErrUnavailable, all, "cut"},
 		{"redirect", llmtest.With("Location", "http://user:pw@other.test/x?token=1", llmtest.Status(307, "")), llm.ErrBadAnswer, 1, "redirects elsewhere (307); set the base URL"},
 		{"truncated", llmtest.Truncated(), llm.ErrUnavailable, all, "broke off its answer"},
@@ -93,7 +93,7 @@ func TestStatuses(t *testing.T) {
 							t.Errorf("error %q lacks %q", err, tc.says)
 						}
 						if resp != (llm.Response{}) {
-							t.Errorf("an answer beside an error: %+v", resp)
+							t.Errorf("an answer with an error: %+v", resp)
 						}
 					})
 			})
@@ -135,7 +135,7 @@ func TestWaits(t *testing.T) {
 			busy(w, r)
 		}
 	}
-	// One retry waits for the floor and at most 500 ms more.
+	// One retry waits for the requested time and at most 500 ms more.
 	const jitter = 500 * time.Millisecond
 	for _, tc := range []struct {
 		name  string
@@ -254,7 +254,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// quick is a client that does not wait long before it tries again.
+// quick returns a client that waits only briefly between attempts.
 func quick(t testing.TB, h *llmtest.Handler) *llm.Client {
 	t.Helper()
 	return local(t, h, func(cfg *llm.Config) { cfg.MaxRetryWait = time.Millisecond })

@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// echo answers with all that the client sent of itself, several times over,
-// as a careless server or proxy might.
+// echo answers with everything that the client sent, several times, as a careless server or proxy
+// might.
 func echo(status int, form string) llmtest.Fault {
 	return func(w http.ResponseWriter, r *llmtest.Request) {
 		user, password, _ := r.BasicAuth()
@@ -154,7 +154,7 @@ func TestMessagesAreHarmless(t *testing.T) {
 	}
 }
 
-// A redirect to another host is not followed: neither key nor prompt go there.
+// A redirect to another host is not followed: neither key nor prompt is sent there.
 func TestRedirectIsNotFollowed(t *testing.T) {
 	other := llmtest.NewServer(t, nil)
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -213,7 +213,7 @@ func TestConfigThatCannotWork(t *testing.T) {
 	}
 }
 
-// An answer that holds the credential is stored nowhere.
+// An answer that contains the credential is refused.
 func TestAnswersThatRepeatTheKey(t *testing.T) {
 	for _, c := range []struct {
 		key, user, text string

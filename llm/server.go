@@ -15,38 +15,38 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// server is one of the transport's servers. The transport's lock guards what
-// changes, except answered.
+// server is one of the transport's servers. The transport's lock guards all changing fields except
+// answered.
 type server struct {
 	target
 	base      http.RoundTripper
 	protocol  *Protocol // nil for OpenAI's
 	userAgent string
 	timeout   time.Duration
-	room      *semaphore.Weighted // for large answers, of all servers
-	most      int                 // calls in flight
+	room      *semaphore.Weighted // bytes for large answers, shared by all servers
+	most      int                 // maximum calls in flight
 	answered  atomic.Int64        // good answers so far
 
 	inFlight int
-	until    time.Time // it is sent nothing before: it asked so, or keeps failing
-	faults   int       // in a row
-	fault    *Error    // the last one
+	until    time.Time // no call is sent before, because it asked for a pause or keeps failing
+	faults   int       // faults in a row
+	fault    *Error    // the last fault
 }
 
-// Bounds on what is read of an answer, in bytes after decompression.
+// Bounds on answers, in bytes after decompression.
 const (
 	maxAnswerBytes = 64 << 20
-	// minAnswerBytes and bytesPerToken bound an answer of some tokens, far above
-	// what servers write.
+	// minAnswerBytes and bytesPerToken bound an answer by its tokens, far above what servers
+	// write.
 	minAnswerBytes = 1 << 20
 	bytesPerToken  = 4 << 10
-	// allAnswerBytes bounds the large answers of a client together, and
-	// smallAnswer is the size up to which an answer is not one of them.
+	// allAnswerBytes bounds all large answers of a client together; answers up to smallAnswer
+	// do not count.
 	allAnswerBytes = 256 << 20
 	smallAnswer    = 64 << 10
 )
 
-// mostBytes bounds the answer of so many tokens.
+// mostBytes returns the bound for an answer with this number of tokens.
 func mostBytes(tokens int) int64 {
 	return min(maxAnswerBytes, minAnswerBytes+bytesPerToken*int64(tokens))
 }
@@ -73,27 +73,27 @@ func (s *server) request(ctx context.Context, c *call, req *http.Request) *http.
 	}
 	out.Body = http.NoBody
 	if out.GetBody != nil {
-		out.Body, _ = out.GetBody() // of bytes in memory: it does not fail
+		out.Body, _ = out.GetBody() // cannot fail: the body is in memory
 	}
 	return out
 }
 
 var errTooLarge = errors.New("answer too large")
 
-// send makes one attempt. A good answer has been read by the call; its response
-// holds the raw body.
+// send makes one attempt. A good answer has been parsed by the call, and the response contains the
+// raw body.
 func (s *server) send(caller context.Context, c *call, req *http.Request) (*http.Response, *Error) {
 	timeout := cmp.Or(c.timeout, s.timeout)
 	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
-	// A redirect is not followed: it would carry the prompt, and maybe the key,
+	// RoundTrip does not follow redirects, which would send the prompt, and maybe the key,
 	// elsewhere.
 	resp, err := s.base.RoundTrip(s.request(ctx, c, req))
 	var body []byte
 	if err == nil {
 		var free func()
 		body, free, err = s.receive(ctx, c, resp)
-		body = bytes.TrimPrefix(body, []byte("\ufeff")) // some servers put this mark before JSON
+		body = bytes.TrimPrefix(body, []byte("\ufeff")) // some servers send a byte order mark before JSON
 		defer free()
 		_ = resp.Body.Close()
 	}
@@ -130,10 +130,10 @@ func (s *server) send(caller context.Context, c *call, req *http.Request) (*http
 	return nil, e
 }
 
-// streamReader reads a body; nil keeps it in memory.
+// streamReader reads a body as a stream; if it is nil, the body is kept in memory.
 type streamReader func(io.Reader) error
 
-// receive reads the body of an answer. free gives the room of a large one back.
+// receive reads the body of an answer. free gives back the room of a large one.
 func (s *server) receive(ctx context.Context, c *call, resp *http.Response) (body []byte, free func(), err error) {
 	free = func() {}
 	if c.stream != nil && resp.StatusCode < 300 {
@@ -151,8 +151,8 @@ func (s *server) receive(ctx context.Context, c *call, resp *http.Response) (bod
 	if err != nil || n < smallAnswer {
 		return buf.Bytes(), free, err
 	}
-	// All of the room at once: calls that hold some and wait for more could
-	// wait for each other. A buffer grows to twice its content.
+	// Acquire all room at once, because calls that hold some and wait for more could wait for
+	// each other. The factor is 2 because a buffer grows to twice its content.
 	if err := s.room.Acquire(ctx, 2*c.most); err != nil {
 		return nil, free, err
 	}
@@ -164,7 +164,7 @@ func (s *server) receive(ctx context.Context, c *call, resp *http.Response) (bod
 	return buf.Bytes(), free, err
 }
 
-// trackedReader notes why reading failed.
+// trackedReader records why reading failed.
 type trackedReader struct {
 	io.Reader
 	failed error
@@ -181,24 +181,24 @@ func (t *trackedReader) Read(p []byte) (int, error) {
 // readerError is an error of a stream's reader, not of the server.
 type readerError struct{ error }
 
-// maxCoolDown is the longest pause of a server of several that keeps failing: it is left
-// alone for a second, and for twice as long after each further failure.
+// maxCoolDown is the longest pause for one of several servers that keeps failing. The pause is a
+// second, and doubles after each further failure.
 const maxCoolDown = 30 * time.Second
 
-// learn notes the outcome of an attempt, nil being a good answer.
+// learn records the outcome of an attempt; nil means a good answer.
 func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) {
-	if e == nil || e.retries == noRetry && !e.elsewhere { // it answers, and perhaps says that the request is wrong
+	if e == nil || e.retries == noRetry && !e.elsewhere { // the server works, even if it refused the request
 		s.faults = 0
 	}
 	if e == nil {
 		s.answered.Add(1)
 		return
 	}
-	last := *e // the call goes on to change its own
+	last := *e // a copy, because the call changes its own
 	s.fault = &last
 	var pause time.Duration
 	switch {
-	case e.asked > 0: // and a moment more: clients that were given the same time do not come back together
+	case e.asked > 0: // plus a random moment, so that clients with the same time do not come back together
 		asked := min(e.asked, longestPause)
 		pause = asked + min(rand.N(2*meanBackoff), max(0, maxWait-asked))
 	case e.retries == noRetry && !e.elsewhere || e.Kind == ErrRateLimited || !company || c.first:
@@ -211,14 +211,14 @@ func (s *server) learn(c *call, e *Error, company bool, maxWait time.Duration) {
 	}
 }
 
-// longestPause is one that no call waits for.
+// longestPause is longer than any call waits.
 const longestPause = 1000 * time.Hour
 
-// pausedLonger reports whether the server has asked for a longer wait.
+// pausedLonger reports whether the server's pause lasts longer than this.
 func (s *server) pausedLonger(than time.Duration) bool { return time.Until(s.until) > than }
 
-// Waits returns how long no call will be sent, as all servers asked for a pause
-// or keep failing; 0 where one may be called.
+// Waits returns how long no call will be sent because all servers asked for a pause or keep
+// failing; 0 if one may be called.
 func (c *Client) Waits() time.Duration {
 	c.transport.mu.Lock()
 	defer c.transport.mu.Unlock()

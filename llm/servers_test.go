@@ -26,7 +26,7 @@ func (h hosts) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTrip(r)
 }
 
-// several is a client of servers named a, b, …
+// several returns a client of servers named a, b, …
 func several(t testing.TB, handlers []*llmtest.Handler, change func(*llm.Config)) *llm.Client {
 	t.Helper()
 	network := hosts{}
@@ -50,7 +50,7 @@ func always(f llmtest.Fault) func(*llmtest.Request) llmtest.Fault {
 	return func(*llmtest.Request) llmtest.Fault { return f }
 }
 
-// A server gets calls as fast as it answers them.
+// Each server gets calls as fast as it answers them.
 func TestBalance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fast, slow := &llmtest.Handler{Decide: after(time.Second)}, &llmtest.Handler{Decide: after(3 * time.Second)}
@@ -88,8 +88,8 @@ func TestRetryGoesToAnotherServer(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached costs no retry and no wait while another is well.
-func TestLostServers(t *testing.T) {
+// An unreachable server costs no retry and no wait while another works.
+func TestUnreachableServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		well := &llmtest.Handler{Decide: after(time.Second)}
 		var calls atomic.Int64
@@ -109,7 +109,7 @@ func TestLostServers(t *testing.T) {
 	})
 }
 
-// A server that keeps failing gets few calls, and comes back when it is well.
+// A server that keeps failing gets few calls until it works again.
 func TestCoolDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var down atomic.Bool
@@ -134,8 +134,7 @@ func TestCoolDown(t *testing.T) {
 	})
 }
 
-// What is wrong with a request or a key is no fault of the server, and not
-// tried elsewhere; the error names the server.
+// A wrong request or key is not tried on another server; the error names the server.
 func TestFinalErrorsOfOneServer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault llmtest.Fault
@@ -168,8 +167,8 @@ func TestFinalErrorsOfOneServer(t *testing.T) {
 	}
 }
 
-// A server that has given answers and then nonsense is in trouble, and worth
-// all retries; one that has given none is likely not a model server.
+// A server that answered before and then sends nonsense gets all retries. One that never answered
+// is probably not a model server.
 func TestBadAnswersOfAModelServer(t *testing.T) {
 	for name, fault := range map[string]llmtest.Fault{
 		"page": llmtest.HTML(200), "wrong types": wrongTypes(),
@@ -190,13 +189,12 @@ func TestBadAnswersOfAModelServer(t *testing.T) {
 	}
 }
 
-// wrongTypes answers 200 with JSON whose fields have other types than those of
-// an answer.
+// wrongTypes answers 200 with JSON whose fields have wrong types.
 func wrongTypes() llmtest.Fault {
 	return llmtest.Body(200, "application/json", `{"id":7,"model":["m"],"choices":{"text":1},"data":"none","usage":"free"}`)
 }
 
-// Every server gets its own key and no other, and no error shows any of them.
+// Every server gets only its own key, and no error shows any key.
 func TestKeysOfSeveralServers(t *testing.T) {
 	const keyA, keyB, password = "sk-aaaaaaaaaaaaaaaa", "sk-bbbbbbbbbbbbbbbb", "hunter2hunter2"
 	seen := map[string]string{}

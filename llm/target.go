@@ -15,21 +15,21 @@ import (
 	"github.com/refract-eval/refract/internal/redact"
 )
 
-// target is a server's address, its secrets apart from what may be shown.
+// target is a server's address, with secrets separated from what may be shown.
 type target struct {
 	base  string   // without user, query and trailing slash
 	url   *url.URL // base, with the query
 	shown string   // base, for messages
-	// authorization is the header's value, "" for none.
+	// authorization is the value of the Authorization header, "" for none.
 	authorization string
-	// credentials are what no answer may hold.
+	// credentials must not occur in an answer.
 	credentials []string
 	// secrets are all strings that must not be shown, longest first.
 	secrets []string
 }
 
-// parseTarget splits a base URL. Its errors quote nothing of the URL but its
-// scheme, since a mistyped URL may hold a password anywhere.
+// parseTarget parses a base URL. Its errors quote only the scheme, because a mistyped URL may
+// contain a password anywhere.
 func parseTarget(base, key string) (target, error) {
 	if base == "" {
 		base = DefaultBaseURL
@@ -66,7 +66,7 @@ func parseTarget(base, key string) (target, error) {
 	return t, nil
 }
 
-// at is the address of a path and query below the base URL.
+// at returns the address of a path and query relative to the base URL.
 func (t target) at(below *url.URL) *url.URL {
 	u := *t.url
 	if u.RawPath != "" || below.RawPath != "" {
@@ -82,8 +82,8 @@ func (t target) at(below *url.URL) *url.URL {
 	return &u
 }
 
-// secretsOf lists the key, the user and password, the values of the query and
-// what looks like a key in the path, with the forms in which a server may echo them.
+// secretsOf returns the key, the user and password, the values of the query and anything like a key
+// in the path, in all forms in which a server may echo them.
 func secretsOf(u *url.URL, key string) []string {
 	var s []string
 	add := func(v string) {
@@ -111,7 +111,7 @@ func secretsOf(u *url.URL, key string) []string {
 			continue
 		}
 		for _, v := range values {
-			// A short one, such as 1, stands in addresses and texts of its own accord.
+			// A short value, such as 1, also occurs in addresses and texts by chance.
 			if len(v) >= shortestSecret || redact.IsSecretName(name) {
 				add(v)
 			}
@@ -120,10 +120,10 @@ func secretsOf(u *url.URL, key string) []string {
 	return longestFirst(s)
 }
 
-// shortestSecret is the length of the shortest value that is a secret under any name.
+// shortestSecret is the minimum length of a value that counts as a secret under any name.
 const shortestSecret = 6
 
-// longestFirst sorts secrets, each once.
+// longestFirst sorts secrets by length and removes repetitions.
 func longestFirst(s []string) []string {
 	slices.SortFunc(s, func(a, b string) int {
 		if len(a) != len(b) {
@@ -135,10 +135,9 @@ func longestFirst(s []string) []string {
 	return slices.DeleteFunc(s, func(v string) bool { return v == "" })
 }
 
-// repeatedIn reports whether a text holds a credential that was sent. A short one
-// without digits, such as EMPTY, is a word of the language too.
-// It is found behind the escapes of JSON too, which a reader of the text may resolve,
-// and a key in letters of any case.
+// repeatedIn reports whether a text contains a credential that was sent, also in JSON escapes and,
+// for a key, in any case. A short credential without digits, such as EMPTY, does not count, because
+// it may be an ordinary word.
 func (t target) repeatedIn(text string) bool {
 	text = jsonEscape.ReplaceAllStringFunc(text, func(escape string) string {
 		code, err := strconv.ParseUint(strings.TrimLeft(escape, `\u`), 16, 32)
@@ -163,37 +162,37 @@ func (t target) repeatedIn(text string) bool {
 const redacted = "[redacted]"
 
 var (
-	// maskedKey is how servers show a part of a key, as in sk-proj-****abcd.
+	// maskedKey matches a partly masked key in servers' messages, such as sk-proj-****abcd.
 	maskedKey = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{6,}`)
-	// longRun is a part of a path that may be a key; no name of a model or an
-	// API is as long without a hyphen.
+	// longRun matches a part of a path that may be a key; names of models and APIs are not
+	// that long without a hyphen.
 	longRun = regexp.MustCompile(`[A-Za-z0-9_]{20,}`)
-	// jsonEscape is a character as JSON may write it, in a string within strings too.
+	// jsonEscape matches a character escaped in JSON, also in nested strings.
 	jsonEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[/"])`)
-	// userInURL is a user in any URL, such as a proxy's.
+	// userInURL matches a user in any URL, such as a proxy's.
 	userInURL = regexp.MustCompile(`://[^/\s@"]+@`)
 )
 
-// looksLikeKey tells keys from words: they have letters and digits.
+// looksLikeKey distinguishes keys from words: keys have letters and digits.
 func looksLikeKey(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && strings.ContainsFunc(s, unicode.IsLetter)
 }
 
-// partLen is how much of a secret's start is treated as the secret, as in an
-// echo that was cut.
+// partLen is the length from which the beginning of a secret is treated like the secret, because
+// an echo may be cut.
 const partLen = 8
 
-// redact replaces every secret in s. Whole ones go first, lest the part that
-// two forms of a secret share leaves the rest of one standing. Of a secret
-// shorter than partLen (servers without keys are often given "EMPTY" or "x")
-// only words of its own count, so that messages stay legible.
+// redact replaces every secret in s. Whole secrets are replaced first; otherwise replacing a part
+// that two forms share would leave the rest of one. A secret shorter than partLen (people often set
+// "EMPTY" or "x" for servers without keys) is replaced only as a whole word, so that messages stay
+// readable.
 func (t target) redact(s string) string {
 	for _, secret := range t.secrets {
 		if len(secret) >= partLen {
 			s = strings.ReplaceAll(s, secret, redacted)
 		} else {
 			word := regexp.MustCompile(`(^|[^\pL\p{Nd}])` + regexp.QuoteMeta(secret) + `($|[^\pL\p{Nd}])`)
-			for range 2 { // what lies between two of them belongs to one match only
+			for range 2 { // twice, because adjacent matches share the character between them
 				s = word.ReplaceAllString(s, "${1}"+redacted+"${2}")
 			}
 		}
@@ -207,8 +206,7 @@ func (t target) redact(s string) string {
 	return userInURL.ReplaceAllString(s, "://"+redacted+"@")
 }
 
-// redactStart replaces as much of a secret's start as s has, from partLen
-// bytes on.
+// redactStart replaces the beginning of a secret in s if it has at least partLen bytes.
 func redactStart(s, secret string) string {
 	var b strings.Builder
 	for {
@@ -226,9 +224,9 @@ func redactStart(s, secret string) string {
 	}
 }
 
-// clean makes a text from outside fit for a message: secrets replaced, at
-// most limit bytes of it, nothing that moves a terminal's cursor. Secrets go
-// first, so that none is cut in two.
+// clean makes an untrusted text safe for a message: it replaces secrets, escapes control
+// characters, and shortens the text to limit bytes. Secrets are replaced first, so that none is
+// cut.
 func (t target) clean(s string, limit int) string {
 	if s = strings.TrimSpace(t.redact(s)); len(s) <= limit {
 		return escape(s)
@@ -236,7 +234,7 @@ func (t target) clean(s string, limit int) string {
 	return escape(s[:characterAt(s, limit)]) + "…"
 }
 
-// escape writes every rune that is not printable as its Go escape.
+// escape replaces every unprintable rune by its Go escape.
 func escape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

@@ -21,7 +21,7 @@ func TestCleanKeepsNoSecretAndNoControl(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := target.clean(before+key+after+key+key, limit)
-		// A key may be a part of what is put in its place or of what was there.
+		// A key may occur in its replacement, or by chance in the texts around it.
 		if strings.Contains(got, key) && !strings.Contains(redacted, key) && !strings.Contains(before+"\n"+after, key) {
 			t.Errorf("%q shows the key %q", got, key)
 		}
@@ -31,7 +31,7 @@ func TestCleanKeepsNoSecretAndNoControl(t *testing.T) {
 	})
 }
 
-// A short value of a query is a secret where its name says so.
+// A short value of a query is a secret if its name says so.
 func TestShortValues(t *testing.T) {
 	for query, want := range map[string]string{
 		"x=1":          "http://127.0.0.1:8000 gave 1 and abcdef",

@@ -14,50 +14,51 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// transport is the http.RoundTripper below go-openai's client. It sends each
-// attempt to the server with the fewest calls in flight, retries what another
-// attempt may cure, and returns only good answers: everything else is an *Error.
+// transport is the http.RoundTripper below go-openai's client. It sends each attempt to the server
+// with the fewest calls in flight, retries failures that another attempt may cure, and returns only
+// good answers; everything else is an *Error.
 type transport struct {
 	servers []*server
 	shown   string // the servers, for messages
-	retries int    // after the first attempt
+	retries int    // attempts after the first
 	maxWait time.Duration
 
 	mu      sync.Mutex
-	next    int           // the server after the last one chosen
-	waiting int           // calls that no server has room for
-	changed chan struct{} // closed and replaced when a call ends and others wait
+	next    int           // index of the server after the last one chosen
+	waiting int           // number of calls for which no server has room
+	changed chan struct{} // closed and replaced when a call ends while others wait
 }
 
-// call tells the transport about a request, by its context. Nothing writes to it.
+// call is what the transport needs to know about a request. It is in the request's context, and is
+// never changed.
 type call struct {
-	body     []byte        // sent in place of the request's own; nil leaves that
+	body     []byte        // sent instead of the request's own body, unless nil
 	model    string        // for messages
-	logprobs bool          // it asks for the log-probabilities of its prompt
-	most     int64         // bytes that the answer may have
-	timeout  time.Duration // of one attempt; 0 means the client's
-	// first sends it to the first server, outside the limits: files and batches
-	// belong to one server.
+	logprobs bool          // the request asks for log-probabilities of its prompt
+	most     int64         // maximum bytes of the answer
+	timeout  time.Duration // for one attempt; 0 means the client's
+	// first sends the request to the first server, outside the limits, because files and
+	// batches belong to one server.
 	first bool
-	// once forbids to repeat what the server may have done already: only refused
-	// connections and answers that say so are retried.
+	// once forbids repeating a request that the server may have carried out: only refused
+	// connections and answers that rule this out are retried.
 	once bool
-	// read takes a good answer and says what is wrong with it. nil leaves that to
-	// go-openai.
+	// read parses a good answer and returns what is wrong with it. If it is nil, go-openai
+	// parses the answer.
 	read func(s *server, resp *http.Response, body []byte) *Error
-	// stream reads a good answer of any size, anew for each attempt.
+	// stream reads a good answer of any size. Each attempt calls it again.
 	stream streamReader
 }
 
 type callKey struct{}
 
-// with gives a context the call that a request made with it carries out.
+// with returns a context for requests that carry out the call.
 func with(ctx context.Context, c *call) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
 }
 
-// The mean wait before retry n (from 0) is meanBackoff·2ⁿ, at most
-// maxMeanBackoff; a wait is uniform between 0 and twice its mean.
+// The mean wait before retry n (from 0) is meanBackoff·2ⁿ, at most maxMeanBackoff. A wait is
+// uniformly distributed between 0 and twice its mean.
 const (
 	meanBackoff    = 250 * time.Millisecond
 	maxMeanBackoff = 15 * time.Second
@@ -74,12 +75,11 @@ func newTransport(targets []target, cfg Config) *transport {
 	return t
 }
 
-// Do makes the transport go-openai's HTTP client. An http.Client would follow
-// redirects.
+// Do makes the transport usable as go-openai's HTTP client. An http.Client would follow redirects.
 func (t *transport) Do(req *http.Request) (*http.Response, error) { return t.RoundTrip(req) }
 
-// RoundTrip repeats the attempts of a call while another one may cure its
-// failure and the context allows calls to begin. The error is the last attempt's.
+// RoundTrip makes attempts while another one may cure the failure and the context allows calls to
+// begin. It returns the error of the last attempt.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	c, _ := ctx.Value(callKey{}).(*call)
@@ -115,15 +115,15 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			e.Attempts = attempts
 			repeatable := !c.once || e.notDone
 			if repeatable && e.elsewhere && another {
-				continue // at another server, at once: it costs neither a wait nor a retry
+				continue // immediately on another server, without counting a retry
 			}
 			tries++
 			if n := s.answered.Load(); e.Kind == ErrRateLimited && n != answered {
-				tries, answered = 1, n // it answers others: our turn will come
+				tries, answered = 1, n // it answers other calls, so do not count earlier attempts
 			}
 			retries := e.retries
 			if retries == fewRetries && s.answered.Load() > 0 {
-				retries = allRetries // what has given answers is a model server, and in trouble
+				retries = allRetries // it has answered before, so it is a model server with a problem
 			}
 			if !repeatable || tries > min(retries, t.retries) {
 				return nil, backoff.Permanent(e)
@@ -142,7 +142,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// acquire waits until a server may be sent an attempt.
+// acquire waits until an attempt may be sent to a server, and returns the server.
 func (t *transport) acquire(ctx context.Context, c *call) (*server, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,8 +166,8 @@ func (t *transport) acquire(ctx context.Context, c *call) (*server, error) {
 	}
 }
 
-// choose finds the server for an attempt. Where there is none, wake is when
-// there may be one; the zero time is when a call ends.
+// choose returns the server for an attempt. If there is none, wake is the time when there may be
+// one; the zero time means when a call ends.
 func (t *transport) choose(c *call) (best *server, wake time.Time) {
 	servers, now := t.serversFor(c), time.Now()
 	for i := range servers {
@@ -187,7 +187,7 @@ func (t *transport) choose(c *call) (best *server, wake time.Time) {
 	return best, wake
 }
 
-// serversFor are the servers that a call may go to.
+// serversFor returns the servers that a call may be sent to.
 func (t *transport) serversFor(c *call) []*server {
 	if c.first {
 		return t.servers[:1]
@@ -195,7 +195,7 @@ func (t *transport) serversFor(c *call) []*server {
 	return t.servers
 }
 
-// hopeless is why no server will do: all ask for longer waits than are allowed.
+// hopeless returns an error if all servers ask for longer waits than are allowed.
 func (t *transport) hopeless(c *call) *Error {
 	servers := t.serversFor(c)
 	for _, s := range servers {
@@ -209,9 +209,9 @@ func (t *transport) hopeless(c *call) *Error {
 	return &e
 }
 
-// release ends an attempt, notes what it says of the server, and has calls that wait
-// look again. It returns whether there is another server that is not paused, be it busy,
-// and why no other attempt will do, or nil.
+// release ends an attempt, records its outcome for the server, and wakes waiting calls. It returns
+// whether another server is not paused, even if it is busy, and an error if no further attempt makes
+// sense.
 func (t *transport) release(s *server, c *call, e *Error, cancelled bool) (another bool, hopeless *Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -228,12 +228,12 @@ func (t *transport) release(s *server, c *call, e *Error, cancelled bool) (anoth
 	return another, hopeless
 }
 
-// notCalled is the error of a request that is not sent.
+// notCalled returns the error for a request that was not sent.
 func (t *transport) notCalled(err error) *Error {
 	return &Error{Kind: ErrInvalidRequest, Server: t.shown, what: "was not called", Message: err.Error()}
 }
 
-// sleep waits until a time, unless that is zero, or something has changed.
+// sleep waits until changed is closed or, unless it is zero, a time is reached.
 func sleep(ctx context.Context, until time.Time, changed <-chan struct{}) error {
 	var due <-chan time.Time
 	if !until.IsZero() {

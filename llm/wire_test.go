@@ -14,12 +14,12 @@ import (
 
 var endpoints = []llm.Endpoint{llm.Chat, llm.Completions}
 
-// request is a good request for tests that vary something else.
+// request returns a valid request for tests that vary something else.
 func request(prompt string) llm.Request {
 	return llm.Request{Model: "test-model", Prompt: prompt, Temperature: 1, TopP: 0.9, MaxTokens: 64}
 }
 
-// local is a client of h without a network.
+// local returns a client of h without a network.
 func local(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.Client {
 	t.Helper()
 	cfg := llm.Config{BaseURL: "http://127.0.0.1:8000/v1", Transport: h.Transport()}
@@ -33,7 +33,7 @@ func local(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.Clie
 	return c
 }
 
-// sent is the body of the last request, field by field, as it was written.
+// sent returns the fields of the last request's body, as they were written.
 func sent(t testing.TB, h *llmtest.Handler) map[string]json.RawMessage {
 	t.Helper()
 	all := h.Requests()
@@ -122,8 +122,8 @@ func TestModelsThatTheLibraryRefuses(t *testing.T) {
 	}
 }
 
-// Newer models of one provider refuse max_tokens by name. The client learns
-// the other name from the refusal, once for a model.
+// Newer models of OpenAI refuse max_tokens by name. The client learns the other name from the
+// refusal, once per model.
 func TestMaxCompletionTokens(t *testing.T) {
 	const refusal = `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",` +
 		`"type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`
@@ -157,8 +157,8 @@ func TestMaxCompletionTokens(t *testing.T) {
 	}
 }
 
-// A model that refuses a parameter names it; one that is out of range, or named for
-// another reason, is not refused. What is left out is not sent.
+// A refused parameter is recognised by its name, but not if its value is out of range or it is named
+// for another reason. Omitted parameters are not sent.
 func TestRefusedParameter(t *testing.T) {
 	for _, c := range []struct{ message, param, code, want string }{
 		{"Unsupported parameter: 'top_p' is not supported with this model.", "top_p", "unsupported_parameter", "top_p"},
@@ -190,7 +190,7 @@ func TestRefusedParameter(t *testing.T) {
 	}
 }
 
-// Whatever can be sent arrives unchanged: text to the rune, numbers to the bit.
+// Texts and numbers arrive unchanged, to the rune and to the bit.
 func TestNothingChangesOnTheWay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		endpoint := rapid.SampledFrom(endpoints).Draw(rt, "endpoint")

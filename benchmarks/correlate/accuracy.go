@@ -5,14 +5,13 @@ import (
 	"math"
 )
 
-// PairwiseAccuracy returns the share of pairs of systems that the metric
-// orders as the gold scores do, in [0, 1], and the number of pairs (Kocmi et
-// al., 2021, "To Ship or Not to Ship", equation 1). The slices are aligned
-// and hold one finite score per system.
+// PairwiseAccuracy returns the share of pairs of systems that the metric orders like the
+// gold scores, in [0, 1], and the number of pairs (Kocmi et al., 2021, "To Ship or Not to
+// Ship", equation 1). The slices are aligned and hold one finite score per system.
 //
-// A pair tied in both agrees, a pair tied in one of the two does not: the
-// rule of mt-metrics-eval. All pairs count. The value is NaN for fewer than
-// two systems. It panics if the lengths differ.
+// A pair tied in both agrees, a pair tied in only one does not, as in mt-metrics-eval. All
+// pairs count. The value is NaN for fewer than two systems. It panics if the lengths
+// differ.
 func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 	checkLengths(gold, metric)
 	agree := 0
@@ -30,13 +29,12 @@ func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 	return float64(agree) / float64(pairs), pairs
 }
 
-// SystemMeans returns, per system, the mean gold and the mean metric score
-// over the cells that have both, and the number of those cells. Both means
-// are NaN where that number is 0.
+// SystemMeans returns, per system, the mean gold and the mean metric score over the cells
+// that have both, and the number of those cells. Both means are NaN if that number is 0.
 //
-// Taking both means over the same cells compares like with like where only a
-// part of a system's segments was judged. The system scores that a metric
-// published for all segments, judged or not, may differ.
+// Both means cover the same cells, so that they are comparable when only part of a system's
+// segments was judged. A metric's published system scores cover all segments and may
+// differ.
 func SystemMeans(p *Pairs) (gold, metric []float64, cells []int) {
 	means := systemMeans(p)
 	sums := means.sums(nil, new(scratch))

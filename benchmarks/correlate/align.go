@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Align returns copies of two tables of the same gold scores in which only the
-// cells are present that have the gold score and both metric scores, and their
-// number: what a paired test of two metrics stands on. Tables of means are
-// taken anew over these cells of the segments.
+// Align returns copies of two tables with the same gold scores, restricted to the cells
+// that have the gold score and both metric scores, and the number of these cells. A paired
+// test of two metrics uses these tables. Tables of means are recomputed from these cells of
+// the segments.
 func Align(a, b *Pairs) (x, y *Pairs, cells int, err error) {
 	if (a.level == nil) != (b.level == nil) || a.Segments != b.Segments || a.Systems != b.Systems {
 		return nil, nil, 0, fmt.Errorf("tables of %d × %d and %d × %d scores cannot be compared", a.Segments, a.Systems, b.Segments, b.Systems)

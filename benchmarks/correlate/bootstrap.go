@@ -12,14 +12,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// MaxResamples is the most resamples or permutations that anything draws, as their
-// values are held in memory. The ends of an interval are sure to 3 digits long
-// before.
+// MaxResamples bounds the resamples or permutations, because their values are held in
+// memory. The ends of an interval have 3 reliable digits long before.
 const MaxResamples = 1_000_000
 
-// Units are what a resample draws, each with all its scores: the unit of each
-// segment, from 0, such as [Level.Groups] gives it for documents. Nil draws
-// segments.
+// Units are what a resample draws, each with all its scores: the unit of each segment, from
+// 0, as [Level.Groups] returns it for documents. Nil draws segments.
 type Units []int32
 
 // ofCells returns the unit of each cell of a table, and the number of units.
@@ -40,7 +38,7 @@ func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
 	return of, n, nil
 }
 
-// pool lists the units of which some cell has both scores.
+// pool lists the units that have a cell with both scores.
 func pool(p *Pairs, unit []int32, units int) []int32 {
 	paired := make([]bool, units)
 	for i, u := range unit {
@@ -55,7 +53,7 @@ func pool(p *Pairs, unit []int32, units int) []int32 {
 	return out
 }
 
-// Drawn is how many units a resample of a table draws.
+// Drawn returns how many units a resample of a table draws.
 func (u Units) Drawn(p *Pairs) (int, error) {
 	of, n, err := u.ofCells(p)
 	if err != nil {
@@ -67,39 +65,37 @@ func (u Units) Drawn(p *Pairs) (int, error) {
 // Interval is a confidence interval of a statistic.
 type Interval struct {
 	Low, High float64 // NaN if the statistic is undefined in every resample
-	// Undefined is the number of resamples in which the statistic is not
-	// defined, for example because a vector is constant. The interval is that
-	// of the others; where many are undefined it means little.
+	// Undefined is the number of resamples in which the statistic is undefined, for example
+	// because a vector is constant. The interval covers the others; if many are undefined it
+	// means little.
 	Undefined int
 }
 
-// Bootstrap takes measures of resamples of tables, for intervals by [Percentiles]
-// (Efron, 1979).
+// Bootstrap computes measures of resampled tables, for intervals by [Percentiles] (Efron,
+// 1979).
 //
-// A resample draws units with replacement, from those that have at least one
-// pair of scores. Scores of one segment depend on each other, because easy
-// segments are easy for all systems; resampling single cells would break that
-// and give an interval too narrow. Segments of one document depend on each
-// other, too.
+// A resample draws units with replacement, from those that have at least one pair of
+// scores. Scores of one segment depend on each other, because easy segments are easy for
+// all systems; resampling single cells would ignore this and give intervals that are too
+// narrow. Segments of one document depend on each other, too.
 //
-// The r-th resamples of two tables are of the same units where the same units
-// have a pair of scores: then the differences of their values are paired, and
-// [Percentiles] of them an interval of the difference.
+// The r-th resamples of two tables draw the same units, if the same units have a pair of
+// scores. So the differences of their values are paired, and [Percentiles] of them are an
+// interval of the difference.
 //
-// Each resample has random numbers of its own, made from the seed and its
-// number: the values are the same to the byte on any number of cores. The work
-// is spread over GOMAXPROCS goroutines. The context is looked at before each
-// block of resamples, and its error is returned wrapped.
+// Each resample has its own random numbers, made from the seed and its number: the values
+// are the same to the byte on any number of cores. The work is spread over GOMAXPROCS
+// goroutines. The context is checked before each block of resamples, and its error is
+// returned wrapped.
 type Bootstrap struct {
-	Resamples int // how many, 1 to [MaxResamples]; 1,000 is usual
+	Resamples int // number of resamples, 1 to [MaxResamples]; 1,000 is usual
 	Seed      uint64
 	Units     Units
 }
 
-// Resample returns the measure of each resample, NaN where it is undefined. A
-// table of means is resampled by the segments under it. A calibrated statistic
-// of more than some millions of pairs of cells gives an error that is
-// [ErrTooManyPairs].
+// Resample returns the measure of each resample, NaN if it is undefined. A table of means
+// is resampled by its underlying segments. The error is [ErrTooManyPairs] for a calibrated
+// statistic of more than some millions of pairs of cells.
 func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float64, error) {
 	if err := m.Check(p); err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", err)
@@ -118,7 +114,7 @@ func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float64
 	return values, nil
 }
 
-// values returns the statistic of each resample, in the order of their numbers.
+// values returns the statistic of each resample, in order.
 func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error) {
 	values := make([]float64, b.Resamples)
 	block := rs.together()
@@ -147,8 +143,8 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 	return values, nil
 }
 
-// weights returns how often each unit comes up in resamples: in as many draws as
-// there are units with a pair of scores, from these.
+// weights returns how often each unit is drawn in each resample: as many draws as there are
+// units with a pair of scores, from these units.
 func (b Bootstrap) weights(rs *resampler, from, to int) [][]int32 {
 	var source rand.PCG
 	out := make([][]int32, to-from)
@@ -163,9 +159,8 @@ func (b Bootstrap) weights(rs *resampler, from, to int) [][]int32 {
 	return out
 }
 
-// SeedResample gives a resample random numbers of its own. It spreads the bits of
-// its number (the last step of SplitMix64), because generators whose states are
-// close begin alike.
+// SeedResample seeds a resample's own random numbers. It spreads the bits of its number
+// (the last step of SplitMix64), because generators with similar states begin alike.
 func SeedResample(source *rand.PCG, seed uint64, resample int) {
 	z := uint64(resample) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -173,9 +168,9 @@ func SeedResample(source *rand.PCG, seed uint64, resample int) {
 	source.Seed(seed, z^z>>31)
 }
 
-// Percentiles returns the interval that holds the middle share of the values,
-// inside (0, 1), such as 0.95, with ends that are quantiles with linear interpolation. NaN
-// values are left out and counted.
+// Percentiles returns the interval that holds the middle share of the values, inside (0,
+// 1), such as 0.95. Its ends are quantiles with linear interpolation. NaN values are left
+// out and counted.
 func Percentiles(values []float64, confidence float64) Interval {
 	defined := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	slices.Sort(defined)
@@ -187,8 +182,8 @@ func Percentiles(values []float64, confidence float64) Interval {
 	}
 }
 
-// quantile returns the quantile q of sorted values, with linear interpolation
-// between neighbours (type 7 of Hyndman and Fan, 1996), or NaN of none.
+// quantile returns the quantile q of sorted values, with linear interpolation between
+// neighbours (type 7 of Hyndman and Fan, 1996), or NaN if there are none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// materialised returns the table in which each segment is present as often as
-// weights say.
+// materialised returns the table in which each segment occurs as often as weights say.
 func materialised(p *Pairs, weights []int32) *Pairs {
 	m := &Pairs{Systems: p.Systems, GoldOK: []bool{}, MetricOK: []bool{}}
 	for seg, w := range weights {
@@ -36,7 +35,7 @@ func drawTable(t *rapid.T) *Pairs {
 	for _, scores := range [][]float64{p.Gold, p.Metric} {
 		for i, v := range scores {
 			if math.Abs(v) < 1e-100 {
-				scores[i] = 0 // their squares vanish beside others, and count alone
+				scores[i] = 0 // their squares vanish next to others, and count only by themselves
 			}
 		}
 	}
@@ -45,7 +44,7 @@ func drawTable(t *rapid.T) *Pairs {
 	return p
 }
 
-// choices are the statistics with the groupings they can take.
+// choices are the statistics with their possible groupings.
 var choices = []struct {
 	statistic Statistic
 	grouping  Grouping
@@ -71,7 +70,7 @@ func mustResampler(p *Pairs, s Statistic, g Grouping) *resampler {
 	return rs
 }
 
-// weighted is the statistic of one resample.
+// weighted returns the statistic of one resample.
 func (rs *resampler) weighted(weights []int32, s *scratch) float64 {
 	out := make([]float64, 1)
 	rs.values([][]int32{weights}, out, s)
@@ -83,7 +82,7 @@ func TestWeightedEqualsMaterialised(t *testing.T) {
 		p := drawTable(t)
 		weights := rapid.SliceOfN(rapid.Int32Range(0, 4), p.Segments, p.Segments).Draw(t, "weights")
 		m := materialised(p, weights)
-		var s scratch // shared, as a goroutine of Bootstrap does
+		var s scratch // shared, as in a goroutine of Bootstrap
 		for _, c := range choices {
 			want, err := chosen(c.statistic, c.grouping).Of(m)
 			if err != nil {
@@ -99,8 +98,8 @@ func TestWeightedEqualsMaterialised(t *testing.T) {
 	})
 }
 
-// simulated returns a table like that of a year of WMT: gold scores with many
-// ties, continuous metric scores that depend on them.
+// simulated returns a table like one year of WMT: gold scores with many ties, and
+// continuous metric scores that depend on them.
 func simulated(segments, systems int) *Pairs {
 	random := rand.New(rand.NewPCG(1, 2))
 	p := NewPairs(segments, systems)
@@ -122,8 +121,7 @@ func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float
 	return Percentiles(values, confidence)
 }
 
-// The numbers pin the random draws: a change of them is a change of every
-// interval that was ever printed.
+// The numbers pin the random draws: if they change, every interval ever printed changes.
 func TestBootstrapIsReproducible(t *testing.T) {
 	p := simulated(40, 5)
 	want := bootstrap(t, p, StatKendall, None, 0.95, Bootstrap{Resamples: 200, Seed: 7})
@@ -142,7 +140,7 @@ func TestBootstrapIsReproducible(t *testing.T) {
 	}
 }
 
-// Segments without a pair of scores are no part of the sample.
+// Segments without a pair of scores are not part of the sample.
 func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 	p := simulated(50, 3)
 	more := NewPairs(80, 3)
@@ -164,8 +162,8 @@ func TestBootstrapLeavesOutUnjudged(t *testing.T) {
 
 func TestBootstrapUndefined(t *testing.T) {
 	o := Bootstrap{Resamples: 400, Seed: 1}
-	// Three segments of one system: a resample that draws one of them three
-	// times is constant, which is one in nine.
+	// Three segments of one system: a resample that draws one of them three times, one in
+	// nine, is constant.
 	p := table(t, "1/1", "2/2", "3/4")
 	got := bootstrap(t, p, StatKendall, None, 0.9, o)
 	if !near(got.Low, 1, 1e-15) || !near(got.High, 1, 1e-15) || got.Undefined < 20 || got.Undefined > 80 {

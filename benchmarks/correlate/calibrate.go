@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// Calibration is the threshold of ties that suits a metric best.
+// Calibration is the best threshold of ties for a metric.
 type Calibration struct {
-	Acc23 float64 // the mean over vectors at the threshold; NaN without a pair
-	// Epsilon is the threshold: metric scores at most this far apart are tied.
+	Acc23 float64 // mean over vectors at the threshold; NaN without a pair
+	// Epsilon is the threshold: metric scores that differ by at most this are tied.
 	Epsilon float64
 }
 
-// Calibrate finds the one threshold of ties for all vectors that gives the
-// largest mean of [PairCounts.Acc23] over the vectors that have a pair
-// (Deutsch et al., 2023, "Ties Matter"). It tries 0 and every difference of metric
-// scores within a vector, and takes the smallest of equally good ones.
+// Calibrate finds the one threshold of ties for all vectors with the largest mean of
+// [PairCounts.Acc23] over the vectors that have a pair (Deutsch et al., 2023, "Ties
+// Matter"). It tries 0 and every difference of metric scores within a vector, and takes the
+// smallest of equally good ones.
 func Calibrate(rows []Row) Calibration {
-	// A pair has weight, the unit over the number of the vector's pairs, so that the
+	// The weight of a pair is the unit divided by the number of the vector's pairs, so the
 	// mean over vectors is the sum of the weights of the pairs that agree.
 	unit, vectors, sum := commonUnit(rows), 0.0, 0.0
 	all, number := make([]PairCounts, len(rows)), int64(0)
@@ -28,7 +28,7 @@ func Calibrate(rows []Row) Calibration {
 		all[i] = CountPairs(r.Gold, r.Metric)
 		number += all[i].Concordant + all[i].TiedGold
 	}
-	changes := make([]change, 0, number) // 2 GB for the most pairs
+	changes := make([]change, 0, number) // 2 GB for the largest number of pairs
 	for k, r := range rows {
 		n := len(r.Gold)
 		if n < 2 {
@@ -59,15 +59,15 @@ func Calibrate(rows []Row) Calibration {
 			best = Calibration{sum, c.difference}
 		}
 	}
-	best.Acc23 /= unit * vectors // NaN of no vector
+	best.Acc23 /= unit * vectors // NaN without vectors
 	return best
 }
 
-// change is what a threshold of this difference adds to the sum of weights.
+// change is how the sum of weights changes at a threshold of this difference.
 type change struct{ difference, net float64 }
 
-// commonUnit is a common multiple of the numbers of pairs of vectors, where it is
-// small: over it, the weights of pairs are integers and their sums exact.
+// commonUnit is a common multiple of the vectors' numbers of pairs, if it is small: with
+// it, the weights of pairs are integers and their sums exact.
 func commonUnit(rows []Row) float64 {
 	const most = 1 << 20
 	unit, first, same := uint64(1), uint64(0), true
@@ -102,19 +102,19 @@ func leastCommonMultiple(a, b uint64) uint64 {
 // ErrTooManyPairs says that a calibrated statistic has too many pairs of cells.
 var ErrTooManyPairs = errors.New("too many pairs of cells for tie calibration; group by segment")
 
-// The most pairs that are kept: to find one threshold, and to find one in each
-// resample.
+// The largest numbers of pairs that are kept: to find one threshold, and to find one in
+// each resample.
 const (
 	calibratedPairs = 1 << 27
 	resampledPairs  = 1 << 22
 )
 
-// calibratedRow holds the pairs of all vectors whose agreement a threshold of
-// ties changes, in the order of their differences.
+// calibratedRow holds the pairs of all vectors whose agreement depends on the threshold of
+// ties, in the order of their differences.
 type calibratedRow struct {
 	rows    []Row
 	whole   bool    // vectors are drawn whole
-	unit    float64 // in which pairs are counted, such that the sums are exact where that is possible
+	unit    float64 // in which pairs are counted, chosen so that sums are exact if possible
 	agree   []tiedPair
 	changes []tiedPair
 }
@@ -125,13 +125,13 @@ type tiedPair struct {
 	row   int32
 	left  int32 // units of the elements
 	right int32
-	gain  int8  // +1 where a tie makes it agree, -1 where it does no longer
-	order int32 // among all changes, as they were found
+	gain  int8  // +1 if a tie makes it agree, -1 if a tie ends agreement
+	order int32 // position among all changes, in the order found
 }
 
-// Resamplable says before any work whether the table can be resampled under the
-// measure: the error is [ErrTooManyPairs] where a calibrated statistic has more
-// than some millions of pairs of cells.
+// Resamplable says before any work whether the table can be resampled under the measure:
+// the error is [ErrTooManyPairs] if a calibrated statistic has more than some millions of
+// pairs of cells.
 func (m Measure) Resamplable(p *Pairs) error {
 	if !m.Statistic.Calibrated() || p.level != nil {
 		return nil
@@ -188,11 +188,10 @@ func newCalibratedRow(rows []Row, whole bool) (*calibratedRow, error) {
 	return c, nil
 }
 
-// weighted calibrates anew for the vectors in which each element of unit u
-// is present weights[u] times; where whole vectors are drawn, for the vectors
-// of which that of unit u is present weights[u] times.
+// weighted recalibrates for vectors in which each element of unit u occurs weights[u]
+// times. If whole vectors are drawn, the vector of unit u occurs weights[u] times.
 func (c *calibratedRow) weighted(weights []int32, s *scratch) float64 {
-	// share is what a pair of elements that are present once adds to the sum.
+	// share is what a pair of elements that occur once adds to the sum.
 	share, _ := s.floats(len(c.rows), 0)
 	vectors, sum := 0.0, 0.0
 	for i, r := range c.rows {

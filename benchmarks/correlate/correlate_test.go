@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// table makes a table of one string per segment: a cell is "gold/metric", one
-// character each, and - is a missing score.
+// table makes a table from one string per segment: a cell is "gold/metric", one character
+// each, and - is a missing score.
 func table(t *testing.T, segments ...string) *Pairs {
 	t.Helper()
 	var p *Pairs
@@ -128,7 +128,7 @@ func TestCorrelateErrors(t *testing.T) {
 		})
 	}
 	p := good()
-	p.Metric[3] = nan // of a score that is missing anyway
+	p.Metric[3] = nan // for a score that is missing anyway
 	if _, err := (Measure{Statistic: StatKendall, Grouping: None}).Of(p); err != nil {
 		t.Errorf("a NaN under the mask: %v", err)
 	}

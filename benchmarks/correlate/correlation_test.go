@@ -53,7 +53,7 @@ func TestCorrelations(t *testing.T) {
 	}
 }
 
-// Magnitudes at which sums or squares leave the range of float64.
+// Magnitudes at which sums or squares exceed the range of float64.
 func TestPearsonExtremes(t *testing.T) {
 	x := []float64{6, 5, -7, 3.5, 1}
 	y := []float64{2, -1, 3, 0, -9}
@@ -133,7 +133,7 @@ func drawVectors(t *rapid.T) (x, y []float64) {
 	return drawScores(t, n, "x"), drawScores(t, n, "y")
 }
 
-// naiveRanks counts what is below and beside each element.
+// naiveRanks counts the smaller and the equal elements for each element.
 func naiveRanks(x []float64) []float64 {
 	ranks := make([]float64, len(x))
 	for i, v := range x {
@@ -183,8 +183,8 @@ func TestCorrelationProperties(t *testing.T) {
 				t.Fatalf("%v of x with itself = %v", s, got)
 			}
 		}
-		// Monotone maps change no rank, so that not a bit changes. The cube
-		// is taken of ranks to keep it strictly monotone in float64.
+		// Monotone maps change no rank, and so not a single bit. The cube is applied to ranks to
+		// keep it strictly monotone in float64.
 		up := naiveRanks(x)
 		for i, v := range up {
 			up[i] = v*v*v - 5

@@ -2,12 +2,12 @@ package correlate
 
 import "math"
 
-// PairCounts says how two vectors order the pairs of their elements. Each
-// pair of elements is counted in one field.
+// PairCounts says how two vectors order the pairs of their elements. Each pair is counted
+// in exactly one field.
 type PairCounts struct {
 	Concordant, Discordant int64
-	TiedGold               int64 // tied in the gold scores alone
-	TiedMetric             int64 // tied in the metric scores alone
+	TiedGold               int64 // tied only in the gold scores
+	TiedMetric             int64 // tied only in the metric scores
 	TiedBoth               int64
 }
 
@@ -23,7 +23,7 @@ func (c PairCounts) Pairs() int64 {
 	return c.Concordant + c.Discordant + c.TiedGold + c.TiedMetric + c.TiedBoth
 }
 
-// TauB is Kendall's tau-b, NaN where all pairs are tied in one of the two.
+// TauB is Kendall's tau-b, NaN if all pairs are tied in one of the two.
 func (c PairCounts) TauB() float64 { return c.tauB(true) }
 
 // Acc23 is the share of pairs that agree: concordant ones and those tied in
@@ -50,7 +50,7 @@ type vectorCounts struct {
 	PairCounts
 	elements                     int64
 	goldDistinct, metricDistinct int64
-	metricFirst                  bool // the divisor of tau-b that comes first
+	metricFirst                  bool // whether tau-b divides by the metric's term first
 }
 
 func (c vectorCounts) tauB() float64 { return c.PairCounts.tauB(c.metricFirst) }
@@ -64,8 +64,8 @@ func (c vectorCounts) tauC() float64 {
 	return 2 * float64(c.Concordant-c.Discordant) / (n * n * (m - 1) / m)
 }
 
-// countPairs counts pairs as [CountPairs] does, in O(n log d) time with d
-// distinct gold values after sorting.
+// countPairs counts pairs as [CountPairs] does, in O(n log d) time after sorting, with d
+// distinct gold values.
 func countPairs(gold, metric []float64) vectorCounts {
 	ranks, goldDistinct := denseRanks(gold)
 	metricRanks, metricDistinct := denseRanks(metric)
@@ -74,8 +74,8 @@ func countPairs(gold, metric []float64) vectorCounts {
 		elements: int64(len(gold)), goldDistinct: int64(goldDistinct), metricDistinct: int64(metricDistinct),
 		metricFirst: metricDistinct > goldDistinct,
 	}
-	// tree is a Fenwick tree over the gold ranks, from 1, of the elements that
-	// lie below; counts has the same numbers one by one.
+	// tree is a Fenwick tree over the gold ranks, from 1, of the elements below; counts has
+	// the same numbers individually.
 	tree, counts := make([]int64, goldDistinct+1), make([]int64, goldDistinct+1)
 	var apart int64
 	passed := 0

@@ -16,8 +16,8 @@ func ExampleKendall() {
 }
 
 func ExamplePairwiseAccuracy() {
-	human := []float64{-1.2, -2.5, -4.0}  // of systems A, B, C
-	metric := []float64{33.1, 35.0, 27.8} // takes B for better than A
+	human := []float64{-1.2, -2.5, -4.0}  // systems A, B, C
+	metric := []float64{33.1, 35.0, 27.8} // ranks B above A
 	value, pairs := correlate.PairwiseAccuracy(human, metric)
 	fmt.Printf("%.3f of %d pairs\n", value, pairs)
 	// Output: 0.667 of 3 pairs

@@ -2,27 +2,27 @@ package correlate
 
 import "slices"
 
-// Exchange gives the measure of two metrics after exchanges of their scores, for
+// Exchange computes the measure of two metrics after exchanges of their scores, for
 // permutation tests. It is safe for concurrent use.
 type Exchange struct {
 	a, b     []Row
 	measure  Measure
 	elements int
-	// prepared has vectors with the scores of both metrics, of which an exchange
-	// leaves each metric one of each element; nil where the measure is taken anew.
+	// prepared has vectors with the scores of both metrics; each exchange leaves every element
+	// one score for each metric. It is nil if the measure is computed anew.
 	prepared *resampler
 	soft     *softExchange
 	first    []int   // element of each vector
-	unit     []int32 // of each element, where elements are exchanged together
-	units    int     // what is exchanged: units, or elements
-	// together says whether units are weighted as such. Else, as many vectors have few
-	// elements of each, they are exchanged element by element.
+	unit     []int32 // of each element, if elements are exchanged together
+	units    int     // number of units or elements that are exchanged
+	// together says whether units are weighted as a whole. Otherwise they are exchanged
+	// element by element, because many vectors have few elements of each.
 	together bool
 }
 
-// NewExchange takes the vectors of both metrics, of the same elements with the
-// same gold scores, such as [Measure.Rows] makes of tables that [Align] returns. The
-// elements of a unit are exchanged together; nil exchanges each on its own.
+// NewExchange takes the vectors of both metrics, with the same elements and gold scores,
+// such as [Measure.Rows] returns for tables from [Align]. The elements of a unit are
+// exchanged together; with nil, each is exchanged separately.
 func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	e := &Exchange{a: a, b: b, measure: m, unit: unit, units: units}
 	whole := unit != nil && statistics[m.Statistic].vector != nil && wholeVectors(a, unit)
@@ -50,7 +50,7 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 		e.soft = newSoftExchange(a, b)
 	case m.Statistic.OfSystems():
 	case statistics[m.Statistic].vector == nil:
-		if r, err := newCalibratedRow(rows, false); err == nil { // else there are too many pairs
+		if r, err := newCalibratedRow(rows, false); err == nil { // otherwise there are too many pairs
 			r.unit = commonUnit(a)
 			e.prepared = &resampler{rows: []row{r}}
 		}
@@ -79,7 +79,7 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	return e
 }
 
-// wholeVectors reports whether each vector has elements of one unit only.
+// wholeVectors reports whether each vector has only elements of one unit.
 func wholeVectors(rows []Row, unit []int32) bool {
 	first := 0
 	for _, r := range rows {
@@ -92,10 +92,10 @@ func wholeVectors(rows []Row, unit []int32) bool {
 	return true
 }
 
-// Units is the number of what is exchanged: units, or elements of all vectors.
+// Units is the number of units, or of elements of all vectors, that are exchanged.
 func (e *Exchange) Units() int { return e.units }
 
-// ofElements gives masks of elements for those of units.
+// ofElements converts masks of units to masks of elements.
 func (e *Exchange) ofElements(masks [][]uint64) [][]uint64 {
 	if e.unit == nil {
 		return masks
@@ -110,7 +110,7 @@ func (e *Exchange) ofElements(masks [][]uint64) [][]uint64 {
 	return out
 }
 
-// drawn is the bit that says whether an element is exchanged.
+// drawn returns the bit that says whether an element is exchanged.
 func (e *Exchange) drawn(element int) int32 {
 	if e.unit == nil {
 		return int32(element)
@@ -118,7 +118,7 @@ func (e *Exchange) drawn(element int) int32 {
 	return e.unit[element]
 }
 
-// Together is how many exchanges are best looked at together.
+// Together is the number of exchanges to compute at once.
 func (e *Exchange) Together() int {
 	if e.prepared == nil {
 		return 1
@@ -126,10 +126,10 @@ func (e *Exchange) Together() int {
 	return e.prepared.together()
 }
 
-// Worker returns a function that gives the values of both metrics after at most
-// [Exchange.Together] exchanges, for one goroutine. Bit i of a mask is set where
-// the scores of unit i are exchanged, or of element i, elements being numbered through the
-// vectors. A value is NaN where it is undefined.
+// Worker returns a function that computes the values of both metrics after at most
+// [Exchange.Together] exchanges, for one goroutine. Bit i of a mask is set if the scores of
+// unit i, or of element i, are exchanged; elements are numbered through the vectors. A
+// value is NaN if undefined.
 func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 	var s scratch
 	return func(masks [][]uint64) ([]float64, []float64) {
@@ -159,7 +159,7 @@ func (e *Exchange) Worker() func(masks [][]uint64) (a, b []float64) {
 	}
 }
 
-// weights returns the weights of both scores of each unit for one of the metrics.
+// weights returns the weights of each unit's two scores for one of the metrics.
 func weights(masks [][]uint64, units int, which int32) [][]int32 {
 	out := make([][]int32, len(masks))
 	for k, mask := range masks {
@@ -171,10 +171,10 @@ func weights(masks [][]uint64, units int, which int32) [][]int32 {
 	return out
 }
 
-// exchanged is 1 where the scores of a unit are exchanged.
+// exchanged is 1 if the scores of a unit are exchanged.
 func exchanged(mask []uint64, i int) int32 { return int32(mask[i>>6] >> (i & 63) & 1) }
 
-// anew takes the measure of the vectors after an exchange.
+// anew computes the measure of the vectors after an exchange.
 func (e *Exchange) anew(mask []uint64) (float64, float64) {
 	x, y := make([]Row, len(e.a)), make([]Row, len(e.a))
 	for r, from := range e.a {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Kendall returns Kendall's tau-b of two aligned vectors of finite numbers, in
-// [-1, 1]: concordant minus discordant pairs over the geometric mean of the
-// numbers of pairs that are not tied in x and not tied in y (Kendall, 1945,
-// "The treatment of ties in ranking problems").
+// Kendall returns Kendall's tau-b of two aligned vectors of finite numbers, in [-1, 1]:
+// concordant minus discordant pairs over the geometric mean of the numbers of pairs that
+// are not tied in x and not tied in y (Kendall, 1945, "The treatment of ties in ranking
+// problems").
 //
-// It is NaN for fewer than two elements, for a constant vector, and where an
-// element is NaN. It takes O(n log n) time, and the pairs are counted in
-// integers. It panics if the lengths differ.
+// It is NaN for fewer than two elements, for a constant vector, and if an element is NaN.
+// It takes O(n log n) time, and the pairs are counted in integers. It panics if the lengths
+// differ.
 func Kendall(x, y []float64) float64 {
 	checkLengths(x, y)
 	if len(x) < 2 || hasNaN(x) || hasNaN(y) {
@@ -21,9 +21,8 @@ func Kendall(x, y []float64) float64 {
 	return countPairs(x, y).tauB()
 }
 
-// tauB divides by the root of the pairs that the metric does not tie first, or
-// by that of the pairs that the gold scores do not tie: the order decides the
-// last digit.
+// tauB divides first by the root of the pairs that the metric does not tie, or first by the
+// root of those that the gold scores do not tie: the order decides the last digit.
 func (c PairCounts) tauB(metricFirst bool) float64 {
 	first := c.Pairs() - c.TiedGold - c.TiedBoth
 	second := c.Pairs() - c.TiedMetric - c.TiedBoth
@@ -36,15 +35,14 @@ func (c PairCounts) tauB(metricFirst bool) float64 {
 	return clamp(float64(c.Concordant-c.Discordant) / math.Sqrt(float64(first)) / math.Sqrt(float64(second)))
 }
 
-// clamp takes back the last digit by which rounding can leave [-1, 1].
+// clamp undoes the rounding by which a value can leave [-1, 1] in the last digit.
 func clamp(r float64) float64 {
 	return min(1, max(-1, r))
 }
 
-// pairsRow counts the pairs of a vector in a whole block of resamples at once.
-// It holds the elements in the order of one score, the outer one, so that no
-// resample sorts. The other, inner one has fewer distinct values, as human
-// scores do.
+// pairsRow counts the pairs of a vector in a whole block of resamples at once. It holds the
+// elements in the order of one score, the outer one, so that no resample sorts. The other
+// one, the inner score, has fewer distinct values, like human scores.
 type pairsRow struct {
 	value   func(vectorCounts) float64
 	classes bool // value needs the numbers of distinct scores
@@ -53,11 +51,11 @@ type pairsRow struct {
 	elements   []pairsElement
 	ends       []int32 // where each run of equal outer scores ends
 	inner      rankTree
-	most       int64 // the largest number of a lane
+	most       int64 // the largest number in a lane
 	first      int32 // the unit that is numbered 0 here
 	units      []pairsUnit
-	// Groups of elements of several units that are tied in the outer score, in
-	// both, and, beside pairs by unit, in the inner one.
+	// Groups of elements of several units that are tied in the outer score, in both, and,
+	// unless pairs are counted by unit, in the inner one.
 	outerTied, bothTied, innerTied ties
 	byUnit                         unitPairs
 }
@@ -70,15 +68,14 @@ type pairsElement struct {
 // pairsUnit is what the elements of a unit add to the counts.
 type pairsUnit struct {
 	size int64 // number of elements
-	// Of the runs of this unit alone, tied in the outer score, the number and
-	// the sum of the squares of their sizes; the same sum of those tied in both,
-	// and in the inner score.
+	// For runs of elements of only this unit that are tied in the outer score: their number
+	// and the sum of the squares of their sizes; the same sum for those tied in both, and in
+	// the inner score.
 	runs, outerTied, bothTied, innerTied int64
 }
 
-// newPairsRow prepares a vector for resamples of that many units, beginning with
-// the first one. Numbers of a resample are up to most times the square of the
-// largest unit.
+// newPairsRow prepares a vector for resamples of this many units, starting with the first
+// one. Numbers in a resample are at most most times the square of the largest unit.
 func newPairsRow(r Row, first int32, units, most int, value func(vectorCounts) float64, classes bool) *pairsRow {
 	outer, outerDistinct := denseRanks(r.Metric)
 	inner, innerDistinct := denseRanks(r.Gold)
@@ -143,14 +140,14 @@ func newPairsRow(r Row, first int32, units, most int, value func(vectorCounts) f
 	return k
 }
 
-// values takes the value of each resample of a block.
+// values computes the value of each resample in a block.
 func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	var concordant, inner, outer, both, innerDistinct, outerDistinct [mostOfBlock]int64
 	var buffer, one, all, agree, outerSizes, bothSizes lanes
 	exchange := b.exchanges != nil
 	byUnit := k.byUnit != nil && !exchange
-	// below adds up, per unit, the elements below its elements in both scores.
-	// Exchanged units have one element each, and are 0 or 1.
+	// below sums, per unit, the elements below its elements in both scores. Exchanged units
+	// have one element each, with weight 0 or 1.
 	sums := len(k.units)
 	if exchange {
 		sums = 0
@@ -218,13 +215,13 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	b.addProducts(&both, sizes, sizes)
 	s.sums = sizes
 	for i := range out {
-		// Elements alone, and those of one unit, are in no group of several units.
+		// Single elements, and those of one unit, are in no group of several units.
 		if exchange {
-			alone := b.of(&all, i) - b.of(&outerSizes, i)
-			concordant[i] = b.of(&agree, i)
+			alone := b.number(&all, i) - b.number(&outerSizes, i)
+			concordant[i] = b.number(&agree, i)
 			outer[i] += alone
 			outerDistinct[i] += alone
-			both[i] += b.of(&all, i) - b.of(&bothSizes, i)
+			both[i] += b.number(&all, i) - b.number(&bothSizes, i)
 		} else {
 			for u := range k.units {
 				if w := int64(b.weights[i][u]); w > 0 {
@@ -236,7 +233,7 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 				}
 			}
 		}
-		n := b.of(&all, i)
+		n := b.number(&all, i)
 		pairs := func(squares int64) int64 { return (squares - n) / 2 }
 		all, inner, outer, both := pairs(n*n), pairs(inner[i]), pairs(outer[i]), pairs(both[i])
 		c := vectorCounts{elements: n, goldDistinct: innerDistinct[i], metricDistinct: outerDistinct[i], metricFirst: k.goldInside}
@@ -253,14 +250,13 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 // ties holds groups of tied elements of several units.
 type ties struct {
 	parts []tiedPart
-	ends  []int32 // of each group
+	ends  []int32 // end of each group
 }
 
 // tiedPart is a number of elements of a unit.
 type tiedPart struct{ unit, size int32 }
 
-// add takes in a group. One of a single unit is left out, and its squared size
-// returned.
+// add adds a group. A group of a single unit is left out, and its squared size returned.
 func (t *ties) add(group []pairsElement) int64 {
 	for _, e := range group {
 		if e.unit != group[0].unit {
@@ -277,7 +273,7 @@ func (t *ties) add(group []pairsElement) int64 {
 	return int64(len(group)) * int64(len(group))
 }
 
-// sizes appends the size of each group, and adds them up.
+// sizes appends the size of each group, and sums them.
 func (t *ties) sizes(b *block, first int32, sum *lanes, to []lanes) []lanes {
 	var buffer lanes
 	start := int32(0)
@@ -297,9 +293,9 @@ func (t *ties) sizes(b *block, first int32, sum *lanes, to []lanes) []lanes {
 	return to
 }
 
-// rankTree is a binary tree over ranks whose nodes count the elements with a
-// rank in the left half. Frequent ranks are near the root: a look-up and an
-// update together take about as many steps as an entropy code has bits.
+// rankTree is a binary tree over ranks whose nodes count the elements with a rank in the
+// left half. Frequent ranks are near the root: a look-up and an update together take about
+// as many steps as an entropy code has bits.
 type rankTree struct {
 	nodes []rankNode
 	paths []rankPath // of each rank
@@ -309,11 +305,11 @@ type rankTree struct {
 // rank.
 type rankNode struct{ left, right int32 }
 
-// rankPath has the nodes of which a rank is in the right half, and those of
-// which it is in the left half.
+// rankPath lists the nodes that have a rank in their right half, and those that have it in
+// their left half.
 type rankPath struct{ lower, upper []int32 }
 
-// build makes the tree for ranks of which the elements end there.
+// build makes the tree for ranks whose elements end there.
 func (t *rankTree) build(ends []int32) {
 	t.paths = make([]rankPath, len(ends))
 	if len(ends) > 0 {
@@ -333,7 +329,7 @@ func (t *rankTree) split(ends []int32, from, to int, path rankPath) int32 {
 	}
 	half := (start + ends[to-1]) / 2
 	at, _ := slices.BinarySearch(ends[from:to-1], half)
-	middle := from + at + 1 // the left half is up to the rank with the median
+	middle := from + at + 1 // the left half ends with the median's rank
 	if at > 0 && half-ends[middle-2] < ends[middle-1]-half {
 		middle--
 	}
@@ -346,7 +342,7 @@ func (t *rankTree) split(ends []int32, from, to int, path rankPath) int32 {
 	return node
 }
 
-// leaves appends the number of elements of each rank, in no order.
+// leaves appends the number of elements of each rank, in any order.
 func (t *rankTree) leaves(counts []lanes, all lanes, to []lanes) []lanes {
 	if len(t.nodes) == 0 {
 		return append(to, all)

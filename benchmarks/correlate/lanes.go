@@ -2,7 +2,7 @@ package correlate
 
 import "math/bits"
 
-// wordsOfBlock is how many words hold the numbers of a block of resamples.
+// wordsOfBlock is the number of words that hold the numbers of a block of resamples.
 const wordsOfBlock = 16
 
 // mostOfBlock is the largest number of resamples in a block.
@@ -11,8 +11,8 @@ const mostOfBlock = wordsOfBlock * (64 / narrowest)
 // narrowest is the number of bits of the narrowest lane.
 const narrowest = 21
 
-// lanes holds a number of each resample of a block. A word holds several
-// numbers side by side, so that one addition adds them all.
+// lanes holds a number for each resample of a block. A word holds several numbers, so that
+// one addition adds them all.
 type lanes [wordsOfBlock]uint64
 
 func (l *lanes) add(m *lanes) {
@@ -41,8 +41,8 @@ func (l *lanes) addTimes(m *lanes, n int64) {
 	}
 }
 
-// addWhere adds the numbers m where those of w are 1, and not where they are 0,
-// in lanes of a width.
+// addWhere adds the numbers in m whose numbers in w are 1 and not 0, in lanes of this
+// width.
 func (l *lanes) addWhere(m, w *lanes, width int) {
 	for i := range l {
 		l[i] += m[i] & (w[i] * (1<<width - 1))
@@ -59,13 +59,13 @@ func (l *lanes) subtract(m *lanes) {
 type block struct {
 	resamples int
 	width     int       // of a lane, in bits
-	weights   [][]int32 // of each resample, where rows need them
+	weights   [][]int32 // of each resample, if rows need them
 	units     []lanes   // the same weights
-	// exchanges stands for the weights where scores are exchanged: units 2·i and
-	// 2·i+1 are the scores of element i by two metrics. The bits of element i say
-	// which resamples exchange them, where those of a word of lanes stand.
+	// exchanges replaces the weights if scores are exchanged: units 2·i and 2·i+1 are the
+	// scores of element i by two metrics. The bits of element i say which resamples exchange
+	// them, at the positions of the lanes.
 	exchanges []uint64
-	second    bool   // the units are to be those of the second metric after it
+	second    bool   // return the weights of the second metric's scores
 	ones      uint64 // 1 in each lane of a word
 }
 
@@ -80,7 +80,7 @@ func laneWidth(most int64) int {
 	return 64
 }
 
-// laneCapacity is the number of resamples in a block with lanes of a width.
+// laneCapacity is the number of resamples in a block with lanes of this width.
 func laneCapacity(width int) int { return wordsOfBlock * (64 / width) }
 
 // pack sets the weights of the block, at most its capacity.
@@ -95,7 +95,7 @@ func (b *block) pack(weights [][]int32, width int) {
 	}
 }
 
-// packExchanges sets exchanges of n elements, of which masks have a bit each.
+// packExchanges sets the exchanges of n elements, with one bit each in masks.
 func (b *block) packExchanges(masks [][]uint64, n, width int) {
 	b.resamples, b.width = len(masks), width
 	b.exchanges = zeros(b.exchanges, n)
@@ -111,8 +111,7 @@ func (b *block) packExchanges(masks [][]uint64, n, width int) {
 	}
 }
 
-// unit returns the weights of a unit, by way of a buffer where they are
-// exchanges.
+// unit returns the weights of a unit; if they are exchanges, it computes them in buffer.
 func (b *block) unit(u int32, buffer *lanes) *lanes {
 	if b.exchanges == nil {
 		return &b.units[u]
@@ -135,24 +134,23 @@ func (b *block) elements(units []int32, resample int) int64 {
 	return size(units, b.weights[resample])
 }
 
-// of returns the number of a resample.
-func (b *block) of(l *lanes, resample int) int64 {
+// number returns the number of one resample.
+func (b *block) number(l *lanes, resample int) int64 {
 	return int64(l[resample%wordsOfBlock] >> (resample / wordsOfBlock * b.width) & (1<<b.width - 1))
 }
 
-// addPresent adds, per resample, how many of the numbers are not 0.
+// addPresent counts, per resample, the numbers that are not 0.
 func (b *block) addPresent(sums *[mostOfBlock]int64, x []lanes) {
 	for i := range x {
 		for k := range b.resamples {
-			if b.of(&x[i], k) != 0 {
+			if b.number(&x[i], k) != 0 {
 				sums[k]++
 			}
 		}
 	}
 }
 
-// addProducts adds, per resample, the sum of the products of two aligned slices
-// to the sums.
+// addProducts adds, per resample, the sum of the products of two aligned slices to sums.
 func (b *block) addProducts(sums *[mostOfBlock]int64, x, y []lanes) {
 	mask, per := uint64(1)<<b.width-1, 64/b.width
 	for i := range x {

@@ -7,14 +7,14 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// Level is the grain at which scores are compared. Above segments, a score is
-// the mean of a system's segment scores.
+// Level is the granularity of the compared scores. Above segments, a score is the mean of a
+// system's segment scores.
 type Level uint8
 
 // The levels, from the finest to the coarsest.
 const (
 	SegmentLevel  Level = iota
-	DocumentLevel       // of the same domain and document
+	DocumentLevel       // with the same domain and document
 	DomainLevel
 	SystemLevel // all segments
 )
@@ -29,20 +29,20 @@ func (l Level) String() string {
 	return nameOf("Level", int(l), levelNames)
 }
 
-// ParseLevel returns the level of a name: segment, document, domain or system.
-// The error lists the names, and the nearest one where it is near.
+// ParseLevel returns the level with a name: segment, document, domain or system. The error
+// lists the names, and suggests the closest one.
 func ParseLevel(name string) (Level, error) {
 	i, err := english.Index("level", name, levelNames)
 	return Level(i), err
 }
 
-// Place is where a segment belongs; "" where nothing is stated. Domain and
-// document together name a document.
+// Place says where a segment belongs; "" if unknown. Domain and document together identify
+// a document.
 type Place struct{ Segment, Document, Domain string }
 
-// Groups numbers the groups of segments at a level from 0, in order of
-// appearance. It returns the group of each segment and the number of groups.
-// A segment without a document, or without a domain, is an error at that level.
+// Groups numbers the groups of segments at a level from 0, in order of appearance. It
+// returns the group of each segment and the number of groups. A segment without a document,
+// or without a domain, is an error at that level.
 func (l Level) Groups(places []Place) (of []int32, groups int, err error) {
 	of = make([]int32, len(places))
 	index := map[Place]int32{}
@@ -74,8 +74,8 @@ func (l Level) Groups(places []Place) (of []int32, groups int, err error) {
 	return of, len(index), nil
 }
 
-// At returns the table at a level: the table itself at segment level, and else
-// the [Pairs.Means] of the groups of the segments, whose places are given.
+// At returns the table at a level: the table itself at segment level, and otherwise the
+// [Pairs.Means] of the groups of segments with these places.
 func (p *Pairs) At(level Level, places []Place) (*Pairs, error) {
 	if level == SegmentLevel {
 		return p, nil
@@ -87,14 +87,14 @@ func (p *Pairs) At(level Level, places []Place) (*Pairs, error) {
 	return p.Means(of, groups)
 }
 
-// meansOf remembers of which table another one holds the means.
+// meansOf says whose means a table holds.
 type meansOf struct {
 	base *Pairs
 	of   []int32 // group of each segment of base
 }
 
-// Under returns the table whose means a table holds, and the row of each of its
-// segments; the table itself, and nil, where its scores are no means.
+// Under returns the table whose means a table holds, and the row of each of its segments.
+// If the scores are not means, it returns the table itself and nil.
 func (p *Pairs) Under() (base *Pairs, row []int32) {
 	if p.level == nil {
 		return p, nil
@@ -102,13 +102,11 @@ func (p *Pairs) Under() (base *Pairs, row []int32) {
 	return p.level.base, p.level.of
 }
 
-// Means returns a table with one row per group of segments, such as the
-// documents: the mean gold and metric scores of each system over those of its
-// cells that have both. A cell without any is missing. of gives the group of
-// each segment, from 0.
+// Means returns a table with one row per group of segments, such as documents: each
+// system's mean gold and metric scores over its cells that have both. A cell without any is
+// missing. of is the group of each segment, from 0.
 //
-// A [Bootstrap] of the returned table draws the segments of p, and takes the
-// means anew.
+// A [Bootstrap] of the returned table draws the segments of p and recomputes the means.
 func (p *Pairs) Means(of []int32, groups int) (*Pairs, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("means: %w", err)

@@ -8,26 +8,26 @@ import (
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// meanRow gives the mean scores of groups of segments, such as documents, over
-// the cells of a table that have both scores. Systems with the same scores in
-// another order have the same mean, so that a tie between systems does not hang
-// on the last digit: the sums are exact, and the means are rounded once.
+// meanRow computes the mean scores of groups of segments, such as documents, over the cells
+// that have both scores. The sums are exact, and the means are rounded once. So systems
+// with the same scores in another order have the same mean, and a tie between systems does
+// not depend on the last digit.
 type meanRow struct {
-	measure Measure     // of the table of means
-	units   []int32     // of the segments, those of a group together; nil for ones
-	ends    []int32     // where the segments of each group end
-	columns [][]float64 // numbers of the segments, or of units, which are summed up
+	measure Measure     // for the table of means
+	units   []int32     // of the segments, sorted by group; nil for single ones
+	ends    []int32     // end of each group
+	columns [][]float64 // numbers of the segments, or of units, to sum
 	systems []meanSystem
-	parts   [2]int // of a gold and of a metric score
+	parts   [2]int // number of parts of a gold and of a metric score
 }
 
-// meanSystem says which columns tell of a system: the one with 1 for each cell
-// that has both scores, and the first of those with the parts of the scores.
-// Systems with the same cells share the former.
+// meanSystem says which columns belong to a system: the one with 1 for each cell that has
+// both scores, and the first of those with the parts of the scores. Systems with the same
+// cells share the former.
 type meanSystem struct{ paired, scores int }
 
-// newMeanRow takes the group of each segment and the unit of each cell, the
-// segments by default. No sum is of more than the given number of cells.
+// newMeanRow takes the group of each segment and the unit of each cell, by default its
+// segment. No sum covers more than the given number of cells.
 func newMeanRow(p *Pairs, of []int32, groups int, unit []int32, most int64) *meanRow {
 	order, ends := sortByRank(nil, of, groups)
 	r := &meanRow{ends: ends, systems: make([]meanSystem, p.Systems)}
@@ -63,13 +63,13 @@ func newMeanRow(p *Pairs, of []int32, groups int, unit []int32, most int64) *mea
 	return r
 }
 
-// mergeUnits adds up the numbers of the segments of a unit within a group, which
-// are drawn together.
+// mergeUnits sums the numbers of a unit's segments within a group, which are drawn
+// together.
 func (r *meanRow) mergeUnits() {
 	if r.units == nil {
 		return
 	}
-	at := make([]int, len(r.units)) // where the sum of each segment's unit is
+	at := make([]int, len(r.units)) // position of the sum of each segment's unit
 	ends := make([]int32, len(r.ends))
 	var units []int32
 	from := int32(0)
@@ -99,8 +99,8 @@ func (r *meanRow) mergeUnits() {
 	r.units, r.ends = units, ends
 }
 
-// exactParts splits numbers into sums of parts, so that no sum of a part, over
-// at most so many of the numbers, is rounded. Two parts are usual.
+// exactParts splits numbers into parts, so that a part's sum over at most this many of the
+// numbers is not rounded. Usually two parts are enough.
 func exactParts(x []float64, most int64) [][]float64 {
 	rest := slices.Clone(x)
 	var parts [][]float64
@@ -112,7 +112,7 @@ func exactParts(x []float64, most int64) [][]float64 {
 		if largest == 0 {
 			return parts
 		}
-		// The part is a multiple of a unit: its sums fit the digits of a float64.
+		// The part is a multiple of a unit, so its sums fit the digits of a float64.
 		_, exponent := math.Frexp(largest)
 		unit := max(math.Ldexp(1, exponent+bits.Len64(uint64(most))-52), math.SmallestNonzeroFloat64)
 		part := make([]float64, len(rest))
@@ -124,8 +124,8 @@ func exactParts(x []float64, most int64) [][]float64 {
 	}
 }
 
-// sums adds up the columns by group, each segment as many times as weights say
-// of its unit, once where weights is nil.
+// sums adds the columns by group, each segment with its unit's weight, or once if weights
+// is nil.
 func (r *meanRow) sums(weights []int32, s *scratch) []float64 {
 	if len(r.columns) == 0 {
 		return nil
@@ -166,8 +166,8 @@ func sumOfProducts(a, b []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// cell returns the means of a system in a group, and of how many cells they are;
-// NaN of none.
+// cell returns the means of a system in a group, and the number of cells; NaN if there are
+// none.
 func (r *meanRow) cell(sums []float64, group, system int) (gold, metric float64, cells int) {
 	sums = sums[group*len(r.columns):][:len(r.columns)]
 	s := r.systems[system]
@@ -194,13 +194,13 @@ func (r *meanRow) means(weights []int32, s *scratch) *Pairs {
 
 func (r *meanRow) weighted(weights []int32, s *scratch) float64 {
 	if r.measure.Statistic != StatAccuracy || len(r.ends) > 1 {
-		return r.measure.of(r.means(weights, s)).Value
+		return r.measure.unchecked(r.means(weights, s)).Value
 	}
 	value, _ := PairwiseAccuracy(r.ofSystems(weights, s))
 	return value
 }
 
-// ofSystems returns the means of the systems that have any, of a single group.
+// ofSystems returns the means of the systems that have any, for a single group.
 func (r *meanRow) ofSystems(weights []int32, s *scratch) (gold, metric []float64) {
 	sums := r.sums(weights, s)
 	for i := range r.systems {

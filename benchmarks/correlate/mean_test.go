@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Means of systems are the rational means, rounded once, whatever the number of
-// their cells.
+// Means of systems are the rational means, rounded once, whatever the number of cells.
 func TestMeansAreRational(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := NewPairs(rapid.IntRange(1, 40).Draw(t, "segments"), 3)

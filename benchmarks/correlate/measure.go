@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// Measure is a statistic with all that decides its value.
+// Measure is a statistic with everything that determines its value.
 type Measure struct {
 	Statistic Statistic
 	Grouping  Grouping
-	// ZeroUndefined lets a vector of two or more elements for which the
-	// statistic is undefined, such as a constant one, count as 0 in the mean
-	// over vectors, in place of leaving it out.
+	// ZeroUndefined counts a vector of two or more elements with an undefined statistic, such
+	// as a constant one, as 0 in the mean over vectors instead of leaving it out.
 	ZeroUndefined bool
 }
 
@@ -23,8 +22,8 @@ func (m Measure) String() string {
 	return fmt.Sprintf("%v by %v", m.Statistic, m.Grouping)
 }
 
-// Check returns an error where the measure cannot be taken of the table, or
-// the table contradicts itself.
+// Check returns an error if the measure does not apply to the table, or the table
+// contradicts itself.
 func (m Measure) Check(p *Pairs) error {
 	switch {
 	case !m.Statistic.known():
@@ -46,24 +45,23 @@ func (m Measure) Check(p *Pairs) error {
 
 // Of returns the measure of a table.
 //
-// The rules are those of mt-metrics-eval: cells without a gold score are left
-// out, vectors of fewer than two cells and vectors for which the statistic is
-// undefined are left out of the mean, and the mean over groups is not
-// weighted. StatAcc23 chooses one threshold for all groups. Two rules are stricter: cells without a metric
-// score are left out, and a mean over no vectors is NaN, not 0.
+// The rules are those of mt-metrics-eval: cells without a gold score, vectors of fewer than
+// two cells and vectors with an undefined statistic are left out, and the mean over groups
+// is not weighted. StatAcc23 chooses one threshold for all groups. Two rules are stricter:
+// cells without a metric score are left out, and a mean over no vectors is NaN, not 0.
 //
-// StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy by
-// their segments; both take the grouping None only. An error says what is
-// wrong with the table or the choice.
+// StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy by their segments;
+// both take only the grouping None. An error says what is wrong with the table or the
+// choice.
 func (m Measure) Of(p *Pairs) (Result, error) {
 	if err := m.Check(p); err != nil {
 		return Result{}, err
 	}
-	return m.of(p), nil
+	return m.unchecked(p), nil
 }
 
-// of is Of without checks.
-func (m Measure) of(p *Pairs) Result {
+// unchecked is Of without checks.
+func (m Measure) unchecked(p *Pairs) Result {
 	res := m.Over(m.Rows(p))
 	if m.Statistic.OfSystems() {
 		res.Dropped = p.Systems - res.Groups
@@ -71,10 +69,9 @@ func (m Measure) of(p *Pairs) Result {
 	return res
 }
 
-// Rows returns the vectors that the measure compares: those of its grouping;
-// one of all [SystemMeans] for StatAccuracy; and one vector per system for
-// StatSoftAccuracy, with the segments that have both scores of all systems
-// that have any.
+// Rows returns the vectors that the measure compares: those of its grouping; one of all
+// [SystemMeans] for StatAccuracy; and one per system for StatSoftAccuracy, with the
+// segments that have both scores of all systems that have any.
 func (m Measure) Rows(p *Pairs) []Row {
 	switch m.Statistic {
 	case StatAccuracy:
@@ -87,8 +84,8 @@ func (m Measure) Rows(p *Pairs) []Row {
 	return p.rows(m.Grouping)
 }
 
-// Over returns the measure of vectors such as those of [Measure.Rows]. The
-// grouping has no part in it.
+// Over returns the measure of vectors such as those of [Measure.Rows]. It ignores the
+// grouping.
 func (m Measure) Over(rows []Row) Result {
 	res := Result{Value: math.NaN()}
 	if of := statistics[m.Statistic].vector; of != nil {

@@ -7,16 +7,15 @@ import (
 	"testing"
 )
 
-// TestMTME compares all deterministic statistics of all metrics that WMT22's
-// zh-en folder stores with the values that mt-metrics-eval gave once, or, where
-// REFRACT_MTME_VALUES names a file, with those that
-// benchmarks/peers/mtme_check.py has just written. Its pairwise differences
-// and its calibration at other groupings take more memory than machines have,
-// so that they are missing.
+// TestMTME compares all deterministic statistics of all metrics stored in WMT22's zh-en
+// folder with values that mt-metrics-eval computed once or, if REFRACT_MTME_VALUES names a
+// file, with those that benchmarks/peers/mtme_check.py has just written. mt-metrics-eval's
+// pairwise differences, and its calibration at other groupings, take more memory than
+// machines have, so they are missing.
 //
-// It sums in single precision for soft accuracy, and so misses that two
-// differences of MQM scores are as large as those seen; with exact sums its
-// values are those named soft_exact.
+// mt-metrics-eval sums in single precision for soft accuracy, and so misses two differences
+// of MQM scores that are as large as the observed ones; with exact sums its values are
+// those named soft_exact.
 func TestMTME(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")

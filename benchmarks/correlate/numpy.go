@@ -2,9 +2,9 @@ package correlate
 
 import "math/bits"
 
-// NumPyRandom gives the random numbers of NumPy's default_rng, so that what other
-// tools draw with a fixed seed can be drawn again: PCG64, the generator PCG XSL RR
-// 128/64 (O'Neill, 2014).
+// NumPyRandom gives the random numbers of NumPy's default_rng, so that draws of other tools
+// with a fixed seed can be repeated: PCG64, the generator PCG XSL RR 128/64 (O'Neill,
+// 2014).
 type NumPyRandom struct {
 	high, low       uint64 // the state
 	incHigh, incLow uint64 // the increment
@@ -54,9 +54,8 @@ func (g *NumPyRandom) Uint32() uint32 {
 	return uint32(word)
 }
 
-// Below returns a number from 0 to n - 1, as Generator.integers and
-// Generator.choice draw it, by Lemire's method. n is at least 1; for n = 1
-// nothing is drawn.
+// Below returns a number from 0 to n - 1 by Lemire's method, like Generator.integers and
+// Generator.choice. n is at least 1; for n = 1 nothing is drawn.
 func (g *NumPyRandom) Below(n uint32) uint32 {
 	if n == 1 {
 		return 0
@@ -88,7 +87,7 @@ func newSeedSequence(seed uint64) *seedSequence {
 		return v ^ v>>16
 	}
 	for i := range s.pool {
-		s.pool[i] = hash(uint32(seed)) // a short seed is filled up with 0
+		s.pool[i] = hash(uint32(seed)) // a short seed is padded with 0
 		seed >>= 32
 	}
 	for from := range s.pool {

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// Pairs is a table segments × systems of gold (human) and metric scores.
-// All slices have Segments·Systems elements, row-major: the systems of the
-// first segment, then those of the second. Higher is better in both.
+// Pairs is a table segments × systems of gold (human) and metric scores. All slices have
+// Segments·Systems elements, row-major: the systems of the first segment, then those of the
+// second. Higher is better in both.
 //
-// A score is used only where its mask is true; a nil mask means that every
-// score is present. Scores that are present must be finite.
+// A score is used only if its mask is true; a nil mask means that every score is present.
+// Scores that are present must be finite.
 type Pairs struct {
 	Segments, Systems int
 	Gold, Metric      []float64
 	GoldOK, MetricOK  []bool
 
-	level *meansOf // nil unless it was made by Means
+	level *meansOf // nil unless made by Means
 }
 
 // NewPairs returns a table in which every score is missing.
@@ -29,16 +29,15 @@ func NewPairs(segments, systems int) *Pairs {
 	}
 }
 
-// Index returns where the cell of a segment and a system is in the slices.
+// Index returns the index of a cell in the slices.
 func (p *Pairs) Index(segment, system int) int { return segment*p.Systems + system }
 
 func present(mask []bool, i int) bool { return mask == nil || mask[i] }
 
-// paired says whether cell i has both scores.
+// paired reports whether cell i has both scores.
 func (p *Pairs) paired(i int) bool { return present(p.GoldOK, i) && present(p.MetricOK, i) }
 
-// check returns an error where the table contradicts itself or holds a
-// number that is none.
+// check returns an error if the table contradicts itself or has a score that is not finite.
 func (p *Pairs) check() error {
 	if p.Segments < 0 || p.Systems < 0 {
 		return fmt.Errorf("a table of %d segments and %d systems", p.Segments, p.Systems)
@@ -70,13 +69,13 @@ func (p *Pairs) check() error {
 // Row is one vector of gold and one of metric scores, aligned.
 type Row struct {
 	Gold, Metric []float64
-	// unit is what each element is drawn with in a resample; until there are
-	// units, its place in the table.
+	// unit is the unit with which each element is drawn in a resample; without units, its
+	// position in the table.
 	unit []int32
 }
 
-// rows returns the vectors that a grouping makes of the table, of the cells
-// that have both scores. Vectors may be empty.
+// rows returns the vectors that a grouping makes of the table, with the cells that have
+// both scores. Vectors may be empty.
 func (p *Pairs) rows(g Grouping) []Row {
 	var rows []Row
 	row := func(start, end, step int) {

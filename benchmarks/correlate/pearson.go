@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Pearson returns Pearson's correlation of two aligned vectors of finite
-// numbers, in [-1, 1].
+// Pearson returns Pearson's correlation of two aligned vectors of finite numbers, in [-1,
+// 1].
 //
-// It is NaN for fewer than two elements, for a constant vector, and where an
-// element is NaN or infinite. Two elements give exactly -1 or 1. Vectors of
-// extreme magnitudes are scaled before they are multiplied, so that nothing
-// overflows or vanishes. It panics if the lengths differ.
+// It is NaN for fewer than two elements, for a constant vector, and if an element is NaN or
+// infinite. Two elements give exactly -1 or 1. Vectors of extreme magnitudes are scaled
+// before multiplying, so that nothing overflows or underflows. It panics if the lengths
+// differ.
 func Pearson(x, y []float64) float64 {
 	checkLengths(x, y)
 	if len(x) < 2 || isConstant(x) || isConstant(y) {
@@ -36,9 +36,9 @@ func isConstant(x []float64) bool {
 	return true
 }
 
-// standardMagnitude returns a copy of x, times a power of two where the magnitude of
+// standardMagnitude returns a copy of x, multiplied by a power of two if the magnitude of
 // its largest element is so far from 1 that sums, or squares of differences in the last
-// digit, could leave the range of float64. A power of two changes no digit.
+// digit, could exceed the range of float64. A power of two changes no digit.
 func standardMagnitude(x []float64) []float64 {
 	const limit = 400
 	x = slices.Clone(x)
@@ -70,9 +70,9 @@ func dot(a, b []float64) float64 {
 	return pairwiseSum(products)
 }
 
-// pairwiseSum adds x by halves down to blocks of 128 that are added in eight
-// lanes: numpy's order. Where the scores have a large offset the mean decides
-// the last digits of a correlation, and this is the mean that SciPy takes.
+// pairwiseSum adds x by halves down to blocks of 128 that are added in eight lanes: NumPy's
+// order. If the scores have a large offset, the mean decides the last digits of a
+// correlation, and this is the mean that SciPy computes.
 func pairwiseSum(x []float64) float64 {
 	const block, lanes = 128, 8
 	n := len(x)
@@ -108,11 +108,11 @@ func newPearsonRow(x, y []float64, unit []int32) *pearsonRow {
 	return &pearsonRow{unit, standardMagnitude(x), standardMagnitude(y)}
 }
 
-// spread is the mean of a score under weights, and its largest distance from
-// it: 0 for a constant one.
+// spread is the weighted mean of a score, and its largest distance from the mean: 0 for a
+// constant one.
 type spread struct{ mean, scale float64 }
 
-// spreads returns those of both vectors, of n elements.
+// spreads returns the spread of both vectors, which have n elements.
 func (p *pearsonRow) spreads(weights []int32) (n int64, x, y spread) {
 	var xSum, ySum float64
 	xLow, xHigh := math.Inf(1), math.Inf(-1)
@@ -139,8 +139,8 @@ func (p *pearsonRow) spreads(weights []int32) (n int64, x, y spread) {
 	return n, of(xSum, xLow, xHigh), of(ySum, yLow, yHigh)
 }
 
-// products returns the sums of products of the elements less their mean and
-// over their scale.
+// products returns the sums of products of the elements, after subtracting the mean and
+// dividing by the scale.
 func (p *pearsonRow) products(weights []int32, x, y spread) (out sums) {
 	for i, unit := range p.unit {
 		w := float64(weights[unit])
@@ -155,15 +155,15 @@ func (p *pearsonRow) products(weights []int32, x, y spread) (out sums) {
 	return out
 }
 
-// weighted returns the correlation of the vectors in which each element of
-// unit u is present weights[u] times, in O(n) time.
+// weighted returns the correlation of the vectors in which each element of unit u occurs
+// weights[u] times, in O(n) time.
 func (p *pearsonRow) weighted(weights []int32, _ *scratch) float64 {
 	n, x, y := p.spreads(weights)
 	if n < 2 || x.scale == 0 || y.scale == 0 {
 		return math.NaN()
 	}
-	// The scale is that of the resample: it may hold none of the elements that
-	// set the magnitude.
+	// The scale comes from the resample, which may have none of the elements that set the
+	// magnitude.
 	r := correlation(p.products(weights, x, y))
 	if n == 2 {
 		r = math.Round(r)

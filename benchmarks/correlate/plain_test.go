@@ -118,7 +118,7 @@ func TestZeroUndefined(t *testing.T) {
 	for i := 3; i < 6; i++ {
 		p.Metric[i] = 7 // constant in the second segment
 	}
-	p.GoldOK[6], p.GoldOK[7] = false, false // one cell is left of the third
+	p.GoldOK[6], p.GoldOK[7] = false, false // one cell of the third remains
 	for _, c := range []struct {
 		zero  bool
 		value float64
@@ -223,7 +223,7 @@ func TestSoftAccuracyLeavesIncompleteSegmentsOut(t *testing.T) {
 	}
 }
 
-// The first exchanges of numpy's default_rng(4), which SPA was published with.
+// The first exchanges of NumPy's default_rng(4), with which SPA was published.
 func TestExchanges(t *testing.T) {
 	random := NewNumPyRandom(4)
 	for i, want := range []int{12187687, 15821855, 14787369, 8578652, 15777934, 16378651, 16278700, 1356203, 7608851, 10189739} {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// checkLengths panics where two slices that must be aligned are not: the
-// caller's mistake, which no number can express.
+// checkLengths panics if two slices that must be aligned are not: a bug in the caller that
+// no number can express.
 func checkLengths(x, y []float64) {
 	if len(x) != len(y) {
 		panic(fmt.Sprintf("correlate: %d scores against %d", len(x), len(y)))
@@ -19,9 +19,9 @@ func hasNaN(x []float64) bool {
 	return slices.ContainsFunc(x, math.IsNaN)
 }
 
-// denseRanks numbers the distinct values of x from 0 in ascending order and
-// returns the number of each element and how many there are. The zeros of
-// both signs are one value.
+// denseRanks numbers the distinct values of x from 0 in ascending order and returns the
+// number of each element, and how many numbers there are. Zeros of both signs are one
+// value.
 func denseRanks(x []float64) (ranks []int32, distinct int) {
 	items := make([]rankItem, len(x))
 	for i, v := range x {
@@ -43,17 +43,17 @@ type rankItem struct {
 	index int32
 }
 
-// ascending maps numbers to integers of the same order.
+// ascending maps numbers to integers in the same order.
 func ascending(v float64) uint64 {
-	b := math.Float64bits(v + 0) // -0 becomes 0
+	b := math.Float64bits(v + 0) // turn -0 into 0
 	if b>>63 == 1 {
 		return ^b
 	}
 	return b | 1<<63
 }
 
-// sortItems sorts by key: many items by a radix sort, which takes a fourth of the
-// time of one that compares.
+// sortItems sorts by key. For many items it uses a radix sort, which takes a quarter of the
+// time of a comparison sort.
 func sortItems(items []rankItem) []rankItem {
 	const digit = 11
 	if len(items) < 1<<digit {
@@ -84,8 +84,8 @@ func sortItems(items []rankItem) []rankItem {
 	return items
 }
 
-// sortByRank returns the elements of an order, by default 0, 1, …, sorted by
-// their ranks, equal ones as they are, and where each rank ends.
+// sortByRank returns the elements of an order, by default 0, 1, …, sorted stably by rank,
+// and where each rank ends.
 func sortByRank(order, ranks []int32, distinct int) (sorted, ends []int32) {
 	ends = make([]int32, distinct)
 	for _, r := range ranks {

@@ -40,8 +40,8 @@ func dataDir(t testing.TB) string {
 	return dir
 }
 
-// readScores reads a .seg.score file: a system and a score or None a line,
-// the segments of a system in order.
+// readScores reads a .seg.score file: a system and a score or None per line, with the
+// segments of a system in order.
 func readScores(t testing.TB, name string) (systems []string, scores map[string][]string) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -79,8 +79,7 @@ func readPairs(t testing.TB, metric string) *Pairs {
 			systems = append(systems, s)
 		}
 	}
-	// The order decides the direction of soft accuracy's p-values, and so what
-	// ties do to them.
+	// The order decides the direction of soft accuracy's p-values, and so the effect of ties.
 	slices.Sort(systems)
 	p := NewPairs(len(gold[systems[0]]), len(systems))
 	set := func(values []float64, ok []bool, i int, text string) {

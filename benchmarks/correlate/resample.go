@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A row is a part of a table, prepared once, whose statistic can be taken
-// many times under weights of the units: how often a resample drew each.
+// A row is a prepared part of a table, whose statistic can be computed many times under
+// weights of the units: how often a resample drew each.
 type row interface {
-	// weighted returns NaN where the statistic is undefined. The scratch
-	// memory belongs to the calling goroutine.
+	// weighted returns NaN if the statistic is undefined. The scratch memory belongs to the
+	// calling goroutine.
 	weighted(weights []int32, s *scratch) float64
 }
 
@@ -22,17 +22,17 @@ var (
 	_ row = (*wholeRows)(nil)
 )
 
-// resampler gives the measure of a table under weights of its units.
+// resampler computes the measure of a table under weights of its units.
 type resampler struct {
 	rows  []row
-	pairs []*pairsRow // in place of rows, for the statistics that count pairs
+	pairs []*pairsRow // instead of rows, for statistics that count pairs
 	units int
 	width int // of the lanes of the pairs
-	// pool lists the units to draw from: those with a cell that has both
-	// scores. The others are no part of the sample.
+	// pool lists the units to draw from: those with a cell that has both scores. The others
+	// are not part of the sample.
 	pool []int32
-	// elements lists the units of the elements of each vector, where a vector
-	// that is undefined counts as 0, and is nil else.
+	// elements lists the units of each vector's elements if an undefined vector counts as 0;
+	// otherwise it is nil.
 	elements [][]int32
 }
 
@@ -60,7 +60,7 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 			r.unit[i] = unit[cell]
 		}
 	}
-	whole := m.Grouping == BySegment // vectors of one unit each: their values stay
+	whole := m.Grouping == BySegment // vectors of one unit each keep their values
 	switch {
 	case m.Statistic == StatSoftAccuracy:
 		r := &softRow{rows: rows}
@@ -98,7 +98,7 @@ func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit [
 	return r
 }
 
-// add prepares one vector, see newPairsRow.
+// add prepares one vector; see newPairsRow.
 func (rs *resampler) add(m Measure, r Row, first int32, units, most int) {
 	switch of := statistics[m.Statistic].pairs; {
 	case of != nil:
@@ -115,7 +115,7 @@ func (rs *resampler) add(m Measure, r Row, first int32, units, most int) {
 	}
 }
 
-// values returns the statistic of some resamples.
+// values computes the statistic of some resamples.
 func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
 	s.block.weights, s.block.resamples = weights, len(weights)
 	if len(rs.pairs) > 0 {
@@ -124,7 +124,7 @@ func (rs *resampler) values(weights [][]int32, out []float64, s *scratch) {
 	rs.means(&s.block, out, s)
 }
 
-// means returns the mean over the vectors for which the statistic is defined.
+// means returns the mean over the vectors with a defined statistic.
 func (rs *resampler) means(b *block, out []float64, s *scratch) {
 	counts, vector := make([]int, len(out)), make([]float64, len(out))
 	clear(out)
@@ -149,11 +149,11 @@ func (rs *resampler) means(b *block, out []float64, s *scratch) {
 		}
 	}
 	for k, n := range counts {
-		out[k] /= float64(n) // NaN of no vector
+		out[k] /= float64(n) // NaN without vectors
 	}
 }
 
-// together is how many resamples are best taken at once.
+// together is the number of resamples to compute at once.
 func (rs *resampler) together() int {
 	if len(rs.pairs) > 0 {
 		return laneCapacity(rs.width)
@@ -173,7 +173,7 @@ func size(units, weights []int32) int64 {
 // sums are the sums of products xx, xy and yy of two vectors.
 type sums [3]float64
 
-// correlation is that of vectors with these sums of products.
+// correlation returns the correlation of vectors with these sums of products.
 func correlation(s sums) float64 {
 	xx, xy, yy := s[0], s[1], s[2]
 	if xx == 0 || yy == 0 {
@@ -182,7 +182,7 @@ func correlation(s sums) float64 {
 	return clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
 }
 
-// wholeRows are vectors that are drawn whole, each with its unit and its value.
+// wholeRows are vectors that are drawn whole, each with its unit and value.
 type wholeRows struct {
 	units  []int32
 	values []float64
@@ -208,7 +208,7 @@ func (r *wholeRows) weighted(weights []int32, _ *scratch) float64 {
 	return sum / n
 }
 
-// scratch is memory that one goroutine uses again for each resample.
+// scratch is memory that a goroutine reuses for each resample.
 type scratch struct {
 	x, y        []float64
 	block       block

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// near says whether two numbers are equal within tolerance, NaN only to NaN.
+// near reports whether two numbers are equal within tolerance; NaN equals only NaN.
 func near(a, b, tolerance float64) bool {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return math.IsNaN(a) && math.IsNaN(b)

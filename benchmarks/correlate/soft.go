@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// permutations is the number of permutations behind a p-value.
+// permutations is the number of permutations for a p-value.
 const permutations = 1000
 
-// softAccuracy is the soft pairwise accuracy of systems, with a vector each, in
-// [0, 1] (Thompson et al., 2024, "Improving Statistical Significance in Human
-// Evaluation of Automatic Metrics via Soft Pairwise Accuracy"): 1 less the mean,
-// over pairs of systems, of the difference of two p-values, by gold and by
-// metric scores, that the first system is better than the second.
+// softAccuracy is the soft pairwise accuracy of systems, with a vector each, in [0, 1]
+// (Thompson et al., 2024, "Improving Statistical Significance in Human Evaluation of
+// Automatic Metrics via Soft Pairwise Accuracy"): 1 minus the mean, over pairs of systems,
+// of the difference between the gold and the metric p-value that the first system is better
+// than the second.
 //
-// A p-value is the share of random exchanges of the two systems' segment scores
-// whose difference is at least the one seen. All pairs share the exchanges,
-// which are those of mt-metrics-eval.
+// A p-value is the share of random exchanges of the two systems' segment scores whose
+// difference is at least the observed one. All pairs share the exchanges, which are
+// mt-metrics-eval's.
 func softAccuracy(rows []Row) float64 {
 	if len(rows) < 2 || len(rows[0].Gold) == 0 {
 		return math.NaN()
@@ -30,17 +30,16 @@ func softAccuracy(rows []Row) float64 {
 
 // softSums are the sums of a system's scores under all permutations.
 type softSums struct {
-	kept        []float64 // per permutation: the kept ones less the exchanged ones
+	kept        []float64 // per permutation: kept scores minus exchanged ones
 	total, size float64   // of the scores, and of their magnitudes
 }
 
-// softExchange gives the soft accuracy of two metrics. The gold scores' p-values
-// are computed once, and the sums of the second metric follow from those of the
-// first.
+// softExchange computes the soft accuracy of two metrics. The gold scores' p-values are
+// computed once, and the sums of the second metric follow from those of the first.
 type softExchange struct {
 	masks *masks
 	gold  []float64  // p-values
-	both  []softSums // of each system, of the scores of both metrics
+	both  []softSums // of the scores of both metrics, per system
 }
 
 func newSoftExchange(a, b []Row) *softExchange {
@@ -58,8 +57,7 @@ func newSoftExchange(a, b []Row) *softExchange {
 	return e
 }
 
-// values returns the accuracy of the scores that one metric has, and of those
-// that are left for the other.
+// values returns the accuracy of one metric's scores, and of the scores left for the other.
 func (e *softExchange) values(one []Row) (float64, float64) {
 	x, y := make([]softSums, len(one)), make([]softSums, len(one))
 	for i, r := range one {
@@ -72,7 +70,7 @@ func (e *softExchange) values(one []Row) (float64, float64) {
 	return softOf(e.gold, e.masks.pValues(x)), softOf(e.gold, e.masks.pValues(y))
 }
 
-// softOf returns the accuracy of the p-values of all pairs of systems.
+// softOf returns the accuracy of all pairs' p-values.
 func softOf(gold, metric []float64) float64 {
 	var sum float64
 	for i := range gold {
@@ -81,8 +79,8 @@ func softOf(gold, metric []float64) float64 {
 	return 1 - sum/float64(len(gold))
 }
 
-// completeRows returns one vector per system that has a cell with both
-// scores, of the segments that have both scores of all these systems.
+// completeRows returns one vector per system that has a cell with both scores, with the
+// segments that have both scores of all these systems.
 func completeRows(p *Pairs) []Row {
 	var rows []Row
 	var systems []int
@@ -112,8 +110,8 @@ segments:
 	return rows
 }
 
-// masks says for each permutation and segment whether scores are exchanged:
-// a bit per segment, eight segments a byte.
+// masks says for each permutation and segment whether scores are exchanged: one bit a
+// segment, eight segments a byte.
 type masks struct {
 	segments, groups int
 	bytes            []uint8 // permutations × groups of eight segments
@@ -160,8 +158,8 @@ func (m *masks) pValues(systems []softSums) []float64 {
 	var out []float64
 	for i, a := range systems {
 		for _, b := range systems[i+1:] {
-			// Sums in another order differ in their last digits, which must not
-			// decide whether a difference is as large as the one seen.
+			// Sums in another order differ in their last digits, which must not decide whether a
+			// difference is as large as the observed one.
 			const rounding = 1e-12
 			seen := a.total - b.total - rounding*(a.size+b.size)
 			count := 0
@@ -176,9 +174,8 @@ func (m *masks) pValues(systems []softSums) []float64 {
 	return out
 }
 
-// signedSums returns, per permutation, the sum of the scores whose bit is set
-// less that of the others. The sums of each eight scores are made once for all
-// 256 masks.
+// signedSums returns, per permutation, the sum of the scores whose bit is set minus the sum
+// of the others. The sums of each eight scores are computed once for all 256 masks.
 func (m *masks) signedSums(x []float64) []float64 {
 	out := make([]float64, permutations)
 	var table [256]float64
@@ -198,17 +195,17 @@ func (m *masks) signedSums(x []float64) []float64 {
 	return out
 }
 
-// exchange is the next random bit that decides an exchange: a number of 24 bits
-// in [0, 1), rounded.
+// exchange returns the next random bit, which decides an exchange: a number of 24 bits in
+// [0, 1), rounded.
 func exchange(random *NumPyRandom) uint8 {
-	if random.Uint32()>>8 > 1<<23 { // a half is rounded to the even 0
+	if random.Uint32()>>8 > 1<<23 { // exactly one half rounds to the even 0
 		return 1
 	}
 	return 0
 }
 
-// softRow holds the segments of several systems. A resample is compared as a
-// table of its own, in which a segment drawn twice has two exchanges.
+// softRow holds the segments of several systems. A resample is compared as a separate
+// table, in which a segment drawn twice has two exchanges.
 type softRow struct {
 	rows  []Row
 	masks *masks

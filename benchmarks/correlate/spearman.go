@@ -2,12 +2,12 @@ package correlate
 
 import "math"
 
-// Spearman returns Spearman's rank correlation of two aligned vectors of
-// finite numbers, in [-1, 1]: Pearson's correlation of their ranks, where
-// equal values share the mean of their ranks.
+// Spearman returns Spearman's rank correlation of two aligned vectors of finite numbers, in
+// [-1, 1]: Pearson's correlation of their ranks, where equal values share the mean of their
+// ranks.
 //
-// It is NaN for fewer than two elements, for a constant vector, and where an
-// element is NaN. It takes O(n log n) time. It panics if the lengths differ.
+// It is NaN for fewer than two elements, for a constant vector, and if an element is NaN.
+// It takes O(n log n) time. It panics if the lengths differ.
 func Spearman(x, y []float64) float64 {
 	checkLengths(x, y)
 	if len(x) < 2 || hasNaN(x) || hasNaN(y) {
@@ -16,9 +16,9 @@ func Spearman(x, y []float64) float64 {
 	return newSpearmanRow(x, y, make([]int32, len(x))).weighted([]int32{1}, new(scratch))
 }
 
-// spearmanRow holds two vectors as dense ranks. Weights of the segments
-// change how many elements share a rank, not the order of the ranks, so
-// counting gives the mean ranks of a resample.
+// spearmanRow holds two vectors as dense ranks. Weights of the segments change how many
+// elements share a rank, but not the order of the ranks, so counting gives the mean ranks
+// of a resample.
 type spearmanRow struct {
 	unit                 []int32
 	xRank, yRank         []int32
@@ -32,8 +32,8 @@ func newSpearmanRow(x, y []float64, unit []int32) *spearmanRow {
 	return s
 }
 
-// weighted returns the correlation of the vectors in which each element of
-// unit u is present weights[u] times, in O(n) time.
+// weighted returns the correlation of the vectors in which each element of unit u occurs
+// weights[u] times, in O(n) time.
 func (r *spearmanRow) weighted(weights []int32, s *scratch) float64 {
 	xCounts, yCounts := s.floats(r.xDistinct, r.yDistinct)
 	var n float64
@@ -51,17 +51,17 @@ func (r *spearmanRow) weighted(weights []int32, s *scratch) float64 {
 	var xy float64
 	for i, u := range r.unit {
 		w := float64(weights[u])
-		// The conversions keep products and sums apart, so that machines with
-		// a fused instruction give the same bits.
+		// The conversions keep products and sums separate, so that machines with a fused
+		// instruction give the same bits.
 		xy += float64(w * float64(xCounts[r.xRank[i]]*yCounts[r.yRank[i]]))
 	}
 	return clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
 }
 
-// centreRanks turns the counts of n elements per distinct value, in ascending
-// order, into twice their mean ranks less twice the mean of all ranks, and
-// returns the sum of squares of those over the elements. All are integers,
-// and exact up to some 200,000 elements.
+// centreRanks turns the counts of n elements per distinct value, in ascending order, into
+// twice their mean ranks minus twice the mean of all ranks, and returns the sum of the
+// squares of these over the elements. All are integers, and exact up to about 200,000
+// elements.
 func centreRanks(counts []float64, n float64) (squares float64) {
 	var below float64
 	for r, c := range counts {

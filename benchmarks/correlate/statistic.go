@@ -22,12 +22,12 @@ const (
 	StatSoftAccuracy                  // soft pairwise accuracy of systems (Thompson et al., 2024)
 )
 
-// statisticInfo is what is known of a statistic without a table.
+// statisticInfo is what is known about a statistic without a table.
 type statisticInfo struct {
 	name   string
-	lower  float64                              // the least value; the largest is 1
-	vector func(gold, metric []float64) float64 // of one vector; nil where it is of a whole table
-	pairs  func(vectorCounts) float64           // the same of the counts of pairs, where they decide it
+	lower  float64                              // the smallest value; the largest is 1
+	vector func(gold, metric []float64) float64 // of one vector; nil if it needs a whole table
+	pairs  func(vectorCounts) float64           // the same from the counts of pairs, if they determine it
 	// systems says that the statistic compares whole systems, ungrouped.
 	systems bool
 }
@@ -59,20 +59,18 @@ func (s Statistic) String() string {
 	return nameOf("Statistic", int(s), StatisticNames())
 }
 
-// OfSystems says whether the statistic compares whole systems, as accuracy
-// does: then it takes the grouping None only.
+// OfSystems reports whether the statistic compares whole systems, as accuracy does: then it
+// takes only the grouping None.
 func (s Statistic) OfSystems() bool { return s.known() && statistics[s].systems }
 
-// Calibrated says whether the statistic chooses a threshold of ties by the
-// gold scores.
+// Calibrated reports whether the statistic chooses a threshold of ties by the gold scores.
 func (s Statistic) Calibrated() bool { return s == StatAcc23 }
 
-// Lowest is the least value that the statistic can have, -1 or 0. The largest
-// is 1.
+// Lowest is the smallest value that the statistic can have, -1 or 0. The largest is 1.
 func (s Statistic) Lowest() float64 { return statistics[s].lower }
 
-// ParseStatistic returns the statistic of a name, such as kendall or acc23.
-// The error lists the names, and the nearest one where it is near.
+// ParseStatistic returns the statistic with a name, such as kendall or acc23. The error
+// lists the names, and suggests the closest one.
 func ParseStatistic(name string) (Statistic, error) {
 	i, err := english.Index("statistic", name, StatisticNames())
 	return Statistic(i), err
@@ -84,8 +82,8 @@ type Grouping uint8
 // The groupings.
 const (
 	None      Grouping = iota // one vector of all cells
-	BySegment                 // one vector across systems per segment; the mean over segments
-	BySystem                  // one vector across segments per system; the mean over systems
+	BySegment                 // one vector over systems per segment; the mean over segments
+	BySystem                  // one vector over segments per system; the mean over systems
 )
 
 var groupingNames = [...]string{"none", "segment", "system"}
@@ -98,8 +96,8 @@ func (g Grouping) String() string {
 	return nameOf("Grouping", int(g), groupingNames[:])
 }
 
-// ParseGrouping returns the grouping of a name: none, segment or system. The
-// error lists the names, and the nearest one where it is near.
+// ParseGrouping returns the grouping with a name: none, segment or system. The error lists
+// the names, and suggests the closest one.
 func ParseGrouping(name string) (Grouping, error) {
 	i, err := english.Index("grouping", name, groupingNames[:])
 	return Grouping(i), err

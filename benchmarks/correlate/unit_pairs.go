@@ -2,16 +2,14 @@ package correlate
 
 import "slices"
 
-// unitPairs counts the pairs of elements that both scores order alike, by their units:
-// row u has the pairs of an element of unit u with one of each unit up to u. What a
-// resample weights never changes these counts, so that its concordant pairs are a
-// quadratic form of the weights. It is nil where a pass over the elements costs less,
-// as for units of one segment.
+// unitPairs counts the pairs of elements that both scores order alike, by unit: row u has
+// the pairs of an element of unit u with one of each unit up to u. The weights of a
+// resample never change these counts, so its concordant pairs are a quadratic form of the
+// weights. It is nil if a pass over the elements is cheaper, as for units of one segment.
 type unitPairs [][]uint32
 
-// newUnitPairs takes elements by rising outer score, and where its equal scores end.
-// For each rank of the inner score it keeps how many elements of each unit are below
-// in both.
+// newUnitPairs takes elements by rising outer score, and where its equal scores end. For
+// each rank of the inner score it keeps how many elements of each unit are below in both.
 func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, ranks int) unitPairs {
 	n, steps := len(units), 0
 	for _, e := range elements {
@@ -22,7 +20,7 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 	}
 	out := make(unitPairs, n)
 	for u := range out {
-		if out[u] = make([]uint32, n); units[u].size >= 1<<16 { // the product of two sizes has to fit
+		if out[u] = make([]uint32, n); units[u].size >= 1<<16 { // the product of two sizes must fit
 			return nil
 		}
 	}
@@ -59,7 +57,7 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 	return out
 }
 
-// times sets, per unit, the pairs of one of its elements with the elements of a block.
+// times computes, per unit, the pairs of one of its elements with the elements of a block.
 func (p unitPairs) times(units, to []lanes) {
 	for u, row := range p {
 		for at := 0; at < wordsOfBlock; at += 4 {

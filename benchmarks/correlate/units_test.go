@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawn returns the table in which each unit is present as often as weights
-// say, and the copies of a unit are apart.
+// drawn returns the table in which each unit occurs as often as weights say, with separate
+// copies of a unit.
 func drawn(p *Pairs, units Units, weights []int32) *Pairs {
 	segments := make([]int32, p.Segments)
 	for seg := range segments {
@@ -17,7 +17,8 @@ func drawn(p *Pairs, units Units, weights []int32) *Pairs {
 	return materialised(p, segments)
 }
 
-// Resamples of documents are tables with these documents; a block of resamples gives what each gives alone, to the bit.
+// Resamples of documents equal tables with these documents; computing a block of resamples
+// at once gives the same bits as computing each separately.
 func TestUnitsEqualMaterialised(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawTable(t)
@@ -51,8 +52,8 @@ func TestUnitsEqualMaterialised(t *testing.T) {
 	})
 }
 
-// Pairs are counted in integers: tau-b of a resample is to the bit that of the
-// counts of all its pairs.
+// Pairs are counted in integers: tau-b of a resample equals tau-b from the counts of all
+// its pairs, to the bit.
 func TestPairsOfBlocksEqualPlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gold, metric := drawVectors(t)
@@ -61,7 +62,7 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		for range gold {
 			r.unit = append(r.unit, rapid.Int32Range(0, int32(units-1)).Draw(t, "unit"))
 		}
-		// Without the numbers of distinct scores, pairs are counted by unit where that pays.
+		// Without the numbers of distinct scores, pairs are counted by unit if that is cheaper.
 		classes := rapid.Bool().Draw(t, "distinct scores")
 		var counts []vectorCounts
 		k := newPairsRow(r, 0, units, units, func(c vectorCounts) float64 {

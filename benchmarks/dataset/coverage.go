@@ -65,16 +65,11 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	}
 }
 
-// tellBlank warns of the outputs of a system that have no word, where there are some.
+// tellBlank warns about the blank outputs of a system, if there are any.
 func tellBlank(file, system string, blank, of int, warn func(Warning)) {
-	which := fmt.Sprintf("blank outputs: %d of %d", blank, of)
-	switch blank {
-	case 0:
-		return
-	case of:
-		which = fmt.Sprintf("every output is blank (%s)", english.Count(of, "segment"))
+	if blank > 0 {
+		warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s: blank outputs: %d of %d; they are scored as empty texts, not as missing ones", text.Quote(system), blank, of)})
 	}
-	warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s: %s; they are scored as empty texts, not as missing ones", text.Quote(system), which)})
 }
 
 // examples counts items and keeps the first few to show.

@@ -65,7 +65,7 @@ func TestJSONL(t *testing.T) {
 	}
 	w.check(t, dir,
 		`d.jsonl: system "y" has no text for 2 of 2 segments (ids "a", "7.0")`,
-		`d.jsonl: system "x": every output is blank (1 segment); they are scored as empty texts, not as missing ones`,
+		`d.jsonl: system "x": blank outputs: 1 of 1; they are scored as empty texts, not as missing ones`,
 		`d.jsonl: system "x" has no text for 1 of 2 segments (ids "7.0")`)
 }
 
@@ -105,7 +105,7 @@ func TestJSONLErrors(t *testing.T) {
 		{"garbage", `hello`, `d.jsonl:1:1: bad JSON: invalid character 'h' at start of value`},
 		{"open object", `{"id":"1"`, `d.jsonl:1:10: bad JSON: it ends before its value does`},
 		{"trailing comma", `{"id":"1",}`, `d.jsonl:1:10: bad JSON: invalid character ',' at start of value`},
-		{"NaN", `{"id":"1","human":{"m":{"s":NaN}}}`, `d.jsonl:1:29: bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for what is missing`},
+		{"NaN", `{"id":"1","human":{"m":{"s":NaN}}}`, `d.jsonl:1:29: bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for a missing value`},
 		{"second line", "{\"id\":\"1\"}\n{\"id\":\"2\"]", `d.jsonl:2:10: bad JSON: invalid character ']' after object value (expecting ',' or '}')`},
 		{"text after", `{"id":"1"} {"id":"2"}`, `d.jsonl:1:12: bad JSON: invalid character '{' after top-level value`},
 		{"open string", `{"id":"1`, `d.jsonl:1:9: bad JSON: it ends before its value does`},

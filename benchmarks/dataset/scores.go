@@ -54,7 +54,7 @@ func readScores(path string, systems []string, items int, warn func(Warning)) (a
 		s := &all[len(all)-1]
 		value, valid, ok := parseScore(field)
 		if !ok {
-			return failAt(pos, 0, "the score of system %s is no number: %s; write None where there is no score", text.Quote(s.System), text.Quote(string(field)))
+			return failAt(pos, 0, "the score of system %s is not a number: %s; write None if there is no score", text.Quote(s.System), text.Quote(string(field)))
 		}
 		s.Values, s.Valid = append(s.Values, value), append(s.Valid, valid)
 		return nil

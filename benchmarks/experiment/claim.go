@@ -11,32 +11,31 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// mostWords is how long the text of a claim may be.
+// mostWords is the maximum length of a claim.
 const mostWords = 12
 
-// Claim is what a reader takes away from a result, never more than its
-// differences show.
+// Claim is what a reader should take away from a result, never more than its differences
+// show.
 type Claim struct {
 	Text     string   // at most twelve words, without a full stop
 	Evidence []string // two sentences: the effect, and the data
 	Cautions []string // sentences on what limits the claim
-	Method   string   // how intervals and p-values were made; "" where there are none
+	Method   string   // how intervals and p-values were computed; "" if there are none
 }
 
-// Claim says what the differences under the first statistic that has any come to:
+// Claim summarises the differences under the first statistic that has any:
 //
-//   - One setting gains and never loses: use it. Where it gains with some metrics or
-//     on some datasets only, the text says so.
-//   - Several do: use one or the other. One is dropped where another gains wherever it
-//     does, and either in more comparisons or with every interval above its own.
-//     Intervals that do not overlap are significantly different, however the two are
-//     correlated.
+//   - One setting gains and never loses: use it. If it gains only with some metrics or on
+//     some datasets, the text says so.
+//   - Several do: use one or the other. One is dropped if another gains wherever it does,
+//     and either in more comparisons or with every interval above its own. Intervals that do
+//     not overlap differ significantly, however the two are correlated.
 //   - Settings gain here and lose there, or by another statistic: none is better for all.
-//   - None gains: keep the baseline, if something loses, and else nothing is shown.
-//   - Nothing was tested, or compared, or there are too few data or resamples.
+//   - None gains: keep the baseline if something loses; otherwise nothing is shown.
+//   - Nothing was tested or compared, or there are too few data or resamples.
 //
-// A setting that shares another one's row gains what that one does. Where settings
-// were ranked over tasks, the claim is about the first rank.
+// A setting that shares another one's row gains what that one does. If settings were ranked
+// over tasks, the claim is about the first rank.
 func (r *Result) Claim() Claim {
 	all := r.leading()
 	c := Claim{Method: r.tested()}
@@ -49,17 +48,13 @@ func (r *Result) Claim() Claim {
 	default:
 		texts = r.differenceClaim(all, &c)
 	}
-	if r.Chosen() != "" {
-		for i, t := range texts {
-			if first, rest, _ := strings.Cut(t, " "); slices.Contains([]string{"Use", "Keep", "No", "Nothing", "Too", "The", "All"}, first) {
-				t = strings.ToLower(first) + " " + rest
-			}
-			texts[i] = "On a subset, " + t
-		}
+	coverage, subset := r.coverage(r.Datasets), ""
+	if chosen := r.Chosen(); chosen != "" {
+		coverage, subset = coverage+"; "+chosen, ", on a subset"
 	}
-	fits := func(t string) bool { return len(strings.Fields(t)) <= mostWords }
-	c.Text = texts[max(0, slices.IndexFunc(texts, fits))]
-	c.Evidence = append(c.Evidence, r.coverageSentence())
+	fits := func(t string) bool { return len(strings.Fields(t+subset)) <= mostWords }
+	c.Text = texts[max(0, slices.IndexFunc(texts, fits))] + subset
+	c.Evidence = append(c.Evidence, coverage+".")
 	for _, sentences := range [][]string{c.Evidence, c.Cautions} {
 		for i := range sentences {
 			sentences[i] = report.TrueMinus(sentences[i])
@@ -68,7 +63,7 @@ func (r *Result) Claim() Claim {
 	return c
 }
 
-// leading are the differences under the first statistic that has any.
+// leading returns the differences under the first statistic that has any.
 func (r *Result) leading() []*Difference {
 	for _, label := range r.Statistics {
 		all := which(pointers(r.Differences), func(d *Difference) bool { return d.Statistic == label && d.Value.Defined() })
@@ -88,7 +83,7 @@ type candidate struct {
 	name          string // such as "max over 11 references"
 	all           []*Difference
 	better, worse []*Difference
-	opposed       []*Difference // significant the other way, under another statistic
+	opposed       []*Difference // significant in the other direction, under another statistic
 }
 
 func (r *Result) candidates(all []*Difference) []*candidate {
@@ -130,8 +125,8 @@ func (r *Result) candidates(all []*Difference) []*candidate {
 	return out
 }
 
-// winners are the settings that gain and never lose, without those that another one
-// is better than.
+// winners returns the settings that gain and never lose, except those that another one is
+// better than.
 func winners(settings []*candidate) []*candidate {
 	gain := slices.DeleteFunc(slices.Clone(settings), func(c *candidate) bool { return len(c.better) == 0 || len(c.worse)+len(c.opposed) > 0 })
 	return slices.DeleteFunc(slices.Clone(gain), func(c *candidate) bool {
@@ -153,8 +148,8 @@ func (c *candidate) beats(o *candidate) bool {
 	return len(c.better) > len(o.better) || above == len(o.better)
 }
 
-// differenceClaim returns wordings of the claim, the most telling first, and fills in
-// what it rests on.
+// differenceClaim returns wordings of the claim, the most specific first, and fills in its
+// basis.
 func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 	settings, base := r.candidates(all), shortBase(all)
 	comparisons := len(groupsOf(all, func(d *Difference) ([2]string, bool) { return [2]string{d.A.Metric, d.Dataset}, true }))
@@ -175,7 +170,7 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 		for _, s := range best {
 			cited = append(cited, which(s.better, func(d *Difference) bool { return slices.Contains(all, d) })...)
 		}
-		texts = bestTexts(best, settings, base, noun, comparisons)
+		texts = r.bestTexts(best, settings, all, noun, comparisons)
 		if len(best) > 1 {
 			c.Cautions = append(c.Cautions, fmt.Sprintf("The data do not show which of these %d %ss is best.", len(best), noun))
 		}
@@ -218,74 +213,57 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 	return texts
 }
 
-// bestTexts are wordings for settings that gain and never lose.
-func bestTexts(best, settings []*candidate, base, noun string, comparisons int) []string {
-	beat, partly := "beat", ""
+// bestTexts returns wordings for settings that gain and never lose.
+func (r *Result) bestTexts(best, settings []*candidate, all []*Difference, noun string, comparisons int) []string {
+	base, over := shortBase(all), r.overAll(all)
+	partly, beat := "", "beat"
 	if len(best) == 1 {
 		beat = "beats"
 	}
-	everywhere := !slices.ContainsFunc(best, func(c *candidate) bool { return len(c.better) < comparisons })
-	if !everywhere {
+	switch wins := best[0].better; {
+	case !slices.ContainsFunc(best, func(c *candidate) bool { return len(c.better) < comparisons }):
+	case len(best) > 1:
 		partly = " in some comparisons"
-		if len(best) == 1 {
-			partly = fmt.Sprintf(" in %d of %d comparisons", len(best[0].better), comparisons)
-		}
+	case len(wins) == 1 && len(r.Datasets) == 1:
+		partly = " with " + report.Display(wins[0].A.Metric)
+	default:
+		partly = fmt.Sprintf(" in %d of %d comparisons", len(wins), comparisons)
 	}
-	last := fmt.Sprintf("%d of %s %s %s%s", len(best), english.Count(len(settings), noun), beat, base, partly)
-	if len(best) > 3 {
-		return []string{last}
+	counted := fmt.Sprintf("%d of %s %s %s%s", len(best), english.Count(len(settings), noun), beat, base, partly)
+	if len(best) > 3 || len(best) > 1 && (partly != "" || over == "" && noun == "setting") {
+		return []string{counted}
 	}
 	var texts []string
-	for _, name := range []func(string) string{spoken, func(s string) string { return s }} {
-		names := joinNames(best, name)
+	for _, spell := range []func(string) string{spoken, func(s string) string { return s }} {
+		var names []string
+		for _, c := range best {
+			names = append(names, spell(strings.TrimSuffix(c.name, " over "+over)))
+		}
+		name := english.List(names, "or")
+		if over != "" {
+			name += " over " + over
+		}
 		switch {
 		case noun == "metric":
-			texts = append(texts, fmt.Sprintf("%s %s %s%s", strings.ReplaceAll(names, " or ", " and "), beat, base, partly))
-		case everywhere:
-			texts = append(texts, "Use "+names)
-		case len(best) == 1 && len(best[0].better) == 1 && !slices.ContainsFunc(best[0].all, func(d *Difference) bool { return d.Dataset != best[0].all[0].Dataset }):
-			texts = append(texts, "Use "+names+" with "+report.Display(best[0].better[0].A.Metric))
-		case len(best) == 1:
-			texts = append(texts, strings.ToUpper(names[:1])+names[1:]+" beats "+strings.TrimSuffix(base, " reference")+partly)
+			texts = append(texts, english.List(names, "and")+" "+beat+" "+base+partly)
+		case strings.HasPrefix(partly, " in "):
+			texts = append(texts, strings.ToUpper(name[:1])+name[1:]+" beats "+strings.TrimSuffix(base, " reference")+partly)
+		default:
+			texts = append(texts, "Use "+name+partly)
 		}
 	}
-	return append(texts, last)
+	return append(texts, counted)
 }
 
-// joinNames joins names that end alike, such as "max or native over 11 references".
-func joinNames(best []*candidate, name func(string) string) string {
-	heads, tail := make([]string, len(best)), ""
-	for i, c := range best {
-		head, rest, _ := strings.Cut(c.name, " over ")
-		heads[i] = name(head)
-		if i > 0 && rest != tail {
-			for k, c := range best {
-				heads[k] = c.name
-			}
-			return either(heads)
-		}
-		tail = rest
-	}
-	if tail != "" {
-		tail = " over " + tail
-	}
-	return either(heads) + tail
-}
-
-func either(names []string) string {
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " or " + names[last]
-	}
-	return names[0]
-}
-
-// spoken is the name of an aggregator in words.
-func spoken(aggregator string) string {
-	if k, ok := strings.CutPrefix(aggregator, "best:k="); ok {
-		return "the mean of the best " + k
-	}
+// spoken returns the name of a setting with its aggregator in words.
+func spoken(setting string) string {
+	aggregator, over, _ := strings.Cut(setting, " over ")
 	words := map[string]string{"max": "the maximum", "mean": "the mean", "min": "the minimum", "median": "the median", "native": "the native rule"}
-	return cmp.Or(words[aggregator], aggregator)
+	name := cmp.Or(words[aggregator], aggregator)
+	if k, ok := strings.CutPrefix(aggregator, "best:k="); ok {
+		name = "the mean of the best " + k
+	}
+	return strings.TrimSuffix(name+" over "+over, " over ")
 }
 
 // shortBase names the baseline in at most three words.
@@ -321,7 +299,7 @@ func (r *Result) uncompared() string {
 	return "No two settings of a metric were compared"
 }
 
-// standingClaim is about the settings of the first rank over tasks.
+// standingClaim makes the claim about the settings of the first rank over tasks.
 func (r *Result) standingClaim(c *Claim) []string {
 	sorted := slices.SortedStableFunc(slices.Values(r.Standings), func(a, b Standing) int { return cmp.Compare(b.Average, a.Average) })
 	top, tasks := sorted[:1], english.Thousands(len(r.Tasks), "task")

@@ -13,10 +13,10 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// mostListed is how many differences a sentence lists.
+// mostListed is the maximum number of differences listed in a sentence.
 const mostListed = 4
 
-// effectSentence says, without a full stop, by how much the cited differences move the
+// effectSentence says, without a full stop, by how much the cited differences change the
 // statistic.
 func (r *Result) effectSentence(cited, all []*Difference, named bool) string {
 	about := report.Display(all[0].Statistic)
@@ -26,10 +26,9 @@ func (r *Result) effectSentence(cited, all []*Difference, named bool) string {
 	return fmt.Sprintf("Against %s, %s changes by %s", shortBase(all), about, r.list(cited, all, named))
 }
 
-// list writes differences such as "+0.048 [0.037, 0.059] for BLEU max (p = 0.015)", the
-// largest and the smallest of many.
+// list writes differences such as "+0.048 [0.037, 0.059] for BLEU max (p = 0.015)"; of
+// many, only the largest and the smallest.
 func (r *Result) list(cited, all []*Difference, named bool) string {
-	parts := make([]string, 0, mostListed)
 	item := func(d *Difference) string {
 		text := change(d.Value, d.Interval) + " for "
 		switch metric := report.Display(d.A.Metric); {
@@ -38,7 +37,7 @@ func (r *Result) list(cited, all []*Difference, named bool) string {
 		default:
 			text += metric + " " + strings.TrimSuffix(d.short(all), " over "+r.overAll(all))
 		}
-		text += d.on(len(r.Datasets) > 1)
+		text += d.onDataset(len(r.Datasets) > 1)
 		if p := pText(d.Corrected); p != "" {
 			text += " (" + p + ")"
 		}
@@ -48,19 +47,16 @@ func (r *Result) list(cited, all []*Difference, named bool) string {
 		smallest, largest := slices.MinFunc(cited, byValue), slices.MaxFunc(cited, byValue)
 		return fmt.Sprintf("%s to %s, in %d comparisons", item(smallest), item(largest), len(cited))
 	}
+	var parts []string
 	for _, d := range cited {
 		parts = append(parts, item(d))
 	}
-	if last := len(parts) - 1; last > 0 {
-		return strings.Join(parts[:last], ", ") + " and " + parts[last]
-	}
-	return parts[0]
+	return english.List(parts, "and")
 }
 
 func byValue(a, b *Difference) int { return cmp.Compare(a.Value, b.Value) }
 
-// overAll is what all settings are taken over, such as "11 references"; "" where they
-// differ.
+// overAll names the references of all settings, such as "11 references"; "" if they differ.
 func (r *Result) overAll(all []*Difference) string {
 	_, over, _ := strings.Cut(all[0].short(all), " over ")
 	for _, d := range all {
@@ -71,17 +67,17 @@ func (r *Result) overAll(all []*Difference) string {
 	return over
 }
 
-// coverageSentence says on how much of the data the claim rests.
-func (r *Result) coverageSentence() string {
+// coverage says how much of some datasets the numbers rest on.
+func (r *Result) coverage(datasets []DatasetInfo) string {
 	cells, whole, segments, unscored := 0, 0, 0, 0
 	var systems, humans []string
-	for i := range r.Datasets {
-		d := &r.Datasets[i]
+	for i := range datasets {
+		d := &datasets[i]
 		cells, segments, systems, whole = cells+d.Cells, segments+d.Segments, append(systems, d.Systems...), whole+d.Segments*len(d.Systems)
+		unscored += r.mostUnscored(d.Name)
 		if d.Human != "" && !slices.Contains(humans, d.Human) {
 			humans = append(humans, d.Human)
 		}
-		unscored += r.mostUnscored(d.Name)
 	}
 	systems = slices.Compact(slices.Sorted(slices.Values(systems)))
 	text := english.Thousands(whole, "output")
@@ -89,24 +85,19 @@ func (r *Result) coverageSentence() string {
 		text = humanize.Comma(int64(cells)) + " of " + text
 	}
 	text += fmt.Sprintf(" of %s by %s", english.Thousands(segments, "segment"), english.Thousands(len(systems), "system"))
-	if n := len(r.Datasets); n > 1 {
+	if n := len(datasets); n > 1 {
 		text += fmt.Sprintf(" in %d datasets", n)
-	} else if documents := r.Datasets[0].Groups(correlate.DocumentLevel); documents > 0 {
+	} else if documents := datasets[0].Groups(correlate.DocumentLevel); documents > 0 {
 		text += " in " + english.Thousands(documents, "document")
 	}
-	text += fmt.Sprintf(" have %s scores, and every setting scores ", strings.Join(humans, ", "))
+	scored := "all"
 	if unscored > 0 {
-		text += fmt.Sprintf("at least %s of them", humanize.Comma(int64(cells-unscored)))
-	} else {
-		text += "all of them"
+		scored = "at least " + humanize.Comma(int64(cells-unscored))
 	}
-	if chosen := r.Chosen(); chosen != "" {
-		text += "; " + chosen
-	}
-	return text + "."
+	return fmt.Sprintf("%s have %s scores, and every setting scores %s of them", text, strings.Join(humans, ", "), scored)
 }
 
-// tested says how intervals and p-values were made.
+// tested says how intervals and p-values were computed.
 func (r *Result) tested() string {
 	var parts []string
 	if over := drawn(r.Datasets); over != "" {
@@ -119,7 +110,7 @@ func (r *Result) tested() string {
 	return strings.Join(parts, " ")
 }
 
-// Chosen says what a plan leaves out of the datasets; "" where it takes all.
+// Chosen says what a plan leaves out of the datasets; "" if nothing.
 func (r *Result) Chosen() string {
 	var out []string
 	for i := range r.Datasets {

@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// compared is a difference to the single reference whose interval is 0.01 wide on
-// either side; what is off 0 is significant.
+// compared is a difference to the single reference with an interval of ±0.01; an interval
+// without 0 is significant.
 func compared(metric, aggregator, statistic string, value float64) experiment.Difference {
 	group := "none"
 	if strings.HasSuffix(statistic, " by segment") {
@@ -26,7 +26,7 @@ func compared(metric, aggregator, statistic string, value float64) experiment.Di
 	}
 }
 
-// Every case of a claim: its text never says more than its differences show.
+// Every case of a claim; its text never says more than its differences show.
 func TestClaim(t *testing.T) {
 	flat, grouped := "kendall", "kendall by segment"
 	change := func(d experiment.Difference, how func(*experiment.Difference)) experiment.Difference {
@@ -114,7 +114,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// A single setting, and settings that all share the row of one reference, leave nothing to
+// A single setting, or settings that all share the row of one reference, leave nothing to
 // compare.
 func TestClaimWithoutDifferences(t *testing.T) {
 	row := experiment.Row{Setting: experiment.SettingName{Metric: "chrf", Aggregator: "single"}}
@@ -128,8 +128,8 @@ func TestClaimWithoutDifferences(t *testing.T) {
 	}
 }
 
-// Where native shares the row of max with one metric, it gains what max does; where it
-// does so with every metric, it is no setting apart.
+// If native shares the row of max with one metric, it gains what max does; if it does so
+// with every metric, it is not listed separately.
 func TestClaimOfSharedRows(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: []experiment.Difference{
 		compared("bleu", "max", "kendall", 0.020), compared("bleu", "native", "kendall", 0.048), compared("chrf", "max", "kendall", 0.042)}}
@@ -173,16 +173,16 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// Over tasks the claim is about the first rank, and a subset is named.
+// Over tasks, the claim is about the first rank, and a subset is named.
 func TestClaimOverTasks(t *testing.T) {
 	res := &experiment.Result{Datasets: []experiment.DatasetInfo{{Human: "mqm", Cells: 20, Segments: 10, Systems: []string{"a", "b"}, Domains: []string{"news"}}}, Tasks: make([]experiment.TaskResult, 3)}
 	standing := func(metric string, average float64, rank int) experiment.Standing {
 		return experiment.Standing{Setting: experiment.SettingName{Metric: metric, Aggregator: "max"}, Average: report.Number(average), Rank: rank}
 	}
 	for want, standings := range map[string][]experiment.Standing{
-		"On a subset, chrF max has the highest average over 3 tasks":      {standing("ter", 0.68, 0), standing("chrf", 0.69, 0)},
-		"On a subset, chrF max is best over 3 tasks":                      {standing("ter", 0.68, 2), standing("chrf", 0.69, 1)},
-		"On a subset, 2 of 3 settings share the first place over 3 tasks": {standing("ter", 0.68, 1), standing("chrf", 0.69, 1), standing("bleu", 0.6, 2)},
+		"chrF max has the highest average over 3 tasks, on a subset":      {standing("ter", 0.68, 0), standing("chrf", 0.69, 0)},
+		"chrF max is best over 3 tasks, on a subset":                      {standing("ter", 0.68, 2), standing("chrf", 0.69, 1)},
+		"2 of 3 settings share the first place over 3 tasks, on a subset": {standing("ter", 0.68, 1), standing("chrf", 0.69, 1), standing("bleu", 0.6, 2)},
 	} {
 		res.Standings = standings
 		got := res.Claim()
@@ -194,7 +194,7 @@ func TestClaimOverTasks(t *testing.T) {
 		}
 	}
 	res.Standings, res.Statistics, res.Differences = nil, []string{"kendall"}, []experiment.Difference{compared("bleu", "max", "kendall", 0.048)}
-	if got, want := res.Claim().Text, "On a subset, use the maximum over 11 references"; got != want {
+	if got, want := res.Claim().Text, "Use the maximum over 11 references, on a subset"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -205,12 +205,12 @@ func TestForestOfEachDataset(t *testing.T) {
 	second.Dataset, third.Dataset = "other", "third"
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}, {Name: "other"}, {Name: "third"}},
 		Differences: []experiment.Difference{first, second, third}}
-	if f := res.Forests(); len(f) != 3 || !strings.HasSuffix(f[1].Title, " on other") || f[1].Groups[0].Rows[0].Effects[0].Outcome != report.Better {
+	if f := res.Forests(); len(f) != 3 || !strings.HasSuffix(f[1].Title, " on other") || f[1].Rows[0].Outcome != report.Better {
 		t.Errorf("forests %+v", f)
 	}
 }
 
-// A forest has a view per grouping, and a mark for what is the same setting.
+// A forest has a row for each setting and grouping, and notes on baselines and equal scores.
 func TestForest(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Confidence: 0.95,
 		Differences: []experiment.Difference{compared("chrf", "mean", "kendall", -0.041), compared("chrf", "mean", "kendall by segment", 0.024), compared("chrf", "mean", "accuracy", 0.1)},
@@ -221,17 +221,18 @@ func TestForest(t *testing.T) {
 		t.Fatalf("%d forests", len(all))
 	}
 	f := all[0]
-	if strings.Join(f.Views, ", ") != "flattened, by segment" || f.Unit != "difference in Kendall’s τ with mqm" || f.Title != "Every setting over 11 references, against one reference" {
-		t.Errorf("%q, %q, %q", f.Views, f.Unit, f.Title)
+	if f.Unit != "difference in Kendall’s τ with mqm" || f.Title != "Every setting over 11 references, against one reference" {
+		t.Errorf("%q, %q", f.Unit, f.Title)
 	}
-	g := f.Groups[0]
-	if len(f.Groups) != 1 || g.Name != "chrF" || g.Against != "one reference: 0.241 flattened, 0.176 by segment" {
-		t.Errorf("%+v", f.Groups)
+	if len(f.Rows) != 2 {
+		t.Fatalf("%+v", f.Rows)
 	}
-	if e := g.Rows[0].Effects; g.Rows[0].Name != "mean" || e[0].Outcome != report.Worse || e[1].Outcome != report.Better || e[1].P != 0.01 {
-		t.Errorf("%+v", g.Rows)
+	for i, want := range []report.ForestRow{{Setting: "chrF mean", Grouping: "flattened", Outcome: report.Worse}, {Setting: "chrF mean", Grouping: "by segment", Outcome: report.Better}} {
+		if got := f.Rows[i]; got.Setting != want.Setting || got.Grouping != want.Grouping || got.Outcome != want.Outcome || got.P != 0.01 {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
-	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "chrF: native over 11 references (all) and max over 11 references (all) have equal scores") {
+	if len(f.Notes) != 2 || f.Notes[0] != "chrF with one reference: 0.241 flattened, 0.176 by segment" || !strings.Contains(f.Notes[1], "chrF: native over 11 references (all) and max over 11 references (all) have equal scores") {
 		t.Errorf("notes %q", f.Notes)
 	}
 	for i := range res.Differences {

@@ -53,16 +53,16 @@ func (r *run) curves(ctx context.Context, d *data, res *Result) error {
 	return nil
 }
 
-// curvePoint is a point in the making: under each statistic the estimates by
-// order, of all its cells, and over those that all references score too its own
-// and that of all references.
+// curvePoint is an unfinished point: for each statistic the estimates by order, over all
+// its cells and, over the cells that all references score too, its own estimate and that of
+// all references.
 type curvePoint struct {
 	references, missing    int
-	cells                  []bool // with a score; nil where orders differ
+	cells                  []bool // with a score; nil if orders differ
 	estimates, common, all [][]*estimate
 }
 
-// add takes in the same point of another order.
+// add adds the same point of another order.
 func (p *curvePoint) add(o *curvePoint) {
 	p.references, p.missing = max(p.references, o.references), o.missing
 	if !slices.Equal(p.cells, o.cells) {
@@ -73,7 +73,7 @@ func (p *curvePoint) add(o *curvePoint) {
 	}
 }
 
-// curvePoint takes all statistics of a table, beside that of all references.
+// curvePoint computes all statistics of a table, and of all references for comparison.
 func (r *run) curvePoint(ctx context.Context, t, all *table, resamples int) (*curvePoint, error) {
 	p := &curvePoint{references: t.maxRefs, missing: t.missing(), cells: t.MetricOK}
 	x, y := aligned(t, all)
@@ -101,7 +101,7 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 		}
 	}
 	if beyond := slices.IndexFunc(counts, func(k int) bool { return k > most }); beyond >= 0 {
-		r.warn("%s: a curve over %d references beside the first ones: there are %d at most, in place of more", d.Name, counts[len(counts)-1], most)
+		r.warn("%s: a curve asks for %d references in addition to the first ones, and uses %d, as there are no more", d.Name, counts[len(counts)-1], most)
 		counts = slices.Compact(append(slices.Clone(counts[:beyond]), most))
 	}
 	r.progress("%s: curve by %s, %s %s", d.Name, c.Method, s.info.Name, a.Name())
@@ -131,8 +131,8 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 	return out, nil
 }
 
-// points takes all statistics of the first references of orders, for each count of
-// them, and at the end of all.
+// points computes all statistics of the first k references of each order, for each k in
+// counts, and finally of all.
 func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered, counts []int, resamples int) ([]*curvePoint, error) {
 	most := orders[0].most()
 	ks := append(slices.Clone(counts), most)
@@ -140,7 +140,7 @@ func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggreg
 	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
 		tables, err := r.along(ctx, d, s, a, orders[i], ks)
 		for k, t := range tables {
-			// The first references and all of them are settings too, whose numbers are these.
+			// The first references, and all references, are also settings with the same numbers.
 			n := resamples
 			if (ks[k] == 0 || ks[k] == most) && r.p.Bootstrap.Resamples > 0 {
 				n = min(n, 1) * r.p.Bootstrap.Resamples
@@ -193,8 +193,8 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 	return out
 }
 
-// less is the difference p - q with its interval. It is undefined where they are
-// not of the same cells, as it would not be paired.
+// less returns the difference p - q with its interval. It is undefined if they cover
+// different cells, because it would not be paired.
 func (p *Point) less(q *Point, confidence float64) (Number, *report.Range) {
 	if p.cells == nil || !slices.Equal(p.cells, q.cells) {
 		return report.None(), nil
@@ -202,9 +202,9 @@ func (p *Point) less(q *Point, confidence float64) (Number, *report.Range) {
 	return p.Value - q.Value, intervalOf(differences(p.resamples, q.resamples), confidence)
 }
 
-// enough is the least number of references whose value is not clearly below that of all
-// of them. A point counts only where those before it are clearly below: in this order
-// the chance of any false finding is that of one test, however many points there are.
+// enough returns the smallest number of references whose value is not clearly below that of
+// all of them. A point counts only if all before it are clearly below: in this order the
+// chance of any false finding is that of one test, however many points there are.
 func enough(points []Point) int {
 	for _, p := range points {
 		if p.ToAllRange != nil && float64(p.ToAllRange.High) >= 0 {
@@ -214,8 +214,8 @@ func enough(points []Point) int {
 	return 0
 }
 
-// along makes a table for each of the first k references of an order, with k in
-// ascending order.
+// along makes a table for each of the first k references of an order, with k in ascending
+// order.
 func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int) ([]*table, error) {
 	if a.Native() {
 		asked := make([]*setting, len(ks))

@@ -14,38 +14,38 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 )
 
-// data is a dataset in memory: rank statistics need it all.
+// data is a dataset in memory, because rank statistics need all of it.
 type data struct {
 	Dataset
-	read     []*refract.Segment // all of the dataset
-	segments []*refract.Segment // what is chosen of them
-	kept     []int              // where each stands among all
+	read     []*refract.Segment // the whole dataset
+	segments []*refract.Segment // the chosen part
+	kept     []int              // their indices in read
 	names    dataset.Census
 	places   []correlate.Place
 	judgements
-	series []*series // the scores of its metrics
+	series []*series // scores of its metrics
 
-	drawn string          // what resamples draw
-	units correlate.Units // the same
+	drawn string          // name of what resamples draw
+	units correlate.Units // the units drawn
 
 	prompts  []string // of the variants, in order of appearance
 	variants bool     // whether any segment has one
 }
 
-// judgements are the human scores that a dataset is compared with.
+// judgements are the human scores with which a dataset is compared.
 type judgements struct {
-	human    string           // their name; "" where there are none
+	human    string           // their name; "" if there are none
 	systems  []string         // compared, in the dataset's order
-	leftOut  []string         // as people wrote their texts
-	unjudged []string         // as there is no score of any segment
+	leftOut  []string         // because people wrote their texts
+	unjudged []string         // because no segment has a score
 	column   map[string]int   // of each compared system
-	gold     *correlate.Pairs // without scores of a metric
-	at       [][]int          // of each segment and hypothesis: its cell, -1 for none
+	gold     *correlate.Pairs // without metric scores
+	at       [][]int          // for each segment and hypothesis: its cell, -1 for none
 }
 
-// load reads a dataset. Without human scores it is an error, unless alone says
-// that scores are wanted alone.
-func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data, error) {
+// load reads a dataset. A dataset without human scores is an error, unless scoresOnly says that
+// only scores are wanted.
+func load(ctx context.Context, d Dataset, ds refract.Dataset, scoresOnly bool) (*data, error) {
 	out := &data{Dataset: d}
 	hypotheses, judged := 0, false
 	for s, err := range ds.Segments(ctx) {
@@ -77,7 +77,7 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, alone bool) (*data
 		return nil, errNoSystem
 	}
 	var err error
-	if judged || !alone {
+	if judged || !scoresOnly {
 		out.judgements, err = judge(out.segments, d.Human, d.IncludeReferences)
 	} else if d.Human != "" {
 		err = fmt.Errorf("the dataset has no human scores named %q", d.Human)
@@ -91,9 +91,9 @@ var errNoSystem = errors.New("there is no system to score")
 // ErrNoJudgements says that no output was judged by people.
 var ErrNoJudgements = errors.New("the dataset has no human scores, so there is nothing to compare with")
 
-// judge lays the human scores of that name, or of the only or usual one, as a
-// table. References scored as systems are left out unless asked for, and those
-// that the segments have as references always.
+// judge arranges the human scores with that name, or the only or usual ones, as a table.
+// References scored as systems are left out unless requested; those that the segments have
+// as references are always left out.
 func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judgements, error) {
 	var names, all []string
 	index, people := map[string]int{}, []bool{}
@@ -113,7 +113,7 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 			if !slices.Contains(names, j.Name) {
 				names = append(names, j.Name)
 			}
-			if j.Valid { // a system may be judged and have no hypothesis
+			if j.Valid { // a system may be judged without a hypothesis
 				system(j.System)
 			}
 		}
@@ -165,7 +165,7 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 	return out, nil
 }
 
-// silent are the compared systems of which no segment has an output.
+// silent returns the compared systems without an output for any segment.
 func (d *data) silent() []string {
 	return slices.DeleteFunc(slices.Clone(d.systems), func(name string) bool {
 		return slices.ContainsFunc(d.segments, func(s *refract.Segment) bool {
@@ -174,12 +174,12 @@ func (d *data) silent() []string {
 	})
 }
 
-// isReference tells whether a system is a reference that the others are scored
-// against, and would be scored against itself: whether it has the text of one of
-// the references wherever both have one.
+// isReference reports whether a system is one of the references that the others are scored
+// against: whether it equals one of the references wherever both have a text. It would be
+// scored against itself.
 func isReference(segments []*refract.Segment, system string) bool {
 	const differs = -1
-	var equal []int // of each reference: segments in which it has the same text, or differs
+	var equal []int // for each reference: number of segments with the same text, or different ones
 	for _, s := range segments {
 		h := slices.IndexFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == system })
 		if h < 0 || !s.Hypotheses[h].Text.Valid {
@@ -201,8 +201,8 @@ func isReference(segments []*refract.Segment, system string) bool {
 	return len(equal) > 0 && slices.Max(equal) > 0
 }
 
-// chooseHuman picks the human scores to compare with: wanted, if there are such;
-// where none is wanted the only kind there is, or else "mqm".
+// chooseHuman chooses the human scores: the wanted ones if they exist; by default the only
+// kind, or else "mqm".
 func chooseHuman(wanted string, names []string) (string, error) {
 	const usual = "mqm"
 	list := strings.Join(names, ", ")
@@ -218,10 +218,10 @@ func chooseHuman(wanted string, names []string) (string, error) {
 	case slices.Contains(names, usual):
 		return usual, nil
 	}
-	return "", fmt.Errorf("the dataset has several kinds of human scores (%s); choose one by --human", list)
+	return "", fmt.Errorf("the dataset has several kinds of human scores (%s); choose one with --human", list)
 }
 
-// info says what a dataset has.
+// info describes a dataset.
 func (d *data) info() DatasetInfo {
 	out := DatasetInfo{
 		Name: d.Name, Human: d.human, Segments: len(d.segments), Systems: orEmpty(d.systems),
@@ -253,8 +253,7 @@ func orEmpty(s []string) []string {
 	return s
 }
 
-// setName is the name of a choice of references, nil for all, as signatures
-// state it.
+// setName names a choice of references, nil for all, as signatures state it.
 func (d *data) setName(set columnsOf) string {
 	id := refract.NewIdentity()
 	segments := d.segments
@@ -267,7 +266,7 @@ func (d *data) setName(set columnsOf) string {
 	return id.Name()
 }
 
-// nameOf is setName, found out once where it is asked for.
+// nameOf is setName, evaluated at most once.
 func (d *data) nameOf(set columnsOf) func() string {
 	return sync.OnceValue(func() string { return d.setName(set) })
 }

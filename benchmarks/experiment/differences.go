@@ -71,7 +71,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	return nil
 }
 
-// both takes a statistic of two tables.
+// both computes a statistic of two tables.
 func (r *run) both(ctx context.Context, x, y *table, st Statistic) (a, b *estimate, err error) {
 	if a, err = r.estimate(ctx, x, st, r.p.Bootstrap.Resamples); err == nil {
 		b, err = r.estimate(ctx, y, st, r.p.Bootstrap.Resamples)
@@ -79,8 +79,8 @@ func (r *run) both(ctx context.Context, x, y *table, st Statistic) (a, b *estima
 	return a, b, err
 }
 
-// gain is the difference of two tables over the cells that both have, with its
-// resamples and the values of both.
+// gain returns the difference of two tables over their common cells, with its resamples and
+// both values.
 func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, resamples []float64, av, bv Number, err error) {
 	x, y := aligned(a, b)
 	first, second, err := r.both(ctx, x, y, st)
@@ -98,7 +98,7 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	for _, st := range r.p.Statistics {
 		c, _, err := r.task(ctx, d, settings, &Task{Statistic: st, Method: r.p.Test.Method})
 		if errors.Is(err, correlate.ErrTooManyPairs) {
-			return planErrorf("--test %v: %w; perm-pairs tests it without that", r.p.Test.Method, err)
+			return planErrorf("--test %v: %w; perm-pairs needs no calibration in each resample", r.p.Test.Method, err)
 		} else if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 	return nil
 }
 
-// testable finds what takes a test that calibrates anew in each resample days.
+// testable rejects a test that recalibrates in each resample if it would take days.
 func testable(m significance.Method, st Statistic, t *table) error {
 	if st.Level != correlate.SegmentLevel || m == significance.MethodPermPairs || m == significance.MethodWilliams {
 		return nil
@@ -132,8 +132,8 @@ func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significanc
 	})
 }
 
-// correct corrects the p-values of all differences together, as they are read
-// together, and decides what is significant.
+// correct corrects the p-values of all differences together, as they are read together, and
+// decides which are significant.
 func (r *run) correct(res *Result) {
 	var family []*Difference
 	var p []float64
@@ -152,11 +152,11 @@ func (r *run) correct(res *Result) {
 		small := significance.Significant(float64(d.Corrected), alpha)
 		decided := small
 		if !d.Corrected.Defined() {
-			// An interval without a width is of a table too small to resample.
+			// An interval without width comes from a table too small to resample.
 			decided = off && d.Interval != nil && d.Interval.Low < d.Interval.High
 		}
 		d.Significant = decided && d.Value.Defined() && d.Value != 0
-		// The least p-value of so many resamples would not be significant either.
+		// With so few resamples, even the smallest p-value would not be significant.
 		enough := r.p.Test.Enough(alpha, len(family))
 		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && d.Resamples < enough; d.Undecided {
 			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",

@@ -6,8 +6,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// The first point that is not clearly below all references is enough, be a later one
-// below them by chance; a point without an interval says nothing.
+// The first point that is not clearly below all references is enough, even if a later one
+// is below them by chance; a point without an interval does not count.
 func TestEnough(t *testing.T) {
 	below, near := &report.Range{Low: -0.2, High: -0.1}, &report.Range{Low: -0.1, High: 0.1}
 	for _, c := range []struct {

@@ -17,24 +17,24 @@ type estimate struct {
 	Groups    int
 	Dropped   int
 	Epsilon   report.Number
-	Resamples []float64 // none where there are none
-	Own       bool      // of a folder's own scores of systems
-	Single    bool      // all of its scores are of one unit that is resampled: that gives no interval
+	Resamples []float64 // empty if there are none
+	Own       bool      // from a folder's own scores of systems
+	Single    bool      // all its scores are in one resampled unit, which gives no interval
 }
 
-// unsampled says that a defined value has none of the resamples asked for: there
+// unsampled says that a defined value has none of the requested resamples, because there
 // were too many pairs.
 func (e *estimate) unsampled(resamples int) bool {
 	return resamples > 0 && e.Value.Defined() && len(e.Resamples) == 0
 }
 
-// estimate takes a statistic of a table, from the store where it has it.
+// estimate computes a statistic of a table, or takes it from the store.
 func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
 	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.units)
 	return r.estimates.get(ctx, r, key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 }
 
-// describe says all that decides a statistic beside the scores.
+// describe returns all that determines a statistic besides the scores.
 func (d *data) describe(s Statistic) string {
 	out := fmt.Sprint(s.Name(), s.Grouping, s.Level, s.ZeroUndefined)
 	if groups, _, err := s.Level.Groups(d.places); err == nil && (s.Level == correlate.DocumentLevel || s.Level == correlate.DomainLevel) {
@@ -43,14 +43,14 @@ func (d *data) describe(s Statistic) string {
 	return out
 }
 
-// takesOwn says whether a statistic is of a folder's own scores of systems.
-// Tests and soft accuracy need scores of segments.
+// takesOwn reports whether a statistic uses a folder's own scores of systems. Tests and
+// soft accuracy need scores of segments.
 func (r *run) takesOwn(t *table, s Statistic) bool {
 	return t.own != nil && s.Level == correlate.SystemLevel && s.Measure.Statistic != correlate.StatSoftAccuracy &&
 		r.p.Pairing != EveryPair
 }
 
-// compute takes a statistic.
+// compute computes a statistic.
 func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
 	p, err := t.prepared(s)
 	own := r.takesOwn(t, s)
@@ -86,15 +86,15 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	return est, nil
 }
 
-// prepared returns the table that the measure of a statistic is taken of.
+// prepared returns the table that a statistic is computed from.
 func (t *table) prepared(s Statistic) (*correlate.Pairs, error) {
 	if s.Measure.Statistic.OfSystems() {
-		return t.Pairs, nil // it makes its own means
+		return t.Pairs, nil // it computes its own means
 	}
 	return t.At(s.Level, t.data.places)
 }
 
-// ties is the share of the pairs of cells that have the same score.
+// ties returns the share of the pairs of cells with the same score.
 func (t *table) ties(s Statistic) (report.Number, error) {
 	if !s.ofCells() {
 		return report.None(), nil
@@ -112,7 +112,7 @@ func (t *table) ties(s Statistic) (report.Number, error) {
 	return report.Number(float64(tied) / float64(pairs)), nil
 }
 
-// interval is the interval of resamples, nil where there are none.
+// interval returns the interval of resamples, nil if there are none.
 func (r *run) interval(values []float64) *report.Range {
 	return intervalOf(values, r.p.Bootstrap.Confidence)
 }
@@ -128,7 +128,7 @@ func intervalOf(values []float64, confidence float64) *report.Range {
 	return &report.Range{Low: report.Number(iv.Low), High: report.Number(iv.High), Undefined: iv.Undefined}
 }
 
-// differences of two resamples, which are of the same segments.
+// differences subtracts two estimates' resamples, which have the same segments.
 func differences(a, b []float64) []float64 {
 	if len(a) == 0 || len(a) != len(b) {
 		return nil

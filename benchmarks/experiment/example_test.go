@@ -12,14 +12,14 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 )
 
-// ratio is the length of the shorter text over that of the longer one.
+// ratio is the length of the shorter text divided by that of the longer one.
 func ratio(hypothesis, reference string) float64 {
 	h, r := float64(len(hypothesis)+1), float64(len(reference)+1)
 	return min(h, r) / max(h, r)
 }
 
-// A folder of mt-metrics-eval is scored with BLEU and with a metric of one's
-// own, over the best of two references, and held against human judgements.
+// A folder of mt-metrics-eval is scored with BLEU and with a custom metric, by the best of
+// two references, and compared with human judgements.
 func Example() {
 	own := metrics.Func(metrics.Info{Name: "ratio", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1}, ratio)
 	runner := &experiment.Runner{Metric: metrics.Registry{bleu.Factory(), metrics.Made(own)}.Parse}

@@ -12,11 +12,11 @@ import (
 
 // Figure is a picture of a result.
 type Figure struct {
-	Name      string // for a file, such as "curve-1"
+	Name      string // for a file name, such as "curve-1"
 	Title     string
 	Statistic string   // label
 	Alt       string   // what it shows, in words
-	Findings  []string // what is to be seen in it
+	Findings  []string // what the figure shows
 	Data      *report.NamedTable
 	Panels    []figure.Panel
 }
@@ -24,8 +24,8 @@ type Figure struct {
 // Figures returns the pictures of a result: the curves, and what prompts add.
 func (r *Result) Figures() []Figure { return append(r.curveFigures(), r.promptFigures()...) }
 
-// groupsOf parts items by their key, in the order in which the keys appear. It
-// leaves out the items that take says false of.
+// groupsOf groups items by key, in the order in which the keys appear. It drops the items
+// for which take returns false.
 func groupsOf[T any, K comparable](items []T, take func(T) (K, bool)) [][]T {
 	var out [][]T
 	index := map[K]int{}
@@ -44,8 +44,8 @@ func groupsOf[T any, K comparable](items []T, take func(T) (K, bool)) [][]T {
 	return out
 }
 
-// curveFigures has a figure per dataset, statistic and metric, with a line per
-// aggregator and way to choose. Those of a dataset and statistic share the axis.
+// curveFigures has a figure per dataset, statistic and metric, with a line per aggregator
+// and method of choice. Those of a dataset and statistic share the axis.
 func (r *Result) curveFigures() []Figure {
 	var out []Figure
 	for _, group := range groupsOf(pointers(r.Curves), func(c *CurveResult) (About, bool) { return c.About, true }) {
@@ -53,7 +53,7 @@ func (r *Result) curveFigures() []Figure {
 		for _, lines := range groupsOf(group, func(c *CurveResult) (string, bool) { return c.Metric, true }) {
 			c := lines[0]
 			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Data: r.curveTable(lines...)}
-			f.Title = fmt.Sprintf("%s by the number of references: %s%s", report.Display(c.Metric), report.Display(c.Statistic), c.on(len(r.Datasets) > 1))
+			f.Title = fmt.Sprintf("%s by the number of references: %s%s", report.Display(c.Metric), report.Display(c.Statistic), c.onDataset(len(r.Datasets) > 1))
 			f.Data.Name, f.Data.Title = f.Name, f.Title
 			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
 			panel := curvePanel(lines)
@@ -71,7 +71,7 @@ func (r *Result) curveFigures() []Figure {
 	return out
 }
 
-// line is what tells a curve apart from others.
+// line names a curve by what distinguishes it from others.
 func (c *CurveResult) line(lines []*CurveResult) string {
 	differ := func(of func(*CurveResult) string) bool {
 		return slices.ContainsFunc(lines, func(l *CurveResult) bool { return of(l) != of(c) })
@@ -85,8 +85,8 @@ func (c *CurveResult) line(lines []*CurveResult) string {
 	return c.Aggregator + ", " + c.By
 }
 
-// curvePanel draws the curves of one metric. It shows one kind of band: from the
-// least to the largest of random orders where there are some, and else intervals.
+// curvePanel draws the curves of one metric. It shows one kind of band: from the smallest
+// to the largest value of random orders if there are any, and otherwise intervals.
 func curvePanel(lines []*CurveResult) *figure.Lines {
 	out := &figure.Lines{X: "references", Y: report.Display(lines[0].Statistic), WholeX: true}
 	bands := slices.ContainsFunc(lines, func(c *CurveResult) bool { return c.Seeds > 1 })
@@ -114,8 +114,8 @@ func bar(name string, v Number, iv *report.Range) figure.Bar {
 	return b
 }
 
-// promptFigures has a figure per dataset, statistic and metric: what leaving out
-// a prompt costs.
+// promptFigures has a figure per dataset, statistic and metric: the loss from leaving out
+// each prompt.
 func (r *Result) promptFigures() []Figure {
 	var out []Figure
 	for i := range r.Prompts {
@@ -125,7 +125,7 @@ func (r *Result) promptFigures() []Figure {
 			b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
 		}
 		f := Figure{Statistic: p.Statistic, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
-		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others%s", report.Display(p.Metric), p.Aggregator, p.on(len(r.Datasets) > 1))
+		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others%s", report.Display(p.Metric), p.Aggregator, p.onDataset(len(r.Datasets) > 1))
 		if len(r.Statistics) > 1 {
 			f.Title += ", " + report.Display(p.Statistic)
 		}
@@ -139,7 +139,7 @@ func (r *Result) promptFigures() []Figure {
 	return out
 }
 
-// DrawFigures draws each figure as an SVG file, which write writes.
+// DrawFigures draws each figure as an SVG file and passes it to write.
 func DrawFigures(write func(name string, draw func(io.Writer) error) error, figures []Figure) error {
 	for _, f := range figures {
 		err := write(f.Name+".svg", func(w io.Writer) error { return figure.Draw(w, figure.Style{}, f.Panels...) })

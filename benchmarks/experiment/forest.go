@@ -10,11 +10,11 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// ungrouped is the label of a statistic without its grouping: those with the same
-// one stand side by side in a forest.
+// ungrouped is the label of a statistic without its grouping; statistics with the same one
+// are views of one forest.
 func (a *About) ungrouped() string { return strings.Replace(a.Statistic, " by "+a.Group, "", 1) }
 
-// grouping is what a view of a forest is called.
+// grouping names the grouping of a statistic.
 func (a *About) grouping() string {
 	if a.Group == correlate.None.String() || a.Group == "" {
 		return "flattened"
@@ -22,28 +22,20 @@ func (a *About) grouping() string {
 	return "by " + a.Group
 }
 
-// Leads reports whether a difference stands in a forest of the result: it is of the
-// statistic that leads, in any grouping.
+// Leads reports whether a difference is in a forest of the result: it has the leading
+// statistic, in any grouping.
 func (r *Result) Leads(d *Difference) bool {
 	all := r.leading()
 	return len(all) > 0 && d.Value.Defined() && d.ungrouped() == all[0].ungrouped()
 }
 
-// Forests returns, for each dataset, every setting next to what it is compared
-// with, under the statistic that leads, with a view for each grouping.
+// Forests returns, for each dataset, every setting against its baseline, under the
+// statistic that leads, in every grouping.
 func (r *Result) Forests() []report.Forest {
 	var out []report.Forest
 	for _, all := range groupsOf(pointers(r.Differences), func(d *Difference) (string, bool) { return d.Dataset, r.Leads(d) }) {
-		views := groupsOf(all, func(d *Difference) (string, bool) { return d.Statistic, true })
-		first := all[0]
-		over := r.overAll(all)
-		f := report.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(first.ungrouped()), Views: []string{""}}
-		if len(views) > 1 {
-			f.Views = nil
-			for _, view := range views {
-				f.Views = append(f.Views, view[0].grouping())
-			}
-		}
+		first, over := all[0], r.overAll(all)
+		f := report.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(first.ungrouped())}
 		f.Unit = "difference in " + f.Value
 		if first.Human != "" {
 			f.Unit += " with " + first.Human
@@ -51,27 +43,22 @@ func (r *Result) Forests() []report.Forest {
 		if over != "" {
 			f.Title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
 		}
-		if len(r.Datasets) > 1 {
-			f.Title += first.on(true)
-		}
-		for _, group := range groupsOf(views[0], func(d *Difference) (string, bool) { return d.A.Metric, true }) {
-			g := report.ForestGroup{Name: report.Display(group[0].A.Metric), Against: base(group)}
-			for i, d := range group {
-				row := report.ForestRow{Name: strings.TrimSuffix(d.short(all), " over "+over)}
-				for k, view := range views {
-					e := report.Effect{Value: report.None(), Difference: report.None(), P: report.None()}
-					if at := slices.IndexFunc(view, func(v *Difference) bool { return v.A == d.A && v.B == d.B }); at >= 0 {
-						v := view[at]
-						e = report.Effect{Value: v.AValue, Difference: v.Value, Range: v.Interval, P: v.Corrected, Outcome: v.outcome()}
-						if i == 0 { // the value that all of the group are compared with
-							g.Against += fmt.Sprintf("%s%s", []string{": ", ", "}[min(k, 1)], strings.TrimSpace(report.TrueMinus(fixed(float64(v.BValue)))+" "+f.Views[k]))
-						}
-					}
-					row.Effects = append(row.Effects, e)
+		f.Title += first.onDataset(len(r.Datasets) > 1)
+		grouped := slices.ContainsFunc(all, func(d *Difference) bool { return d.Statistic != first.Statistic })
+		for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.A.Metric, true }) {
+			var baseline []string
+			for _, d := range of {
+				row := report.ForestRow{Setting: strings.TrimSpace(report.Display(d.A.Metric) + " " + strings.TrimSuffix(d.short(all), " over "+over)),
+					Value: d.AValue, Difference: d.Value, Range: d.Interval, P: d.Corrected, Outcome: d.outcome()}
+				if grouped {
+					row.Grouping = d.grouping()
 				}
-				g.Rows = append(g.Rows, row)
+				f.Rows = append(f.Rows, row)
+				if d.A == of[0].A && d.B == of[0].B {
+					baseline = append(baseline, strings.TrimSpace(report.TrueMinus(fixed(float64(d.BValue)))+" "+row.Grouping))
+				}
 			}
-			f.Groups = append(f.Groups, g)
+			f.Notes = append(f.Notes, fmt.Sprintf("%s with %s: %s", report.Display(of[0].A.Metric), base(of), strings.Join(baseline, ", ")))
 		}
 		r.repeats(func(s *Same, names string) {
 			if s.Dataset == first.Dataset && s.As.Aggregator != "single" {
@@ -102,8 +89,7 @@ func (d *Difference) tested() bool {
 	return (d.Interval != nil || d.P.Defined()) && (d.Cells == 0 || d.Equal < d.Cells)
 }
 
-// outcome is what a difference decides; Neutral for one that was not tested or
-// is none.
+// outcome returns what a difference decides; Neutral if it was not tested or is 0.
 func (d *Difference) outcome() report.Outcome {
 	switch {
 	case d.Significant && d.Value > 0:
@@ -116,8 +102,8 @@ func (d *Difference) outcome() report.Outcome {
 	return report.Unclear
 }
 
-// short is the name of a setting, without its set of references where that is all of them
-// in every setting.
+// short is the name of a setting, without its set of references if every setting has all
+// references.
 func (d *Difference) short(all []*Difference) string {
 	name := d.AName
 	if !slices.ContainsFunc(all, func(o *Difference) bool { return o.A.References != allSet }) {

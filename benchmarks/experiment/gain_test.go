@@ -12,8 +12,8 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
-// ragged writes a dataset in which some segments lack their first reference, some
-// a second one, and some outputs are missing, beside a plan; it returns the plan.
+// ragged writes a dataset in which some segments lack their first or second reference, and
+// some outputs are missing, and returns a plan for it.
 func ragged(t *testing.T, plan string) *experiment.Plan {
 	t.Helper()
 	words := strings.Fields("the small ferry leaves old harbour at noon every second day")
@@ -46,8 +46,8 @@ func ragged(t *testing.T, plan string) *experiment.Plan {
 	return p
 }
 
-// A point of a curve is compared with all references over the cells that both
-// score, with an interval, so that no verdict leaves it out.
+// A point of a curve is compared with all references over their common cells, with an
+// interval, so that no verdict omits it.
 func TestCurvesArePaired(t *testing.T) {
 	p := ragged(t, "references: [original]\nmetrics: [chrf]\nstatistics: [kendall, {statistic: kendall, group: segment}]\naggregators: [single, max]\nanalyses: []\nbootstrap: {resamples: 50}\nsignificance: {resamples: 0}\ncurves: [{by: order, aggregators: [max]}, {by: random, seeds: 3, aggregators: [max], resamples: 10}]\n")
 	res, _ := run(t, p, t.TempDir())

@@ -71,7 +71,7 @@ func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
 	t.Helper()
 	return &experiment.Runner{
 		Store: open(t, dir), Metric: registry().Parse,
-		Options: refract.Options{StoreUnneeded: true}, // what is true of their metrics' scores is true of dear ones
+		Options: refract.Options{StoreUnneeded: true}, // treat the cheap metrics' scores like expensive ones
 		Open: func(d experiment.Dataset) (refract.Dataset, error) {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{References: d.References})
 			for _, x := range d.Expansions {
@@ -95,7 +95,7 @@ func run(t testing.TB, e *experiment.Plan, dir string) (*experiment.Result, expe
 	return res, usage
 }
 
-// golden compares with a file of testdata.
+// golden compares with a file in testdata.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -114,7 +114,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// aggregator parses a spec that is part of a test.
+// aggregator parses a spec in a test.
 func aggregator(t rapid.TB, spec string) aggregate.Aggregator {
 	t.Helper()
 	a, err := aggregate.Parse(spec)
@@ -124,7 +124,7 @@ func aggregator(t rapid.TB, spec string) aggregate.Aggregator {
 	return a
 }
 
-// parseText parses an experiment that is part of a test.
+// parseText parses an experiment in a test.
 func parseText(t testing.TB, text string) *experiment.Plan {
 	t.Helper()
 	e, err := experiment.Parse("file.yaml", strings.NewReader(text))

@@ -8,8 +8,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// WriteMarkdown writes a result as a document: its claim, verdicts, tables, and how
-// the numbers were made.
+// WriteMarkdown writes a result as a document: its claim, verdicts, tables, and how the
+// numbers were computed.
 func WriteMarkdown(w io.Writer, r *Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", report.EscapeMarkdown(r.Name))

@@ -11,11 +11,11 @@ import (
 	"github.com/refract-eval/refract/internal/matrix"
 )
 
-// nativeKey names the references of a segment that a native score is of.
+// nativeKey identifies a native score by the references of a segment.
 func nativeKey(segment int, columns []int) string { return fmt.Sprint(segment, columns) }
 
-// scoreNatives makes the native scores of choices of references, which no scores
-// against single ones tell. A metric that fails at it ends alone.
+// scoreNatives computes native scores against chosen references, which do not follow from
+// scores against single ones. A metric that fails here ends without stopping the others.
 func (r *run) scoreNatives(ctx context.Context, d *data, settings []*setting) error {
 	for _, s := range slices.Clone(d.series) {
 		err := r.nativesOf(ctx, d, s, settings)
@@ -31,8 +31,8 @@ func (r *run) scoreNatives(ctx context.Context, d *data, settings []*setting) er
 	return nil
 }
 
-// nativesOf scores each list of a segment's references once, however many settings
-// have it, one engine at a time.
+// nativesOf scores each list of a segment's references once, however many settings use it,
+// one engine at a time.
 func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*setting) error {
 	r.natives.Lock()
 	defer r.natives.Unlock()
@@ -59,7 +59,7 @@ func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*set
 		return nil
 	}
 	if s.own {
-		return fmt.Errorf("there are native scores of %s against all references alone", s.info.Name)
+		return fmt.Errorf("native scores of %s exist only against all references", s.info.Name)
 	}
 	native, err := aggregate.Parse(matrix.Native)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*set
 	})
 }
 
-// cellsOf are the scores that the values of a setting are made of.
+// cellsOf returns the scores from which the values of a setting are computed.
 func (s *series) cellsOf(t *setting, segment int) *refract.MetricScores {
 	if t.aggregator.Native() && s.info.NeedsReferences && !t.whole {
 		ms, _ := s.natives.Load(nativeKey(segment, t.set[segment]))

@@ -12,9 +12,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// remote is a metric that makes calls, and has a rule of its own for several
-// references. It keeps what it was asked for, and fails at as many references as
-// fails says.
+// remote is a metric that makes calls and has its own rule for several references. It
+// records what it was asked for, and fails if a list has as many references as fails says.
 type remote struct {
 	mu    *sync.Mutex
 	asked map[string]int
@@ -68,8 +67,8 @@ curves: [{counts: [0, 1], aggregators: [native]}]
 analyses: []
 `
 
-// TestNativeOnce asks for the native scores of each list of references once,
-// however many sets, and points of curves, have it.
+// TestNativeOnce checks that the native scores of each list of references are requested
+// once, however many sets and points of curves have it.
 func TestNativeOnce(t *testing.T) {
 	e := parseText(t, nativeSets)
 	e.Dir = "testdata"
@@ -89,14 +88,14 @@ func TestNativeOnce(t *testing.T) {
 		t.Errorf("%d lists of references were asked for", len(m.asked))
 	}
 	for list, n := range m.asked {
-		// One reference of a segment is missing: of all and all but that one the
-		// metric sees the same texts, and the scores state different counts.
+		// One reference of a segment is missing: with all references, and with all but that one,
+		// the metric sees the same texts, but the scores state different counts.
 		if n != 1 && !strings.Contains(list, "after I get home") {
 			t.Errorf("asked %d times: %s", n, list)
 		}
 	}
 
-	// One that fails at it ends alone.
+	// A metric that fails here ends without stopping the others.
 	m.fails = 1
 	e.Curves = nil
 	res, _, err := r.Run(t.Context(), e)

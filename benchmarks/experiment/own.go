@@ -15,18 +15,18 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// storedSpec is the metric that stands for the scores that a folder has.
+// storedSpec is the metric spec for the scores in a folder.
 const storedSpec = "stored"
 
-// IsStored reports whether a spec of a metric names scores of the dataset's folder: all of
-// them where the name is "".
+// IsStored reports whether a metric spec names scores in the dataset's folder: all of them
+// if the name is "".
 func IsStored(spec string) (name string, ok bool) {
 	name, named := strings.CutPrefix(spec, storedSpec+":")
 	return strings.TrimPrefix(name, storedSpec), named || spec == storedSpec
 }
 
-// matrixSeries takes the cells of a stored matrix, which walks beside the
-// dataset: the same segments in the same order.
+// matrixSeries reads the cells of a stored matrix in step with the dataset: the same
+// segments in the same order.
 func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 	if d.Matrix == "" {
 		return nil, nil
@@ -44,9 +44,9 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 		}
 		return 1
 	}
-	err = beside(ctx, in, path, d.segments, func(i int, s *refract.SegmentScores) (err error) {
+	err = inStep(ctx, in, path, d.segments, func(i int, s *refract.SegmentScores) (err error) {
 		for k, info := range in.Metrics() {
-			if k == len(out) { // they are known with the first segment
+			if k == len(out) { // they are known from the first segment on
 				m, err := matrix.NewMetric(info)
 				if err != nil {
 					return err
@@ -109,9 +109,8 @@ func (r *run) fileSeries(_ context.Context, d *data) ([]*series, error) {
 	return out, nil
 }
 
-// storedSeries reads the scores that a folder has for its metrics. Its own
-// scores of systems go beside those of segments: most are the means of these,
-// those of corpus metrics are not.
+// storedSeries reads the metric scores in a folder. The folder's own scores of systems are
+// kept with those of segments: most are their means, but those of corpus metrics are not.
 func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 	all, names := false, []string(nil)
 	for _, spec := range r.p.Metrics {
@@ -127,7 +126,7 @@ func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 		names = nil
 	}
 	if !strings.HasPrefix(d.Spec, "mtme:") {
-		return nil, planErrorf("metric %q is the scores that come with a dataset mtme:DIR/TESTSET/LP, and this is none; scores in a file are given by --scores, or in an experiment as scores", storedSpec)
+		return nil, planErrorf("metric %q means the scores in a dataset mtme:DIR/TESTSET/LP, which this is not; give scores in a file with --scores, or in an experiment as scores", storedSpec)
 	}
 	spec := r.p.Path(d.Spec)
 	found, err := dataset.StoredMetrics(spec, correlate.SegmentLevel, names...)
@@ -176,7 +175,7 @@ func newStated(name string, references int) *series {
 	return &series{metric: m, info: m.info, own: true, stated: references}
 }
 
-// lay fills in one score a hypothesis.
+// lay fills in one score for each hypothesis.
 func (s *series) lay(d *data, value func(segment, h int) (float64, bool)) {
 	for i, seg := range d.segments {
 		ms := refract.MetricScores{Columns: 1, Values: make([]float64, len(seg.Hypotheses)), Status: make([]metrics.Status, len(seg.Hypotheses))}
@@ -190,7 +189,7 @@ func (s *series) lay(d *data, value func(segment, h int) (float64, bool)) {
 	}
 }
 
-// stated is a metric of which only scores of segments are known.
+// stated is a metric of which only segment scores are known.
 type stated struct{ info metrics.Info }
 
 func (m *stated) Info() metrics.Info { return m.info }
@@ -201,9 +200,9 @@ func (m *stated) Score(context.Context, []metrics.Block) ([]metrics.Scores, erro
 	return nil, fmt.Errorf("the scores of %s were made elsewhere", m.info.Name)
 }
 
-// beside walks a stored matrix beside the segments of a dataset, which must be
-// the same in the same order, but for those without hypotheses: they have no row.
-func beside(ctx context.Context, in *matrix.Reader, path string, segments []*refract.Segment, take func(i int, s *refract.SegmentScores) error) error {
+// inStep reads a stored matrix in step with the segments of a dataset, which must be the
+// same in the same order, except for segments without hypotheses, which have no row.
+func inStep(ctx context.Context, in *matrix.Reader, path string, segments []*refract.Segment, take func(i int, s *refract.SegmentScores) error) error {
 	i := 0
 	skip := func() {
 		for i < len(segments) && len(segments[i].Hypotheses) == 0 {
@@ -215,7 +214,7 @@ func beside(ctx context.Context, in *matrix.Reader, path string, segments []*ref
 			return err
 		}
 		if skip(); i == len(segments) {
-			return fmt.Errorf("%s has segment %q, which the dataset has not", path, s.Segment.ID)
+			return fmt.Errorf("%s has segment %q, which the dataset does not have", path, s.Segment.ID)
 		}
 		if seg := segments[i]; s.Segment.ID != seg.ID {
 			return fmt.Errorf("%s (%s) has segment %q where the dataset has %q (%s); they must have the same segments in the same order",
@@ -232,8 +231,8 @@ func beside(ctx context.Context, in *matrix.Reader, path string, segments []*ref
 	return nil
 }
 
-// rowsOf orders the rows of a stored segment as the hypotheses of a dataset's
-// are. The scores of a system that it lacks are missing.
+// rowsOf orders the rows of a stored segment like the hypotheses of the dataset's segment.
+// The scores of a system missing there are missing.
 func rowsOf(want *refract.Segment, s *refract.SegmentScores, metric, columns int) (refract.MetricScores, error) {
 	ms, n := &s.Metrics[metric], len(want.Hypotheses)
 	out := refract.MetricScores{Columns: columns, Values: make([]float64, n*columns)}

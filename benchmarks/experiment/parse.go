@@ -19,7 +19,7 @@ import (
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
-// file is the form of an experiment's file.
+// file is the format of an experiment's file.
 type file struct {
 	Name         string       `yaml:"name"`
 	Datasets     []Dataset    `yaml:"datasets"`
@@ -41,7 +41,7 @@ var analysisNames = []string{"prompts", "ranking", "worth"}
 
 const defaultSeed = 12345
 
-// defaults returns the form with what a file need not say.
+// defaults returns the format with default values.
 func defaults() *file {
 	return &file{
 		References:   []setEntry{{Use: originalSet}, {Use: allSet}},
@@ -49,7 +49,7 @@ func defaults() *file {
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
 		Significance: testEntry{Resamples: 1000},
-		Analyses:     analysisNames[:2], // worth is asked for
+		Analyses:     analysisNames[:2], // worth runs only on request
 	}
 }
 
@@ -68,7 +68,7 @@ type curveEntry struct {
 	Resamples   *int     `yaml:"resamples"`
 }
 
-// statistic is a name, or a mapping.
+// statistic is a name or a mapping.
 type statistic struct {
 	Statistic     string `yaml:"statistic"`
 	Group         string `yaml:"group"`
@@ -82,7 +82,7 @@ func (s *statistic) UnmarshalYAML(node ast.Node) error {
 	return eitherForm(node, &s.Statistic, (*plain)(s))
 }
 
-// setEntry is the name of a kind, or a mapping with one of the others.
+// setEntry is the name of a kind, or a mapping with one of the other kinds.
 type setEntry struct {
 	Name    string `yaml:"name"`
 	Use     string `yaml:"use"`
@@ -116,9 +116,9 @@ func (n *names) UnmarshalYAML(node ast.Node) error {
 	return yaml.NodeToValue(node, &(*n)[0])
 }
 
-// Parse reads an experiment from YAML. It is strict: unknown fields and names
-// are errors, which say file, line and field. path is the file's, from whose
-// folder relative paths start.
+// Parse reads an experiment from YAML. It is strict: unknown fields and names are errors
+// that say file, line and field. path is the path of the file; relative paths start from
+// its folder.
 func Parse(path string, r io.Reader) (*Plan, error) {
 	text, err := yamlfile.Read(path, r)
 	if err != nil {
@@ -145,7 +145,7 @@ func Parse(path string, r io.Reader) (*Plan, error) {
 	return e, nil
 }
 
-// filled is a list, or what stands for an empty one.
+// filled returns a list, or otherwise if it is empty.
 func filled[T any](list, otherwise []T) []T {
 	if len(list) == 0 {
 		return otherwise
@@ -153,7 +153,7 @@ func filled[T any](list, otherwise []T) []T {
 	return list
 }
 
-// at is the field of an element of a list.
+// at names the field of a list's element.
 func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 // parsed parses the text of a field.
@@ -165,7 +165,7 @@ func parsed[T any](field, text string, parse func(string) (T, error)) (T, error)
 	return v, err
 }
 
-// least wants a number of a field to be that large.
+// least requires a field's number to be at least that large.
 func least(field string, n, want int) error {
 	if n < want {
 		return yamlfile.Wrong(field, "%d: want %d or more", n, want)
@@ -173,7 +173,7 @@ func least(field string, n, want int) error {
 	return nil
 }
 
-// scores says what is scored, and how scores of references become one.
+// scores reads what is scored, and how scores of several references become one.
 func (f *file) scores(e *Plan) (err error) {
 	if len(e.Metrics) == 0 && !slices.ContainsFunc(f.Datasets, func(d Dataset) bool { return d.Matrix != "" || len(d.Scores) > 0 }) {
 		e.Metrics = []string{"bleu", "chrf"}
@@ -247,7 +247,7 @@ func (f *file) sets(e *Plan) error {
 	return nil
 }
 
-// The sets that have a name alone.
+// The sets that consist only of a name.
 const originalSet, allSet = "original", "all"
 
 func (s *setEntry) set(field string) (Set, error) {
@@ -312,7 +312,7 @@ func (s *statistic) parse(field string) (Statistic, error) {
 	return out, nil
 }
 
-// tests says how sure the numbers are.
+// tests reads how certain the numbers are to be.
 func (f *file) tests(e *Plan) error {
 	if by := e.Bootstrap.By; by != "" && !slices.Contains(Units(), by) {
 		return yamlfile.Wrong("bootstrap.by", "%s", english.Unknown("unit", by, Units()))

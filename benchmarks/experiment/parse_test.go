@@ -29,7 +29,7 @@ func TestParseDefaults(t *testing.T) {
 	}
 }
 
-// A crossed entry is a task for each combination, which share its weight.
+// A crossed entry is a task for each combination; together they share its weight.
 func TestParseTasks(t *testing.T) {
 	const text = `
 datasets: [{name: a, dataset: "jsonl:a"}, {name: b, dataset: "jsonl:b"}]
@@ -106,7 +106,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Whatever is parsed can be written down in the terms of its own names.
+// Whatever is parsed can be written with its own names.
 func FuzzParse(f *testing.F) {
 	f.Add(minimal)
 	f.Add(minimal + "references: [original, {first: 3}, {prompts: a}]\ncurves: [{by: random, seeds: 2}]\n")

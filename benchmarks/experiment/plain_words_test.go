@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
-// sixSegments writes a dataset of six segments, whose fields beside id, references and
-// outputs are given, and returns a plan of it.
+// sixSegments writes a dataset of six segments with the given references, outputs and other
+// fields, and returns a plan for it.
 func sixSegments(t *testing.T, references, outputs, human, plan string) *experiment.Plan {
 	t.Helper()
 	var b strings.Builder
@@ -27,7 +27,7 @@ func sixSegments(t *testing.T, references, outputs, human, plan string) *experim
 	return p
 }
 
-// A system that people judged and that has no output moves no other one.
+// A judged system without outputs does not change the ranks of others.
 func TestRankingOfSilentSystem(t *testing.T) {
 	p := sixSegments(t, `"a small ferry"`, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3,"silent":9`, "aggregators: [single]\nanalyses: [ranking]\n")
 	r := runner(t, p, t.TempDir())

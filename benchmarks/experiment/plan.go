@@ -16,35 +16,35 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// Plan is what is asked: which settings (a metric, an aggregator, a set of
-// references) are set beside which judgements, and what is said of them.
-// [Parse] makes one of a file; a program may fill one in.
+// Plan is the question: which settings (a metric, an aggregator, a set of references) are
+// compared with which judgements, and what is reported. [Parse] makes one from a file; a
+// program may fill one in.
 type Plan struct {
 	Name     string
-	Dir      string // that relative paths start from
+	Dir      string // where relative paths start
 	Datasets []Dataset
 	Sets     []Set
-	// Metrics are specs, such as "bleu:tokenize=intl". "stored" stands for every
-	// metric score file of an mtme: dataset, and "stored:NAME" for one of them.
+	// Metrics are specs, such as "bleu:tokenize=intl". "stored" means every metric score file
+	// of an mtme: dataset, and "stored:NAME" one of them.
 	Metrics     []string
 	Aggregators []aggregate.Aggregator
-	// Strict makes an aggregator that a metric lacks, such as native, an error;
-	// else it is left out.
+	// Strict makes an aggregator that a metric lacks, such as native, an error; otherwise it
+	// is skipped.
 	Strict     bool
 	Missing    aggregate.Policy // for missing scores of references
 	Statistics []Statistic
-	// Levels are those at which every segment must have a place, in addition to
-	// those of the statistics.
+	// Levels are levels at which every segment must have a place, in addition to the
+	// statistics' levels.
 	Levels    []correlate.Level
 	Bootstrap Bootstrap
 	Test      Test
 	Pairing   Pairing
-	// Comparisons are pairs of settings of the same metric to compare, in place of
-	// those with the single reference.
+	// Comparisons are pairs of settings of the same metric to compare, instead of comparing
+	// with the single reference.
 	Comparisons []Comparison
 	Curves      []Curve
 	Tasks       []Task
-	// Analyses say what else to look at.
+	// Analyses to run in addition.
 	Prompts, Ranking, Worth bool
 }
 
@@ -54,73 +54,73 @@ type Pairing uint8
 // The ways to pair settings.
 const (
 	WithSingle Pairing = iota // every setting with the single reference of its metric
-	EveryPair                 // all of a statistic, see [Ranks]
+	EveryPair                 // all pairs for a statistic; see [Ranks]
 	NoPair
 )
 
-// Dataset is a test set of a plan.
+// Dataset is a test set in a plan.
 type Dataset struct {
 	Name string `yaml:"name"`
 	Spec string `yaml:"dataset"` // as [dataset.Open] takes it, relative to Dir
-	// Language is that of the references, such as "zh"; "" is what the spec tells.
+	// Language is the language of the references, such as "zh"; "" means the one the spec
+	// tells.
 	Language string `yaml:"language"`
 	// References names the references of an mtme: dataset.
 	References []string `yaml:"reference"`
 	// Expansions are specs of expanded references.
 	Expansions []string `yaml:"expansions"`
-	Human      string   `yaml:"human"` // name of the human scores; "" the only ones, or mqm
-	// Matrix is a file of cells as package matrix stores them, whose metrics are
-	// taken as they are, and Scores are files of scores of segments.
+	Human      string   `yaml:"human"` // name of the human scores; "" means the only ones, or mqm
+	// Matrix is a file of cells as stored by package matrix, with its metrics unchanged;
+	// Scores are files of segment scores.
 	Matrix string      `yaml:"matrix"`
 	Scores []ScoreFile `yaml:"scores"`
-	// IncludeReferences compares references that are scored as systems too, but
-	// those that the dataset has as references.
+	// IncludeReferences also compares references scored as systems, except those that the
+	// dataset uses as references.
 	IncludeReferences bool `yaml:"include_references"`
-	// AllowNoReference lets segments without a reference be, with missing
-	// scores.
+	// AllowNoReference accepts segments without a reference; their scores are missing.
 	AllowNoReference bool `yaml:"allow_no_reference"`
-	// Choice says which systems and domains enter.
+	// Choice selects systems and domains.
 	dataset.Choice `yaml:",inline"`
 }
 
-// ScoreFile is a file with the scores of a metric: rows id, system, score, as
-// [dataset.ReadScores] reads it. Higher is better.
+// ScoreFile is a file with the scores of a metric: rows with id, system and score, as read
+// by [dataset.ReadScores]. Higher is better.
 type ScoreFile struct {
 	Name string `yaml:"name"`
 	Path string `yaml:"file"`
 }
 
-// hasScores reports whether a metric's name is that of a file of scores.
+// hasScores reports whether a metric's name is the name of a file of scores.
 func (p *Plan) hasScores(name string) bool {
 	return slices.ContainsFunc(p.Datasets, func(d Dataset) bool {
 		return slices.ContainsFunc(d.Scores, func(s ScoreFile) bool { return s.Name == name })
 	})
 }
 
-// Set is a choice of references: the originals, with what it says.
+// Set is a choice of references: the originals, and what the fields add.
 type Set struct {
 	Name    string
 	All     bool     // and all variants
-	First   int      // in place of these the first of all, if not 0
+	First   int      // instead, the first n references, if not 0
 	Prompts []string // and the variants of these prompts
-	// BesideVariants leaves the set out of a dataset without variants.
+	// BesideVariants leaves the set out of datasets without variants.
 	BesideVariants bool
 }
 
-// original says that there are the originals alone.
+// original reports whether the set has only the originals.
 func (s *Set) original() bool { return !s.All && s.First == 0 && len(s.Prompts) == 0 }
 
 // Statistic is one way to measure agreement.
 type Statistic struct {
 	correlate.Measure
-	Level correlate.Level // what the scores are of
+	Level correlate.Level // level of the scores
 }
 
-// Name is that of the statistic, such as "kendall".
+// Name is the name of the statistic, such as "kendall".
 func (s Statistic) Name() string { return s.Measure.Statistic.String() }
 
-// Label tells statistics of an experiment apart, such as "kendall by segment"
-// or "pearson, system level".
+// Label distinguishes the statistics of an experiment, such as "kendall by segment" or
+// "pearson, system level".
 func (s Statistic) Label() string {
 	label := s.Name()
 	if s.Grouping != correlate.None {
@@ -135,28 +135,28 @@ func (s Statistic) Label() string {
 	return label
 }
 
-// ofCells says that the statistic is of the scores of single cells.
+// ofCells reports whether the statistic uses the scores of single cells.
 func (s Statistic) ofCells() bool {
 	return s.Level == correlate.SegmentLevel && !s.Measure.Statistic.OfSystems()
 }
 
-// Bootstrap is how intervals are made.
+// Bootstrap says how intervals are computed.
 type Bootstrap struct {
 	Resamples  int     `yaml:"resamples"` // 0 for no intervals, at most [correlate.MaxResamples]
 	Confidence float64 `yaml:"confidence"`
 	Seed       uint64  `yaml:"seed"`
-	// By is what a resample draws, each with all its scores, as these depend on
-	// each other: a name of [Units], or "" for documents where every segment states
-	// one and there are several, and for segments elsewhere.
+	// By is what a resample draws, each with all its scores, because these depend on each
+	// other: a name in [Units]. "" means documents if every segment states one and there are
+	// several, and otherwise segments.
 	By string `yaml:"by"`
 }
 
-// Units are the names of what a resample may draw.
+// Units names what a resample may draw.
 func Units() []string {
 	return []string{correlate.SegmentLevel.String(), correlate.DocumentLevel.String()}
 }
 
-// units returns what resamples draw of segments that belong there, and its name.
+// units returns what resamples draw for segments at these places, and its name.
 func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, error) {
 	segment, document := correlate.SegmentLevel, correlate.DocumentLevel
 	documents, n, err := document.Groups(places)
@@ -171,7 +171,7 @@ func (b *Bootstrap) units(places []correlate.Place) (string, correlate.Units, er
 	return document.String(), documents, nil
 }
 
-// Test is how differences are tested.
+// Test says how differences are tested.
 type Test struct {
 	Method    significance.Method
 	Resamples int // 0 for no tests, at most [correlate.MaxResamples]
@@ -190,7 +190,7 @@ func (t Test) sides() string {
 	return "two-sided"
 }
 
-// Enough is the least number of resamples by which one of some differences can be
+// Enough is the smallest number of resamples with which one of some differences can be
 // significant after Holm's correction.
 func (t Test) Enough(alpha float64, differences int) int {
 	p := alpha / float64(differences)
@@ -200,7 +200,7 @@ func (t Test) Enough(alpha float64, differences int) int {
 	return int(math.Ceil(1 / p))
 }
 
-// Comparison is a pair of settings of each metric.
+// Comparison is a pair of settings, compared for each metric.
 type Comparison struct {
 	A SettingName `yaml:"a"`
 	B SettingName `yaml:"b"`
@@ -213,19 +213,20 @@ type SettingName struct {
 	Aggregator string `json:"aggregator" yaml:"aggregator"` // "" for a metric without references
 }
 
-// Curve asks for the agreement by the number of references.
+// Curve asks for the agreement as a function of the number of references.
 type Curve struct {
 	Method      selection.Method
-	Seeds       int                    // random orders, 1 to maxSeeds
-	Counts      []int                  // of variants; none: 0, 1, … up to all
-	Aggregators []aggregate.Aggregator // none: those of the plan but single and native
-	Resamples   int                    // of the intervals
+	Seeds       int                    // number of random orders, 1 to maxSeeds
+	Counts      []int                  // of variants; empty means 0, 1, … up to all
+	Aggregators []aggregate.Aggregator // empty means those of the plan except single and native
+	Resamples   int                    // for the intervals
 }
 
-// maxSeeds is the most random orders of a Curve.
+// maxSeeds is the maximum number of random orders of a Curve.
 const maxSeeds = 10_000
 
-// check finds a number that is out of range or an unknown language, and its field in an experiment's file.
+// check finds a number out of range or an unknown language, and returns its field in an
+// experiment's file.
 func (p *Plan) check() (field string, err error) {
 	in := func(name string, n, least, most int) {
 		if err == nil && (n < least || n > most) {
@@ -251,7 +252,7 @@ func (p *Plan) check() (field string, err error) {
 func (p *Plan) Path(spec string) string {
 	scheme, place, ok := strings.Cut(spec, ":")
 	switch {
-	case !ok && spec != "": // a file that tells its format by its name
+	case !ok && spec != "": // a file whose name shows its format
 		return p.File(spec)
 	case place == "" || place == "-":
 		return spec
@@ -259,8 +260,8 @@ func (p *Plan) Path(spec string) string {
 	return scheme + ":" + p.File(place)
 }
 
-// Inputs returns the files and folders that the plan names to read, but for
-// what its metrics are defined by.
+// Inputs returns the files and folders that the plan reads, except for those that define
+// its metrics.
 func (p *Plan) Inputs() []string {
 	var out []string
 	for _, d := range p.Datasets {
@@ -277,8 +278,8 @@ func (p *Plan) Inputs() []string {
 	return out
 }
 
-// OpenDataset opens a dataset of the plan, with its expansions. Its references
-// are those of d.
+// OpenDataset opens a dataset of the plan, with its expansions and the references that d
+// names.
 func (p *Plan) OpenDataset(d Dataset, o dataset.Options) (refract.Dataset, error) {
 	o.References = d.References
 	ds, err := dataset.Open(p.Path(d.Spec), o)

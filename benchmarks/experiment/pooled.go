@@ -9,8 +9,8 @@ import (
 // pooledName stands for all datasets together.
 const pooledName = "pooled"
 
-// pooled adds rows and differences of all datasets together, of accuracies:
-// pairs of systems are compared within a dataset, never across.
+// pooled adds rows and differences of all datasets together, for accuracies: pairs of
+// systems are compared only within a dataset.
 func (r *run) pooled(res *Result) {
 	if len(res.Datasets) < 2 {
 		return
@@ -36,8 +36,7 @@ func (r *run) pooled(res *Result) {
 	}
 }
 
-// pool is the share over the pairs of systems of all datasets, and that of each
-// resample.
+// pool is the share over the pairs of systems of all datasets, also for each resample.
 func pool(parts []*Row) *Row {
 	sum := Row{About: parts[0].About, Setting: parts[0].Setting, MinReferences: parts[0].MinReferences, Ties: report.None(), Epsilon: report.None(),
 		resamples: make([]float64, len(parts[0].resamples))}

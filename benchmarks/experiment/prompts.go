@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// prompts says what each prompt of a dataset is worth.
+// prompts computes what each prompt of a dataset is worth.
 func (r *run) prompts(ctx context.Context, d *data, res *Result) error {
 	if len(d.prompts) < 2 {
 		return nil
@@ -27,7 +27,7 @@ func (r *run) prompts(ctx context.Context, d *data, res *Result) error {
 	return nil
 }
 
-// promptTables are the tables that a prompt is judged by.
+// promptTables are the tables by which a prompt is judged.
 type promptTables struct {
 	name                  string
 	texts                 int
@@ -123,8 +123,8 @@ func countPresent(texts []refract.Text) int {
 // decision is how often a prompt's text has the best score.
 type decision struct{ share, only Number }
 
-// decides counts, over the cells of a table, whose text has the best score:
-// the originals' first, then the prompts'.
+// decides counts, over the cells of a table, whose text has the best score: first the
+// originals, then each prompt.
 func (d *data) decides(cells []refract.MetricScores, info metrics.Info, t *table) []decision {
 	n := len(d.prompts) + 1
 	share, only := make([]float64, n), make([]float64, n)

@@ -8,9 +8,9 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// rank orders the systems of a dataset under all settings. Only systems that every
-// setting scores have a place, so that places compare; a setting that scores none is
-// left out of that rule.
+// rank orders the systems of a dataset under all settings. Only systems scored by every
+// setting have a place, so that places are comparable; a setting that scores none does not
+// count for this rule.
 func rank(d *data, settings []*setting) Ranking {
 	out := Ranking{Dataset: d.Name, Human: d.human, Settings: []SettingName{}, LeftOut: []string{}}
 	gold := *d.gold
@@ -52,7 +52,7 @@ func rank(d *data, settings []*setting) Ranking {
 	return out
 }
 
-// Without says which systems have no place, "" where all have one.
+// Without says which systems have no place, "" if all have one.
 func (k *Ranking) Without() string {
 	if len(k.LeftOut) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// realData returns the folder of real data, or skips.
+// realData returns the folder of real data, or skips the test.
 func realData(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
@@ -29,7 +29,7 @@ func realData(t *testing.T) string {
 	return dir
 }
 
-// examples/wmt22.yaml has the figures that the paper's setting is known to give on the released
+// examples/wmt22.yaml has the known figures of the paper's setting on the released
 // expansions of WMT22 zh-en (Div-Ref, table 2, prints those of a later run).
 func TestKnownFiguresOfWMT22(t *testing.T) {
 	if testing.Short() {

@@ -29,7 +29,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// small makes a shipped experiment quick, on files in the layout of the release.
+// small makes a shipped experiment fast, with files in the layout of the release.
 func small(t *testing.T, recipe, spec string) *experiment.Plan {
 	t.Helper()
 	e := parse(t, "../recipes/"+recipe+"/experiment.yaml")
@@ -43,8 +43,8 @@ func small(t *testing.T, recipe, spec string) *experiment.Plan {
 	return e
 }
 
-// The sixteen pairs of WMT25 in the form of mt-metrics-eval, made up: some without a
-// reference, with scores and judgements that lack cells.
+// Made-up data for the sixteen pairs of WMT25 in the format of mt-metrics-eval: some
+// without a reference, and with missing scores and judgements.
 func TestWMT25Recipe(t *testing.T) {
 	e := parse(t, "../recipes/wmt25/experiment.yaml")
 	dir := t.TempDir()

@@ -20,28 +20,27 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Runner carries out plans. Open and Metric are needed.
+// Runner runs plans. Open and Metric are required.
 type Runner struct {
-	// Store keeps statistics, and the scores that Options.Store does not keep;
-	// nil for none. A value that is damaged comes as an empty one.
+	// Store keeps statistics, and the scores that Options.Store does not keep; nil for none. A
+	// damaged value is read as empty.
 	Store refract.ScoreStore
-	// Open opens a dataset with its judgements and its expansions; nil does what
-	// [Plan.OpenDataset] does.
+	// Open opens a dataset with its judgements and expansions; nil means [Plan.OpenDataset].
 	Open func(d Dataset) (refract.Dataset, error)
 	// Metric makes the metric of a spec.
 	Metric func(ctx context.Context, spec string) (metrics.Metric, error)
-	// Options are those of the engines that score: Workers and Batch, and a Scope
-	// other than refract.Averaged where Scored needs statistics of a corpus.
+	// Options are for the engines that score: Workers and Batch, and a Scope other than
+	// refract.Averaged if Scored needs statistics of a corpus.
 	Options refract.Options
-	// EveryCell scores cells that no setting needs, too.
+	// EveryCell also scores cells that no setting needs.
 	EveryCell bool
-	// ScoresAlone goes on without human scores: then nothing is compared.
+	// ScoresAlone goes on without human scores; then nothing is compared.
 	ScoresAlone bool
-	// Scored is told of every segment with its scores by the engine's metrics,
-	// once and in order; it may be nil.
+	// Scored is called with every segment and its scores by the engine's metrics, once and in
+	// order; it may be nil.
 	Scored func(dataset string, e *refract.Engine, s *refract.SegmentScores) error
-	// Warn is told what is wrong but stops nothing, and Progress what is being
-	// done; either may be nil.
+	// Warn gets messages about problems that stop nothing, and Progress about the current
+	// work; either may be nil.
 	Warn, Progress func(message string)
 }
 
@@ -49,16 +48,16 @@ type Runner struct {
 type run struct {
 	*Runner
 	p         *Plan
-	metrics   []metrics.Metric // that score
+	metrics   []metrics.Metric // the metrics that score
 	estimates keeping[estimate]
 	tests     keeping[significance.Result]
 	matrices  keeping[significance.Comparison]
-	done      []significance.Task // of the plan's tasks
-	entrants  []SettingName       // by their number in those
-	natives   sync.Mutex          // one engine at a time adds to what is stored of a text
+	done      []significance.Task // finished tasks of the plan
+	entrants  []SettingName       // their settings, by number
+	natives   sync.Mutex          // engines add to the stored scores of a text one at a time
 	notes     []string
-	failed    refract.Incomplete // metrics that ended alone, of all datasets
-	without   []Ended            // the same
+	failed    refract.Incomplete // metrics that failed, over all datasets
+	without   []Ended            // the same, for the result
 
 	mu     sync.Mutex
 	usage  Usage
@@ -112,11 +111,10 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 	return g.Wait()
 }
 
-// Run carries out a plan. The Result depends on the plan, the data, the metrics
-// and the program's version alone; the Usage says what the store saved. What was
-// scored before an error is in the store. A [*PlanError] says that the plan asks
-// for what cannot be. Beside a [*refract.Incomplete], the Result is that of the
-// metrics that did not fail.
+// Run runs a plan. The Result depends only on the plan, the data, the metrics and the
+// program's version; the Usage says what the store saved. Scores computed before an error
+// are in the store. A [*PlanError] says that the plan asks for something impossible. With a
+// [*refract.Incomplete], the Result covers the metrics that did not fail.
 func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
 	r := &run{Runner: rr, p: p}
 	res, err := r.run(ctx)
@@ -148,16 +146,16 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	if len(doubtful) > 0 {
 		r.note("%v takes cells of a segment as independent: p of %s can be far too small; randomization holds", r.p.Test.Method, strings.Join(doubtful, ", "))
 	}
-	for k := 1; k < len(r.p.Datasets); k++ { // faults of the first show before anything is scored
+	for k := 1; k < len(r.p.Datasets); k++ { // report faults in all datasets before scoring the first
 		r.progress("checking %s", r.p.Datasets[k].Name)
 		if _, err := r.load(ctx, r.p.Datasets[k], true); err != nil {
-			return nil, r.of(r.p.Datasets[k], err)
+			return nil, r.inDataset(r.p.Datasets[k], err)
 		}
 	}
 	for _, entry := range r.p.Datasets {
 		r.progress("reading %s", entry.Name)
 		if err := r.dataset(ctx, entry, res); err != nil {
-			return nil, r.of(entry, err)
+			return nil, r.inDataset(entry, err)
 		}
 	}
 	r.standings(res)
@@ -173,7 +171,7 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	return res, &r.failed
 }
 
-// ended takes in the metrics of a dataset that failed.
+// ended records the metrics of a dataset that failed.
 func (r *run) ended(d *data, failed *refract.Incomplete) {
 	r.failed.Metrics, r.failed.Errs = append(r.failed.Metrics, failed.Metrics...), append(r.failed.Errs, failed.Errs...)
 	reasons := failed.Reasons()
@@ -182,8 +180,8 @@ func (r *run) ended(d *data, failed *refract.Incomplete) {
 	}
 }
 
-// of names the dataset of an error.
-func (r *run) of(entry Dataset, err error) error {
+// inDataset adds the dataset to an error.
+func (r *run) inDataset(entry Dataset, err error) error {
 	if r.p.Dir != "" || len(r.p.Datasets) > 1 {
 		err = fmt.Errorf("dataset %s: %w", entry.Name, err)
 	}
@@ -199,14 +197,14 @@ func (r *run) makeMetrics(ctx context.Context) error {
 		}
 		m, err := r.Metric(ctx, spec)
 		if err != nil && r.p.hasScores(spec) {
-			continue // it names the file, and no metric
+			continue // it names a file, not a metric
 		}
 		if err != nil {
 			return err
 		}
 		info := m.Info()
 		if other, twice := seen[info.Name]; twice {
-			return planErrorf("metrics %q and %q are the same, or programs that both call themselves %s: tell those apart as in exec:name=OTHER PROGRAM", redact.Text(other), redact.Text(spec), info.Name)
+			return planErrorf("metrics %q and %q are the same, or programs that both call themselves %s: name one of them, as in exec:name=OTHER PROGRAM", redact.Text(other), redact.Text(spec), info.Name)
 		}
 		seen[info.Name] = spec
 		if len(r.p.Sets) == 0 && !info.NeedsReferences && len(metrics.StartErrors([]metrics.Metric{m})) == 0 {
@@ -227,7 +225,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 	return nil
 }
 
-// bootstrap finds what resamples of a dataset draw.
+// bootstrap decides what resamples of a dataset draw.
 func (r *run) bootstrap(d *data) (err error) {
 	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
 	n := len(d.places)
@@ -257,8 +255,8 @@ func drawn(datasets []DatasetInfo) string {
 	return strings.Join(names, " or ")
 }
 
-// load reads a dataset, and finds what the plan asks of it in vain. A trial leaves
-// out one that can be read only once, for which there is nil.
+// load reads a dataset and checks that it has what the plan asks for. A trial skips a
+// dataset that can be read only once and returns nil for it.
 func (r *run) load(ctx context.Context, entry Dataset, trial bool) (*data, error) {
 	open := r.Open
 	if open == nil {
@@ -292,7 +290,7 @@ func (r *run) load(ctx context.Context, entry Dataset, trial bool) (*data, error
 	return d, nil
 }
 
-// dataset does all there is to do with one dataset.
+// dataset does everything for one dataset.
 func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	d, err := r.load(ctx, entry, false)
 	if err != nil {
@@ -314,7 +312,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.score(ctx, d, settings, !r.mayStop(settings)); err != nil {
 		return err
 	}
-	left := func() { // settings of the metrics that have not ended
+	left := func() { // settings of the metrics that have not failed
 		settings = slices.DeleteFunc(settings, func(s *setting) bool { return !slices.Contains(d.series, s.series) })
 	}
 	left()
@@ -350,7 +348,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	for _, f := range d.Scores {
 		negative := func(row Row) bool { return row.Dataset == d.Name && row.Setting.Metric == f.Name && row.Value < 0 }
 		if slices.ContainsFunc(res.Rows, negative) {
-			r.note("%s: agreement is below 0, as that of scores of which lower ones are better: negate these in %s", f.Name, f.Path)
+			r.note("%s: agreement is below 0: if lower scores are better, negate the scores in %s", f.Name, f.Path)
 		}
 	}
 	if err := r.differences(ctx, d, pairs, res); err != nil {
@@ -375,8 +373,8 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	return nil
 }
 
-// mayStop says whether cells may be left out: no choice of references is asked
-// for but the first one and all of them.
+// mayStop reports whether cells may be left out: the only choices of references are the
+// first one and all of them.
 func (r *run) mayStop(settings []*setting) bool {
 	return !r.EveryCell && len(r.p.Curves) == 0 && !r.p.Prompts && !r.p.Worth &&
 		!slices.ContainsFunc(settings, func(s *setting) bool { return !s.whole && !s.single })
@@ -387,7 +385,7 @@ func (d *data) about(s Statistic) About {
 	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String(), name: s.Name()}
 }
 
-// rows takes all statistics of all settings.
+// rows computes all statistics of all settings.
 func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	n := len(r.p.Statistics)
 	estimates, ties := make([]*estimate, len(settings)*n), make([]Number, len(settings)*n)
@@ -440,7 +438,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 	return nil
 }
 
-// method notes how the numbers were made.
+// method notes how the numbers were computed.
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
 	if len(res.means) > 0 {
@@ -449,7 +447,7 @@ func (r *run) method(res *Result) {
 	if b.Resamples > 0 {
 		paired := ""
 		if len(res.Differences)+len(res.Curves) > 0 {
-			paired = "; those of differences are paired"
+			paired = "; paired for differences"
 		}
 		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d%s", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed, paired)
 	}

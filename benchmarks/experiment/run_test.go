@@ -39,13 +39,13 @@ func TestGolden(t *testing.T) {
 	golden(t, "golden.json", append(b, '\n'))
 }
 
-// withoutNative takes out what is scored anew in every run.
+// withoutNative removes scores that are computed anew in every run.
 func withoutNative(e *experiment.Plan) *experiment.Plan {
 	e.Aggregators, e.Curves = e.Aggregators[:3], e.Curves[:1]
 	return e
 }
 
-// What is in the store changes nothing, and no number of cores does.
+// Neither the content of the store nor the number of cores changes the result.
 func TestReuse(t *testing.T) {
 	dir := t.TempDir()
 	e := withoutNative(parse(t, sample))
@@ -78,7 +78,7 @@ func TestReuse(t *testing.T) {
 		t.Errorf("with another metric: %v", usage)
 	}
 
-	// A change of a judgement scores nothing, one of a text does.
+	// Changing a judgement scores nothing; changing a text does.
 	for change, want := range map[[2]string]bool{{`"gamma": 20`, `"gamma": 21`}: false, {"Ferry harbour", "Fery harbour"}: true} {
 		changed = withoutNative(parse(t, sample))
 		changed.Dir = t.TempDir()
@@ -112,15 +112,15 @@ func sameJSON(t *testing.T, a, b any) bool {
 	return bytes.Equal(x, y)
 }
 
-// Whatever is damaged in a store is found by its digest and computed again, with
-// one warning.
+// Damage in a store is found by its digest, and the value is computed again, with one
+// warning.
 func TestDamagedStore(t *testing.T) {
 	e := withoutNative(parse(t, sample))
 	e.Curves, e.Prompts = nil, false
 	first, all := run(t, e, t.TempDir())
 	for _, change := range []string{
 		`unhex(substr(hex(value), 1, 20) || CASE substr(hex(value), 21, 1) WHEN '1' THEN '2' ELSE '1' END || substr(hex(value), 22))`, // one digit
-		`CAST('{}' AS BLOB)`, // no value at all
+		`CAST('{}' AS BLOB)`, // not a value
 		`(SELECT value FROM records AS r WHERE r.key <> records.key LIMIT 1)`, // the value of another key
 	} {
 		dir := t.TempDir()
@@ -137,7 +137,7 @@ func TestDamagedStore(t *testing.T) {
 		var warnings []string
 		r = runner(t, e, dir)
 		r.Warn = func(m string) {
-			if !strings.Contains(m, "max takes the worst") { // of TER, as the plan says
+			if !strings.Contains(m, "max takes the worst") { // for TER, as the plan says
 				warnings = append(warnings, m)
 			}
 		}
@@ -176,7 +176,7 @@ func damage(t *testing.T, dir, statement string) {
 	}
 }
 
-// A file that is no store, or a part of one, is set aside and never lost.
+// A file that is not a store, or only part of one, is set aside and never lost.
 func TestOldStore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "scores.sqlite")
@@ -204,7 +204,7 @@ func TestOldStore(t *testing.T) {
 	}
 }
 
-// Damage of the database itself, wherever it shows, sets the file aside with one
+// Damage of the database itself, wherever it is noticed, sets the file aside with one
 // warning, and everything is computed.
 func TestDamagedPages(t *testing.T) {
 	e := parse(t, sample)
@@ -237,7 +237,7 @@ func TestDamagedPages(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "scores.sqlite"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// A copy of an earlier damage gives way.
+		// A copy set aside after earlier damage is replaced.
 		if err := os.WriteFile(filepath.Join(dir, "scores.sqlite.damaged"), []byte("SQLite format 3\x00"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestDamagedPages(t *testing.T) {
 	}
 }
 
-// Cells are scored once, whatever is asked of them.
+// Cells are scored once, whatever is computed from them.
 func TestCellsAreScoredOnce(t *testing.T) {
 	e := parse(t, sample)
 	e.Metrics = []string{"chrf"}
@@ -282,14 +282,14 @@ func TestCellsAreScoredOnce(t *testing.T) {
 	if _, _, err := r.Run(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	// 8 segments × 3 systems × 4 references, but for a missing hypothesis and a
-	// missing reference; the wrapped metric has no native score.
+	// 8 segments × 3 systems × 4 references, without a missing hypothesis and a missing
+	// reference; the wrapped metric has no native score.
 	if want := int64(8*3*4 - 4 - 3); cells.Load() != want {
 		t.Errorf("%d cells were scored, want %d", cells.Load(), want)
 	}
 }
 
-// The numbers of a result agree with each other.
+// The numbers of a result are consistent.
 func TestConsistency(t *testing.T) {
 	e := parse(t, sample)
 	e.Tasks = []experiment.Task{{Dataset: e.Datasets[0].Name, Statistic: e.Statistics[0], Weight: 1}}
@@ -350,7 +350,7 @@ func TestConsistency(t *testing.T) {
 		if d.P.Defined() && d.Corrected < d.P {
 			t.Errorf("%s against %s: p %v, corrected %v", d.A, d.B, d.P, d.Corrected)
 		}
-		// A test decides where there is one, and else the interval.
+		// If there is a test, it decides, and otherwise the interval.
 		if want := float64(d.Corrected) < 0.05; d.Corrected.Defined() && d.Value != 0 && d.Significant != want {
 			t.Errorf("%s against %s: significant is %v at p %v", d.A, d.B, d.Significant, d.Corrected)
 		}
@@ -385,7 +385,7 @@ func TestConsistency(t *testing.T) {
 	}
 }
 
-// The accuracy of several datasets together is over the pairs of each.
+// The pooled accuracy of several datasets uses pairs within each.
 func TestPooled(t *testing.T) {
 	e := parse(t, "testdata/golden.yaml")
 	e.Curves, e.Prompts = nil, false
@@ -416,8 +416,8 @@ func TestPooled(t *testing.T) {
 	}
 }
 
-// Pairs that the file names are compared, and no others; a level that the
-// dataset lacks is an error that names the segment.
+// Only the pairs that the file names are compared; a level that the dataset lacks is an
+// error that names the segment.
 func TestComparisonsAndLevels(t *testing.T) {
 	e := parseText(t, `
 datasets: [{name: sample, dataset: "jsonl:sample.jsonl"}]
@@ -446,8 +446,8 @@ analyses: []
 	}
 }
 
-// Settings that are the same are said to be, and stand in one row; what asks for
-// more references than there are is said to.
+// Equal settings are reported as such and share a row; a setting that asks for more
+// references than there are is reported too.
 func TestSame(t *testing.T) {
 	e := parseText(t, `
 datasets: [{name: sample, dataset: "jsonl:sample.jsonl"}]
@@ -499,7 +499,7 @@ analyses: []
 	}
 }
 
-// A cancelled run ends with the context's error, and what it scored is kept.
+// A cancelled run ends with the context's error, and its scores are kept.
 func TestCancel(t *testing.T) {
 	e := withoutNative(parse(t, sample))
 	ctx, cancel := context.WithCancel(t.Context())

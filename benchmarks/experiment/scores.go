@@ -14,29 +14,29 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// series holds the scores of one metric for the dataset at hand.
+// series holds the scores of one metric for a dataset.
 type series struct {
 	metric metrics.Metric
 	info   metrics.Info
-	own    bool   // the scores were made elsewhere
-	file   bool   // in a file of the plan
-	shared string // name of the metric in other datasets, where it is another one; "" for the same
-	// stated is how many references own scores of segments are said to be of.
+	own    bool   // the scores were computed elsewhere
+	file   bool   // from a file of the plan
+	shared string // name of the metric in other datasets, if different; "" for the same
+	// stated is the number of references that existing segment scores are said to use.
 	stated  int
-	systems map[string]float64     // own scores of systems; nil where there are none
+	systems map[string]float64     // existing scores of systems; nil if there are none
 	cells   []refract.MetricScores // by segment, against all references
-	natives sync.Map               // *refract.MetricScores by nativeKey, against some of them
+	natives sync.Map               // *refract.MetricScores by nativeKey, against some references
 }
 
-// allSeries lists the series of a dataset: of the metrics, which are yet to be
-// scored, then its own.
+// allSeries lists the series of a dataset: first the metrics, still to be scored, then
+// existing scores.
 func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	var out []*series
 	language := d.Language
 	if language == "" {
 		_, language = dataset.LanguagePair(r.p.Path(d.Spec))
 	} else {
-		_, language, _ = dataset.Languages(language) // which Plan.check has read
+		_, language, _ = dataset.Languages(language) // already checked by Plan.check
 	}
 	for _, m := range r.metrics {
 		m = metrics.InLanguage(m, language)
@@ -46,7 +46,7 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 		}
 		out = append(out, &series{metric: fitted[0].Metric, info: m.Info()})
 	}
-	// Scores made elsewhere are of the whole dataset.
+	// Existing scores cover the whole dataset.
 	whole := *d
 	whole.segments = d.read
 	for _, own := range []func(context.Context, *data) ([]*series, error){r.matrixSeries, r.fileSeries, r.storedSeries} {
@@ -65,7 +65,7 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 		if slices.ContainsFunc(out[:i], func(t *series) bool { return t.info.Name == s.info.Name }) {
 			return nil, fmt.Errorf("two metrics are named %q", s.info.Name)
 		}
-		if slices.ContainsFunc(out, func(t *series) bool { // such as COMET of the source alone, or scores of one's own
+		if slices.ContainsFunc(out, func(t *series) bool { // such as COMET without references, or the user's scores
 			return t != s && (t.info.Name == s.shared || t.shared == s.shared && t.stated > s.stated)
 		}) {
 			s.shared = ""
@@ -74,7 +74,7 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	return out, nil
 }
 
-// choose leaves the scores of what is chosen of the dataset.
+// choose keeps only the scores of the chosen part of the dataset.
 func (d *data) choose(s *series) error {
 	if d.Choice.All() {
 		return nil
@@ -91,7 +91,7 @@ func (d *data) choose(s *series) error {
 	return nil
 }
 
-// signature is that of a setting.
+// signature returns the signature of a setting.
 func (s *series) signature(a aggregate.Aggregator, lo, hi int, set string) string {
 	if _, ok := s.metric.(*stated); ok {
 		return storedSpec
@@ -100,7 +100,7 @@ func (s *series) signature(a aggregate.Aggregator, lo, hi int, set string) strin
 	return refract.SettingSignature(of, metrics.Sentence, refract.ReferenceCount(lo, hi), set).String()
 }
 
-// hasNative says whether there is a native score of a series.
+// hasNative reports whether a series has native scores.
 func (s *series) hasNative() bool {
 	if m, ok := s.metric.(*matrix.Metric); ok {
 		return m.Stored.HasNative()
@@ -108,8 +108,8 @@ func (s *series) hasNative() bool {
 	return metrics.HasNative(s.metric)
 }
 
-// wants are the settings that an engine must be made for, so that all that the
-// run asks of a metric can be told from its scores.
+// wants returns the settings that an engine must be made for, so that its scores determine
+// everything that the run asks of a metric.
 func (r *run) wants(s *series, settings []*setting) (out []refract.Setting) {
 	if !s.info.NeedsReferences {
 		return []refract.Setting{{Metric: s.metric, Aggregator: r.p.Aggregators[0]}}
@@ -127,8 +127,8 @@ func (r *run) wants(s *series, settings []*setting) (out []refract.Setting) {
 	return out
 }
 
-// engine makes an engine for scoring all references of a dataset. goOn says that
-// there are scores of others beside it.
+// engine makes an engine that scores all references of a dataset. goOn says that there are
+// also scores from elsewhere.
 func (r *run) engine(settings []refract.Setting, everyCell, goOn bool) (*refract.Engine, error) {
 	o := r.Options
 	o.ContinueWithoutMetrics = goOn
@@ -140,7 +140,7 @@ func (r *run) engine(settings []refract.Setting, everyCell, goOn bool) (*refract
 	return refract.NewEngine(settings, o)
 }
 
-// scope is that of the engine's system scores, which Scored alone may ask for.
+// scope is the scope of the engine's system scores, which only Scored may need.
 func (r *run) scope() refract.Scope {
 	if r.Scored == nil {
 		return refract.Averaged
@@ -148,7 +148,7 @@ func (r *run) scope() refract.Scope {
 	return r.Options.Scope
 }
 
-// checkReferences wants a reference of every segment where the metric needs one.
+// checkReferences checks that every segment has a reference if the metric needs one.
 func (d *data) checkReferences(s *series) error {
 	if !s.info.NeedsReferences || d.AllowNoReference {
 		return nil
@@ -161,8 +161,7 @@ func (d *data) checkReferences(s *series) error {
 	return nil
 }
 
-// score makes the scores of all series that are not a dataset's own, in one pass
-// over the dataset.
+// score scores all series without existing scores, in one pass over the dataset.
 func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell bool) error {
 	var full, todo []refract.Setting
 	var scored []*series
@@ -173,7 +172,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 			continue
 		}
 		if err := d.checkReferences(s); err != nil && r.p.Dir != "" {
-			return fmt.Errorf("%v: write allow_no_reference: true at the dataset", err) // a flag is no help
+			return fmt.Errorf("%v: write allow_no_reference: true at the dataset", err) // there is no flag for it here
 		} else if err != nil {
 			return err
 		}
@@ -206,7 +205,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		}
 		err := r.Scored(d.Name, engine, whole)
 		for _, s := range d.series {
-			s.cells[i-1].First, s.cells[i-1].All = nil, nil // a corpus score is Scored's to make
+			s.cells[i-1].First, s.cells[i-1].All = nil, nil // corpus scores are left to Scored
 		}
 		return err
 	})
@@ -218,7 +217,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 	return err
 }
 
-// scored counts what was scored, and what a store had.
+// scored counts the scored cells, and those found in a store.
 func (r *run) scored(ms *refract.MetricScores) {
 	scored := -ms.Stored
 	for _, s := range ms.Status {

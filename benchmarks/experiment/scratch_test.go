@@ -30,8 +30,8 @@ func (l list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
 	}
 }
 
-// drawData makes segments with ragged references and variants of three
-// prompts, some of them missing.
+// drawData makes segments with varying numbers of references and variants of three prompts,
+// some of them missing.
 func drawData(t *rapid.T) list {
 	words := []string{"the", "red", "boat", "is", "at", "sea", "a", "small", "ship"}
 	text := func() string {
@@ -64,14 +64,14 @@ func drawData(t *rapid.T) list {
 		}
 		data = append(data, s)
 	}
-	// The prompts of the file are to occur.
+	// Every prompt of the file must occur.
 	for _, p := range []string{"p1", "p2", "p3"} {
 		data[0].Variants = append(data[0].Variants, refract.Variant{Prompt: p, Text: refract.NewText(text())})
 	}
 	return data
 }
 
-// chosen is a copy of the segments with the references of a set alone.
+// chosen returns a copy of the segments with only the references of a set.
 func chosen(data list, set string) list {
 	var out list
 	for _, s := range data {
@@ -96,8 +96,7 @@ func chosen(data list, set string) list {
 	return out
 }
 
-// fromScratch scores a dataset anew and takes its Kendall's tau-b, with the
-// number of pairs.
+// fromScratch scores a dataset anew and returns Kendall's tau-b with the number of pairs.
 func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64, n int) {
 	m, err := registry().Parse(context.Background(), metric)
 	if err != nil {
@@ -133,8 +132,8 @@ func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64
 	return res.Value, res.N
 }
 
-// What is taken from the columns of the stored cells is what scoring the
-// chosen references from scratch gives, whether the cells are new or stored.
+// Selecting columns from the stored cells gives the same as scoring the chosen references
+// from scratch, whether the cells are new or stored.
 func TestSubsetsEqualScoringFromScratch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
@@ -180,7 +179,7 @@ analyses: []
 				}
 				sets = append(sets, row.Setting.References)
 			}
-			for _, same := range res.Same { // by chance
+			for _, same := range res.Same { // equal by chance
 				sets = append(sets, same.Setting.References)
 			}
 			slices.Sort(sets)

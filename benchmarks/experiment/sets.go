@@ -32,7 +32,7 @@ func (d *data) columns(s Set) (columnsOf, error) {
 	}), nil
 }
 
-// withPrompts are the originals and the variants of some prompts.
+// withPrompts returns the originals and the variants of some prompts.
 func (d *data) withPrompts(prompts []string) columnsOf {
 	return d.each(func(s *refract.Segment, _ int) []int {
 		var chosen []int
@@ -45,7 +45,7 @@ func (d *data) withPrompts(prompts []string) columnsOf {
 	})
 }
 
-// variantsOnly leaves the originals out of a choice.
+// variantsOnly removes the originals from a choice.
 func (d *data) variantsOnly(c columnsOf) columnsOf {
 	return d.each(func(s *refract.Segment, i int) []int { return c[i][len(s.References):] })
 }
@@ -66,8 +66,8 @@ func everything(s *refract.Segment) []int {
 	return out
 }
 
-// ordered is the columns of each segment in the order in which they are
-// chosen, beside those that it has in any case.
+// ordered is the columns of each segment in the order in which they are chosen; those in
+// fixed are always included.
 type ordered struct{ fixed, chosen columnsOf }
 
 // take returns the fixed columns and the first k of the others.
@@ -80,11 +80,11 @@ func (o *ordered) take(k int) columnsOf {
 	return out
 }
 
-// most is how many columns can be chosen at most.
+// most is the largest number of columns that can be chosen.
 func (o *ordered) most() int { return o.chosen.most() }
 
-// orders returns the order of choice of a method. Variants are chosen in addition
-// to the originals; in a dataset without variants, originals after the first.
+// orders returns the order in which a method chooses. Variants are chosen in addition to
+// the originals; in a dataset without variants, originals after the first.
 func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*ordered, error) {
 	segments := d.segments
 	if !d.variants {
@@ -107,7 +107,7 @@ func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*or
 	return out, nil
 }
 
-// rest returns a segment whose references but the first are variants of it.
+// rest returns a segment in which all references except the first are variants of it.
 func rest(s *refract.Segment) *refract.Segment {
 	t := *s
 	t.References = s.References[:min(1, len(s.References))]
@@ -118,12 +118,11 @@ func rest(s *refract.Segment) *refract.Segment {
 	return &t
 }
 
-// columnsOf is a choice of references: for each segment its columns, in
-// ascending order.
+// columnsOf is a choice of references: for each segment its columns, in ascending order.
 type columnsOf [][]int
 
-// keep returns the segments with these references alone. What were variants
-// are originals then: scores do not tell them apart.
+// keep returns the segments with only these references. Variants become originals; the
+// scores are the same.
 func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
 	out := make([]*refract.Segment, len(segments))
 	for i, s := range segments {
@@ -138,9 +137,9 @@ func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
 	return out
 }
 
-// subset fills in the scores of segment i against the choice, in the memory that
-// out has. Native scores and statistics are of all references, and left out. It
-// is false where no reference is left.
+// subset fills in the scores of segment i against the choice, using out's memory. Native
+// scores and statistics use all references and are left out. It returns false if no
+// reference is left.
 func (c columnsOf) subset(out, ms *refract.MetricScores, i int) bool {
 	columns := c[i]
 	rows := len(ms.Values) / ms.Columns
@@ -154,7 +153,7 @@ func (c columnsOf) subset(out, ms *refract.MetricScores, i int) bool {
 	return len(columns) > 0
 }
 
-// first is the first reference of each segment alone.
+// first returns only the first reference of each segment.
 func (c columnsOf) first() columnsOf {
 	out := make(columnsOf, len(c))
 	for i := range c {
@@ -163,7 +162,7 @@ func (c columnsOf) first() columnsOf {
 	return out
 }
 
-// whole says whether the choice is all references.
+// whole reports whether the choice is all references.
 func (c columnsOf) whole(segments []*refract.Segment) bool {
 	for i, s := range segments {
 		if len(c[i]) != s.NumReferences() {
@@ -182,8 +181,7 @@ func (c columnsOf) most() int {
 	return n
 }
 
-// withVariants returns the columns of all originals and of some variants of a
-// segment.
+// withVariants returns the columns of all originals and of some variants of a segment.
 func withVariants(s *refract.Segment, variants []int) []int {
 	columns := make([]int, 0, len(s.References)+len(variants))
 	for i := range s.References {

@@ -20,18 +20,18 @@ type setting struct {
 	series     *series
 	aggregator aggregate.Aggregator
 	set        columnsOf
-	whole      bool // the set is all references
+	whole      bool // whether the set is all references
 	setName    func() string
 	table      *table
 	signature  string
 	single     bool     // the baseline that others are compared with
-	as         *setting // the one with the same scores that stands for it, or nil
+	as         *setting // the setting with the same scores that represents it, or nil
 }
 
-// PlanError says that a plan asks for what cannot be.
+// PlanError says that a plan asks for something impossible.
 type PlanError struct{ Err error }
 
-// Error is that of the cause.
+// Error returns the cause's message.
 func (e *PlanError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -71,7 +71,7 @@ func (r *run) settings(d *data) ([]*setting, error) {
 					}
 				case a.Single():
 					if i != base {
-						continue // the first reference is the same in all sets, but for chosen ones
+						continue // the first reference is the same in all sets except chosen ones
 					}
 				case a.Native() && !of.hasNative():
 					if r.p.Strict {
@@ -84,7 +84,7 @@ func (r *run) settings(d *data) ([]*setting, error) {
 						}
 						continue
 					}
-					r.note("%s has no rule of its own for several references, so that there is no native setting of it", of.info.Name)
+					r.note("%s has no native rule for several references, so it has no native setting", of.info.Name)
 					continue
 				case a.Native() && of.own && !sets[i].whole:
 					r.note("%s: the native scores of %s are of all references, and not of %q", d.Name, of.info.Name, set.Name)
@@ -108,17 +108,16 @@ func (r *run) settings(d *data) ([]*setting, error) {
 
 func isNative(a aggregate.Aggregator) bool { return a.Native() }
 
-// noNative says what to do where a metric lacks native scores.
+// noNative says what to do if a metric lacks native scores.
 func (s *series) noNative() error {
 	if s.own {
-		return fmt.Errorf("the matrix has no native scores of %s; they are stored by 'refract score --per cell -a native'", s.info.Name)
+		return fmt.Errorf("the matrix has no native scores of %s; store them with 'refract score --per cell -a native'", s.info.Name)
 	}
-	return planErrorf("%s has no rule of its own for several references; use another aggregator than native", s.info.Name)
+	return planErrorf("%s has no native rule for several references; use another aggregator", s.info.Name)
 }
 
-// fill makes the tables of all settings, and finds those that are the same: with
-// equal scores of as many references. Of them one stands for all, the single
-// reference where it is among them.
+// fill makes the tables of all settings, and finds equal ones: those with the same scores
+// of as many references. One represents them all, if possible the single reference.
 func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	err := parallel(ctx, len(settings), func(ctx context.Context, i int) (err error) {
 		s := settings[i]
@@ -158,8 +157,7 @@ func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Resul
 	return nil
 }
 
-// label says a setting without its metric, such as "max over 11 references
-// (all)".
+// label describes a setting without its metric, such as "max over 11 references (all)".
 func (n SettingName) label(t *table) string {
 	switch {
 	case n.Aggregator == "":
@@ -177,8 +175,8 @@ func (n SettingName) label(t *table) string {
 // pair is two settings of a metric to compare.
 type pair struct{ a, b *setting }
 
-// pairs sets every setting against the single reference of its metric, and files of
-// scores against the first, or as the plan lists them.
+// pairs compares every setting with the single reference of its metric, and files of scores
+// with the first, or the pairs that the plan lists.
 func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 	if r.p.Pairing != WithSingle {
 		return nil, nil
@@ -196,7 +194,7 @@ func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 		found := false
 		for _, of := range d.series {
 			a, b := find(c.A, of), find(c.B, of)
-			if found = found || a != nil && b != nil; a != nil && b != nil && a != b { // else they are said to be the same
+			if found = found || a != nil && b != nil; a != nil && b != nil && a != b { // otherwise they are reported as equal
 				out = append(out, pair{a, b})
 			}
 		}
@@ -230,7 +228,7 @@ func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 
 func (s *series) higher() bool { return s.info.Direction == metrics.HigherIsBetter }
 
-// tellWorst says once that an aggregator takes a metric's worst reference.
+// tellWorst notes once that an aggregator takes a metric's worst reference.
 func (r *run) tellWorst(s *series, a aggregate.Aggregator) {
 	if text := a.Worst(s.info.Name); s.info.NeedsReferences && a.TakesWorst(s.higher()) && !slices.Contains(r.notes, text) {
 		r.note("%s", text)
@@ -238,7 +236,7 @@ func (r *run) tellWorst(s *series, a aggregate.Aggregator) {
 	}
 }
 
-// String is such as "bleu max all".
+// String returns a name such as "bleu max all".
 func (n SettingName) String() string {
 	return strings.Join(slices.DeleteFunc([]string{n.Metric, n.Aggregator, n.References}, func(s string) bool { return s == "" }), " ")
 }

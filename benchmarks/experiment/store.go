@@ -19,16 +19,16 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// Store keeps what was computed: scores, statistics and tests. Each is under the
-// hash of all that it depends on, so that nothing in it is ever out of date, and
-// has a digest, so that damage is found and computed again. A file that cannot be
-// read is set aside, whenever that shows.
+// Store keeps what was computed: scores, statistics and tests. Each is stored under the
+// hash of everything it depends on, so that nothing in it is ever out of date, and has a
+// digest, so that damage is found and the value computed again. A file that cannot be read
+// is set aside, whenever this is noticed.
 type Store struct {
 	path string
 	warn func(message string)
 
 	mu       sync.Mutex
-	database *cache.Database // nil once it was set aside
+	database *cache.Database // nil once set aside
 }
 
 // storeName is the name of the file in the folder of a store.
@@ -37,8 +37,8 @@ const storeName = "scores.sqlite"
 // StoreFile is the file of a store in a folder.
 func StoreFile(dir string) string { return filepath.Join(dir, storeName) }
 
-// OpenStore opens the store in a folder, which it makes where there is none.
-// warn is told of what cannot be read any more.
+// OpenStore opens the store in a folder, which it creates if missing. warn is called for
+// what cannot be read any more.
 func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("store of scores: %w", files.CannotCreate(dir, dir, err))
@@ -56,14 +56,14 @@ func OpenStore(ctx context.Context, dir string, warn func(message string)) (*Sto
 	return s, nil
 }
 
-// setAside gives the file, and SQLite's two beside it, another name. A copy that an earlier
-// damage left gives way, and what may be no store does not.
+// setAside renames the file and SQLite's two companions. It replaces a copy left by earlier
+// damage, but nothing that may not be a store.
 func (s *Store) setAside() error {
 	aside := s.path + ".damaged"
 	for n := 2; !givesWay(aside); n++ {
 		aside = fmt.Sprintf("%s.damaged%d", s.path, n)
 	}
-	for _, suffix := range []string{"-wal", "-shm", ""} { // a new file must not meet an old log
+	for _, suffix := range []string{"-wal", "-shm", ""} { // a new file must not find an old log
 		if err := os.Remove(aside + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -76,7 +76,8 @@ func (s *Store) setAside() error {
 	return nil
 }
 
-// givesWay reports whether there is no file of a name, or one of SQLite.
+// givesWay reports whether a file may be replaced: it does not exist, or is one of
+// SQLite's.
 func givesWay(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,8 +89,8 @@ func givesWay(path string) bool {
 	return err == nil && string(head) == "SQLite format 3\x00"
 }
 
-// do uses the store. A file that proves damaged is set aside, and the rest of the run
-// goes on without one.
+// do uses the store. If the file turns out to be damaged, it is set aside, and the rest of
+// the run goes on without a store.
 func (s *Store) do(use func(*cache.Scores) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +122,8 @@ func (s *Store) Put(ctx context.Context, keys [][32]byte, values [][]byte) error
 	return s.do(func(c *cache.Scores) error { return c.Put(ctx, keys, values) })
 }
 
-// Close ends the use of the store. Damage that shows only then is no error: the
-// next use sets the file aside.
+// Close closes the store. Damage noticed only then is not an error: the next use sets the
+// file aside.
 func (s *Store) Close() error {
 	if s.database == nil {
 		return nil
@@ -139,13 +140,13 @@ type Usage struct {
 	ComputedStatistics, ReusedStatistics int // and tests
 }
 
-// String says it in a line.
+// String describes it in a line.
 func (u Usage) String() string {
 	return fmt.Sprintf("scored %d cells, reused %d (stored by earlier runs, or by this one for equal texts); computed %s, reused %d",
 		u.ScoredCells, u.ReusedCells, english.Count(u.ComputedStatistics, "statistic", "statistics"), u.ReusedStatistics)
 }
 
-// storeKey is the key of what is computed of some parts.
+// storeKey is the key of a value computed from some parts.
 type storeKey = [sha256.Size]byte
 
 func keyOf(parts ...any) storeKey {
@@ -156,8 +157,7 @@ func keyOf(parts ...any) storeKey {
 	return storeKey(h.Sum(nil))
 }
 
-// keeping is what is computed once, by its key, whoever asks first, unless the
-// store has it.
+// keeping computes a value once for its key, whoever asks first, unless the store has it.
 type keeping[T any] struct {
 	mu   sync.Mutex
 	made map[storeKey]func() (*T, error)
@@ -177,7 +177,7 @@ func (k *keeping[T]) get(ctx context.Context, r *run, key storeKey, compute func
 	return f()
 }
 
-// stored returns what the store has under a key, or computes and stores it.
+// stored returns the stored value of a key, or computes and stores it.
 func stored[T any](ctx context.Context, r *run, key storeKey, compute func() (*T, error)) (*T, error) {
 	if r.Store != nil {
 		values, err := r.Store.Get(ctx, []storeKey{key})

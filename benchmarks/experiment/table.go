@@ -13,13 +13,13 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// table holds the values of one setting beside the human scores.
+// table holds the values of one setting together with the human scores.
 type table struct {
 	*correlate.Pairs
 	data             *data
 	minRefs, maxRefs int
-	// own are a folder's own scores of systems, beside the same human scores; nil
-	// where the means over segments are the scores of systems.
+	// own are a folder's own scores of systems, with the same human scores; nil if the scores
+	// of systems are means over segments.
 	own *correlate.Pairs
 	key func() string // hash of the scores
 }
@@ -52,8 +52,8 @@ func (t *table) hash() string {
 	return string(key[:])
 }
 
-// judged is the number of cells with a human score, and scored that of those
-// which also have one of the metric.
+// judged returns the number of cells with a human score, and how many of them the metric
+// scored.
 func (t *table) judged() (judged, scored int) {
 	for i, ok := range t.GoldOK {
 		if ok {
@@ -66,13 +66,13 @@ func (t *table) judged() (judged, scored int) {
 	return judged, scored
 }
 
-// missing is the number of cells without one of the two scores.
+// missing returns the number of cells without one of the two scores.
 func (t *table) missing() int {
 	_, scored := t.judged()
 	return len(t.Gold) - scored
 }
 
-// within returns the table with the scores of some segments only.
+// within returns the table with the scores of only some segments.
 func (t *table) within(segments []bool) *table {
 	p := *t.Pairs
 	p.MetricOK, p.GoldOK = slices.Clone(p.MetricOK), slices.Clone(p.GoldOK)
@@ -83,8 +83,8 @@ func (t *table) within(segments []bool) *table {
 	return t.data.newTable(&p, t.minRefs, t.maxRefs)
 }
 
-// aligned returns two tables of the cells that both have. They are the tables
-// themselves where these are all.
+// aligned returns two tables with only their common cells; the tables themselves if these
+// are all.
 func aligned(a, b *table) (x, y *table) {
 	if slices.Equal(a.MetricOK, b.MetricOK) {
 		return a, b
@@ -98,7 +98,7 @@ func aligned(a, b *table) (x, y *table) {
 	return a.data.newTable(&p, a.minRefs, a.maxRefs), b.data.newTable(&q, b.minRefs, b.maxRefs)
 }
 
-// values lays the scores of a setting beside the human scores.
+// values puts the scores of a setting next to the human scores.
 func (r *run) values(d *data, s *setting) (*table, error) {
 	of := s.series
 	native := s.aggregator.Native() && of.info.NeedsReferences
@@ -139,8 +139,8 @@ func (r *run) values(d *data, s *setting) (*table, error) {
 	return t, err
 }
 
-// ownSystems lays a folder's own scores of systems in place of the means, where
-// there is one for each system and they are others.
+// ownSystems replaces the means by a folder's own scores of systems, if every system has
+// one and they differ.
 func (t *table) ownSystems(scores map[string]float64) (*correlate.Pairs, error) {
 	if scores == nil {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// tables are all tables of a result, in the order of a document.
+// tables lists all tables of a result, in the order of a document.
 var tables = []struct {
 	name string
 	make func(*Result) *report.NamedTable
@@ -28,7 +28,7 @@ var tables = []struct {
 	{"ranking", (*Result).rankingTable},
 }
 
-// TableNames are the names of the tables that [Result.Table] knows.
+// TableNames returns the names of the tables that [Result.Table] knows.
 func TableNames() []string {
 	var out []string
 	for _, t := range tables {
@@ -37,7 +37,7 @@ func TableNames() []string {
 	return out
 }
 
-// Table returns a table by its name. It may be without rows.
+// Table returns a table by its name. It may have no rows.
 func (r *Result) Table(name string) (*report.NamedTable, error) {
 	for _, known := range tables {
 		if known.name != name {
@@ -52,19 +52,19 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 		}
 		if len(r.Datasets) == 1 && r.Datasets[0].Name == "" {
 			drop(t, "dataset")
-			drop(t, "set") // of all references
+			drop(t, "set") // it covers all references
 		} else if at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == "dataset" }); at >= 0 {
 			t.Columns[at].Hide = len(r.Datasets) == 1
 		}
 		for _, m := range r.Ended {
-			t.Note("%s%s ended: %s", m.Metric, (&About{Dataset: m.Dataset}).on(len(r.Datasets) > 1), m.Reason)
+			t.Note("%s%s ended: %s", m.Metric, (&About{Dataset: m.Dataset}).onDataset(len(r.Datasets) > 1), m.Reason)
 		}
 		return t, nil
 	}
 	return nil, fmt.Errorf("unknown table %q; there are %s", name, strings.Join(TableNames(), ", "))
 }
 
-// drop takes a column out of a table.
+// drop removes a column from a table.
 func drop(t *report.NamedTable, name string) {
 	at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == name })
 	if at < 0 {
@@ -87,8 +87,7 @@ func (r *Result) Tables() []*report.NamedTable {
 	return out
 }
 
-// cells says how many cells were judged, and how many of these a setting lacks at
-// most.
+// cells says how many cells were judged, and how many of these a setting lacks at most.
 func (r *Result) cells() string {
 	var out []string
 	for _, d := range r.Datasets {
@@ -115,7 +114,7 @@ func (r *Result) mostUnscored(dataset string) (most int) {
 	return most
 }
 
-// pointers are those to the elements of a slice.
+// pointers returns pointers to the elements of a slice.
 func pointers[T any](all []T) []*T {
 	out := make([]*T, len(all))
 	for i := range all {
@@ -124,13 +123,13 @@ func pointers[T any](all []T) []*T {
 	return out
 }
 
-// The columns that tables have in common.
+// Columns that several tables have.
 var (
 	datasetColumn   = report.Column{Name: "dataset"}
 	statisticColumn = report.Column{Name: "statistic"}
 	humanColumn     = report.Column{Name: "human", Hide: true}
 	levelColumns    = []report.Column{{Name: "level"}, {Name: "group"}}
-	// settingColumns name a setting, as settingCells fill them.
+	// settingColumns name a setting; settingCells fills them.
 	settingColumns = []report.Column{{Name: "metric"}, {Name: "set", Header: "references", Minor: true}, {Name: "aggregate"}}
 )
 
@@ -138,7 +137,7 @@ func settingCells(n SettingName) []any {
 	return []any{n.Metric, report.StringOrNull(n.References), report.StringOrNull(n.Aggregator)}
 }
 
-// columns joins columns and lists of them.
+// columns joins columns and lists of columns.
 func columns(parts ...any) []report.Column {
 	var out []report.Column
 	for _, p := range parts {
@@ -164,8 +163,7 @@ func count(name, header string) report.Column {
 	return report.Column{Name: name, Header: header, Kind: report.KindInt}
 }
 
-// minor is a column that a narrow table leaves out, and that stands after the
-// others on a page.
+// minor marks a column that a narrow table omits, and that comes last on a page.
 func minor(c report.Column) report.Column {
 	c.Minor, c.Secondary = true, true
 	return c
@@ -177,7 +175,7 @@ func hidden(c report.Column) report.Column {
 }
 
 // rowTable has a row for each setting and statistic, and one without numbers for each
-// metric that ended.
+// metric that failed.
 func (r *Result) rowTable() *report.NamedTable {
 	sets := map[string]bool{}
 	for i := range r.Rows {
@@ -204,7 +202,7 @@ func (r *Result) rowTable() *report.NamedTable {
 			if len(sets) < 2 {
 				of.References = ""
 			}
-			t.Note("%s%s: %s", of, row.on(len(r.Datasets) > 1), row.Signature)
+			t.Note("%s%s: %s", of, row.onDataset(len(r.Datasets) > 1), row.Signature)
 		}
 	}
 	for _, m := range r.Ended {
@@ -225,12 +223,12 @@ func (r *Result) rowTable() *report.NamedTable {
 		t.Note("%s", r.ranking())
 	}
 	r.repeats(func(s *Same, names string) {
-		t.Note("%s%s: %s and %s have equal scores in all %d cells, and share a row", s.Setting.Metric, (&About{Dataset: s.Dataset}).on(len(r.Datasets) > 1), names, s.AsName, s.Cells)
+		t.Note("%s%s: %s and %s have equal scores in all %d cells, and share a row", s.Setting.Metric, (&About{Dataset: s.Dataset}).onDataset(len(r.Datasets) > 1), names, s.AsName, s.Cells)
 	})
 	return t
 }
 
-// ranking says how ranks come about.
+// ranking says how ranks are determined.
 func (r *Result) ranking() string {
 	t := r.test
 	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t, 1-r.Confidence)
@@ -266,12 +264,12 @@ func (r *Result) differenceTable() *report.NamedTable {
 	return t
 }
 
-// shortP is a p-value for a cell.
+// shortP formats a p-value for a cell.
 func shortP(p Number) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pText(p), "p "), "= ")
 }
 
-// pairTable has a row for each test of two settings, of a plan that tests every pair.
+// pairTable has a row for each test of two settings, for a plan that tests every pair.
 func (r *Result) pairTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Every pair of settings", Columns: columns(
 		statisticColumn, levelColumns, humanColumn,
@@ -289,7 +287,7 @@ func (r *Result) pairTable() *report.NamedTable {
 					better, worse, res.Delta = worse, better, -res.Delta
 				}
 				cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
-				var ci *report.Range // where both have the same cells
+				var ci *report.Range // if both have the same cells
 				if res.Cells == cells-better.Missing && res.Cells == cells-worse.Missing {
 					ci = intervalOf(differences(better.resamples, worse.resamples), r.Confidence)
 				}
@@ -311,13 +309,13 @@ func (r *Result) pairTable() *report.NamedTable {
 	return t
 }
 
-// ranked is the row of a setting and statistic of a plan that tests every pair.
+// ranked returns the row of a setting and statistic in a plan that tests every pair.
 func (r *Result) ranked(setting, statistic int) *Row {
 	return &r.Rows[setting*len(r.Ranks)+statistic]
 }
 
-// rankTable has a row for each setting of such a plan, with its ranks under all
-// statistics, the best average first.
+// rankTable has a row for each setting of such a plan, with its ranks under all statistics,
+// the best average first.
 func (r *Result) rankTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Ranks of settings", Columns: columns(report.Column{Name: "metric"}, count("references", "refs"), report.Column{Name: "aggregate"}, humanColumn, report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2})}
 	var ranks [][]int
@@ -376,7 +374,7 @@ func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, toRandom, toRandomRange, p.N, p.Missing)
 		}
 	}
-	t.Notes = []string{"k: references chosen in addition to the originals, or to the first original where there are no variants; band: the least and the largest of random orders; to all, to random: paired differences to all references, and to random choices of as many, over the cells that both score"}
+	t.Notes = []string{"k: references chosen in addition to the originals, or to the first original if there are no variants; band: the smallest and the largest of random orders; to all, to random: paired differences to all references, and to random choices of as many, over the cells that both score"}
 	return t
 }
 
@@ -396,7 +394,7 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 		}
 	}
 	t.Notes = []string{
-		"decides: share of cells in which its text has the best score, a part of it where several have; decides alone: in which no other's has",
+		"decides: share of cells in which its text has the best score, shared if several have it; decides alone: only its text has it",
 		"alone: its texts only; added: with the originals, gain: over the single reference; without: all but its texts, effect: what they add to that",
 	}
 	for _, d := range r.Datasets {
@@ -407,8 +405,8 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 	return t
 }
 
-// rankingTable has a row for each system, with its score and rank by people and
-// under each setting.
+// rankingTable has a row for each system, with its score and rank by people and under each
+// setting.
 func (r *Result) rankingTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Systems under each setting", Heading: "mean of segments", Columns: columns(datasetColumn, report.Column{Name: "system"}, value("human", 3), value("rank", 0))}
 	var settings []SettingName
@@ -448,8 +446,8 @@ func rankValue(p report.Place) report.Value {
 	return report.Float(p.Rank)
 }
 
-// taskTable has a row for each setting, with its average over the tasks and its
-// value in each; those that lack a task come last.
+// taskTable has a row for each setting, with its average over the tasks and its value in
+// each; those that lack a task come last.
 func (r *Result) taskTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Settings over all tasks", Columns: columns(
 		settingColumns, value("average", 3), report.Column{Name: "average_rank", Header: "average rank", Kind: report.KindFloat, Digits: 2}, count("rank", "cluster"))}
@@ -483,7 +481,7 @@ func (r *Result) taskTable() *report.NamedTable {
 	}
 	for i := range r.Tasks {
 		of := &r.Tasks[i]
-		t.Note("task %d: %s; weight %.4g, %s", i+1, of.Label, of.Weight/total, cmp.Or(of.Test, "ranks by value alone"))
+		t.Note("task %d: %s; weight %.4g, %s", i+1, of.Label, of.Weight/total, cmp.Or(of.Test, "ranks only by value"))
 	}
 	return t
 }

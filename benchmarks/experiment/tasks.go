@@ -23,13 +23,13 @@ type Task struct {
 	Weight float64 // among all tasks
 }
 
-// allDomains stands for all segments among the domains of tasks.
+// allDomains means all segments in the domains of tasks.
 const allDomains = "all"
 
-// taskEntry is the form of tasks in a file: one for each of its datasets,
-// domains, levels, groups and statistics.
+// taskEntry is the form of tasks in a file: one task for each of its datasets, domains,
+// levels, groups and statistics.
 type taskEntry struct {
-	Datasets   names    `yaml:"dataset"` // none: all
+	Datasets   names    `yaml:"dataset"` // empty means all
 	Domains    names    `yaml:"domain"`
 	Levels     names    `yaml:"level"`
 	Groups     names    `yaml:"group"`
@@ -96,9 +96,8 @@ func (f *file) tasks(e *Plan) error {
 	return nil
 }
 
-// task reads the statistic of a task, and how it is tested: as the file says, as
-// mt-metrics-eval does where the file asks for its one-sided p-values, or else by the test
-// that holds.
+// task reads the statistic of a task and its test: the file's; mt-metrics-eval's if the
+// file asks for its one-sided p-values; and otherwise the valid test.
 func (f *file) task(field string, s *statistic, test string) (t Task, err error) {
 	if t.Statistic, err = s.parse(field); err != nil {
 		return t, err
@@ -119,38 +118,38 @@ func (f *file) task(field string, s *statistic, test string) (t Task, err error)
 	return t, nil
 }
 
-// label tells tasks apart.
+// label names a task uniquely.
 func (t *Task) label() string {
 	return strings.Join(slices.DeleteFunc([]string{t.Dataset, t.Domain, t.Label()}, func(s string) bool { return s == "" }), ", ")
 }
 
-// TaskResult is what a task found.
+// TaskResult is the result of a task.
 type TaskResult struct {
 	About
 	Domain  string      `json:"domain"` // "" for all segments
 	Label   string      `json:"label"`
 	Weight  float64     `json:"weight"`
-	Test    string      `json:"test"` // "" where none was made: ranks are by value
+	Test    string      `json:"test"` // "" if there was none: ranks are by value
 	Entries []TaskEntry `json:"entries"`
 }
 
-// TaskEntry is what a task says of a setting.
+// TaskEntry is a setting's result in a task.
 type TaskEntry struct {
-	Setting SettingName `json:"setting"` // named alike in all datasets
+	Setting SettingName `json:"setting"` // the same name in all datasets
 	Value   Number      `json:"value"`
-	Rank    int         `json:"rank"` // 0 where the value is undefined
+	Rank    int         `json:"rank"` // 0 if the value is undefined
 	Missing int         `json:"missing"`
 }
 
-// Standing is the place of a setting over all tasks.
+// Standing is the result of a setting over all tasks.
 type Standing struct {
 	Setting     SettingName `json:"setting"`
-	Average     Number      `json:"average"` // of the values, each between 0 and 1
+	Average     Number      `json:"average"` // of the values, each scaled to [0, 1]
 	AverageRank Number      `json:"average_rank"`
-	Rank        int         `json:"rank"` // by significance of the differences of averages; 0 where there is none
+	Rank        int         `json:"rank"` // by significance of the differences of averages; 0 if there is none
 }
 
-// tasks takes those of a dataset.
+// tasks runs the tasks of a dataset.
 func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Result) error {
 	if res.Tasks == nil && len(r.p.Tasks) > 0 {
 		res.Tasks, r.done = make([]TaskResult, len(r.p.Tasks)), make([]significance.Task, len(r.p.Tasks))
@@ -215,7 +214,7 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 	return c, tables, err
 }
 
-// taskMethod is how a task is tested: a folder's own scores of systems have no segments
+// taskMethod returns the test of a task: a folder's own scores of systems have no segments
 // that could be exchanged.
 func (r *run) taskMethod(tables []*table, t *Task) significance.Method {
 	own := func(of *table) bool { return r.takesOwn(of, t.Statistic) }
@@ -225,7 +224,7 @@ func (r *run) taskMethod(tables []*table, t *Task) significance.Method {
 	return t.Method
 }
 
-// hasDomain finds a task of a domain that no segment is of.
+// hasDomain reports a task whose domain no segment has.
 func (d *data) hasDomain(t *Task) error {
 	var known []string
 	for _, p := range d.places {
@@ -242,7 +241,7 @@ func (d *data) hasDomain(t *Task) error {
 	return planErrorf("task %s: %s", t.label(), english.Unknown("domain", t.Domain, known))
 }
 
-// domain is the part of the segments that a domain has; nil for all.
+// domain returns which segments belong to a domain; nil for all.
 func (d *data) domain(name string) []bool {
 	if name == "" {
 		return nil
@@ -254,8 +253,8 @@ func (d *data) domain(name string) []bool {
 	return out
 }
 
-// ofTask returns what a task is taken of. A folder's own scores of systems stand
-// beside the means of others where the judgements of all are the same.
+// ofTask returns the tables that a task compares. A folder's own scores of systems are
+// compared with other metrics' means if the judgements of all are the same.
 func (r *run) ofTask(tables []*table, st Statistic) ([]*correlate.Pairs, error) {
 	var out []*correlate.Pairs
 	for _, t := range tables {

@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// A test of so few resamples that no p-value of it would be significant is
-// undecided where the interval is off 0, and says so.
+// If a test has too few resamples for any significant p-value, and the interval excludes 0,
+// the difference is undecided, and says so.
 func TestTooFewResamplesAreUndecided(t *testing.T) {
 	e := parse(t, filepath.Join("testdata", "golden.yaml"))
 	for _, c := range []struct {
@@ -44,8 +44,8 @@ func TestTooFewResamplesAreUndecided(t *testing.T) {
 	}
 }
 
-// The p-values are corrected as the one family that a reader sees, and a verdict
-// shows the one that it rests on.
+// The p-values are corrected as the one family that a reader sees, and a verdict shows the
+// p-value it is based on.
 func TestOneFamily(t *testing.T) {
 	res, _ := run(t, parse(t, filepath.Join("testdata", "golden.yaml")), t.TempDir())
 	var p []float64
@@ -71,7 +71,8 @@ func TestOneFamily(t *testing.T) {
 	}
 }
 
-// A program's plan has the limits of a file's, before anything is drawn.
+// A program's plan has the same limits as a file, and they are checked before anything is
+// drawn.
 func TestLimits(t *testing.T) {
 	for want, change := range map[string]func(e *experiment.Plan){
 		"bootstrap.resamples: 1000000000: want 0 to 1000000": func(e *experiment.Plan) { e.Bootstrap.Resamples = 1e9 },

@@ -11,7 +11,7 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// verdicts says in plain language what was found, with the numbers it rests on.
+// verdicts says in plain language what was found, with the numbers behind it.
 func (r *run) verdicts(res *Result) []Verdict {
 	out := []Verdict{}
 	several := len(res.Datasets) > 1
@@ -21,10 +21,10 @@ func (r *run) verdicts(res *Result) []Verdict {
 	res.repeats(func(s *Same, names string) {
 		on := About{Dataset: s.Dataset}
 		out = append(out, Verdict{Dataset: s.Dataset, Kind: "difference", Value: report.None(),
-			Text: fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", names, s.AsName, s.Setting.Metric, on.on(several), s.Cells)})
+			Text: fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", names, s.AsName, s.Setting.Metric, on.onDataset(several), s.Cells)})
 	})
-	// Statistics of a few systems say little of single references; their numbers
-	// are in the tables.
+	// Statistics of a few systems say little about single references; their numbers are in the
+	// tables.
 	for i := range res.Curves {
 		if c := &res.Curves[i]; c.Enough > 0 && len(c.Points) > 1 && r.ofCells(c.Statistic) {
 			out = append(out, c.verdict(several))
@@ -36,12 +36,13 @@ func (r *run) verdicts(res *Result) []Verdict {
 		}
 	}
 	for i := range res.Datasets {
-		out = append(out, res.coverage(&res.Datasets[i], several))
+		about := About{Dataset: res.Datasets[i].Name}
+		out = append(out, Verdict{Dataset: about.Dataset, Kind: "coverage", Value: report.None(), Text: "coverage" + about.onDataset(several) + ": " + res.coverage(res.Datasets[i:i+1])})
 	}
 	return out
 }
 
-// repeats names the settings that another one stands for, one of which is s.
+// repeats names the settings that another one represents, one of which is s.
 func (r *Result) repeats(say func(s *Same, names string)) {
 	type key struct {
 		dataset string
@@ -56,13 +57,13 @@ func (r *Result) repeats(say func(s *Same, names string)) {
 	}
 }
 
-// ofCells reports whether the statistic of a label is of single cells.
+// ofCells reports whether the statistic with a label uses single cells.
 func (r *run) ofCells(label string) bool {
 	return slices.ContainsFunc(r.p.Statistics, func(s Statistic) bool { return s.Label() == label && s.ofCells() })
 }
 
-// on names the dataset where there are several.
-func (a *About) on(several bool) string {
+// onDataset names the dataset if there are several.
+func (a *About) onDataset(several bool) string {
 	switch {
 	case !several:
 		return ""
@@ -81,7 +82,7 @@ func change(v Number, iv *report.Range) string {
 	return s
 }
 
-// fixed writes three decimals, and more where these would be zeros.
+// fixed writes three decimals, and more if these would be zeros.
 func fixed(v float64) string {
 	digits := 3
 	for digits < 6 && v != 0 && math.Abs(v) < 0.5*math.Pow10(-digits) {
@@ -120,7 +121,7 @@ func (d *Difference) verdict(several bool) Verdict {
 	if d.ofFiles() {
 		of = ""
 	}
-	of += d.on(several) + ", " + d.Statistic
+	of += d.onDataset(several) + ", " + d.Statistic
 	if !d.Value.Defined() {
 		v.Text = fmt.Sprintf("%s and %s cannot be compared%s: the statistic is undefined", a, b, of)
 		return v
@@ -166,7 +167,7 @@ func negative(v Number) Number {
 	return -v
 }
 
-// mirrored is the interval of the negative values.
+// mirrored returns the interval of the negated values.
 func mirrored(iv *report.Range) *report.Range {
 	if iv == nil {
 		return nil
@@ -179,7 +180,7 @@ func (c *CurveResult) verdict(several bool) Verdict {
 	v := Verdict{Dataset: c.Dataset, Kind: "curve"}
 	at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough })
 	p := &c.Points[at]
-	v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: ", c.Metric, c.Aggregator, c.on(several), c.Statistic, c.By)
+	v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: ", c.Metric, c.Aggregator, c.onDataset(several), c.Statistic, c.By)
 	switch first := &c.Points[0]; {
 	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
 		v.Outcome, p = report.Worse, first
@@ -212,7 +213,7 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 			needed = append(needed, fmt.Sprintf("%s (%s)", e.Prompt, change(negative(e.Effect), mirrored(e.EffectInterval))))
 		}
 	}
-	v.Text = fmt.Sprintf("%s %s%s, %s: the deciding reference comes most often from %s", p.Metric, p.Aggregator, p.on(several), p.Statistic, strings.Join(names, ", "))
+	v.Text = fmt.Sprintf("%s %s%s, %s: the deciding reference comes most often from %s", p.Metric, p.Aggregator, p.onDataset(several), p.Statistic, strings.Join(names, ", "))
 	switch {
 	case p.Prompts[0].EffectInterval == nil:
 	case len(needed) == 0:
@@ -224,24 +225,4 @@ func (p *PromptAnalysis) verdict(several bool) Verdict {
 		v.Text += fmt.Sprintf("; %d of %d judged cells have no score", p.Unscored, p.Unscored+p.Cells)
 	}
 	return v
-}
-
-// coverage says what a dataset's numbers leave out.
-func (r *Result) coverage(d *DatasetInfo, several bool) Verdict {
-	about := About{Dataset: d.Name}
-	text := fmt.Sprintf("coverage%s: %d of %d cells of %s and %s have %s scores", about.on(several), d.Cells, d.Segments*len(d.Systems),
-		english.Count(d.Segments, "segment"), english.Count(len(d.Systems), "system"), d.Human)
-	worst := 0
-	var name SettingName
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Dataset == d.Name && row.Unscored > worst {
-			worst, name = row.Unscored, row.Setting
-		}
-	}
-	if worst == 0 {
-		text += ", and every setting scores all of them"
-	} else {
-		text += fmt.Sprintf("; at most %d of them have no score (%s)", worst, name)
-	}
-	return Verdict{Dataset: d.Name, Kind: "coverage", Value: report.None(), Text: text}
 }

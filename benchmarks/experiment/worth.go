@@ -12,26 +12,26 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// worthOrders is how many orders a Worth is the mean of: rotations of one random
-// order, so that of ten references each stands once in each place.
+// worthOrders is the number of orders that a Worth averages: rotations of one random order,
+// so that each of ten references is once in each position.
 const worthOrders = 10
 
-// Worth sets references by people against variants of the first of them: what
-// each kind adds to the first reference, and how many of one kind give as much
-// agreement as the other. Values are means over random orders.
+// Worth compares references by people with variants of the first of them: what each kind
+// adds to the first reference, and how many of one kind give as much agreement as the
+// other. Values are means over random orders.
 type Worth struct {
 	About
 	Metric     string `json:"metric"`
 	Aggregator string `json:"aggregator"`
-	First      Number `json:"first"` // value of the first reference alone
-	// Person is the gain of one more reference by a person, People that of all
-	// of them, Variant and Variants the same of those by a model.
+	First      Number `json:"first"` // value of only the first reference
+	// Person is the gain of one more reference by a person, People the gain of all of them;
+	// Variant and Variants are the same for those by a model.
 	Person   Gain `json:"person"`
 	People   Gain `json:"people"`
 	Variant  Gain `json:"variant"`
 	Variants Gain `json:"variants"`
-	// Needed is how many variants give the gain of one reference by a person,
-	// and Given how many references by people give that of all variants.
+	// Needed is how many variants give the gain of one reference by a person; Given is how
+	// many references by people give the gain of all variants.
 	Needed Exchange `json:"needed"`
 	Given  Exchange `json:"given"`
 	N      int      `json:"n"`
@@ -43,15 +43,15 @@ type Gain struct {
 	Interval *report.Range `json:"interval"`
 }
 
-// Exchange is how many references of a kind, up to Most, reach a gain first, in
-// between by linear interpolation.
+// Exchange is how many references of a kind, up to Most, first reach a gain, with linear
+// interpolation between numbers.
 type Exchange struct {
-	Value    Number        `json:"value"`    // undefined where Most do not reach it
-	Interval *report.Range `json:"interval"` // an end that is undefined is beyond Most
+	Value    Number        `json:"value"`    // undefined if Most do not reach it
+	Interval *report.Range `json:"interval"` // an undefined end is beyond Most
 	Most     int           `json:"most"`
 }
 
-// String is such as "4.2 [1.9, > 10]".
+// String returns a text such as "4.2 [1.9, > 10]".
 func (e Exchange) String() string {
 	show := func(v Number) string {
 		if !v.Defined() {
@@ -66,8 +66,8 @@ func (e Exchange) String() string {
 	return s
 }
 
-// reach is where a line, of the gains of 0, 1, … references, first has a value; more
-// than all of them where it never has.
+// reach returns where a line through the gains of 0, 1, … references first reaches a value;
+// more than all of them if it never does.
 func reach(line []float64, value float64) float64 {
 	if math.IsNaN(value) || slices.ContainsFunc(line, math.IsNaN) {
 		return math.NaN()
@@ -84,8 +84,8 @@ func reach(line []float64, value float64) float64 {
 	return float64(len(line))
 }
 
-// worths says what variants are worth where a dataset has several references by
-// people, and variants of the first.
+// worths computes what variants are worth if a dataset has several references by people,
+// and variants of the first.
 func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 	people := d.each(func(s *refract.Segment, _ int) []int {
 		return everything(s)[min(1, len(s.References)):len(s.References)]
@@ -102,7 +102,7 @@ func (r *run) worths(ctx context.Context, d *data, res *Result) error {
 		r.note("%s: worth needs several references by people, and variants of the first of them", d.Name)
 		return nil
 	}
-	r.note("worth: variants of the first reference against other references by people, beside the first; means of %d rotations of a random order, seed %d", worthOrders, r.p.Bootstrap.Seed)
+	r.note("worth: variants of the first reference against other references by people than the first; means of %d rotations of a random order, seed %d", worthOrders, r.p.Bootstrap.Seed)
 	byPeople, err := r.rotations(ctx, d, people)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (r *run) hasAsMax(s *series) bool {
 	return ok && m.NativeIsMax() && slices.ContainsFunc(r.p.Aggregators, func(a aggregate.Aggregator) bool { return a.Name() == "max" })
 }
 
-// rotations are the orders in which others are added to the first reference.
+// rotations returns the orders in which the others are added to the first reference.
 func (r *run) rotations(ctx context.Context, d *data, others columnsOf) ([]*ordered, error) {
 	random, err := d.shuffled(ctx, others, r.p.Bootstrap.Seed)
 	if err != nil {
@@ -162,11 +162,10 @@ func (r *run) rotations(ctx context.Context, d *data, others columnsOf) ([]*orde
 	return out, nil
 }
 
-// growth is the agreement of the first reference and 0, 1, … others, as a mean over
-// orders.
+// growth is the agreement of the first reference and 0, 1, … others, averaged over orders.
 type growth []*Point
 
-// grow takes all statistics of the first reference and of ever more of others.
+// grow computes all statistics of the first reference with ever more of the others.
 func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered) ([]growth, error) {
 	var counts []int
 	for k := range orders[0].most() + 1 {
@@ -185,7 +184,7 @@ func (r *run) grow(ctx context.Context, d *data, s *series, a aggregate.Aggregat
 	return out, nil
 }
 
-// line is the values, or those of a resample.
+// line returns the values, or those of a resample.
 func (g growth) line(of func(p *Point) float64) []float64 {
 	out := make([]float64, len(g))
 	for k, p := range g {
@@ -194,8 +193,8 @@ func (g growth) line(of func(p *Point) float64) []float64 {
 	return out
 }
 
-// shuffled is the columns of each segment in random order, without those that
-// have no text.
+// shuffled returns the columns of each segment in random order, without those that have no
+// text.
 func (d *data) shuffled(ctx context.Context, columns columnsOf, seed uint64) (columnsOf, error) {
 	segments := make([]*refract.Segment, len(d.segments))
 	for i, s := range d.segments {
@@ -219,7 +218,7 @@ func (d *data) shuffled(ctx context.Context, columns columnsOf, seed uint64) (co
 	return out, nil
 }
 
-// rotated begins with the n-th column of each segment, and goes on around.
+// rotated begins with the n-th column of each segment and wraps around.
 func (c columnsOf) rotated(n int) columnsOf {
 	out := make(columnsOf, len(c))
 	for i, columns := range c {
@@ -231,7 +230,7 @@ func (c columnsOf) rotated(n int) columnsOf {
 	return out
 }
 
-// worth sets the two ways to grow against each other. Both begin at the same value.
+// worth compares the two ways to grow. Both begin at the same value.
 func (r *run) worth(people, model growth) Worth {
 	over := func(of func(people, model []float64) float64) (float64, *report.Range) {
 		var values []float64
@@ -272,14 +271,14 @@ func (r *run) worth(people, model growth) Worth {
 	}
 }
 
-// repeats says that an aggregator gives the numbers of another one, as native does
-// where it is the metric's max.
+// repeats reports whether an aggregator gives another one's numbers, as native does if it
+// is the metric's max.
 func (w *Worth) repeats(v Worth) bool {
 	return v.About == w.About && v.Metric == w.Metric && v.First == w.First && v.Person.Value == w.Person.Value && v.People.Value == w.People.Value &&
 		v.Variant.Value == w.Variant.Value && v.Variants.Value == w.Variants.Value
 }
 
-// worthTable has the exchange of references by people and by a model.
+// worthTable shows how many references by a model are worth as much as those by people.
 func (r *Result) worthTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "What references by a model are worth", Columns: columns(
 		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, statisticColumn, minor(value("first", 4)),

@@ -22,8 +22,8 @@ significance: {resamples: 0}
 analyses: [worth]
 `
 
-// TestWorth gives the model texts whose worth is known: those that people wrote, and
-// copies of the first reference.
+// TestWorth gives the model texts of known worth: those that people wrote, and copies of
+// the first reference.
 func TestWorth(t *testing.T) {
 	plain := []string{"the boat sank in the lake", "rain fell on the town", "she sold her old car", "the dog slept all day", "he plays the violin well", "prices rose again in May"}
 	other := []string{"a vessel went down at sea", "it was wet downtown", "her ancient vehicle found a buyer", "until night the hound dozed", "a fine fiddler", "in spring things cost more"}
@@ -38,7 +38,7 @@ func TestWorth(t *testing.T) {
 			for v, texts := range variants {
 				s.Variants = append(s.Variants, refract.Variant{Prompt: fmt.Sprint(v), Text: refract.NewText(texts[i])})
 			}
-			// What people like is near to one of the other references.
+			// People prefer texts close to one of the other references.
 			for k, text := range []string{plain[i][:6] + " and no more", other[i], "of " + third[i], plain[(i+1)%6]} {
 				name := string(rune('A' + k))
 				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: name, Text: refract.NewText(text)})

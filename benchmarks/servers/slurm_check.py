@@ -70,7 +70,7 @@ class Array:
         """Merges all shards; the result must equal one process's."""
         merged = self.merge(self.job)
         want(merged.wait() == ["COMPLETED"], f"the merge of {self.out} ends: {log(merged)}")
-        want(filecmp.cmp(self.out, whole, shallow=False), f"{self.out} is that of one process")
+        want(filecmp.cmp(self.out, whole, shallow=False), f"{self.out} equals one process's")
         left = [name for name in os.listdir(".") if not re.fullmatch(r"(scores|expanded|whole)\.jsonl(\.\d+-of-\d+\.shard)?|.*\.log|answers.sqlite.*", name)]
         want(not left, f"nothing is left over: {left}")
 
@@ -196,7 +196,7 @@ try:
     lose(cluster, "a task of each array is killed", kill_tasks, 2)
     lose(cluster, "a node crashes", crash, 2 * SHARDS)
     cluster.idle()
-    lose(cluster, "slurmd dies, and its tasks run beside their copies", kill_slurmd, 0)
+    lose(cluster, "slurmd dies, and its tasks run next to their replacements", kill_slurmd, 0)
 finally:
     cluster.stop()
-print(f"merged outputs are those of one process ({time.monotonic() - began:.0f} s)")
+print(f"merged outputs equal one process's ({time.monotonic() - began:.0f} s)")

@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// Task is a comparison among several whose results are averaged.
+// Task is one of several comparisons whose results are averaged.
 type Task struct {
 	*Comparison
-	Settings    []int   // the number of the setting of each table
+	Settings    []int   // number of the setting of each table
 	Weight      float64 // above 0
-	Least, Most float64 // the measure's bounds, which are taken to 0 and 1
+	Least, Most float64 // the measure's bounds, which are mapped to 0 and 1
 }
 
-// Standing is the place of a setting over tasks.
+// Standing is the result of a setting over all tasks.
 type Standing struct {
 	Setting int
-	Value   float64 // weighted mean of the measures, each between 0 and 1
+	Value   float64 // weighted mean of the measures, each scaled to [0, 1]
 	Rank    float64 // weighted mean of the ranks
-	// Cluster is the rank by significance of the difference of means, from 1; 0
-	// where a task has no draws.
+	// Cluster is the rank by significance of the difference of means, from 1; 0 if a task has
+	// no draws.
 	Cluster int
 }
 
-// Average orders the settings that have a rank in every task by the weighted mean of
-// their measures. A resample of the mean is that of all tasks together, as
-// Options.Draws kept them; a task that stopped early repeats what it drew. Clusters
-// are by p-values up to alpha, which Options.OneSided says the kind of.
+// Average orders the settings that have a rank in every task by the weighted mean of their
+// measures. A resample of the mean combines the resamples of all tasks, as kept by
+// Options.Draws; a task that stopped early repeats its draws. Clusters use p-values up to
+// alpha, one- or two-sided as in Options.OneSided.
 func Average(tasks []Task, alpha float64, o Options) []Standing {
 	total := 0.0
-	count, at := map[int]int{}, make([]map[int]int, len(tasks)) // at is the place in the order of a task
+	count, at := map[int]int{}, make([]map[int]int, len(tasks)) // at is the position in a task's order
 	for k, t := range tasks {
 		total += t.Weight
 		at[k] = map[int]int{}
@@ -73,8 +73,8 @@ func Average(tasks []Task, alpha float64, o Options) []Standing {
 	return out
 }
 
-// averageP is the p-value of the difference of the means of settings a and b; NaN
-// where a task has no draws.
+// averageP is the p-value of the difference between the means of settings a and b; NaN if a
+// task has no draws.
 func averageP(tasks []Task, at []map[int]int, total float64, a, b *Standing, o Options) float64 {
 	draws, factors, n := make([][]float64, len(tasks)), make([]float64, len(tasks)), 0
 	for k, t := range tasks {

@@ -11,9 +11,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// By hand: two tasks, of weights 3 and 1, of a correlation and a share. Setting 7
-// has 0.8 and 0.5, that is 0.9 and 0.5 between 0 and 1, and so 0.8; setting 4 has
-// 0.4 and 0.9, that is 0.7 and 0.9, and so 0.75. Setting 9 is in one task alone.
+// By hand: two tasks with weights 3 and 1, a correlation and a share. Setting 7 has 0.8 and
+// 0.5, which is 0.9 and 0.5 in [0, 1], and so 0.8; setting 4 has 0.4 and 0.9, which is 0.7
+// and 0.9, and so 0.75. Setting 9 is only in one task.
 func TestAverage(t *testing.T) {
 	tests := func(draws ...float64) [][]Result { return [][]Result{{{}, {Draws: draws}}, {{}, {}}} }
 	three := tests(0.3, -0.1, 0.1, 0.2)
@@ -21,8 +21,8 @@ func TestAverage(t *testing.T) {
 	three[1] = append(three[1], Result{})
 	tasks := []Task{
 		{&Comparison{Order: []int{1, 0, 2}, Values: []float64{0.4, 0.8, 0.1}, Ranks: []int{2, 1, 3}, Tests: append(three, make([]Result, 3))}, []int{4, 7, 9}, 3, -1, 1},
-		// The order is the other way round, and the test has stopped early: the
-		// draws of the mean are 3/4·d/2 of the first less 1/4·d of this one.
+		// The order is reversed, and the test has stopped early: the draws of the mean are
+		// 3/4·d/2 of the first minus 1/4·d of this one.
 		{&Comparison{Order: []int{1, 0}, Values: []float64{0.5, 0.9}, Ranks: []int{2, 1}, Tests: tests(0.2, -0.4)}, []int{7, 4}, 1, 0, 1},
 	}
 	// 0.1125-0.05 = 0.0625, -0.0375+0.1 = 0.0625, 0.0375-0.05 = -0.0125,
@@ -40,13 +40,13 @@ func TestAverage(t *testing.T) {
 	check(0.79, want)
 	want[1].Cluster = 2
 	check(0.81, want)
-	tasks[1].Tests = nil // of another method
+	tasks[1].Tests = nil // as with another method
 	want[0].Cluster, want[1].Cluster = 0, 0
 	check(0.05, want)
 }
 
-// TestMTMEAverages compares with the averages and clusters that mt-metrics-eval
-// makes of the same draws; REFRACT_MTME_AVERAGES names others than the kept ones.
+// TestMTMEAverages compares with the averages and clusters that mt-metrics-eval computes
+// from the same draws; REFRACT_MTME_AVERAGES replaces the stored ones.
 func TestMTMEAverages(t *testing.T) {
 	b, err := os.ReadFile(cmp.Or(os.Getenv("REFRACT_MTME_AVERAGES"), "testdata/mtme_averages.json"))
 	if err != nil {
@@ -101,7 +101,7 @@ func TestMTMEAverages(t *testing.T) {
 		for j := i + 1; j < len(got); j++ {
 			a, b := want.Metric, document.Standings[j].Metric
 			n := float64(drawn[min(a, b)+max(a, b)])
-			seen := (document.P[i][j]*n + 1) / (n + 1) // of what was seen, too
+			seen := (document.P[i][j]*n + 1) / (n + 1) // with the observed one
 			if p := averageP(tasks, at, 1, &got[i], &got[j], Options{OneSided: true}); math.Abs(p-seen) > 1e-12 {
 				t.Errorf("%s against %s: p %v, want %v", a, b, p, seen)
 			}
@@ -109,7 +109,7 @@ func TestMTMEAverages(t *testing.T) {
 	}
 }
 
-// What a test keeps are the differences that its p-value counts.
+// A test keeps the differences that its p-value counts.
 func TestDraws(t *testing.T) {
 	tables := simulated(60, 6, 3, 3.2)
 	for _, m := range []correlate.Measure{
@@ -141,7 +141,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// Equal values share a rank, and the next one counts them.
+// Equal values share a rank, and the next rank counts all of them.
 func TestByValue(t *testing.T) {
 	of := func(metric ...float64) *correlate.Pairs {
 		p := correlate.NewPairs(4, 1)

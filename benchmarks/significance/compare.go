@@ -10,16 +10,16 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// paired are two tables of the same cells, which a test compares.
+// paired are two tables with the same cells, to be compared by a test.
 type paired struct {
 	a, b *correlate.Pairs
 	correlate.Measure
 	Options
 }
 
-// Compare tests by a method whether the measures of two tables differ, or, where
-// Options.OneSided is set, whether that of table a is the larger one. Both hold the same gold scores; cells that lack one of the three
-// scores are left out. The context is looked at before each resample.
+// Compare tests by a method whether the measures of two tables differ or, with
+// Options.OneSided, whether table a's is larger. Both hold the same gold scores; cells
+// without all three scores are left out. The context is checked before each resample.
 func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
 	res, err := compare(ctx, method, a, b, m, o)
 	if err != nil {
@@ -48,7 +48,7 @@ func compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correl
 	return res, err
 }
 
-// pair checks two tables and leaves the cells that both have, and their number.
+// pair checks two tables and restricts them to common cells, whose number it returns.
 func pair(a, b *correlate.Pairs, m correlate.Measure, o Options) (t paired, cells int, err error) {
 	for _, p := range []*correlate.Pairs{a, b} {
 		if err := m.Check(p); err != nil {
@@ -63,26 +63,25 @@ func pair(a, b *correlate.Pairs, m correlate.Measure, o Options) (t paired, cell
 	return t, cells, err
 }
 
-// Comparison is what [Matrix] finds.
+// Comparison is the result of [Matrix].
 type Comparison struct {
-	// Order lists the tables from the largest value of the measure down;
-	// equal ones and, at the end, undefined ones are in their own order.
+	// Order lists the tables by descending value of the measure; equal ones, and undefined
+	// ones at the end, keep their order.
 	Order []int
-	// Values are those of the measure, by table, each over its own cells.
+	// Values are the measures of the tables, each over its own cells.
 	Values []float64
-	// Tests[i][j], i < j, is the test of the i-th in order against the j-th. Delta is
-	// below 0 where the j-th is larger over the cells that both have; a one-sided P
-	// is then of the j-th being larger.
+	// Tests[i][j], i < j, is the test of the i-th table in order against the j-th. Delta is
+	// negative if the j-th is larger over the common cells; a one-sided P then says that the
+	// j-th is larger.
 	Tests [][]Result
 	// Corrected are the p-values of Tests after [Holm]'s correction.
 	Corrected [][]float64
-	// Ranks are clusters by the p-values as they are, by table, from 1; 0
-	// where the measure is undefined.
+	// Ranks are clusters by the uncorrected p-values, by table, from 1; 0 if the measure is
+	// undefined.
 	Ranks []int
 }
 
-// ByValue orders tables by a measure, without a test: a rank for each value, which
-// equal ones share.
+// ByValue ranks tables by a measure, without a test; equal values share a rank.
 func ByValue(tables []*correlate.Pairs, m correlate.Measure) (*Comparison, error) {
 	c, known, err := ordered(tables, m)
 	if err != nil {
@@ -96,7 +95,7 @@ func ByValue(tables []*correlate.Pairs, m correlate.Measure) (*Comparison, error
 	return c, nil
 }
 
-// ordered takes a measure of all tables, and says how many have one.
+// ordered computes a measure of all tables, and counts those that have one.
 func ordered(tables []*correlate.Pairs, m correlate.Measure) (c *Comparison, known int, err error) {
 	c = &Comparison{Ranks: make([]int, len(tables))}
 	for i, t := range tables {
@@ -123,8 +122,7 @@ func ordered(tables []*correlate.Pairs, m correlate.Measure) (c *Comparison, kno
 	return c, known, nil
 }
 
-// Matrix tests all tables against each other. Ranks are by p-values up to
-// alpha, such as 0.05.
+// Matrix tests all tables against each other. Ranks use p-values up to alpha, such as 0.05.
 func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m correlate.Measure, alpha float64, o Options) (*Comparison, error) {
 	if err := method.Takes(m); err != nil {
 		return nil, err
@@ -152,7 +150,7 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 					res.Draws[k] = -d
 				}
 			}
-			if res.Delta < 0 { // of ranks, the i-th is not better
+			if res.Delta < 0 { // the i-th does not get a better rank
 				ps[i][j] = 1
 			}
 			c.Tests[i][j] = res

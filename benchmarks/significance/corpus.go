@@ -15,18 +15,16 @@ const (
 	corpusSeed      = 12345
 )
 
-// CorpusInterval is a bootstrap interval of a corpus score: the mean over the
-// resamples, give or take half the width of the interval.
+// CorpusInterval is a bootstrap interval of a corpus score: the mean over the resamples,
+// plus or minus half the width of the interval.
 type CorpusInterval struct{ Mean, Half float64 }
 
-// Corpus returns the interval of a corpus score as sacreBLEU 2.6 does under
-// --confidence: 1,000 resamples of the segments, with sacreBLEU's own draws.
-// statistics[segment] are the numbers that the score is computed from, as many
-// for each segment, and score computes it from their sums, in any number of
-// goroutines. The confidence, in (0, 1), is 0.95 in sacreBLEU.
+// Corpus returns the interval of a corpus score like sacreBLEU 2.6 with --confidence: 1,000
+// resamples of the segments, with sacreBLEU's draws. statistics[segment] are the numbers
+// from which the score is computed, equally many for each segment; score computes it from
+// their sums, in any number of goroutines. The confidence, in (0, 1), is 0.95 in sacreBLEU.
 //
-// sacreBLEU adds up and scores in single precision, so that the values agree to
-// about six digits.
+// sacreBLEU sums and scores in single precision, so the values agree to about six digits.
 func Corpus(ctx context.Context, statistics [][]float64, score func(sums []float64) float64, confidence float64) (CorpusInterval, error) {
 	if len(statistics) == 0 {
 		return CorpusInterval{}, errors.New("interval of a corpus score: there is no segment")
@@ -43,14 +41,14 @@ func Corpus(ctx context.Context, statistics [][]float64, score func(sums []float
 	return interval(scores[0], confidence), nil
 }
 
-// interval is that of the scores of resamples.
+// interval returns the interval from the scores of resamples.
 func interval(scores []float64, confidence float64) CorpusInterval {
 	scores = slices.Sorted(slices.Values(scores))
 	cut := tail(len(scores), confidence)
 	return CorpusInterval{exact.Mean(scores), (scores[len(scores)-1-cut] - scores[cut]) / 2}
 }
 
-// tail is how many of n sorted resamples are below an interval, and above.
+// tail is the number of n sorted resamples below an interval, and also above it.
 func tail(n int, confidence float64) int {
 	const rounding = 1e-9
 	return int(float64(n)*(1-confidence)/2 + rounding) // n/40 for 0.95

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The file has sacreBLEU's statistics of TER, edits and reference lengths, its
-// interval, and the scores of its first resamples.
+// The file has sacreBLEU's statistics of TER (edits and reference lengths), its interval,
+// and the scores of its first resamples.
 func TestCorpusIsSacreBLEUs(t *testing.T) {
 	raw, err := os.ReadFile("testdata/sacrebleu_ter.json")
 	if err != nil {
@@ -65,7 +65,7 @@ func TestCorpusErrors(t *testing.T) {
 	}
 }
 
-// segmentsTo are the indices below n.
+// segmentsTo returns the indices below n.
 func segmentsTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {

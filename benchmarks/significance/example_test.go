@@ -10,8 +10,8 @@ import (
 )
 
 func ExampleMatrix() {
-	// Three metrics on 40 segments of 3 systems: one near the human scores,
-	// one with some noise, one that knows nothing.
+	// Three metrics on 40 segments of 3 systems: one close to the human scores, one with some
+	// noise, one without any relation.
 	var tables []*correlate.Pairs
 	for _, noise := range []int{1, 3, 40} {
 		p := correlate.NewPairs(40, 3)
@@ -42,8 +42,7 @@ func ExampleHolm() {
 }
 
 func ExampleSystems_Compare() {
-	// Edits and lengths of 60 segments of three systems, of which the last makes
-	// fewer edits.
+	// Edits and lengths of 60 segments of three systems; the last one makes fewer edits.
 	s := &significance.Systems{
 		Statistics:    make([][][]float64, 3),
 		Score:         func(sums []float64, _ int) float64 { return 100 * sums[0] / sums[1] },

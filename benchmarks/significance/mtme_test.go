@@ -18,7 +18,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// wmt22 reads a metric's scores and the MQM scores of WMT22 zh-en, or skips.
+// wmt22 reads a metric's scores and the MQM scores of WMT22 zh-en, or skips the test.
 func wmt22(t *testing.T, metric string) *correlate.Pairs {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")
@@ -63,10 +63,10 @@ func wmt22(t *testing.T, metric string) *correlate.Pairs {
 	return p
 }
 
-// TestMTMEPValues compares with p-values that mt-metrics-eval gave once, or,
-// where REFRACT_MTME_PVALUES names a file, that benchmarks/peers/mtme_check.py
-// has just written: within the error of both samples, and exactly without one. Its
-// differences are of standardized scores, in which some close scores are tied.
+// TestMTMEPValues compares with p-values that mt-metrics-eval computed once or, if
+// REFRACT_MTME_PVALUES names a file, that benchmarks/peers/mtme_check.py has just written:
+// within the error of both samples, and exactly where nothing is sampled. Its differences
+// use standardized scores, in which some close scores are tied.
 func TestMTMEPValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
@@ -120,8 +120,8 @@ func TestMTMEPValues(t *testing.T) {
 	t.Log(document.Origin)
 }
 
-// TestSpeedOnWMT22 writes the seconds that tests take into the file that
-// REFRACT_MTME_SPEED names, for benchmarks/peers/mtme_check.py.
+// TestSpeedOnWMT22 writes the seconds that tests take to the file named by
+// REFRACT_MTME_SPEED, for benchmarks/peers/mtme_check.py.
 func TestSpeedOnWMT22(t *testing.T) {
 	name := os.Getenv("REFRACT_MTME_SPEED")
 	if name == "" {

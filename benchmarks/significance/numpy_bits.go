@@ -2,16 +2,16 @@ package significance
 
 import "github.com/refract-eval/refract/benchmarks/correlate"
 
-// numpyBits are the booleans of numpy's integers(2, dtype=bool), of a generator that
-// nothing else draws from.
+// numpyBits returns the booleans of NumPy's integers(2, dtype=bool), from a generator used
+// for nothing else.
 type numpyBits struct {
 	g    *correlate.NumPyRandom
-	rest uint64 // bits of the last step that are not taken yet
-	left int    // how many
+	rest uint64 // unused bits of the last step
+	left int    // their number
 }
 
-// fill sets the first n bits of words to the next booleans, the lowest bit
-// first, and those after them to 0.
+// fill sets the first n bits of words to the next booleans, lowest bit first, and the bits
+// after them to 0.
 func (b *numpyBits) fill(words []uint64, n int) {
 	for i := range words {
 		need := max(0, min(64, n-64*i))

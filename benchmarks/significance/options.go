@@ -11,22 +11,23 @@ import (
 
 // Options are the settings of the tests that resample.
 type Options struct {
-	Resamples int // how many, 1 to [correlate.MaxResamples]; 1,000 is usual
-	// Block is the number of resamples after which a permutation test looks
-	// whether the rest is needed: it ends where the p-value is below 0.02 or
-	// above 0.5. 0 means that all are drawn; 100 is usual.
+	Resamples int // number of resamples, 1 to [correlate.MaxResamples]; 1,000 is usual
+	// Block is the number of resamples after which a permutation test checks whether it can
+	// stop: it stops if the p-value is below 0.02 or above 0.5. 0 draws all resamples; 100 is
+	// usual.
 	Block int
 	Seed  uint64
-	Units correlate.Units // that MethodBootstrap draws and MethodRandomization exchanges
-	Draws bool            // keep in [Result] what is drawn
-	// OneSided tests whether the first table is better, as mt-metrics-eval does. Where
-	// the direction is read off the data, its false findings are twice what alpha says.
+	Units correlate.Units // what MethodBootstrap draws and MethodRandomization exchanges
+	Draws bool            // keep the draws in [Result]
+	// OneSided tests whether the first table is better, as mt-metrics-eval does. If the
+	// direction is chosen after seeing the data, false findings are twice as frequent as alpha
+	// says.
 	OneSided bool
 }
 
-// asLarge reports whether a resample under the null hypothesis differs as much as
-// what was seen, in either direction unless the test is one-sided. Differences that
-// are equal but for rounding count.
+// asLarge reports whether a resample under the null hypothesis differs at least as much as
+// observed, in either direction unless the test is one-sided. Differences that are equal
+// except for rounding count.
 func (o Options) asLarge(resample, seen float64) bool {
 	if o.OneSided {
 		return resample >= seen
@@ -34,7 +35,7 @@ func (o Options) asLarge(resample, seen float64) bool {
 	return math.Abs(resample) >= math.Abs(seen)*(1-1e-9)
 }
 
-// Early stopping ends where the p-value of a whole block is outside these.
+// Early stopping ends the test if the p-value of all resamples so far is outside these.
 const (
 	surelySmall = 0.02
 	surelyLarge = 0.5
@@ -50,21 +51,21 @@ func (o Options) check() error {
 	return nil
 }
 
-// Result is what a test says.
+// Result is the result of a test.
 type Result struct {
-	Delta float64 // measure of the first table less that of the second
-	// P is the p-value, in [0, 1]; NaN if undefined. That of n resamples
-	// is at least 1/(n+1), what was seen being one of them.
+	Delta float64 // measure of the first table minus that of the second
+	// P is the p-value, in [0, 1]; NaN if undefined. With n resamples it is at least 1/(n+1),
+	// because the observed table counts as one.
 	P         float64
-	Resamples int // drawn
-	Cells     int // cells with all three scores, which the test stands on
-	// Draws are the differences of the resamples of a permutation test, where
-	// Options.Draws asks for them.
+	Resamples int // number drawn
+	Cells     int // number of cells with all three scores, which are compared
+	// Draws are the differences in the resamples of a permutation test, if Options.Draws asks
+	// for them.
 	Draws []float64
 }
 
-// FewUnits is how many documents or segments MethodBootstrap needs: with fewer it finds
-// a difference between equal metrics in 10 % of cases and more, at 0.05.
+// FewUnits is the number of documents or segments that MethodBootstrap needs: with fewer it
+// finds a difference between equal metrics in 10 % of cases and more, at 0.05.
 const FewUnits = 30
 
 // Method names a test of whether the measures of two tables with the same gold scores
@@ -73,43 +74,38 @@ type Method uint8
 
 // The methods.
 const (
-	// MethodPermBoth is the permutation test PERM-BOTH (Deutsch et al., 2021,
-	// "A Statistical Analysis of Summarization Evaluation Metrics using
-	// Resampling Methods"). The scores of both metrics are standardized; a
-	// resample exchanges the two scores of each cell with a probability of one
-	// half, and the p-value is the share of resamples, the table seen being one
-	// more, in which the difference of the two measures is at least the one seen.
-	// StatAccuracy exchanges the
-	// means of systems. The difference of correlations by ranks may differ in
-	// its last digits from that without standardizing.
+	// MethodPermBoth is the permutation test PERM-BOTH (Deutsch et al., 2021, "A Statistical
+	// Analysis of Summarization Evaluation Metrics using Resampling Methods"). The scores of
+	// both metrics are standardized; a resample exchanges the two scores of each cell with
+	// probability 1/2. The p-value is the share of resamples, including the observed table, in
+	// which the difference of the two measures is at least the observed one. StatAccuracy
+	// exchanges the means of systems. The difference of rank correlations may differ in its
+	// last digits from the one without standardizing.
 	MethodPermBoth Method = iota
-	// MethodPermPairs exchanges outcomes of pairs in place of scores
-	// (mt-metrics-eval's pairwise permutation): with a probability of one half,
-	// the two metrics trade whether they find a pair of cells of a vector
-	// concordant, discordant or tied. Each metric has its own threshold of
-	// ties, calibrated once, for StatAcc23, and 0 for the others that are made of
-	// pairs: StatKendall and StatPlainAcc23.
+	// MethodPermPairs exchanges outcomes of pairs instead of scores (mt-metrics-eval's
+	// pairwise permutation): with probability 1/2, the two metrics exchange whether a pair of
+	// cells of a vector is concordant, discordant or tied. For StatAcc23 each metric has its
+	// own threshold of ties, calibrated once; for the other statistics of pairs, StatKendall
+	// and StatPlainAcc23, it is 0.
 	//
-	// Pairs of the same cells depend on each other, which the test does not
-	// heed: its p-values are smaller than those of MethodPermBoth, by much
-	// without grouping. Without grouping all pairs of cells are looked at once,
-	// some seconds for 30,000 cells.
+	// The test ignores that pairs of the same cells depend on each other. So its p-values are
+	// smaller than those of MethodPermBoth, by much without grouping. Without grouping it
+	// looks at all pairs of cells once, which takes some seconds for 30,000 cells.
 	MethodPermPairs
-	// MethodWilliams is Williams' test (1959). It is meant for
-	// StatPearson; StatSpearman and StatKendall are taken too, as is often
-	// done, though it was not derived for them. The grouping is None.
+	// MethodWilliams is Williams' test (1959). It is meant for StatPearson; StatSpearman and
+	// StatKendall are often used with it too, and are accepted, though it was not derived for
+	// them. The grouping is None.
 	MethodWilliams
-	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical
-	// Significance Tests for Machine Translation Evaluation"): both tables are
-	// resampled over the same units, and the p-value is twice the share of
-	// resamples in the smaller tail: in which the first is not larger, or not smaller.
-	// It never stops early. Resamples in which one of the two is undefined are left
-	// out. With fewer than FewUnits its p-values are too small.
+	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical Significance Tests
+	// for Machine Translation Evaluation"): both tables are resampled over the same units, and
+	// the p-value is twice the share of resamples in the smaller tail: those in which the
+	// first is not larger, or not smaller. It never stops early. Resamples in which one of the
+	// two is undefined are left out. With fewer than FewUnits its p-values are too small.
 	MethodBootstrap
-	// MethodRandomization exchanges the standardized scores of all systems of a unit
-	// together, such as of a document, with a probability of one half (approximate
-	// randomization; Noreen, 1989). It holds where scores of a unit depend on
-	// each other, under every measure. Means are taken anew after the exchange.
+	// MethodRandomization exchanges the standardized scores of all systems of a unit, such as
+	// a document, together with probability 1/2 (approximate randomization; Noreen, 1989). It
+	// is valid if scores of a unit depend on each other, under every measure. Means are
+	// recomputed after the exchange.
 	MethodRandomization
 )
 
@@ -126,14 +122,14 @@ func (m Method) String() string {
 	return fmt.Sprintf("Method(%d)", uint8(m))
 }
 
-// ParseMethod returns the method of a name. The error lists the names.
+// ParseMethod returns the method with a name. The error lists the names.
 func ParseMethod(name string) (Method, error) {
 	i, err := english.Index("significance test", name, methodNames)
 	return Method(i), err
 }
 
-// TooLiberal reports whether the p-values of a method are too small under a measure of
-// single scores, where systems share what a metric gets wrong in a segment.
+// TooLiberal reports whether a method's p-values are too small under a measure of single
+// scores if systems share a metric's errors in a segment.
 func (m Method) TooLiberal(of correlate.Measure) bool {
 	switch m {
 	case MethodPermBoth:
@@ -144,7 +140,7 @@ func (m Method) TooLiberal(of correlate.Measure) bool {
 	return false
 }
 
-// Takes returns an error where a method cannot test a measure.
+// Takes returns an error if a method cannot test a measure.
 func (m Method) Takes(of correlate.Measure) error {
 	taken, what := []correlate.Statistic{correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23}, "kendall or acc23"
 	switch {

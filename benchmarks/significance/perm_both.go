@@ -12,11 +12,11 @@ func permBoth(ctx context.Context, t paired) (Result, error) {
 	seen := t.Over(t.Rows(t.a)).Value - t.Over(t.Rows(t.b)).Value
 	x, y := t.standardRows()
 	res, err := exchangeTest(ctx, correlate.NewExchange(x, y, t.Measure, nil, 0), t.Options)
-	res.Delta = seen // standardizing moves what is just at a threshold of ties
+	res.Delta = seen // standardizing moves values that are exactly at a threshold of ties
 	return res, err
 }
 
-// exchangeTest tosses a coin for each unit that is exchanged.
+// exchangeTest tosses a coin for each exchanged unit.
 func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options) (Result, error) {
 	words := (ex.Units() + 63) / 64
 	first, second := ex.Worker()([][]uint64{make([]uint64, words)})
@@ -40,7 +40,7 @@ func exchangeTest(ctx context.Context, ex *correlate.Exchange, o Options) (Resul
 	return res, err
 }
 
-// defined is 0 for a measure that an exchange leaves undefined.
+// defined returns 0 for a measure that is undefined after an exchange.
 func defined(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
@@ -60,8 +60,8 @@ func (t *paired) standardRows() (x, y []correlate.Row) {
 	return t.Rows(t.a), t.Rows(t.b)
 }
 
-// standardize turns the metric scores into z-scores, so that those of two
-// metrics can stand beside each other. Equal scores stay equal.
+// standardize turns the metric scores into z-scores, so that two metrics are comparable.
+// Equal scores stay equal.
 func standardize(p *correlate.Pairs) {
 	var n, sum, squares float64
 	for i, v := range p.Metric {

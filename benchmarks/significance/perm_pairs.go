@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// permPairs draws how many pairs of each kind are exchanged: pairs with the
-// same two outcomes are alike.
+// permPairs draws how many pairs of each kind are exchanged: pairs with the same two
+// outcomes are interchangeable.
 func permPairs(ctx context.Context, t paired) (Result, error) {
 	x, y := t.Rows(t.a), t.Rows(t.b)
 	var epsilons [2]float64
@@ -60,7 +60,7 @@ func permPairs(ctx context.Context, t paired) (Result, error) {
 	return res, err
 }
 
-// half draws from the binomial distribution of n tosses of a coin.
+// half draws from the binomial distribution of n coin tosses.
 func half(random *rand.PCG, n int64) int64 {
 	var heads int
 	for ; n >= 64; n -= 64 {
@@ -72,7 +72,7 @@ func half(random *rand.PCG, n int64) int64 {
 	return int64(heads)
 }
 
-// outcome is what a metric says of a pair, beside the gold scores.
+// outcome is a metric's order of a pair, compared with the gold scores.
 type outcome uint8
 
 const (
@@ -82,10 +82,10 @@ const (
 	numOutcomes
 )
 
-// outcomes counts the pairs of a vector by the outcomes of both metrics. Where
-// the gold scores are tied, concordant stands for scores that are apart.
+// outcomes counts the pairs of a vector by the outcomes of both metrics. If the gold scores
+// are tied, concordant means that the metric scores differ.
 type outcomes struct {
-	apart [numOutcomes][numOutcomes]int64 // gold scores apart
+	apart [numOutcomes][numOutcomes]int64 // gold scores differ
 	equal [numOutcomes][numOutcomes]int64 // gold scores tied
 }
 
@@ -110,8 +110,8 @@ func countOutcomes(ctx context.Context, gold, a, b []float64, epsilons [2]float6
 	return o, nil
 }
 
-// against sets a difference of metric scores against the order of the gold
-// scores, 0 for a tie.
+// against compares a difference of metric scores with the order of the gold scores, 0 for a
+// tie.
 func against(order int, difference, epsilon float64) outcome {
 	switch {
 	case math.Abs(difference) <= epsilon:
@@ -123,9 +123,9 @@ func against(order int, difference, epsilon float64) outcome {
 	}
 }
 
-// exchange returns the counts of both metrics. first gives, of the n pairs
-// that have two given outcomes in either order, how many have them in this
-// order; as they are, or as a resample draws.
+// exchange returns the counts of both metrics. Of the n pairs that have two given outcomes
+// in either order, first returns how many have them in this order, either observed or
+// drawn.
 func (o *outcomes) exchange(first func(now, n int64) int64) [2]correlate.PairCounts {
 	var one, two [2][numOutcomes]int64
 	for g, counts := range []*[numOutcomes][numOutcomes]int64{&o.apart, &o.equal} {

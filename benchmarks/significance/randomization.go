@@ -9,14 +9,14 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// randomization exchanges units between two metrics, such as documents: all scores of
-// all systems together.
+// randomization exchanges units such as documents between two metrics: all scores of all
+// systems together.
 func randomization(ctx context.Context, t paired) (Result, error) {
 	seen := t.Over(t.Rows(t.a)).Value - t.Over(t.Rows(t.b)).Value
 	if math.IsNaN(seen) {
 		return Result{Delta: seen, P: seen}, nil
 	}
-	if t.Statistic == correlate.StatAccuracy { // of one mean a system
+	if t.Statistic == correlate.StatAccuracy { // one mean a system
 		for _, p := range []**correlate.Pairs{&t.a, &t.b} {
 			means, err := (*p).Means(make([]int32, (*p).Segments), 1)
 			if err != nil {
@@ -46,7 +46,7 @@ func randomization(ctx context.Context, t paired) (Result, error) {
 	return res, err
 }
 
-// ofElements is the unit of each element of the vectors, from those of the segments.
+// ofElements converts the units of the segments to the units of the vectors' elements.
 func (t *paired) ofElements(unit []int32) []int32 {
 	numbered := *t.a
 	numbered.Metric = make([]float64, len(t.a.Metric))
@@ -71,12 +71,12 @@ func coins(random *rand.PCG, n int) []uint64 {
 	return out
 }
 
-// exchangeMeans takes the means of tables a and b anew after each exchange; row is
-// that of the table of means to which each segment belongs.
+// exchangeMeans recomputes the means of tables a and b after each exchange; row is the row
+// of each segment in the table of means.
 func (t *paired) exchangeMeans(ctx context.Context, a, b *correlate.Pairs, row, unit []int32) (Result, error) {
 	type part struct{ unit, row int32 }
 	sums, n := map[part]*[2][]float64{}, make([]float64, len(t.a.Gold))
-	var order []part // sums are added up in the same order in every run
+	var order []part // sums have the same order in every run
 	for i := range a.Gold {
 		if !a.GoldOK[i] {
 			continue

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Holm returns p-values corrected for their number (Holm, 1979, "A Simple
-// Sequentially Rejective Multiple Test Procedure"): comparing those with a
-// level keeps the probability of any false finding below it. NaN stays NaN and
-// does not count.
+// Holm returns p-values corrected for their number (Holm, 1979, "A Simple Sequentially
+// Rejective Multiple Test Procedure"): comparing these with a level keeps the probability
+// of any false finding below it. NaN stays NaN and does not count.
 func Holm(p []float64) []float64 {
 	var order []int
 	out := make([]float64, len(p))
@@ -28,14 +27,14 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// Significant is the rule of every verdict: a p-value up to alpha. NaN is not. It
-// allows for the rounding of 1 - 0.95.
+// Significant is the rule of every verdict: a p-value up to alpha. NaN is not significant.
+// It allows for the rounding of 1 - 0.95.
 func Significant(p, alpha float64) bool { return p <= alpha+1e-12 }
 
-// clusters returns the ranks, from 1, of settings from the best down, where
-// p[i][j], i < j, is the p-value of the i-th being better than the j-th: a
-// setting begins a new rank when any member of the current one is
-// significantly better, with a p-value up to alpha. A NaN is not significant.
+// clusters returns the ranks, from 1, of settings from the best down, where p[i][j], i < j,
+// is the p-value that the i-th is better than the j-th. A setting begins a new rank if any
+// member of the current one is significantly better, with a p-value up to alpha. A NaN is
+// not significant.
 func clusters(p [][]float64, alpha float64) []int {
 	ranks := make([]int, len(p))
 	rank, first := 1, 0

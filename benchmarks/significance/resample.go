@@ -11,19 +11,18 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// drawer fills in the differences of resamples, each with a generator of random
-// numbers of its own. It is for one goroutine.
+// drawer fills in the differences of resamples, each with its own random numbers. It is for
+// one goroutine.
 type drawer func(random []rand.PCG, differences []float64)
 
-// share is the p-value of a number of resamples among those drawn. What was seen
-// counts as one more of them, so that it is never 0 (Phipson and Smyth, 2010,
-// "Permutation P-values Should Never Be Zero").
+// share is the p-value for a number of resamples among those drawn. The observed table
+// counts as one more, so that it is never 0 (Phipson and Smyth, 2010, "Permutation P-values
+// Should Never Be Zero").
 func share(large, drawn int) float64 { return float64(large+1) / float64(drawn+1) }
 
-// resample fills in the p-value of a difference that was seen, and the number of
-// resamples drawn: all of them, or whole blocks up to the first after which the
-// share of those with a difference as large is surely small or large. Drawers
-// take so many resamples together.
+// resample fills in the p-value of the observed difference, and the number of resamples
+// drawn: all of them, or whole blocks until the share of differences that are as large is
+// clearly small or large. Drawers take this many resamples together.
 func (res *Result) resample(ctx context.Context, o Options, together int, newDrawer func() drawer) error {
 	block := o.Block
 	if block == 0 {
@@ -57,8 +56,8 @@ func (res *Result) resample(ctx context.Context, o Options, together int, newDra
 	return nil
 }
 
-// resampleBlock fills in the differences of a block of resamples, from the number
-// of the first on.
+// resampleBlock fills in the differences of a block of resamples, starting with the number
+// first.
 func resampleBlock(ctx context.Context, seed uint64, first int, differences []float64, together int, drawers []drawer) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

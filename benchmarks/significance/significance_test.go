@@ -23,8 +23,8 @@ func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance
 }
 
-// simulated returns tables of several metrics, the first the best one, on the
-// same gold scores: many ties, as MQM has.
+// simulated returns tables of several metrics, the first the best one, with the same gold
+// scores, which have many ties like MQM.
 func simulated(segments, systems int, noise ...float64) []*correlate.Pairs {
 	random := rand.New(rand.NewPCG(1, 2))
 	gold := make([]float64, segments*systems)
@@ -43,7 +43,7 @@ func simulated(segments, systems int, noise ...float64) []*correlate.Pairs {
 	return out
 }
 
-// drawTables returns two small tables with ties and holes on the same gold
+// drawTables returns two small tables with ties and missing scores, and the same gold
 // scores.
 func drawTables(t *rapid.T, segments, systems int) (a, b *correlate.Pairs) {
 	n := segments * systems
@@ -111,7 +111,7 @@ func TestExchangeEqualsPlain(t *testing.T) {
 			for k := range masks {
 				masks[k] = make([]uint64, (ex.Units()+63)/64)
 				for i := range masks[k] {
-					if k > 0 { // the first is the exchange of nothing
+					if k > 0 { // the first exchanges nothing
 						masks[k][i] = random.Uint64()
 					}
 				}
@@ -128,7 +128,7 @@ func TestExchangeEqualsPlain(t *testing.T) {
 	})
 }
 
-// exchanged returns two metrics' vectors after an exchange, done one by one.
+// exchanged returns two metrics' vectors after an exchange, computed one by one.
 func exchanged(a, b []correlate.Row, unit []int32, mask []uint64) (x, y []correlate.Row) {
 	at := 0
 	for r := range a {
@@ -148,8 +148,7 @@ func exchanged(a, b []correlate.Row, unit []int32, mask []uint64) (x, y []correl
 	return x, y
 }
 
-// The number pins the random draws: a change of it is a change of every p-value that
-// was ever printed.
+// The number pins the random draws: if it changes, every p-value ever printed changes.
 func TestReproducible(t *testing.T) {
 	tables := simulated(60, 7, 3, 3.3, 4)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -179,7 +178,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// Values of SciPy's Student distribution in Williams' formula.
+// Values from SciPy's Student distribution in Williams' formula.
 func TestWilliams(t *testing.T) {
 	for _, c := range []struct {
 		r1, r2, r12 float64
@@ -251,7 +250,7 @@ func TestRefusals(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	tables := simulated(60, 6, 2, 8)
-	tables[1].MetricOK[7] = false // the means are over what both have
+	tables[1].MetricOK[7] = false // the means cover the common cells
 	of := make([]int32, 60)
 	for i := range of {
 		of[i] = int32(i / 3)
@@ -280,7 +279,7 @@ func TestHolm(t *testing.T) {
 }
 
 func TestClusters(t *testing.T) {
-	// The third is worse than the first, the fourth than the third alone.
+	// The third is worse than the first, the fourth only than the third.
 	p := [][]float64{
 		{0, 0.2, 0.01, 0.01},
 		{0, 0, 0.3, 0.2},
@@ -321,8 +320,8 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// A test of two tables is in the direction of the cells that both have, also
-// where each over its own cells is in the other one.
+// A test of two tables has the direction of the common cells, even if each table over its
+// own cells has the other direction.
 func TestMatrixOrdersByCommonCells(t *testing.T) {
 	gold := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 	a, b := correlate.NewPairs(8, 1), correlate.NewPairs(8, 1)

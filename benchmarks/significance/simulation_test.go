@@ -11,9 +11,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// equals draws two metrics that agree with the gold scores equally well, of documents
-// of four segments. What a metric gets wrong is shared by the systems of a segment
-// and, where byDocument is set, by the segments of a document.
+// equals draws two metrics that agree with the gold scores equally well, for documents of
+// four segments. The systems of a segment share a metric's errors and, with byDocument, so
+// do the segments of a document.
 func equals(random *rand.Rand, segments, systems int, byDocument bool) (a, b *correlate.Pairs, documents correlate.Units) {
 	a, b = correlate.NewPairs(segments, systems), correlate.NewPairs(segments, systems)
 	b.Gold = a.Gold
@@ -35,10 +35,10 @@ func equals(random *rand.Rand, segments, systems int, byDocument bool) (a, b *co
 	return a, b, documents
 }
 
-// TestEqualMetrics counts how often the default test tells two equally good metrics apart
-// at 0.05. REFRACT_SIMULATE is the number of pairs of metrics for each case, such as
-// 2000; then it logs the shares of the other tests, too, of a tenth of as many. That of the
-// bootstrap is the share of its intervals that leave out 0.
+// TestEqualMetrics counts how often the default test finds a difference between two equally
+// good metrics at 0.05. REFRACT_SIMULATE is the number of pairs of metrics for each case,
+// such as 2000; then the test also logs the shares for the other tests, on a tenth as many
+// pairs. For the bootstrap it is the share of intervals without 0.
 func TestEqualMetrics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation of seconds")
@@ -107,7 +107,7 @@ func TestEqualMetrics(t *testing.T) {
 	}
 }
 
-// meanOf is the table of the systems' means.
+// meanOf returns the table of the systems' means.
 func meanOf(t *testing.T, p *correlate.Pairs) *correlate.Pairs {
 	t.Helper()
 	means, err := p.Means(make([]int32, p.Segments), 1)

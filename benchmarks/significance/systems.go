@@ -13,21 +13,21 @@ import (
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// SystemTest names a test of whether the scores of two systems differ. Draws,
-// seed and p-values are those of sacreBLEU 2.6.
+// SystemTest names a test of whether the scores of two systems differ. Draws, seed and
+// p-values equal those of sacreBLEU 2.6.
 type SystemTest uint8
 
 // The tests.
 const (
-	// PairedBootstrap draws segments with replacement (Koehn, 2004). The p-value
-	// is the share of resamples whose absolute difference is above the mean of
-	// these by more than the difference seen, what was seen being one more. It
-	// is near that of a one-sided test: half of what PairedRandomization gives.
+	// PairedBootstrap draws segments with replacement (Koehn, 2004). The p-value is the share
+	// of resamples, including the observed one, whose absolute difference exceeds the mean of
+	// these by more than the observed difference. It is close to a one-sided test's: half of
+	// what PairedRandomization gives.
 	PairedBootstrap SystemTest = iota
-	// PairedRandomization exchanges what the two systems made of a segment, with a
-	// probability of one half (approximate randomization; Riezler and Maxwell,
-	// 2005). The p-value is the share of trials whose absolute difference is larger
-	// than the one seen, that being one more.
+	// PairedRandomization exchanges the two systems' outputs of a segment with probability 1/2
+	// (approximate randomization; Riezler and Maxwell, 2005). The p-value is the share of
+	// trials, including the observed one, whose absolute difference is larger than the
+	// observed one.
 	PairedRandomization
 )
 
@@ -44,13 +44,13 @@ func (t SystemTest) String() string {
 	return fmt.Sprintf("SystemTest(%d)", uint8(t))
 }
 
-// ParseSystemTest returns the test of a name. The error lists the names.
+// ParseSystemTest returns the test with a name. The error lists the names.
 func ParseSystemTest(name string) (SystemTest, error) {
 	i, err := english.Index("test of systems", name, systemTestNames)
 	return SystemTest(i), err
 }
 
-// Resamples is how many sacreBLEU takes: 1,000 of segments, 10,000 trials.
+// Resamples is sacreBLEU's number: 1,000 resamples of segments, 10,000 trials.
 func (t SystemTest) Resamples() int {
 	if t == PairedRandomization {
 		return 10 * corpusResamples
@@ -58,31 +58,31 @@ func (t SystemTest) Resamples() int {
 	return corpusResamples
 }
 
-// Systems are what the scores of systems under one setting are made of.
+// Systems holds the statistics behind the scores of systems under one setting.
 type Systems struct {
-	// Statistics[system][segment] are the numbers whose sums over segments Score
-	// makes a score of, as many for each; nil where the system has no score of the
-	// segment. A mean of segment scores has these as its only statistic.
+	// Statistics[system][segment] are the numbers whose sums over segments Score turns into a
+	// score, equally many for each; nil if the system has no score for the segment. For a mean
+	// of segment scores, the score is the only statistic.
 	Statistics [][][]float64
-	// Score is the score of so many segments whose statistics add up to sums. It
-	// is called from any number of goroutines.
+	// Score returns the score of a number of segments whose statistics have these sums. It is
+	// called from any number of goroutines.
 	Score         func(sums []float64, segments int) float64
 	LowerIsBetter bool
 }
 
-// EveryPair as the baseline has all systems compared with each other.
+// EveryPair as the baseline compares all systems with each other.
 const EveryPair = -1
 
 // SystemOptions are the settings of a comparison of systems.
 type SystemOptions struct {
 	Test SystemTest
-	// Resamples of the test, 0 for as many as sacreBLEU takes. Intervals are of
-	// as many under PairedBootstrap, and else of 1,000.
+	// Resamples of the test; 0 means sacreBLEU's number. Intervals use as many under
+	// PairedBootstrap, and otherwise 1,000.
 	Resamples int
 	Seed      uint64  // sacreBLEU's is 12345
 	Alpha     float64 // intervals cover 1 − Alpha
-	Baseline  int     // index of the system that all others are compared with, or [EveryPair]
-	// Drawn is told after each resample how many there are so far, and in all: by one
+	Baseline  int     // index of the system compared with all others, or [EveryPair]
+	// Drawn is called after each resample with the number so far and the total, by one
 	// goroutine at a time. It may be nil.
 	Drawn func(n, of int)
 }
@@ -104,47 +104,46 @@ func (o *SystemOptions) check(systems int) error {
 
 // SystemResult is the score of one system.
 type SystemResult struct {
-	Score    float64 // NaN without a segment
-	Segments int     // that it stands on
+	Score    float64 // NaN without segments
+	Segments int     // number of segments used
 	Interval CorpusInterval
-	// Rank is 1 more than the number of better systems, and 0 for a system that
-	// lacks a segment which another has; RankLow and RankHigh are the ends of its
-	// interval over resamples.
+	// Rank is 1 more than the number of better systems, and 0 for a system without a segment
+	// that another one has; RankLow and RankHigh are the ends of its interval over resamples.
 	Rank, RankLow, RankHigh int
 }
 
-// SystemPair compares two systems over the segments that both have.
+// SystemPair compares two systems over their common segments.
 type SystemPair struct {
 	A, B           int // indices of the systems
 	Segments       int
 	ScoreA, ScoreB float64
-	Delta          float64 // ScoreA − ScoreB; NaN without a segment
-	Differing      int     // segments in which their statistics differ
-	// P is sacreBLEU's p-value. Where no segment differs it is the smallest that
-	// there is, and with few of them too small: a claim rests on Decisive.
+	Delta          float64 // ScoreA − ScoreB; NaN without segments
+	Differing      int     // number of segments in which their statistics differ
+	// P is sacreBLEU's p-value. If no segment differs it is the smallest possible, and with
+	// few differing segments it is too small: base claims on Decisive.
 	P float64
-	// Decisive is P, but no less than Least; under PairedRandomization it counts
-	// the trials whose difference is as large as the one seen, too.
+	// Decisive is P, but at least Least; under PairedRandomization it also counts the trials
+	// whose difference equals the observed one.
 	Decisive  float64
 	Corrected float64        // Decisive after [Holm]'s correction for the number of pairs
 	Error     float64        // standard error of Delta, by the bootstrap
 	Interval  CorpusInterval // of Delta
 }
 
-// Least is the smallest two-sided p-value that a test over all exchanges of the
-// segments that differ can reach.
+// Least is the smallest two-sided p-value that a test over all exchanges of the differing
+// segments can reach.
 func (p *SystemPair) Least() float64 { return min(1, math.Exp2(1-float64(p.Differing))) }
 
-// SystemComparison is what [Systems.Compare] finds.
+// SystemComparison is the result of [Systems.Compare].
 type SystemComparison struct {
 	Systems []SystemResult
 	// Pairs are all with A < B, or all systems A with the baseline B.
 	Pairs []SystemPair
 }
 
-// Compare tests the systems against each other, or against a baseline. Systems
-// that have the same segments share the draws, so that the result of a pair does
-// not depend on which other systems there are.
+// Compare tests the systems against each other, or against a baseline. Systems with the
+// same segments share the draws, so the result of a pair does not depend on which other
+// systems there are.
 func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparison, error) {
 	if err := o.check(len(s.Statistics)); err != nil {
 		return nil, fmt.Errorf("comparison of systems: %w", err)
@@ -168,7 +167,7 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 	sets = slices.Compact(sets)
 	for _, set := range sets {
 		c.total += c.intervals()
-		if o.Test == PairedRandomization && len(c.of(set)) > 0 {
+		if o.Test == PairedRandomization && len(c.pairsOf(set)) > 0 {
 			c.total += c.o.Resamples
 		}
 	}
@@ -180,8 +179,8 @@ func (s *Systems) Compare(ctx context.Context, o SystemOptions) (*SystemComparis
 	return c.result(), nil
 }
 
-// of are the pairs that share a set of segments.
-func (c *comparison) of(set string) []*testedPair {
+// pairsOf returns the pairs that share a set of segments.
+func (c *comparison) pairsOf(set string) []*testedPair {
 	var pairs []*testedPair
 	for i := range c.pairs {
 		if c.pairs[i].set == set {
@@ -191,7 +190,7 @@ func (c *comparison) of(set string) []*testedPair {
 	return pairs
 }
 
-// intervals is how many resamples they are of.
+// intervals is the number of resamples for intervals.
 func (c *comparison) intervals() int {
 	if c.o.Test == PairedBootstrap {
 		return c.o.Resamples
@@ -206,7 +205,7 @@ func (c *comparison) drawn() {
 	}
 }
 
-// comparison is a comparison in the making.
+// comparison is the state of a comparison.
 type comparison struct {
 	*Systems
 	o       SystemOptions
@@ -222,10 +221,10 @@ type testedPair struct {
 	set string // of segments
 }
 
-// draw finds what there is to know of a set of segments: of the systems that have
-// just these, of the pairs that share them, and the ranks if it is the union.
+// draw computes all results for a set of segments: for the systems that have exactly these,
+// for the pairs that share them, and the ranks if it is the union.
 func (c *comparison) draw(ctx context.Context, set string) error {
-	pairs := c.of(set)
+	pairs := c.pairsOf(set)
 	var systems []int
 	for i := range c.results {
 		in := func(p *testedPair) bool { return p.A == i || p.B == i }
@@ -250,7 +249,7 @@ func (c *comparison) draw(ctx context.Context, set string) error {
 	return c.test(ctx, t, pairs, scores)
 }
 
-// test finds the p-values of pairs.
+// test computes the p-values of pairs.
 func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, scores [][]float64) error {
 	if t.segments == 0 {
 		for _, p := range pairs {
@@ -263,7 +262,7 @@ func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, s
 		p.ScoreA, p.ScoreB = t.seen(p.A), t.seen(p.B)
 		p.Delta = p.ScoreA - p.ScoreB
 		p.Differing = t.differing(p.A, p.B)
-		a, b := scores[t.at(p.A)], scores[t.at(p.B)]
+		a, b := scores[t.position(p.A)], scores[t.position(p.B)]
 		differences := make([]float64, len(a))
 		for i := range a {
 			differences[i] = a[i] - b[i]
@@ -280,8 +279,8 @@ func (c *comparison) test(ctx context.Context, t *sample, pairs []*testedPair, s
 	return t.exchange(ctx, pairs, c.o.Resamples, c.o.Seed)
 }
 
-// standardError is that of a value, by its resamples. Those in which it is
-// undefined are left out; NaN of fewer than two others.
+// standardError returns the standard error of a value from its resamples. Undefined ones
+// are left out; NaN for fewer than two others.
 func standardError(resamples []float64) float64 {
 	values := slices.DeleteFunc(slices.Clone(resamples), math.IsNaN)
 	if len(values) < 2 {
@@ -294,7 +293,7 @@ func standardError(resamples []float64) float64 {
 	return math.Sqrt(exact.Quotient(values, len(values)-1))
 }
 
-// bootstrapP is sacreBLEU's p-value of the differences of resamples.
+// bootstrapP returns sacreBLEU's p-value from the differences of resamples.
 func bootstrapP(differences []float64, seen float64) float64 {
 	absolute := make([]float64, len(differences))
 	for i, d := range differences {
@@ -309,8 +308,8 @@ func bootstrapP(differences []float64, seen float64) float64 {
 	return share(larger, len(differences))
 }
 
-// above reports whether a difference is larger than the one seen. Those that
-// differ by rounding alone are equal.
+// above reports whether a difference is larger than the observed one. Those that differ
+// only by rounding are equal.
 func above(difference, seen float64) bool { return difference > seen*(1+1e-9) }
 
 func (c *comparison) result() *SystemComparison {
@@ -335,8 +334,8 @@ func (c *comparison) result() *SystemComparison {
 	return out
 }
 
-// rankIntervals finds the ranks in resamples, of the scores of all systems: NaN
-// of those without a rank.
+// rankIntervals computes the ranks in resamples from the scores of all systems; NaN for
+// those without a rank.
 func (c *comparison) rankIntervals(drawn [][]float64) {
 	scores, ranks := make([]float64, len(drawn)), make([][]int, len(drawn))
 	for r := range drawn[0] {
@@ -361,7 +360,7 @@ func (c *comparison) rankIntervals(drawn [][]float64) {
 	}
 }
 
-// ranks are those of scores, 0 where there is none.
+// ranks returns the ranks of scores, 0 for no score.
 func (c *comparison) ranks(scores []float64) []int {
 	out := make([]int, len(scores))
 	for i, x := range scores {

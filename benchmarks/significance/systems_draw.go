@@ -15,11 +15,11 @@ import (
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// coverage knows which segments systems have: a byte for each in a set, 1 for one
-// that is there.
+// coverage knows which segments systems have: a set has a byte for each segment, 1 if it is
+// present.
 type coverage struct {
 	of    []string // set of each system
-	union string   // of the segments that some system has
+	union string   // of the segments of any system
 }
 
 func newCoverage(statistics [][][]float64) *coverage {
@@ -41,7 +41,7 @@ func newCoverage(statistics [][][]float64) *coverage {
 	return c
 }
 
-// both is the set of the segments that two systems have.
+// both returns the set of the segments that two systems have.
 func (c *coverage) both(a, b int) string {
 	set := []byte(c.of[a])
 	for i := range set {
@@ -50,7 +50,7 @@ func (c *coverage) both(a, b int) string {
 	return string(set)
 }
 
-// segmentsOf are the segments of a set.
+// segmentsOf returns the segments of a set.
 func segmentsOf(set string) []int {
 	var out []int
 	for i := range len(set) {
@@ -61,8 +61,8 @@ func segmentsOf(set string) []int {
 	return out
 }
 
-// sample lays the statistics of systems over some segments side by side, a row
-// a segment, so that a draw adds up those of all systems at once.
+// sample holds the statistics of systems over some segments, one row a segment, so that a
+// draw adds those of all systems at once.
 type sample struct {
 	score    func(sums []float64, segments int) float64
 	systems  []int
@@ -71,10 +71,10 @@ type sample struct {
 	width    int
 	rows     []float64
 	totals   []float64 // exact sums of the columns
-	drawn    func()    // is told of each resample
+	drawn    func()    // called for each resample
 }
 
-// columns are those of a system. Where it lacks some of the segments, one more
+// columns are the columns of a system. If it lacks some of the segments, one more column
 // counts those that it has.
 type columns struct{ from, to, counted int }
 
@@ -124,9 +124,9 @@ func newSample(s *Systems, systems, segments []int) *sample {
 
 func (t *sample) row(i int) []float64 { return t.rows[i*t.width : (i+1)*t.width] }
 
-// of is the score of the k-th system where the columns of as many segments as
-// the sample has add up to sums; NaN where it has none of them.
-func (t *sample) of(k int, sums []float64) float64 {
+// scoreOf returns the score of the k-th system if the columns of the sample's number of segments
+// add up to sums; NaN if it has none of them.
+func (t *sample) scoreOf(k int, sums []float64) float64 {
 	col, segments := t.columns[k], t.segments
 	if col.counted >= 0 {
 		segments = int(sums[col.counted])
@@ -137,14 +137,13 @@ func (t *sample) of(k int, sums []float64) float64 {
 	return t.score(sums[col.from:col.to], segments)
 }
 
-// at is the position of a system, and seen its score.
-func (t *sample) at(system int) int       { return slices.Index(t.systems, system) }
-func (t *sample) seen(system int) float64 { return t.of(t.at(system), t.totals) }
+// position returns the position of a system, and seen its score.
+func (t *sample) position(system int) int { return slices.Index(t.systems, system) }
+func (t *sample) seen(system int) float64 { return t.scoreOf(t.position(system), t.totals) }
 
-// differing is how many segments have other statistics of one system than of
-// another.
+// differing returns the number of segments in which two systems' statistics differ.
 func (t *sample) differing(a, b int) int {
-	x, y := t.columns[t.at(a)], t.columns[t.at(b)]
+	x, y := t.columns[t.position(a)], t.columns[t.position(b)]
 	n := 0
 	for i := range t.segments {
 		if row := t.row(i); !slices.Equal(row[x.from:x.to], row[y.from:y.to]) {
@@ -154,8 +153,8 @@ func (t *sample) differing(a, b int) int {
 	return n
 }
 
-// bootstrap returns the scores of each system in resamples of the segments, as
-// numpy's default_rng(seed).choice draws them.
+// bootstrap returns the scores of each system in resamples of the segments, drawn like
+// NumPy's default_rng(seed).choice.
 func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][]float64, error) {
 	scores := make([][]float64, len(t.systems))
 	for k := range scores {
@@ -181,22 +180,22 @@ func (t *sample) bootstrap(ctx context.Context, resamples int, seed uint64) ([][
 				}
 			}
 			for k := range scores {
-				scores[k][resample] = t.of(k, sums)
+				scores[k][resample] = t.scoreOf(k, sums)
 			}
 		}
 	})
 	return scores, err
 }
 
-// exchange sets the p-values of pairs, whose systems have all segments, by trials
-// in which what the two made of a segment is exchanged, as numpy's
-// default_rng(seed).integers(2, dtype=bool) says.
+// exchange sets the p-values of pairs, whose systems have all segments, by trials that
+// exchange the two systems' outputs of a segment as NumPy's default_rng(seed).integers(2,
+// dtype=bool) says.
 func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, seed uint64) error {
 	larger, asLarge := make([]atomic.Int64, len(pairs)), make([]atomic.Int64, len(pairs))
 	random := &numpyBits{g: correlate.NewNumPyRandom(seed)}
 	where := make([][2]int, len(pairs)) // positions of the systems
 	for i, p := range pairs {
-		where[i] = [2]int{t.at(p.A), t.at(p.B)}
+		where[i] = [2]int{t.position(p.A), t.position(p.B)}
 	}
 	err := inOrder(ctx, trials, t.drawn, func() (draw func(), rest func(trial int)) {
 		mask := make([]uint64, (t.segments+63)/64)
@@ -239,9 +238,9 @@ func (t *sample) exchange(ctx context.Context, pairs []*testedPair, trials int, 
 	return err
 }
 
-// inOrder runs trials on all cores. Each worker has a function that draws what a
-// trial needs, which is called in the order of trials and by one at a time, and
-// one that does the rest. begun is told of each trial, in the same way.
+// inOrder runs trials on all cores. Each worker has two functions: one draws what a trial
+// needs, and is called in the order of trials, one at a time; the other does the rest.
+// begun is called for each trial in the same way.
 func inOrder(ctx context.Context, trials int, begun func(), worker func() (draw func(), rest func(trial int))) error {
 	var mu sync.Mutex
 	next := 0

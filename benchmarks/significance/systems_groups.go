@@ -2,10 +2,10 @@ package significance
 
 import "slices"
 
-// Grouped has groups of segments, such as documents, in the place of segments, for
-// those of a group depend on each other. of is the group of each segment, from 0.
-// The statistics of a group are the sums of those of its segments, and their number.
-// A system has a group if it has all of its segments that any system has.
+// Grouped replaces segments by groups of segments, such as documents, because segments of a
+// group depend on each other. of is the group of each segment, from 0. The statistics of a
+// group are the sums of its segments' statistics, and their number. A system has a group if
+// it has all of the group's segments that any system has.
 func (s *Systems) Grouped(of []int) *Systems {
 	groups := 0
 	has := make([]bool, len(of)) // whether any system has a segment

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Groups are sums: of several segments, of one alone, and of one that a system lacks
-// in part.
+// Groups are sums: one of several segments, one of a single segment, and one that a system
+// lacks in part.
 func TestGrouped(t *testing.T) {
 	s := (&Systems{
 		Statistics: [][][]float64{{{1, 2}, {3, 4}, {5, 6}, nil}, {{7, 8}, nil, nil, nil}},
@@ -23,9 +23,9 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
-// Systems of equal quality, whose difference is another one in each document: a test
-// by document finds it as often as alpha says, and its interval leaves 0 out as
-// often. By segment both do so far more often.
+// Systems of equal quality, whose difference varies by document: a test by document finds a
+// difference as often as alpha says, and its interval excludes 0 as often. By segment, both
+// do so far more often.
 func TestNoDifferenceOfDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")

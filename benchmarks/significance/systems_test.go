@@ -15,13 +15,13 @@ import (
 	"github.com/refract-eval/refract/metrics/bleu"
 )
 
-// meanScore is the score of systems whose statistic is the score of a segment.
+// meanScore is the score of systems whose statistic is the segment score.
 func meanScore(sums []float64, segments int) float64 { return sums[0] / float64(segments) }
 
-// ratio is one such as TER's.
+// ratio is a score such as TER's.
 func ratio(sums []float64, _ int) float64 { return 100 * sums[0] / sums[1] }
 
-// ofScores are systems by their scores of segments.
+// ofScores makes systems from their segment scores.
 func ofScores(scores ...[]float64) *Systems {
 	s := &Systems{Score: meanScore}
 	for _, of := range scores {
@@ -48,8 +48,8 @@ func compareSystems(t testing.TB, s *Systems, o SystemOptions) *SystemComparison
 	return c
 }
 
-// The file has sacreBLEU's statistics of four systems, the last of them the first
-// again, and what its paired tests say: see benchmarks/peers/systems_vectors.py.
+// The file has sacreBLEU's statistics of four systems, the last equal to the first, and the
+// results of its paired tests; see benchmarks/peers/systems_vectors.py.
 func TestSystemsAreSacreBLEUs(t *testing.T) {
 	raw, err := os.ReadFile("testdata/sacrebleu_systems.json")
 	if err != nil {
@@ -97,11 +97,10 @@ func TestSystemsAreSacreBLEUs(t *testing.T) {
 	}
 }
 
-// By hand. Bootstrap: the mean difference of two segments, 3 and -1, is 3, 1 or
-// -1 with a probability of 1/4, 1/2 and 1/4; the mean of |3|, |1| and |1| is 1.5,
-// and only 3 is above it by more than the 1 that was seen. Randomization: of 3, 1
-// and -1 with signs that are drawn, the sum is ±5 in two of eight cases, and else at
-// most the 3 that was seen.
+// By hand. Bootstrap: the mean difference of two segments, 3 and -1, is 3, 1 or -1 with
+// probabilities 1/4, 1/2 and 1/4; the mean of |3|, |1| and |1| is 1.5, and only 3 exceeds
+// it by more than the observed 1. Randomization: with random signs, the sum of 3, 1 and -1
+// is ±5 in two of eight cases, and otherwise at most the observed 3.
 func TestSystemsByHand(t *testing.T) {
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -117,7 +116,7 @@ func TestSystemsByHand(t *testing.T) {
 	}
 	p = compareSystems(t, ofScores([]float64{4, 1, 0}, []float64{1, 0, 1}), SystemOptions{Test: PairedRandomization, Resamples: 20000, Seed: 1, Baseline: EveryPair}).Pairs[0]
 	near("randomization", p.P, 0.25)
-	near("randomization, as large", p.Decisive, 0.75) // ±3 in four cases more
+	near("randomization, as large", p.Decisive, 0.75) // ±3 in four more cases
 
 	nan := math.NaN()
 	c := compareSystems(t, ofScores([]float64{1, 2, 6}, []float64{nan, 1, 5}, []float64{nan, nan, nan}, []float64{7, 7, 7}), SystemOptions{Resamples: 100, Seed: 1, Baseline: EveryPair})
@@ -127,7 +126,7 @@ func TestSystemsByHand(t *testing.T) {
 			t.Errorf("system %d: %+v, want %+v", i, got, want)
 		}
 	}
-	if p := c.Pairs[0]; p.Segments != 2 || p.Delta != 1 || p.ScoreA != 4 { // over what both have
+	if p := c.Pairs[0]; p.Segments != 2 || p.Delta != 1 || p.ScoreA != 4 { // over the common segments
 		t.Errorf("%+v", p)
 	}
 	if p := c.Pairs[1]; p.Segments != 0 || !math.IsNaN(p.P) || !math.IsNaN(p.Delta) || !math.IsNaN(p.Corrected) {
@@ -195,9 +194,8 @@ func TestOrderOfSystems(t *testing.T) {
 	})
 }
 
-// Systems that differ by chance alone: a comparison finds a difference in no
-// more than alpha of the runs, however few segments differ, and however large the
-// steps are that scores take.
+// Systems that differ only by chance: a comparison finds a difference in at most alpha of
+// the runs, however few segments differ, and however large the steps between scores are.
 func TestNoDifferenceFromChance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
@@ -255,7 +253,7 @@ func TestSystemsErrors(t *testing.T) {
 	}
 }
 
-// Resamples are told of one by one, to the last, also where systems lack segments.
+// Drawn is called for every resample, also if systems lack segments.
 func TestDrawn(t *testing.T) {
 	s := ofScores([]float64{1, 2, 3, 4}, []float64{2, 3, math.NaN(), 1}, []float64{1, 1, 1, 1})
 	for test, want := range map[SystemTest]int{PairedBootstrap: 2 * 50, PairedRandomization: 2 * (corpusResamples + 50)} {

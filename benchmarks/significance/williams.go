@@ -7,12 +7,11 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
-// williamsP returns the one-sided p-value of Williams' test (Williams, 1959;
-// Graham and Baldwin, 2014, "Testing for Significance of Increased Correlation
-// with Human Judgment") that r1 is not larger than r2, where r1 and r2 are the
-// correlations of two metrics with the same n gold scores, and r12 is that of
-// the metrics with each other. It is NaN for fewer than four scores, and where
-// the correlations leave nothing to test.
+// williamsP returns the one-sided p-value of Williams' test (Williams, 1959; Graham and
+// Baldwin, 2014, "Testing for Significance of Increased Correlation with Human Judgment")
+// of the hypothesis that r1 is not larger than r2. r1 and r2 are the correlations of two
+// metrics with the same n gold scores, and r12 is the correlation between the metrics. It
+// is NaN for fewer than four scores, and if the correlations leave nothing to test.
 func williamsP(r1, r2, r12 float64, n int) float64 {
 	if n < 4 {
 		return math.NaN()
@@ -25,8 +24,8 @@ func williamsP(r1, r2, r12 float64, n int) float64 {
 	return upperTail(t, m-3)
 }
 
-// upperTail is the probability that Student's t with that many degrees of
-// freedom is larger than t.
+// upperTail is the probability that Student's t with this many degrees of freedom exceeds
+// t.
 func upperTail(t, freedom float64) float64 {
 	switch {
 	case math.IsInf(t, 0):
@@ -41,8 +40,8 @@ func upperTail(t, freedom float64) float64 {
 	return (1 - incompleteBeta(y, x, 0.5, freedom/2)) / 2
 }
 
-// incompleteBeta is the regularized incomplete beta function of x, which is 1-y, by
-// its continued fraction, of which about the root of a+b terms matter.
+// incompleteBeta is the regularized incomplete beta function of x, which is 1-y, by its
+// continued fraction, of which about the root of a+b terms matter.
 func incompleteBeta(x, y, a, b float64) float64 {
 	fraction := 1.0
 	for i := 2000; i > 0; i-- {

@@ -52,9 +52,9 @@ var cleanings = []struct {
 	{"the same in Chinese", "商店十点关门。", `"十点钟商店就关门了。" or "这家店在十点打烊。"`, "十点钟商店就关门了。"},
 	{"what one could say", "The shop closes at ten.", `You could say: "The store shuts at ten."`, "The store shuts at ten."},
 	{"one way to put it", "The shop closes at ten.", "One way to put it is: Business ends at ten.", "Business ends at ten."},
-	{"bullets behind an introduction", "The shop closes at ten.", "Here are some options:\n\n- The store shuts at ten.\n- The shop is closed from ten.", "The store shuts at ten."},
+	{"bullets after an introduction", "The shop closes at ten.", "Here are some options:\n\n- The store shuts at ten.\n- The shop is closed from ten.", "The store shuts at ten."},
 	{"two quotations", "Call it do or die.", `"Do" is one, the other "die"`, `"Do" is one, the other "die"`},
-	{"emoji behind talk", "Mr. Lu sat.", "Got it 👌 Mr. Lu was sitting.", "Mr. Lu was sitting."},
+	{"emoji after talk", "Mr. Lu sat.", "Got it 👌 Mr. Lu was sitting.", "Mr. Lu was sitting."},
 	{"emoji before talk", "Mr. Lu sat.", "Mr. Lu was sitting. 👌 Hope this helps!", "Mr. Lu was sitting."},
 	{"emoji in the text", "Mr. Lu sat with Ann.", "Mr. Lu 👌 and Ann were sitting.", "Mr. Lu and Ann were sitting."},
 	{"quote at both ends inside", "Press Go, not Stop.", `"Go" is to be pressed, not "Stop"`, `"Go" is to be pressed, not "Stop"`},
@@ -62,7 +62,7 @@ var cleanings = []struct {
 
 	{"lead-in", "The cat sat.", "Sure, here is a paraphrase: A cat was sitting.", "A cat was sitting."},
 	{"lead-in on a line", "The cat sat.", "Sure! Here's the rephrased sentence:\n\nA cat was sitting.", "A cat was sitting."},
-	{"a word to the one who asks", "The mayor of the town opened the bridge on Monday.", "Gladly. On Monday the bridge was opened by the town's mayor.", "On Monday the bridge was opened by the town's mayor."},
+	{"a word to the user", "The mayor of the town opened the bridge on Monday.", "Gladly. On Monday the bridge was opened by the town's mayor.", "On Monday the bridge was opened by the town's mayor."},
 	{"a short sentence where the reference has one", "Good news! The bridge is open.", "Splendid! The bridge has been opened.", "Splendid! The bridge has been opened."},
 	{"German lead-in", "Die Katze saß.", "Gerne, hier ist eine Umformulierung: Eine Katze saß da.", "Eine Katze saß da."},
 	{"Russian lead-in", "Кот сидел.", "Конечно, вот перефразированное предложение: Сидел кот.", "Сидел кот."},
@@ -101,10 +101,10 @@ var cleanings = []struct {
 
 	{"Japanese talk", "昨日、猫が庭に座っていた。", "承知しました。言い換えた文がこちらです。\n\n庭には昨日、猫が腰を下ろしていた。", "庭には昨日、猫が腰を下ろしていた。"},
 	{"Korean talk", "어제 고양이가 마당에 앉아 있었다.", "물론이죠! 이렇게 바꿔 봤습니다.\n\n고양이는 어제 마당에 자리를 잡았다.", "고양이는 어제 마당에 자리를 잡았다."},
-	{"speaker behind a quotation", "Der Koch rief, dass die Suppe fertig ist.", `"Die Suppe ist jetzt fertig!" – so der Koch.`, `"Die Suppe ist jetzt fertig!" – so der Koch.`},
+	{"speaker after a quotation", "Der Koch rief, dass die Suppe fertig ist.", `"Die Suppe ist jetzt fertig!" – so der Koch.`, `"Die Suppe ist jetzt fertig!" – so der Koch.`},
 	{"draft and final", "De kat slaapt op de bank.", "Eerste poging: Op de bank slaapt de kat.\n\nDefinitieve versie: De kat ligt te slapen op de bank.", "De kat ligt te slapen op de bank."},
 	{"role in Japanese", "猫が庭に座っていた。", "<アシスタント> 庭に猫が腰を下ろしていた。", "庭に猫が腰を下ろしていた。"},
-	{"Chinese dash behind talk", "猫昨天坐在院子里。", "改写后的版本——昨天猫在院子里坐着。", "昨天猫在院子里坐着。"},
+	{"Chinese dash after talk", "猫昨天坐在院子里。", "改写后的版本——昨天猫在院子里坐着。", "昨天猫在院子里坐着。"},
 	{"Chinese dash", "猫昨天坐在院子里，它很高兴。", "昨天猫在院子里坐着——它很高兴。", "昨天猫在院子里坐着——它很高兴。"},
 	{"half-width kana", "猫はソファーで寝た。", "ｿﾌｧｰで猫が寝ていた。", "ソファーで猫が寝ていた。"},
 }
@@ -149,7 +149,7 @@ func checkClean(t interface {
 	}
 	if r := c.Segment("", []string{ref}).Judge(check.Answer{Raw: raw, HasText: true}); r.Verdict == check.Accepted {
 		if again, _ := c.Clean(r.Text, ref); again != r.Text || !utf8.ValidString(r.Text) {
-			t.Errorf("%q beside %q: %q is accepted, and cleaned again %q", raw, ref, r.Text, again)
+			t.Errorf("%q for %q: %q is accepted, and cleaned again %q", raw, ref, r.Text, again)
 		}
 	}
 	if len(text) > len(raw) {

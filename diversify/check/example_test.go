@@ -34,7 +34,7 @@ func Example() {
 	// At 9 o'clock, the ferry left the harbour! []
 	//   duplicate but for case, punctuation and white space the same as accepted answer 1
 	// The ferry departed from the harbour at 8 o'clock. []
-	//   numbers "8" in place of the reference's "9"
+	//   numbers "8" instead of the reference's "9"
 	// It was at 9 o'clock that the ferry []
 	//   cut it ends in "ferry" without a full stop, and the reference has one
 	// The tense of the sentence has been changed. []

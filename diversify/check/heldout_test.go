@@ -224,7 +224,7 @@ func TestReleased(t *testing.T) {
 
 // Of good rewordings of short questions and commands in seven languages, written before the
 // rules that accept them, at most 5 % are lost in either form.
-func TestShort(t *testing.T) {
+func TestShortQuestionsAndCommands(t *testing.T) {
 	of := checkers(t, true)
 	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "alarm", "testdata", "heldout.jsonl"))
 	if err != nil {

@@ -201,7 +201,7 @@ func (s *Segment) copied(j *judged) string {
 		case same != "":
 			return same + name
 		case r == j.ref && s.restates(j):
-			return "it says nothing beside " + name
+			return "it says nothing except " + name
 		}
 	}
 	return ""

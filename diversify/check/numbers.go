@@ -217,7 +217,7 @@ func changedNumber(ref, got numbers) string {
 	lost, added := ref.missing(got), got.missing(ref)
 	switch {
 	case lost != nil && added != nil:
-		return fmt.Sprintf("%q in place of the reference's %q", added.text, lost.text)
+		return fmt.Sprintf("%q instead of the reference's %q", added.text, lost.text)
 	case lost != nil && !lost.weak:
 		return fmt.Sprintf("the reference's %q is missing", lost.text)
 	case added != nil && !added.weak:

@@ -42,22 +42,22 @@ func TestSameNumbers(t *testing.T) {
 
 func TestChangedNumbers(t *testing.T) {
 	for _, x := range []struct{ ref, got, want string }{
-		{"in 2021", "in 2022", `"2022" in place of the reference's "2021"`},
-		{"60 %", "seven in ten", `"seven" in place of the reference's "60"`},
-		{"six in ten", "six in twelve", `"twelve" in place of the reference's "ten"`},
+		{"in 2021", "in 2022", `"2022" instead of the reference's "2021"`},
+		{"60 %", "seven in ten", `"seven" instead of the reference's "60"`},
+		{"six in ten", "six in twelve", `"twelve" instead of the reference's "ten"`},
 		{"26 %", "a large share", `the reference's "26" is missing`},
 		{"a brand", "founded in 2005", `"2005" is not in the reference`},
-		{"three men", "four men", `"four" in place of the reference's "three"`},
-		{"5 million", "5 thousand", `"5 thousand" in place of the reference's "5 million"`},
-		{"3,5 Euro", "35 Euro", `"35" in place of the reference's "3,5"`},
-		{"1.5 kg", "15 kg", `"15" in place of the reference's "1.5"`},
+		{"three men", "four men", `"four" instead of the reference's "three"`},
+		{"5 million", "5 thousand", `"5 thousand" instead of the reference's "5 million"`},
+		{"3,5 Euro", "35 Euro", `"35" instead of the reference's "3,5"`},
+		{"1.5 kg", "15 kg", `"15" instead of the reference's "1.5"`},
 		{"10 and 20", "10 and 10", `the reference's "20" is missing`},
-		{"1) Go", "2) Stop", `"2" in place of the reference's "1"`},
-		{"am 12.03.2021", "am 13.03.2021", `"13" in place of the reference's "12"`},
-		{"fünf Tage", "sechs Tage", `"sechs" in place of the reference's "fünf"`},
-		{"пять дней", "шесть дней", `"шесть" in place of the reference's "пять"`},
-		{"9787513306645", "9787513306646", `"9787513306646" in place of the reference's "9787513306645"`},
-		{"version 2.10.3", "version 2.10.4", `in place of`},
+		{"1) Go", "2) Stop", `"2" instead of the reference's "1"`},
+		{"am 12.03.2021", "am 13.03.2021", `"13" instead of the reference's "12"`},
+		{"fünf Tage", "sechs Tage", `"sechs" instead of the reference's "fünf"`},
+		{"пять дней", "шесть дней", `"шесть" instead of the reference's "пять"`},
+		{"9787513306645", "9787513306646", `"9787513306646" instead of the reference's "9787513306645"`},
+		{"version 2.10.3", "version 2.10.4", `instead of`},
 	} {
 		if got := check.Change(x.ref, x.got); !strings.Contains(got, x.want) {
 			t.Errorf("%q, %q: %q, want %q", x.ref, x.got, got, x.want)

@@ -12,7 +12,7 @@ import (
 // rewriting. Each sign of that has a weight; with enough weight the text is unclear.
 func (s *Segment) unclear(j *judged) string {
 	if count, found := j.signs(); count >= enough {
-		return fmt.Sprintf("it is likely a reply and no rewriting, as %s: %s", strings.Join(found, ", "), quote(j.Text))
+		return fmt.Sprintf("it is probably a reply and not a rewriting, because %s: %s", strings.Join(found, ", "), quote(j.Text))
 	}
 	return s.unexplained(j)
 }
@@ -66,7 +66,7 @@ func (j *judged) signs() (count int, found []string) {
 	sign(1, !asked && first(words) && !first(ref.list), "it begins as a reply")
 	sign(1, !asked && (10*e.chars < 6*ref.chars || 10*e.chars > 16*ref.chars) && max(e.chars-ref.chars, ref.chars-e.chars) > 15, "its length is another")
 	sign(1, len(ref.sentences(j.Text)) > ref.parts(), "it has more sentences")
-	sign(3, isStop(lastRune(j.Text)) && unicode.IsLetter(firstRune(after)) && len(wordsOf(after)) > 2, "a sentence behind it was cut off")
+	sign(3, isStop(lastRune(j.Text)) && unicode.IsLetter(firstRune(after)) && len(wordsOf(after)) > 2, "a sentence after it was cut off")
 	about := slices.ContainsFunc(words[:min(3, len(words))], func(w word) bool { return (w.class == texts || w.class == task) && !ref.words[w.key] })
 	sign(2, about && j.few(), "it begins with a text or a task")
 	sign(1, around.words > 2 && around.talk > 1 && 2*e.shared < ref.content, "talk stood on its line")
@@ -80,7 +80,7 @@ func (s *Segment) unexplained(j *judged) string {
 	ref := j.ref
 	if label, _, ok := strings.Cut(j.Text, ":"); ok && !ref.has(":") && len(j.Raw) != len(j.Text) {
 		if e := ref.evidence(label); e.shared == 0 && e.words <= 4 {
-			return fmt.Sprintf("%q stands in front of it, and the reference has no such label", label)
+			return fmt.Sprintf("%q comes before it, and the reference has no such label", label)
 		}
 	}
 	if asks(ref.text) && answers.MatchString(j.Text) {

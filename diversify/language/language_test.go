@@ -149,7 +149,7 @@ func TestTranslations(t *testing.T) {
 
 // How many of twelve answers in a language close to the reference's are rejected, and how
 // many of 24 in its own. docs/reference/checks.md explains the result.
-func TestRelated(t *testing.T) {
+func TestRelatedLanguages(t *testing.T) {
 	texts := translations(t)
 	of := func(reference, answer string, by int) int {
 		d, n := language.New(language.Config{Language: reference, Models: true}), 0
@@ -182,7 +182,7 @@ func TestRelated(t *testing.T) {
 
 // A reference that is not in the dataset's main language is detected, and answers in its
 // language pass.
-func TestMixed(t *testing.T) {
+func TestMixedLanguages(t *testing.T) {
 	texts := translations(t)
 	for name, sample := range map[string][]string{"nothing": nil, "English": texts["en"], "half German": slices.Concat(texts["en"], texts["de"])} {
 		d := language.New(language.Config{Models: true})

@@ -21,7 +21,7 @@ type lexicon map[string][]*entry
 
 // entry is a word or phrase with its classes.
 type entry struct {
-	pattern string // as it stands in text.plain
+	pattern string // as in words.plain
 	classes []string
 	strong  bool // raises an alarm even if it was only removed or only added
 	soft    bool // matches words of its class in the other text, but raises no alarm itself

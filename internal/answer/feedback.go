@@ -117,7 +117,7 @@ func (e *ErrorFeedback) read(n *node, stands func(string) bool) error {
 	e.Located, located = q[6].yes()
 	for i, ok := range []bool{readable, said || isNone(textOf(q[3])), weight != "", typed, located} {
 		if !ok {
-			return fmt.Errorf("the answer to Q%d is none of those that the prompt offers", i+2)
+			return fmt.Errorf("the answer to Q%d is not one that the prompt offers", i+2)
 		}
 	}
 	return nil

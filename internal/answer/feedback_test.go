@@ -21,7 +21,7 @@ func standing(phrase string) bool {
 // Q2 is parsed from lists and from strings with lists; ambiguous answers are malformed.
 func TestReadPhrases(t *testing.T) {
 	pair := []answer.Phrase{{Incorrect: "committee", Correct: "group"}}
-	const malformed = "Err1: the answer to Q2 is none of those that the prompt offers"
+	const malformed = "Err1: the answer to Q2 is not one that the prompt offers"
 	for q2, want := range map[string][]answer.Phrase{
 		`["committee", "group"]`: pair, `"[committee, group]"`: pair, `"[\"committee\", \"group\"]"`: pair, `"['committee', 'group']."`: pair,
 		`["[committee, group]"]`: pair, `[["committee", "group"]]`: pair, `[committee, group]`: pair, `"[[committee, group]]"`: pair,
@@ -97,8 +97,8 @@ func TestReadFeedback(t *testing.T) {
 		}}},
 		{name: "too few", text: paperFeedback, n: 3, err: "Err3: no answer to Q1"},
 		{name: "too many", text: paperFeedback, n: 1, err: "there are more than 1 errors"},
-		{name: "Q4", text: one(`[]`, `"None"`, "minor-error or major-error", `"Yes"`), n: 1, err: "Err1: the answer to Q4 is none of those that the prompt offers"},
-		{name: "Q5", text: one(`[]`, `"None"`, "minor-error", `"Perhaps"`), n: 1, err: "Err1: the answer to Q5 is none of those that the prompt offers"},
+		{name: "Q4", text: one(`[]`, `"None"`, "minor-error or major-error", `"Yes"`), n: 1, err: "Err1: the answer to Q4 is not one that the prompt offers"},
+		{name: "Q5", text: one(`[]`, `"None"`, "minor-error", `"Perhaps"`), n: 1, err: "Err1: the answer to Q5 is not one that the prompt offers"},
 		{name: "prose", text: "All is well.", n: 1, err: "the answer has no JSON"},
 		{name: "another document", text: `{"errors": {}}`, n: 1, err: `the answer has no "Err1"`},
 	} {

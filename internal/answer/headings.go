@@ -37,7 +37,7 @@ func headingsReader(s Spec) reader {
 			if m := headingForm.FindStringSubmatch(line); m != nil {
 				severity = strings.ToLower(m[1])
 				if _, known := s.Weights[analysis.Severity(severity)]; !known {
-					return fmt.Sprintf("%q is no severity of this prompt", m[1])
+					return fmt.Sprintf("%q is not a severity of this prompt", m[1])
 				}
 				line, answered = bulletForm.ReplaceAllString(line[len(m[0]):], ""), false
 			} else if strings.HasPrefix(whole, "#") {
@@ -52,7 +52,7 @@ func headingsReader(s Spec) reader {
 			case isNone(line):
 				stated, answered = true, true
 			case is && severity == "":
-				return "an error stands before the first heading, so that its severity is not known"
+				return "an error comes before the first heading, so its severity is unknown"
 			case is:
 				it.set(fieldSeverity, severity)
 				if _, known := s.Weights[analysis.Critical]; known && strings.EqualFold(it.value[fieldAspect], "non-translation") {
@@ -60,13 +60,13 @@ func headingsReader(s Spec) reader {
 				}
 				items, answered = append(items, it), true
 			case severity != "" && foreignForm.MatchString(line):
-				return fmt.Sprintf("%q is no heading of this prompt", line)
+				return fmt.Sprintf("%q is not a heading of this prompt", line)
 			default:
 				passed, below = true, below || !answered
 			}
 		}
 		if passed {
-			note(r, "text that is no error of a category was passed over")
+			note(r, "text that is not an error of a category was skipped")
 		}
 		s.take(r, items)
 		slices.SortStableFunc(r.Errors, func(a, b analysis.Error) int {
@@ -76,7 +76,7 @@ func headingsReader(s Spec) reader {
 		case len(items) > 0:
 			return s.sum(r)
 		case below:
-			return "what stands under a heading is neither an error nor the statement that there is none"
+			return "the text under a heading is neither an error nor a statement that there is none"
 		case stated:
 			r.SetScore(analysis.NoError, 0)
 			return ""

@@ -24,22 +24,22 @@ func TestHeadings(t *testing.T) {
 		{"**Critical:** no-error\n**Major:** no-error\n**Minor:**\n- style/awkward – “etc.,”", -1, "minor|style/awkward|etc.,|", ""},
 		{"Critical errors:\nno-error\nMajor errors:\n1. accuracy (omission): the account holder\nMinor errors:\nno-error", -5, "major|accuracy (omission)|the account holder|", ""},
 		{"### Critical\nno-error\n### Major\naccuracy/mistranslation - \"sold\"\n**Minor errors**\nno-error", -5, "major|accuracy/mistranslation|sold|", ""},
-		{"### Minor\nno-error\n### Neutral\nstyle/awkward - \"a\"", none, "", "an error stands before the first heading, so that its severity is not known"},
-		{"<think>Major: accuracy - \"x\"</think>\nMajor:\nno-error", 0, "", "the reasoning before the answer was passed over"},
+		{"### Minor\nno-error\n### Neutral\nstyle/awkward - \"a\"", none, "", "an error comes before the first heading, so its severity is unknown"},
+		{"<think>Major: accuracy - \"x\"</think>\nMajor:\nno-error", 0, "", "the reasoning before the answer was skipped"},
 		{"Here is what I found:\n\nMajor:\nterminology/inappropriate for context - \"it's \"b\" c\" - too coarse", -5,
-			"major|terminology/inappropriate for context|it's \"b|c\" - too coarse", "text that is no error of a category was passed over"},
+			"major|terminology/inappropriate for context|it's \"b|c\" - too coarse", "text that is not an error of a category was skipped"},
 		{"Minor:\nnon-translation", -25, "critical|non-translation||", ""},
 		{"Critical:\naccuracy/addition - \"a\"\nMinor:\nother - \"b\"", -25, "critical|accuracy/addition|a|;minor|other|b|", "the sum, -26, stops at -25"},
 		{"Major:\n" + strings.Repeat("other - \"a\"\n", 4) + "Minor:\n" + strings.Repeat("other - \"b\"\n", 3), -21,
 			strings.TrimSuffix(strings.Repeat("major|other|a|;", 4)+strings.Repeat("minor|other|b|;", 3), ";"), "7 errors; the worst 5 count"},
-		{"Minor:\nstyle/awkward - \"a\"\nOther than that, it reads well.", -1, "minor|style/awkward|a|", "text that is no error of a category was passed over"},
+		{"Minor:\nstyle/awkward - \"a\"\nOther than that, it reads well.", -1, "minor|style/awkward|a|", "text that is not an error of a category was skipped"},
 		{"Critical:\nhallucination - \"cat\"\nMajor:\nno-error\nMinor:\nmeaning/shift: “sat”", -25, "critical|hallucination|cat|;minor|meaning/shift|sat|", "the sum, -26, stops at -25"},
-		{"Critical:\nThe translation is completely wrong.\nMajor:\nno-error", none, "", "what stands under a heading is neither an error nor the statement that there is none"},
-		{"Major:\nno-error\nMinor:\nno-error\nIt reads well.", 0, "", "text that is no error of a category was passed over"},
-		{"I looked - \"closely\".\nMajor:\nno-error", 0, "", "text that is no error of a category was passed over"},
+		{"Critical:\nThe translation is completely wrong.\nMajor:\nno-error", none, "", "the text under a heading is neither an error nor a statement that there is none"},
+		{"Major:\nno-error\nMinor:\nno-error\nIt reads well.", 0, "", "text that is not an error of a category was skipped"},
+		{"I looked - \"closely\".\nMajor:\nno-error", 0, "", "text that is not an error of a category was skipped"},
 		// Answers that the published code counts as perfect:
-		{"Severe:\naccuracy/omission - \"a\"", none, "", "an error stands before the first heading, so that its severity is not known"},
-		{"Minor:\nno-error\nNeutral:\nstyle/awkward - \"a\"", none, "", "\"Neutral:\" is no heading of this prompt"},
+		{"Severe:\naccuracy/omission - \"a\"", none, "", "an error comes before the first heading, so its severity is unknown"},
+		{"Minor:\nno-error\nNeutral:\nstyle/awkward - \"a\"", none, "", "\"Neutral:\" is not a heading of this prompt"},
 		{"The translation is fine.", none, "", "the answer names no error, and does not state that there is none"},
 		{"Critical:\nMajor:\nMinor:", none, "", "the answer names no error, and does not state that there is none"},
 		{"", none, "", "the answer is empty"},
@@ -93,7 +93,7 @@ func TestNumberAfter(t *testing.T) {
 }
 
 // Minor punctuation errors have a lower penalty in GEMBA-MQM V2.
-func TestExcept(t *testing.T) {
+func TestWeightExceptions(t *testing.T) {
 	spec := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Except: []analysis.Exception{{Severity: analysis.Minor, Aspect: "punctuation", Weight: 0.1}}}
 	r := parser(t, spec).Parse(`{"errors": [{"span": ",", "category": "Fluency/Punctuation", "severity": "minor", "explanation": ""},
 		{"span": ".", "category": "fluency/punctuation", "severity": "major", "explanation": ""}, {"span": "a", "category": "other", "severity": "minor", "explanation": ""}]}`)

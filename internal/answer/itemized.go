@@ -47,7 +47,7 @@ var instructGrammar = grammar{
 func itemizedReader(s Spec, g *grammar) reader {
 	return func(text string, r *analysis.Report) string {
 		if rest, echoed := afterEcho(text, g.opening, g.marker); echoed {
-			note(r, "the prompt before the answer was passed over")
+			note(r, "the prompt before the answer was skipped")
 			text = rest
 		}
 		return g.read(s, text, r)
@@ -166,6 +166,6 @@ func readStatement(text string) statement {
 // trailing adds a remark about text where none is expected.
 func trailing(r *analysis.Report, text, where string) {
 	if strings.IndexFunc(text, func(c rune) bool { return !unicode.IsSpace(c) && !unicode.IsPunct(c) }) >= 0 {
-		note(r, "text "+where+" was passed over")
+		note(r, "text "+where+" was skipped")
 	}
 }

@@ -53,9 +53,9 @@ func numberOf(n *node) (x float64, why string) {
 		if x, width, ok := leadingNumber(text); ok && width == len(text) {
 			return x, ""
 		}
-		return 0, fmt.Sprintf("the text %.40q is no number", n.text)
+		return 0, fmt.Sprintf("the text %.40q is not a number", n.text)
 	}
-	return 0, "the value is no number"
+	return 0, "the value is not a number"
 }
 
 func noteDocument(r *analysis.Report, d document) {

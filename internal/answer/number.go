@@ -18,7 +18,7 @@ const marks = " \t\r\n*_`\"'#>“”‘’"
 
 // The form of an answer that is one number:
 //
-//	[lead] number [unit] ["/" denominator] [unit] [anything that is no second number]
+//	[lead] number [unit] ["/" denominator] [unit] [anything except a second number]
 const (
 	number      = `[-−+]?(?:\d+(?:\.\d+)?|\.\d+)`
 	unit        = `(?:[ \t]*(?:(?:points?|pts|marks|percent|stars?)\b|[分点점]))?`
@@ -189,7 +189,7 @@ func (s Spec) value(text string) (value float64, rest, why string) {
 	if m[2] != "" || m[3] != "" {
 		of, err := parseNumber(cmp.Or(m[2], "100"))
 		if err != nil || s.Upper == nil || of != *s.Upper || value < 0 {
-			return 0, "", fmt.Sprintf("%v is out of %v, which is no denominator of this scale", value, of)
+			return 0, "", fmt.Sprintf("%v is out of %v, which is not the denominator of this scale", value, of)
 		}
 	}
 	return value, text[len(m[0]):], ""
@@ -223,7 +223,7 @@ func goesOn(rest string) string {
 	line = strings.TrimLeft(line, "*_`\"'”’")
 	switch {
 	case glued.MatchString(line):
-		return "the number at the start of the answer does not stand alone"
+		return "the number at the start of the answer is part of something else"
 	case !reason.MatchString(line):
 		return "the number at the start of the answer counts something else, or begins a range"
 	case either.MatchString(line):

@@ -101,7 +101,7 @@ func answerText(completion string) (text, remark string, ok bool) {
 	case thought && !ended:
 		return "", "the answer ends within its reasoning", false
 	case thought:
-		text, remark = strings.TrimSpace(rest), "the reasoning before the answer was passed over"
+		text, remark = strings.TrimSpace(rest), "the reasoning before the answer was skipped"
 	}
 	if text == "" {
 		return "", "the answer is empty", false

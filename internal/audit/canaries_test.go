@@ -163,7 +163,7 @@ const wantCanaries = `Canaries
  blind              all                   15      15        0       0     15         0      0.000
 `
 
-func TestCanariesThatCannotBe(t *testing.T) {
+func TestImpossibleCanaries(t *testing.T) {
 	judge := &credulous{info: metrics.Info{Name: "mine", Direction: metrics.HigherIsBetter}}
 	c := guard.NewPool([]metrics.Metric{judge}, 3, 1)
 	c.Add(guard.CanarySource{References: []string{"Yes"}})

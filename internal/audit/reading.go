@@ -119,7 +119,7 @@ func (r *Reading) Copy(ctx context.Context, w io.Writer, name string, in io.Read
 		}
 	}
 	if sum.Rows == 0 {
-		return nil, fmt.Errorf("%s has no row at all; each line is to be a JSON object with \"output\"", name)
+		return nil, fmt.Errorf("%s has no rows; each line must be a JSON object with \"output\"", name)
 	}
 	return sum, nil
 }

@@ -36,7 +36,7 @@ func written(t interface{ Fatal(...any) }, dir string, s *Set) *folder {
 }
 
 // No text is used both for training and for validation.
-func TestNothingLeaks(t *testing.T) {
+func TestSplitByText(t *testing.T) {
 	recipe := loaded(t, "instructscore")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &Set{served: []served{{Endpoint: llm.Completions}}, Recipe: recipe, Validation: 0.5, Seed: rapid.Uint64().Draw(rt, "seed")}

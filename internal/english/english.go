@@ -4,6 +4,7 @@ package english
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 )
@@ -28,4 +29,13 @@ func Noun(n int, noun string, plural ...string) string {
 		return plural[0]
 	}
 	return noun + "s"
+}
+
+// List joins items as a sentence does: "a, b and c" with the word "and".
+func List(items []string, word string) string {
+	last := len(items) - 1
+	if last < 1 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:last], ", ") + " " + word + " " + items[last]
 }

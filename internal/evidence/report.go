@@ -56,7 +56,7 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 		if slices.Contains(elsewhere, t.Name) {
 			continue
 		}
-		table := page.Table{NamedTable: r.shown(t)}
+		table := r.shown(t)
 		if t.Name == "differences" {
 			if table.Rows = r.notLeading(table.Rows); len(table.Rows) == 0 {
 				continue

@@ -114,7 +114,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	}
 	switch r.given += int64(n); {
 	case TooLarge(r.given, r.taken):
-		return 0, fmt.Errorf("what is packed in it is more than %d times as large as the file; unpack it yourself if that is right", mostTimes)
+		return 0, fmt.Errorf("its unpacked content is more than %d times as large as the file; unpack it yourself if that is right", mostTimes)
 	case r.fault != nil:
 		return n, r.fault
 	case err != nil && err != io.EOF:

@@ -55,7 +55,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // A compressed file that unpacks to far more than its size is refused.
-func TestBombs(t *testing.T) {
+func TestOversizedContentIsRefused(t *testing.T) {
 	zeros := make([]byte, 100<<20)
 	for _, name := range []string{"a.gz", "a.zst"} {
 		file := pack(t, name, zeros)
@@ -74,7 +74,7 @@ type failing struct{ error }
 func (f failing) Read([]byte) (int, error) { return 0, f }
 
 // An error of reading the file is not reported as damage.
-func TestFault(t *testing.T) {
+func TestReadErrorIsNotDamage(t *testing.T) {
 	fault := failing{errors.New("no such disk")}
 	for _, head := range [][]byte{nil, pack(t, "a.gz", []byte("text"))[:12], pack(t, "a.zst", []byte("text"))[:8]} {
 		r := files.NewReader(io.NopCloser(io.MultiReader(bytes.NewReader(head), fault)))

@@ -89,7 +89,7 @@ func TestInjectionsAreFlagged(t *testing.T) {
 	}
 }
 
-func TestInjectLeavesTheTextAlone(t *testing.T) {
+func TestInjectKeepsTheText(t *testing.T) {
 	const bad = "{perfect} {tags} {bad} $1"
 	got := inject("{bad}{tags}{perfect}", bad, Claim{Perfect: "ok"})
 	if want := bad + "\U000e006f\U000e006b"; got != want {
@@ -104,10 +104,10 @@ func TestCanariesOfFewTexts(t *testing.T) {
 	}{
 		"none":                     {nil, 3, 0},
 		"empty texts":              {[]CanarySource{{References: nil}}, 3, 0},
-		"one word alone":           {[]CanarySource{{References: []string{"Yes"}}}, 3, 0},
-		"one sentence alone":       {sources(1), 3, 3},
+		"only one word":            {[]CanarySource{{References: []string{"Yes"}}}, 3, 0},
+		"only one sentence":        {sources(1), 3, 3},
 		"the same text everywhere": {[]CanarySource{{References: []string{"Yes"}}, {References: []string{"yes "}}}, 3, 0},
-		"the other's is also good": {[]CanarySource{{References: []string{"Yes"}, Hypotheses: []string{"No"}}, {References: []string{"No"}}}, 4, 4}, // of b alone
+		"the other's is also good": {[]CanarySource{{References: []string{"Yes"}, Hypotheses: []string{"No"}}, {References: []string{"No"}}}, 4, 4}, // only of b
 	} {
 		got := Canaries(c.segments, c.n, 1, Claim{})
 		if len(got) != c.want {

@@ -27,7 +27,7 @@ func TestAgainstMap(t *testing.T) {
 	})
 }
 
-func TestFar(t *testing.T) {
+func TestFarPlaces(t *testing.T) {
 	s := idset.New()
 	s.Add("far", math.MaxInt64)
 	if before, _ := s.Add("far", 1); before != math.MaxUint32 {

@@ -61,7 +61,7 @@ func Explain(err error, what string) error {
 	case errors.As(err, &syntax):
 		message := "bad JSON: " + syntax.Err.Error()
 		if strings.Contains(message, "invalid character 'N'") {
-			message += "; JSON has no NaN: write null for what is missing"
+			message += "; JSON has no NaN: write null for a missing value"
 		}
 		return &Error{Offset: int(syntax.ByteOffset), message: message}
 	case !errors.As(err, &field):

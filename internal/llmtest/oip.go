@@ -155,7 +155,7 @@ func (s *OIP) read(q *OIPRequest) error {
 			}
 		}
 		if got := map[string]int{"BYTES": len(texts[t.Name]), "INT32": len(ints[t.Name])}[t.Datatype]; got != n {
-			return fmt.Errorf("input '%s' has %d values of %s in place of %d", t.Name, got, t.Datatype, n)
+			return fmt.Errorf("input '%s' has %d values of %s instead of %d", t.Name, got, t.Datatype, n)
 		}
 		s.texts.Add(int64(len(texts[t.Name])))
 	}

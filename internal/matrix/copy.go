@@ -45,7 +45,7 @@ func (w *Writer) Copy(ctx context.Context, in io.Reader, name string, sign func(
 		}
 	}
 	if src.digest() != hex.EncodeToString(sum.Sum(nil)) {
-		return errors.New(name + ": the digest of the matrix is missing, or another one than that of its rows")
+		return errors.New(name + ": the digest of the matrix is missing or does not match its rows")
 	}
 	return nil
 }

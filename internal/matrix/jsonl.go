@@ -72,7 +72,7 @@ func (s *jsonlSource) next(r *row) error {
 	err := s.lines.Err()
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
-		err = fmt.Errorf("the line is longer than %d MiB; this is no row of a matrix", maxLine>>20)
+		err = fmt.Errorf("the line is longer than %d MiB; this is not a row of a matrix", maxLine>>20)
 	case err == nil && !more:
 		return io.EOF
 	case err == nil:
@@ -101,7 +101,7 @@ var errDigest = errors.New("the line of the digest")
 func (s *jsonlSource) parse(line []byte, r *row) error {
 	switch {
 	case s.sum != "":
-		return errors.New("a line behind that of the digest; a file holds one matrix")
+		return errors.New("a line after the digest; a file holds only one matrix")
 	case s.at == 1 && bytes.HasPrefix(line, []byte(parquetMagic)):
 		return errors.New("this is a Parquet file; name it .parquet")
 	case s.at == 1 && bytes.HasPrefix(line, []byte("\ufeff")):

@@ -131,7 +131,7 @@ func (s *parquetSource) open(r io.ReaderAt, size int64) error {
 		return fmt.Errorf("the Parquet file is cut off or damaged (%w)", err)
 	}
 	if foreign {
-		return &foreignError{errors.New("the columns are not those of a matrix, or of other types")}
+		return &foreignError{errors.New("the columns are not those of a matrix, or have other types")}
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestForeignSchema(t *testing.T) {
 		in   []byte
 		want string
 	}{
-		{parquetOf(t, cell{}), "m.parquet: the columns are not those of a matrix, or of other types; this is no stored matrix"},
+		{parquetOf(t, cell{}), "m.parquet: the columns are not those of a matrix, or have other types; this is not a stored matrix"},
 		{parquetOf(t, struct {
 			cell
 			Output  string `parquet:"output_hash"`

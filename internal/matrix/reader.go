@@ -43,9 +43,9 @@ func (e *Error) Error() string {
 	case e.Row > 0:
 		at = fmt.Sprintf("%s: row %d", e.File, e.Row)
 	}
-	advice, extension := "make the matrix anew with", cmp.Or(filepath.Ext(files.Unpacked(e.File)), ".jsonl")
+	advice, extension := "make the matrix again with", cmp.Or(filepath.Ext(files.Unpacked(e.File)), ".jsonl")
 	if foreign := (*foreignError)(nil); errors.As(e.Err, &foreign) {
-		advice = "this is no stored matrix; one is made by"
+		advice = "this is not a stored matrix; make one with"
 	}
 	return fmt.Sprintf("%s: %v; %s 'refract score DATASET -m METRIC --per cell -o NEW%s'", at, e.Err, advice, extension)
 }
@@ -192,7 +192,7 @@ func (r *Reader) read(ctx context.Context, yield func(*refract.SegmentScores) bo
 		if len(rows) == 0 {
 			first = at
 			if before, again := ids.Add(now.id, at); again {
-				return faultAt(r.src, at, fmt.Errorf("segment %s has rows from row %d on already; the rows of a segment must stand together", text.Quote(now.id), before))
+				return faultAt(r.src, at, fmt.Errorf("segment %s already has rows from row %d on; the rows of a segment must be contiguous", text.Quote(now.id), before))
 			}
 		}
 		line = r.src.line(line[:0], &now)
@@ -210,7 +210,7 @@ func checkEnd(rows int, stated, digest string) error {
 	case stated == "":
 		return errors.New("the matrix has no digest at its end: its last rows are missing, or another program wrote it")
 	case stated != digest:
-		return errors.New("the digest of the matrix is another one than that of its rows: they were changed")
+		return errors.New("the digest of the matrix does not match its rows: they were changed")
 	}
 	return nil
 }
@@ -228,14 +228,14 @@ func (r *Reader) assemble(rows []row) (*refract.SegmentScores, error) {
 		block := take(&rows, name, "")
 		natives := take(&rows, name, Native)
 		if len(block) == 0 || slices.ContainsFunc(r.known[:k], func(i Info) bool { return i.Name == name }) {
-			return nil, fmt.Errorf("the cells of %s do not stand together, before its native scores", text.Brief(name))
+			return nil, fmt.Errorf("the cells of %s must come together, before its native scores", text.Brief(name))
 		}
 		if !fixed {
 			r.known = append(r.known, Info{Name: name, Direction: block[0].direction, CellSignature: block[0].signature})
 			r.natives = append(r.natives, nativeStates{})
 		}
 		if k == len(r.known) || r.known[k].Name != name {
-			return nil, fmt.Errorf("%s stands in another place than in the segments before, which need the same metrics", text.Brief(name))
+			return nil, fmt.Errorf("%s is not in the same place as in earlier segments; all need the same metrics in the same order", text.Brief(name))
 		}
 		if k == 0 {
 			seg.Hypotheses, r.outputs = hypotheses(block)
@@ -302,7 +302,7 @@ func (r *Reader) cells(seg *refract.Segment, info *Info, cells []row) (refract.M
 			reference = i % columns
 		}
 		if system := seg.Hypotheses[i/columns].System; c.system != system || c.reference != reference {
-			return ms, fmt.Errorf("a cell of system %s%s where that of system %s%s must be", text.Quote(c.system), column(c.reference), text.Quote(system), column(reference))
+			return ms, fmt.Errorf("a cell of system %s%s instead of one of system %s%s", text.Quote(c.system), column(c.reference), text.Quote(system), column(reference))
 		}
 		if c.direction != info.Direction || c.signature != info.CellSignature {
 			return ms, fmt.Errorf("signature %s and direction %s, but %s and %s in rows before; a metric has one",
@@ -320,7 +320,7 @@ func column(reference int) string {
 	if reference == noReference {
 		return ""
 	}
-	return fmt.Sprintf(", reference %d,", reference)
+	return fmt.Sprintf(", reference %d", reference)
 }
 
 // native reads the native scores of one metric from its rows.
@@ -352,12 +352,12 @@ func (r *Reader) Match(seg *refract.Segment) error {
 	for h, stored := range r.segment.Hypotheses {
 		i := slices.IndexFunc(seg.Hypotheses, func(other refract.Hypothesis) bool { return other.System == stored.System })
 		if i >= 0 && hashOf(seg.Hypotheses[i].Text) != r.outputs[h] {
-			return fmt.Errorf("the output of system %q is another one than that which was scored", stored.System)
+			return fmt.Errorf("the output of system %q is not the one that was scored", stored.System)
 		}
 	}
 	for i, t := range seg.AllReferences(nil)[:min(len(r.references), seg.NumReferences())] {
 		if hashOf(t) != r.references[i] {
-			return fmt.Errorf("reference %d is another one than that which was scored", i+1)
+			return fmt.Errorf("reference %d is not the one that was scored", i+1)
 		}
 	}
 	return nil

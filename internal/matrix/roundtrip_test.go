@@ -133,7 +133,7 @@ func TestChangedRows(t *testing.T) {
 		}
 	}
 	other := bytes.Replace(bytes.Join(whole, nil), []byte("12.5"), []byte("12.6"), 1)
-	if _, err := readJSONL(other); err == nil || !strings.Contains(err.Error(), "m.jsonl: the digest of the matrix is another one") {
+	if _, err := readJSONL(other); err == nil || !strings.Contains(err.Error(), "m.jsonl: the digest of the matrix does not match") {
 		t.Errorf("a digit is changed: %v", err)
 	}
 }
@@ -164,7 +164,7 @@ func TestMatch(t *testing.T) {
 			other := *seg
 			other.References = slices.Clone(seg.References)
 			other.References[k] = refract.NewText("another")
-			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("reference %d is another one than that which was scored", k+1) {
+			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("reference %d is not the one that was scored", k+1) {
 				t.Errorf("%s: %v", seg.ID, err)
 			}
 		}
@@ -172,7 +172,7 @@ func TestMatch(t *testing.T) {
 			other := *seg
 			other.Hypotheses = slices.Clone(seg.Hypotheses)
 			other.Hypotheses[k].Text.Valid = !h.Text.Valid
-			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("the output of system %q is another one than that which was scored", h.System) {
+			if err := r.Match(&other); err == nil || err.Error() != fmt.Sprintf("the output of system %q is not the one that was scored", h.System) {
 				t.Errorf("%s: %v", seg.ID, err)
 			}
 		}

@@ -273,7 +273,7 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	for i := range 300 {
 		long.Rows = append(long.Rows, []report.Value{report.String(fmt.Sprintf("subset %d of prompts", i+1)), report.Float(math.Sin(float64(i))), report.Int(i * 17)})
 	}
-	ranking := page.Ranking{Title: "WMT-like test set", Findings: []string{"People place Aurora first, clearly ahead of 3 of 5 others"}, Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "bertscore-of-a-model-with-a-long-name, max of 5"}}
+	ranking := page.Ranking{Title: "WMT-like test set", Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "bertscore-of-a-model-with-a-long-name, max of 5"}}
 	for i, s := range demoSystems {
 		n := len(demoSystems)
 		ranking.Systems = append(ranking.Systems, report.RankedSystem{Name: s, First: report.Place{Rank: float64(i + 1), Score: report.Number(-float64(i) * 0.8)}, Under: []report.Place{
@@ -291,7 +291,7 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 		Facts: []report.Fact{{Name: "data", Value: "an invented test set, 6 systems, mqm"}, {Name: "bleu", Value: "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
 			{Name: "intervals", Value: "95%, bootstrap over segments, 1,000 samples, seed 7"}, {Name: "hostile", Value: `</script><script>window.broken = 1</script>`}},
 		Figures:  []page.Figure{demoFigure(t)},
-		Tables:   []page.Table{{NamedTable: &report.NamedTable{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, Findings: []string{"TER gains most"}}, {NamedTable: long}, {NamedTable: wideTable()}},
+		Tables:   []*report.NamedTable{{Name: "correlations", Title: "Agreement with people", Columns: columns, Rows: rows, Coverage: "30,000 of 30,000 cells have a score", Notes: []string{"Segment level, averaged by item."}}, long, wideTable()},
 		Rankings: []page.Ranking{ranking}, Explorer: e,
 	}
 }
@@ -319,22 +319,19 @@ func wideTable() *report.NamedTable {
 // demoForest has settings that gain, that lose, that gain only by another grouping, that
 // are unclear, and that have no interval.
 func demoForest() report.Forest {
-	effect := func(v, d, half float64, o report.Outcome) report.Effect {
-		return report.Effect{Value: report.Number(v), Difference: report.Number(d), P: 0.0001, Outcome: o,
+	row := func(setting, grouping string, v, d, half float64, o report.Outcome) report.ForestRow {
+		return report.ForestRow{Setting: setting, Grouping: grouping, Value: report.Number(v), Difference: report.Number(d), P: 0.0001, Outcome: o,
 			Range: &report.Range{Low: report.Number(d - half), High: report.Number(d + half)}}
 	}
 	f := report.Forest{Title: "Every setting over 10 references, against one reference", Value: "Kendall’s τ", Unit: "difference in Kendall’s τ with mqm",
-		Views: []string{"flattened", "by segment"}, Level: 0.95, Notes: []string{"chrF: native and max are the same"}}
+		Level: 0.95, Notes: []string{"chrF: native and max are the same"}}
 	for i, metric := range []string{"BLEU", "chrF", "TER"} {
-		g := report.ForestGroup{Name: metric, Against: "one reference: 0.145 flattened, 0.221 by segment"}
 		by := float64(i) / 100
-		g.Rows = []report.ForestRow{
-			{Name: "max", Effects: []report.Effect{effect(0.193, 0.048-by, 0.006, report.Better), effect(0.25, 0.03-by, 0.012, report.Better)}},
-			{Name: "mean", Effects: []report.Effect{effect(0.106, -0.041+by, 0.012, report.Worse), effect(0.245, 0.024, 0.01, report.Better)}},
-			{Name: "native", Effects: []report.Effect{effect(0.15, 0.004, 0.01, report.Unclear),
-				{Value: 0.22, Difference: -0.0002, P: report.None(), Outcome: report.Neutral}}},
-		}
-		f.Groups = append(f.Groups, g)
+		f.Rows = append(f.Rows,
+			row(metric+" max", "flattened", 0.193, 0.048-by, 0.006, report.Better), row(metric+" max", "by segment", 0.25, 0.03-by, 0.012, report.Better),
+			row(metric+" mean", "flattened", 0.106, -0.041+by, 0.012, report.Worse), row(metric+" mean", "by segment", 0.245, 0.024, 0.01, report.Better),
+			row(metric+" native", "flattened", 0.15, 0.004, 0.01, report.Unclear),
+			report.ForestRow{Setting: metric + " native", Grouping: "by segment", Value: 0.22, Difference: -0.0002, P: report.None()})
 	}
 	return f
 }

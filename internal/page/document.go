@@ -18,15 +18,9 @@ type Document struct {
 	Figures []Figure
 	// Tables can be sorted and filtered by a reader. Hidden columns are left out. The
 	// anchor of a table is "table-" and its name.
-	Tables   []Table
+	Tables   []*report.NamedTable
 	Rankings []Ranking
 	Explorer *Explorer // nil for a report without segments
-}
-
-// Table is a table with findings about it.
-type Table struct {
-	*report.NamedTable
-	Findings []string
 }
 
 // Figure is a picture with its numbers.
@@ -48,6 +42,5 @@ type Ranking struct {
 	Title    string
 	Settings []string // the first is what the others are compared with, such as "human"
 	Systems  []report.RankedSystem
-	Findings []string
 	Notes    []string
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/figure"
@@ -19,28 +20,20 @@ func newForestView(f *report.Forest, number int) *figureView {
 		{Name: "difference", Kind: report.KindFloat, Digits: digits},
 		{Name: "interval", Header: fmt.Sprintf("%.4g%% interval", 100*f.Level), Kind: report.KindInterval, Digits: digits}, {Name: "p", Kind: report.KindFloat, Digits: digits},
 	}}
-	t.Columns[1].Hide = len(f.Views) < 2
+	t.Columns[1].Hide = !slices.ContainsFunc(f.Rows, func(r report.ForestRow) bool { return r.Grouping != "" })
 	dots := &figure.Bars{Value: f.Unit, Dots: true}
-	for _, g := range f.Groups {
-		t.Note("%s with %s", g.Name, g.Against)
-		for _, r := range g.Rows {
-			named := false
-			for i, e := range r.Effects {
-				name := strings.TrimSpace(g.Name + " " + r.Name)
-				t.Add(name, f.Views[i], e.Value, e.Difference, e.Range, e.P)
-				if e.Range != nil {
-					switch {
-					case named: // the picture names a setting once
-						name = f.Views[i]
-					case len(f.Views) > 1:
-						name += ", " + f.Views[i]
-					}
-					named = true
-					dots.Bars = append(dots.Bars, figure.Bar{Name: name, Value: float64(e.Difference), Low: float64(e.Range.Low), High: float64(e.Range.High),
-						Muted: e.Outcome != report.Better && e.Outcome != report.Worse, Worse: e.Outcome == report.Worse})
-				}
-			}
+	drawn := ""
+	for _, r := range f.Rows {
+		t.Add(r.Setting, r.Grouping, r.Value, r.Difference, r.Range, r.P)
+		if r.Range == nil {
+			continue
 		}
+		name := r.Grouping // the picture names a setting once
+		if r.Setting != drawn {
+			name, drawn = strings.TrimSuffix(r.Setting+", "+r.Grouping, ", "), r.Setting
+		}
+		dots.Bars = append(dots.Bars, figure.Bar{Name: name, Value: float64(r.Difference), Low: float64(r.Range.Low), High: float64(r.Range.High),
+			Muted: r.Outcome != report.Better && r.Outcome != report.Worse, Worse: r.Outcome == report.Worse})
 	}
 	out := &Figure{ID: id, Title: f.Title, Alt: "Forest plot: " + f.Unit + ", with intervals; the numbers are in the table below.", Data: t}
 	if len(dots.Bars) > 0 {

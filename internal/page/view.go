@@ -63,7 +63,7 @@ type figureView struct {
 }
 
 type tableView struct {
-	Table
+	*report.NamedTable
 	ID      string
 	Columns []columnView // those that are shown, the secondary ones at the end
 	Rows    [][]cellView
@@ -131,10 +131,8 @@ func newView(d *Document) (*view, error) {
 			v.Figures = append(v.Figures, *f)
 		}
 	}
-	for i := range d.Tables {
-		t := newTableView(d.Tables[i].NamedTable)
-		t.Findings = d.Tables[i].Findings
-		v.Tables = append(v.Tables, *t)
+	for _, t := range d.Tables {
+		v.Tables = append(v.Tables, *newTableView(t))
 	}
 	for i := range d.Rankings {
 		v.Rankings = append(v.Rankings, *newRankingView(&d.Rankings[i], i+1))
@@ -166,7 +164,7 @@ func dataURL(svg []byte) string {
 }
 
 func newTableView(t *report.NamedTable) *tableView {
-	v := &tableView{Table: Table{NamedTable: t}, ID: "table-" + t.Name, Long: len(t.Rows) > longTable}
+	v := &tableView{NamedTable: t, ID: "table-" + t.Name, Long: len(t.Rows) > longTable}
 	order, secondary := arrange(t.Columns)
 	for _, k := range order {
 		c := &t.Columns[k]
@@ -256,7 +254,5 @@ func newRankingView(r *Ranking, number int) *tableView {
 		}
 		t.Add(row...)
 	}
-	v := newTableView(t)
-	v.Findings = r.Findings
-	return v
+	return newTableView(t)
 }

@@ -95,7 +95,7 @@ func (c *Checked) said() string {
 		return "meaning not checked"
 	}
 	if len(c.models) > 1 {
-		return fmt.Sprintf("meaning checked by %s, which measure nothing together", strings.Join(c.models, " and "))
+		return fmt.Sprintf("meaning checked by %s, which cannot be measured together", strings.Join(c.models, " and "))
 	}
 	if c.flagged.N == 0 {
 		return fmt.Sprintf("meaning not known: %s gave no verdict on an answer", c.models[0])

@@ -25,7 +25,7 @@ func newFolder(dir string) (*folder, error) {
 	dir = filepath.Clean(dir)
 	f, err := files.CreateFolder(dir)
 	if _, no := os.Stat(filepath.Join(dir, dataset.ManifestName)); err != nil && no == nil {
-		err = fmt.Errorf("%s is a published set, and is not written over: to replace it, remove it first (rm -r %[1]s), or name a new folder", dir)
+		err = fmt.Errorf("%s is a published set and is not overwritten: to replace it, remove it first (rm -r %[1]s), or name a new folder", dir)
 	}
 	return &folder{Folder: f, final: dir}, err
 }

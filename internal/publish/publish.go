@@ -86,9 +86,9 @@ func (o *Options) Check() error {
 	case o.Format == dataset.FormatMTME && o.LanguagePair == "":
 		return &OptionError{"the format mtme needs the name of the language pair, such as en-de"}
 	case o.Format != dataset.FormatMTME && o.LanguagePair != "":
-		return &OptionError{"a language pair names the files of the format mtme only"}
+		return &OptionError{"only the format mtme takes a language pair"}
 	case o.LanguagePair != "" && !plainName.MatchString(o.LanguagePair):
-		return &OptionError{fmt.Sprintf("the language pair %q is no name of a file: use letters, digits, - and _", o.LanguagePair)}
+		return &OptionError{fmt.Sprintf("the language pair %q is not a file name: use letters, digits, - and _", o.LanguagePair)}
 	}
 	return nil
 }

@@ -419,8 +419,8 @@ func TestOptions(t *testing.T) {
 	}{
 		{publish.Options{Format: "csv"}, `unknown format "csv" (known: jsonl, parquet, text, mtme, div-ref)`},
 		{publish.Options{Format: "mtme"}, `the format mtme needs the name of the language pair, such as en-de`},
-		{publish.Options{Format: "text", LanguagePair: "en-de"}, `a language pair names the files of the format mtme only`},
-		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is no name of a file: use letters, digits, - and _`},
+		{publish.Options{Format: "text", LanguagePair: "en-de"}, `only the format mtme takes a language pair`},
+		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is not a file name: use letters, digits, - and _`},
 	} {
 		_, err := publish.Publish(t.Context(), sample(), t.TempDir(), c.o)
 		var option *publish.OptionError
@@ -576,8 +576,8 @@ func TestVerifyTheManifestItself(t *testing.T) {
 		change        func(*dataset.Manifest)
 		fails, warned string
 	}{
-		{"whole", func(*dataset.Manifest) {}, "", "stranger: the manifest does not name it"},
-		{"tool", func(m *dataset.Manifest) { m.Tool = "other" }, "its digest is not that of its content", ""},
+		{"whole", func(*dataset.Manifest) {}, "", "stranger: the manifest does not list it"},
+		{"tool", func(m *dataset.Manifest) { m.Tool = "other" }, "its digest does not match its content", ""},
 		{"no digest", func(m *dataset.Manifest) { m.Digest = "" }, "", "it has no digest"},
 		{"more than all", func(m *dataset.Manifest) {
 			m.MeaningKept = []dataset.MeaningKept{{Model: "m", N: 2, Kept: 3}}

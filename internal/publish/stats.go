@@ -248,9 +248,9 @@ func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*Resul
 	switch m.Digest {
 	case m.Sum():
 	case "":
-		warn(dataset.Warning{Pos: refract.Position{File: filepath.Join(dir, dataset.ManifestName)}, Message: "it has no digest, as before, so that a change of it is not seen"})
+		warn(dataset.Warning{Pos: refract.Position{File: filepath.Join(dir, dataset.ManifestName)}, Message: "it has no digest, as in earlier versions, so changes to it cannot be detected"})
 	default:
-		return nil, fmt.Errorf("%s: it was changed since the set was published: its digest is not that of its content; get it again", filepath.Join(dir, dataset.ManifestName))
+		return nil, fmt.Errorf("%s: it was changed since the set was published: its digest does not match its content; get it again", filepath.Join(dir, dataset.ManifestName))
 	}
 	return &Result{*m, s}, tellStrangers(dir, m, warn)
 }
@@ -262,7 +262,7 @@ func tellStrangers(dir string, m *dataset.Manifest, warn func(dataset.Warning)) 
 			slices.ContainsFunc(m.Files, func(f dataset.File) bool { return f.Path == path }) {
 			return err
 		}
-		warn(dataset.Warning{Pos: refract.Position{File: filepath.Join(dir, path)}, Message: "the manifest does not name it: it is none of the set"})
+		warn(dataset.Warning{Pos: refract.Position{File: filepath.Join(dir, path)}, Message: "the manifest does not list it, so it is not part of the set"})
 		return nil
 	})
 }

@@ -98,7 +98,7 @@ func Text(text string) string {
 	return strings.Join(shown, " ")
 }
 
-// unclosed splits a word into its text and its final quote, which is no part of a secret.
+// unclosed splits a word into its text and its final quote, which is not part of a secret.
 // Without a final quote it returns a byte that occurs in no word.
 func unclosed(word string) (bare, quote string) {
 	for _, q := range []string{"'", `"`} {

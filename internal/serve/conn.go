@@ -114,7 +114,7 @@ func (c *conn) begin(r request, size int64, err error) {
 	switch {
 	case err != nil:
 	case c.pending[r.id] != nil:
-		r.id, err = "null", jsonline.Fault("the id %s is that of a request that is not answered yet", r.id)
+		r.id, err = "null", jsonline.Fault("the id %s belongs to a request that is not answered yet", r.id)
 	case r.method == cancelMethod:
 		result, err = c.cancel(r.params)
 	default:

@@ -199,7 +199,7 @@ func TestStalling(t *testing.T) {
 
 // Only arrived bytes count against the bound, not announced ones: clients that announce 64 MiB
 // and send one byte keep nobody waiting.
-func TestAnnounced(t *testing.T) {
+func TestOnlyArrivedBytesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		l, s := make(pipes), echo()
@@ -226,7 +226,7 @@ func TestAnnounced(t *testing.T) {
 }
 
 // Bodies that together exceed the bound are finished one after the other.
-func TestPartlyThere(t *testing.T) {
+func TestPartialBodiesFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		l, s := make(pipes), echo()

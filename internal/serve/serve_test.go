@@ -57,7 +57,7 @@ func TestAnswers(t *testing.T) {
 		{`{"id":null,"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"field id must be an integer, or a text of up to 80 bytes"}}`},
 		{`{"method":"echo"}`, `{"id":null,"error":{"code":"usage","message":"the request has no \"id\": an integer, or a text of up to 80 bytes"}}`},
 		{`{"id":1}`, `{"id":1,"error":{"code":"usage","message":"the request has no \"method\""}}`},
-		{`{"id":1,"method":"echo","params":{"a":NaN}}`, `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for what is missing"}}`},
+		{`{"id":1,"method":"echo","params":{"a":NaN}}`, `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for a missing value"}}`},
 		{"{\"id\":1,\"method\":\"\xff\"}", `{"id":null,"error":{"code":"usage","message":"bad JSON: invalid UTF-8"}}`},
 		{`{"id":1,"method":"echo","params":{"a":` + strings.Repeat("[", 10000), `{"id":null,"error":{"code":"usage","message":"bad JSON: exceeded max depth"}}`},
 		{``, `{"id":null,"error":{"code":"usage","message":"bad JSON: it ends before its value does"}}`},
@@ -93,7 +93,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	io.WriteString(conn, `{"id":7,"method":"wait"}`+"\n"+`{"id":7,"method":"echo"}`+"\n")
-	expect(`{"id":null,"error":{"code":"usage","message":"the id 7 is that of a request that is not answered yet"}}`)
+	expect(`{"id":null,"error":{"code":"usage","message":"the id 7 belongs to a request that is not answered yet"}}`)
 	io.WriteString(conn, `{"id":"7","method":"cancel","params":{"id":"7"}}`+"\n")
 	expect(`{"id":"7","result":{"cancelled":false}}`) // the text "7" is not the integer 7
 	io.WriteString(conn, `{"id":8,"method":"cancel","params":{"id":7}}`+"\n")

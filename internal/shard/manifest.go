@@ -59,7 +59,7 @@ func (m *Manifest) Differences(o *Manifest) []string {
 	differ("the command", m.Command, o.Command)
 	differ("the number of shards", fmt.Sprint(m.Of), fmt.Sprint(o.Of))
 	if m.Input.Unit != o.Input.Unit || m.Input.Size != o.Input.Size || m.Input.Whole != o.Input.Whole {
-		out = append(out, "the input is another one")
+		out = append(out, "the input is different")
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(m.Settings)), maps.Keys(o.Settings))
 	slices.Sort(names)
@@ -76,7 +76,7 @@ func (m *Manifest) Differences(o *Manifest) []string {
 func (m *Manifest) Same(o *Manifest) []string {
 	out := m.Differences(o)
 	if len(out) == 0 && (m.Index != o.Index || m.Input != o.Input) {
-		out = append(out, "the input is another one")
+		out = append(out, "the input is different")
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func (e *Error) Error() string { return text.Path(e.File) + ": " + e.Err.Error()
 func (e *Error) Unwrap() error { return e.Err }
 
 // ErrDamaged says that a file is not a complete shard.
-var ErrDamaged = errors.New("the shard is cut off or damaged, or is none: run its command again")
+var ErrDamaged = errors.New("the shard is cut off, damaged or not a shard: run its command again")
 
 // Verify reads a whole file and returns its manifest, or ErrDamaged. Unless each is
 // nil, Verify calls it with every segment of the index.
@@ -106,7 +106,7 @@ func manifest(f *os.File) (*Manifest, int64, error) {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, errors.New("not a regular file, as shards are")
+		return nil, 0, errors.New("not a regular file, as shards must be")
 	}
 	end := info.Size()
 	for n := int64(4 << 10); ; n *= 16 {
@@ -127,7 +127,7 @@ func manifest(f *os.File) (*Manifest, int64, error) {
 			return nil, 0, ErrDamaged
 		}
 		if m.Format != format || m.Status != complete {
-			return nil, 0, fmt.Errorf("a shard of the form %s, which this version of refract does not read", text.Quote(m.Format))
+			return nil, 0, fmt.Errorf("a shard in the format %s, which this version of refract does not read", text.Quote(m.Format))
 		}
 		return m, end - int64(len(lineEnd)) - int64(len(m.SHA256)), nil
 	}

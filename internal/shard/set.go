@@ -42,7 +42,7 @@ func Open(ctx context.Context, paths []string) (*Set, error) {
 			s.Segments++
 			if before, again := ids.Add(name, int64(s.Segments)); again {
 				at, _ := slices.BinarySearch(ends, int(before))
-				return fmt.Errorf("id %s is that of a segment of %s already; ids must be unique", text.Quote(name), text.Path(s.files[at]))
+				return fmt.Errorf("id %s is already used by a segment of %s; ids must be unique", text.Quote(name), text.Path(s.files[at]))
 			}
 			if len(references) == 0 {
 				return nil
@@ -71,7 +71,7 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 	}
 	diff := m.Differences(&s.Manifest)
 	if len(diff) == 0 && (m.Input.From != end || i == len(s.files)-1 && m.Input.To != m.Input.Size) {
-		diff = []string{"the input is another one"}
+		diff = []string{"the input is different"}
 	}
 	if len(diff) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (s *Set) follows(ctx context.Context, i int, path string) error {
 	if _, err := Verify(ctx, path, nil); err != nil { // damage may be the reason
 		return err
 	}
-	return &Error{path, fmt.Errorf("of another run than %s: %s", text.Path(s.files[0]), strings.Join(diff, "; "))}
+	return &Error{path, fmt.Errorf("not of the same run as %s: %s", text.Path(s.files[0]), strings.Join(diff, "; "))}
 }
 
 // place sorts the files by the shard numbers in their manifests, which are verified

@@ -49,14 +49,14 @@ func Read(name string, r io.Reader) (*File, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(text) > MaxSize:
-		return nil, fmt.Errorf("%s: the file is larger than %d bytes, which is no size for one that people write", name, MaxSize)
+		return nil, fmt.Errorf("%s: the file is larger than %d bytes, too large for one that people write", name, MaxSize)
 	case !utf8.Valid(text):
 		return nil, fmt.Errorf("%s: the file is not valid UTF-8", name)
 	}
 	f := &File{name: name, text: bytes.TrimPrefix(text, []byte("\ufeff"))}
 	tokens := lexer.Tokenize(string(f.text))
 	if line := tooDeep(tokens); line > 0 {
-		return nil, fmt.Errorf("%s:%d: lists and mappings stand more than %d deep inside each other", name, line, MaxDepth)
+		return nil, fmt.Errorf("%s:%d: lists and mappings are nested more than %d deep", name, line, MaxDepth)
 	}
 	var parsed *ast.File
 	if err := guarded(func() (err error) { parsed, err = parser.Parse(tokens, 0); return err }); err != nil {
@@ -148,7 +148,7 @@ func (f *File) Decode(v any, purpose string) error {
 		return fmt.Errorf("%s: the file is empty; it should %s", f.name, purpose)
 	case 1:
 	default:
-		return fmt.Errorf("%s: the file holds more than one YAML document; the one that it may hold should %s", f.name, purpose)
+		return fmt.Errorf("%s: the file has more than one YAML document; it may have only one, which should %s", f.name, purpose)
 	}
 	if err := guarded(func() error { return yaml.NodeToValue(f.docs[0], v, yaml.Strict()) }); err != nil {
 		if field := (*yaml.UnknownFieldError)(nil); errors.As(err, &field) {
@@ -181,7 +181,7 @@ func fieldsOf(t reflect.Type, names []string) []string {
 func guarded(step func() error) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("a tag, an anchor or an alias stands where none can be read; write the value out")
+			err = errors.New("a tag, an anchor or an alias cannot be read here; write the value out")
 		}
 	}()
 	return step()

@@ -14,7 +14,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"of:\n  man: 3\n", `f.yaml:2: unknown field "man"; did you mean "many"?`},
 		{"of:\n  else: 3\n", `f.yaml:2: unknown field "else"`},
 		{"names: [a\n", "f.yaml:1: "},
-		{"names: [a]\n---\nnames: [b]\n", "f.yaml: the file holds more than one YAML document; the one that it may hold should list names"},
+		{"names: [a]\n---\nnames: [b]\n", "f.yaml: the file has more than one YAML document; it may have only one, which should list names"},
 		{"names: a\n", "f.yaml:1: string was used where sequence is expected"},
 		{"names:\n  - a\n  - {b: c}\n", "f.yaml:3: map was used where string is expected"},
 		{"other:\n  - a\n", "f.yaml:2: slice was used where string is expected"},
@@ -64,7 +64,7 @@ func TestBounds(t *testing.T) {
 	bomb := strings.Replace(aliases.String(), strings.TrimSuffix(strings.Repeat("*a0,", 9), ","), "x,x,x,x,x,x,x,x,x", 1)
 	const n = 40_000
 	for name, test := range map[string]struct{ text, want string }{
-		"lists":        {strings.Repeat("[", n) + strings.Repeat("]", n), "f.yaml:1: lists and mappings stand more than 64 deep"},
+		"lists":        {strings.Repeat("[", n) + strings.Repeat("]", n), "f.yaml:1: lists and mappings are nested more than 64 deep"},
 		"open lists":   {strings.Repeat("[", n), "f.yaml:1: lists and mappings"},
 		"mappings":     {strings.Repeat("{a: ", n) + strings.Repeat("}", n), "f.yaml:1: lists and mappings"},
 		"dashes":       {strings.Repeat("- ", n) + "x\n", "f.yaml:1: lists and mappings"},

@@ -16,7 +16,7 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// client answers by a function, and counts.
+// client answers with a function and counts calls.
 type client struct {
 	answer func(ctx context.Context, prompt string) (string, error)
 	mu     sync.Mutex
@@ -40,7 +40,7 @@ func question(prompt string) ask.Question {
 	return ask.Question{Request: r, Key: r.Key(), Wire: llm.Request{Model: "m", Prompt: prompt, TopP: 1, MaxTokens: 8}}
 }
 
-// job asks for the answers to prompts in one round, and keeps them.
+// job asks for the answers to prompts in one round, and records them.
 type job struct {
 	prompts []string
 	results []ask.Result
@@ -99,8 +99,8 @@ func TestWithoutAClient(t *testing.T) {
 	}
 }
 
-// Requests that fail on their own account are told of, up to a number, whether the
-// model has answered others before or not.
+// Up to a number of requests may fail because of their content, whether or not the model has
+// answered others before.
 func TestTolerance(t *testing.T) {
 	c := &client{answer: func(_ context.Context, p string) (string, error) {
 		if strings.HasPrefix(p, "long") {
@@ -134,12 +134,12 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// A failure lets calls in flight come home, and begins no other, and so does an
-// interrupt until it is repeated; the end of the caller's context does not wait.
+// After a failure, calls in flight finish and no other begins; the same holds for an interrupt until
+// it is repeated. When the caller's context ends, the run does not wait for calls.
 func TestDrain(t *testing.T) {
 	for _, test := range []struct {
 		bad, slow, end, giveUp time.Duration // 0 for never
-		cancelled              bool          // by the context
+		cancelled              bool          // the context ends
 		stored                 bool
 	}{
 		{bad: time.Second, slow: 5 * time.Second, stored: true},

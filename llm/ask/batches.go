@@ -13,39 +13,37 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// Batches fills a store through the Batch API, before the jobs run: at a lower
-// price, within a day, and over any number of restarts.
+// Batches fills a store through the Batch API before the jobs run: at a lower price, within a day,
+// and over any number of restarts.
 //
-// The requests of a model are cut into batches within the server's limits. A file
-// is uploaded, its batch created, and polled until it has ended; then its answers
-// are stored. Rows that failed in a way that another attempt may cure are submitted
-// again.
+// The requests of a model are divided into batches within the server's limits. For each batch, a
+// file is uploaded, the batch is created and polled until it has ended, and its answers are stored.
+// Rows whose failure another attempt may cure are submitted again.
 //
-// A run can be killed at any moment: a journal says which batches there are, and
-// the next run takes them up. Where the last one ended while it created a batch, the
-// server's list of batches tells whether there is one. So no row is submitted, and
-// paid for, twice unless it failed.
+// A run can be killed at any moment: a journal records the batches, and the next run continues
+// with them. If the last run ended while creating a batch, the server's list tells whether it
+// exists. So no row is submitted and paid for twice unless it failed.
 type Batches struct {
-	Client *llm.Client // files and batches are its first server's
+	Client *llm.Client // files and batches are on its first server
 	Store  cache.Store
 	Budget *Budget
-	// Plan calls need with every question whose answer the store lacks; an
-	// error of need ends it.
+	// Plan calls need with every question whose answer is not stored; an error of need ends
+	// it.
 	Plan func(ctx context.Context, need func(Question) error) error
-	// Journals name, for each model, the file that says which batches are open.
-	// They hold no secret and no text of a request.
+	// Journals names, for each model, the file that records the open batches. It contains no
+	// secret and no text of a request.
 	Models   []string
 	Journals []string
-	Interval time.Duration // longest pause between two looks at open batches; 0 means DefaultInterval
-	Time     time.Duration // limit of the whole, 0 for none; what is open then goes on at the server
-	// Observe, if it is not nil, is told of what becomes of rows and batches. It is
-	// called from one goroutine.
+	Interval time.Duration // longest pause between two checks of open batches; 0 means DefaultInterval
+	Time     time.Duration // limit on the whole run, 0 for none; open batches then continue on the server
+	// Observe, if not nil, is called with the progress of rows and batches, from one
+	// goroutine.
 	Observe func(now BatchProgress)
 
 	LeftOut func(what string) // see Config
 
-	// For tests: smaller bounds of a batch and of the attempts; 0 for the usual
-	// ones. written is called around every write to a journal.
+	// For tests: smaller bounds on batches and attempts; 0 for the usual ones. written is
+	// called around every write to a journal.
 	maxRows, maxBytes, attempts int
 	written                     func(line []byte, done bool)
 
@@ -54,7 +52,7 @@ type Batches struct {
 	progress BatchProgress
 }
 
-// DefaultInterval is that of Batches.
+// DefaultInterval is the default of Batches.Interval.
 const DefaultInterval = time.Minute
 
 // Limits of the Batch API for one batch.
@@ -63,32 +61,32 @@ const (
 	maxBatchBytes = 200_000_000
 )
 
-// maxAttempts is how often a row is submitted at most.
+// maxAttempts is the maximum number of submissions of a row.
 const maxAttempts = 3
 
 // BatchProgress counts rows and batches.
 type BatchProgress struct {
-	Rows    int // that were asked for
-	Done    int // of these, with an answer that is stored
-	Failed  int // and those with an error
-	Batches int // batches that were created, in earlier runs too
-	Open    int // those that have not ended
-	Again   int // rows submitted again after they failed
-	// Trouble is the last error that the run bears with for now; nil after
-	// the next success.
+	Rows    int // rows asked for
+	Done    int // rows with a stored answer
+	Failed  int // rows with an error
+	Batches int // batches created, including earlier runs
+	Open    int // batches that have not ended
+	Again   int // rows submitted again after a failure
+	// Trouble is the last error that the run tolerates for now; nil after the next
+	// success.
 	Trouble error
 }
 
-// errEnough ends the planning of batches where the budget does.
+// errEnough ends the planning of batches when the budget is used up.
 var errEnough = errors.New("enough")
 
-// Fill asks for all that the store lacks, round by round, until nothing is
-// needed. It returns a client that fails as the rows did that have no answer.
+// Fill asks for all missing answers, round by round, until none is needed. It returns a client that
+// repeats the errors of the rows without an answer.
 func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 	if b.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, b.Time,
-			fmt.Errorf("%w: the time of %v has passed; batches that are open go on at the server", ErrSpent, b.Time))
+			fmt.Errorf("%w: the time limit of %v has passed; open batches continue at the server", ErrSpent, b.Time))
 		defer cancel()
 	}
 	b.failed, b.refused = failedRows{}, newRefusals(b.Store, b.LeftOut)
@@ -122,7 +120,7 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 	return b.failed, nil
 }
 
-// round asks for what is needed now, and returns the number of requests.
+// round asks for the answers needed now, and returns the number of requests.
 func (b *Batches) round(ctx context.Context, runs map[string]*batchRun) (asked int, err error) {
 	var spent error
 	err = b.Plan(ctx, func(q Question) error {
@@ -151,18 +149,18 @@ func (b *Batches) round(ctx context.Context, runs map[string]*batchRun) (asked i
 		}
 		if err := r.all(ctx); err != nil {
 			if ctx.Err() != nil {
-				err = fmt.Errorf("batch run ended early; the next one with journal %s goes on where it stopped: %w", r.journal.path, err)
+				err = fmt.Errorf("batch run ended early; the next run with journal %s continues where it stopped: %w", r.journal.path, err)
 			}
 			return asked, err
 		}
 	}
 	if asked > 0 {
-		return asked, nil // they cost less than what was kept back for them, so that more may fit
+		return asked, nil // they cost less than was reserved for them, so more may fit
 	}
 	return 0, spent
 }
 
-// run is the run of a model's batches.
+// run returns the run of a model's batches, a new one if there is none yet.
 func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error) {
 	if r := runs[model]; r != nil {
 		return r, nil
@@ -188,10 +186,10 @@ func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error
 	return r, nil
 }
 
-// failedRows is a client that repeats how rows of batches have failed.
+// failedRows is a client that repeats the errors of failed rows.
 type failedRows map[string]error
 
-// rowError is how a row failed: it ends no run, as the others have answers.
+// rowError is the error of a row. It does not end a run, because other rows have answers.
 type rowError struct{ error }
 
 func (e *rowError) Unwrap() error { return e.error }
@@ -200,7 +198,7 @@ func failedKey(r llm.Request) string {
 	return fmt.Sprintf("%q %d %q %q %q", r.Model, r.MaxTokens, r.Prompt, r.Messages, r.Omit)
 }
 
-// Complete fails as the row did.
+// Complete returns the error of the row.
 func (f failedRows) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
 	if err := f[failedKey(r)]; err != nil {
 		return llm.Response{}, &rowError{err}

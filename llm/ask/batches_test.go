@@ -22,7 +22,7 @@ const (
 	testKey = "sk-a-key-that-must-not-be-seen"
 )
 
-// newClient is a client of h without a network; change may be nil.
+// newClient returns a client of h without a network; change may be nil.
 func newClient(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.Client {
 	t.Helper()
 	h.Key = testKey
@@ -37,7 +37,7 @@ func newClient(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.
 	return c
 }
 
-// newBatches looks at its batches without long pauses.
+// newBatches returns Batches that check without long pauses.
 func newBatches(t testing.TB, h *llmtest.Handler) *Batches {
 	t.Helper()
 	return &Batches{
@@ -62,7 +62,7 @@ func rowOf(prompt string) Question {
 
 func idOf(prompt string) string { return rowOf(prompt).Key.String() }
 
-// fill asks for the answers to prompts that the store lacks.
+// fill asks for the missing answers to prompts.
 func fill(ctx context.Context, b *Batches, prompts []string) error {
 	b.progress = BatchProgress{}
 	b.Plan = func(ctx context.Context, need func(Question) error) error {
@@ -89,7 +89,7 @@ func mustFill(t testing.TB, b *Batches, prompts []string) {
 	}
 }
 
-// result is the stored answer to a prompt, or how it failed.
+// result returns the stored answer to a prompt, or its error.
 func result(t testing.TB, b *Batches, prompt string) (cache.Answer, error) {
 	t.Helper()
 	q := rowOf(prompt)
@@ -104,7 +104,7 @@ func result(t testing.TB, b *Batches, prompt string) (cache.Answer, error) {
 	return cache.Answer{}, err
 }
 
-// wantAnswers checks that the first n prompts have their good answers.
+// wantAnswers checks that the first n prompts have good answers.
 func wantAnswers(t testing.TB, b *Batches, n int) {
 	t.Helper()
 	for _, p := range prompts(n) {
@@ -114,8 +114,8 @@ func wantAnswers(t testing.TB, b *Batches, n int) {
 	}
 }
 
-// wantSubmitted checks how often the model was asked for each of n prompts:
-// once, but for those in others.
+// wantSubmitted checks how often the model was asked for each of n prompts: once, except for those
+// in others.
 func wantSubmitted(t testing.TB, h *llmtest.Handler, n int, others map[int]int) {
 	t.Helper()
 	got := h.Batch.Submitted()
@@ -130,7 +130,7 @@ func wantSubmitted(t testing.TB, h *llmtest.Handler, n int, others map[int]int) 
 	}
 }
 
-// plans gives the batches these fates in turn, and good ones after them.
+// plans applies these plans to the batches in turn; later batches succeed.
 func plans(all ...llmtest.BatchPlan) func(int) llmtest.BatchPlan {
 	return func(n int) llmtest.BatchPlan {
 		if n < len(all) {
@@ -140,8 +140,7 @@ func plans(all ...llmtest.BatchPlan) func(int) llmtest.BatchPlan {
 	}
 }
 
-// What is asked, and what comes back, is what Complete would have sent and
-// would have returned, byte for byte.
+// Requests and answers are the same as those of Complete, byte for byte.
 func TestSameAsComplete(t *testing.T) {
 	faults := map[string]llmtest.Fault{
 		"good": nil, "length": llmtest.Finish("length", "cut"), "empty": llmtest.Finish("stop", ""),
@@ -181,7 +180,7 @@ func TestSameAsComplete(t *testing.T) {
 	}
 }
 
-// A model that wants the token limit under its newer name gets it so.
+// A model that wants the token limit under its newer name gets it under that name.
 func TestTokenLimitByAnotherName(t *testing.T) {
 	h := &llmtest.Handler{Decide: func(r *llmtest.Request) llmtest.Fault {
 		if bytes.Contains(r.Raw, []byte(`"max_tokens"`)) {
@@ -196,8 +195,8 @@ func TestTokenLimitByAnotherName(t *testing.T) {
 	}
 }
 
-// A server with limits refuses none of the files, and gets all rows, in their
-// order. A request that cannot be sent fails, and is not sent.
+// A server with limits accepts all files and gets all rows in order. A request that cannot be sent
+// fails without being sent.
 func TestFilesWithinLimits(t *testing.T) {
 	for seed := range 4 {
 		rng := rand.New(rand.NewPCG(0, uint64(seed)))
@@ -231,7 +230,7 @@ func TestFilesWithinLimits(t *testing.T) {
 
 func TestBatchesThatGoWrong(t *testing.T) {
 	const n = 7
-	// edit changes the output file's lines, and errs those of the error file.
+	// edit changes the lines of the output file or the error file.
 	type edit = func(lines []string) []string
 	plan := func(output, errs edit) llmtest.BatchPlan { return llmtest.BatchPlan{Output: output, Errors: errs} }
 	none := func([]string) []string { return nil }
@@ -335,12 +334,12 @@ func TestRowsThatFail(t *testing.T) {
 	if b.progress.Done != 5 || b.progress.Failed != 4 {
 		t.Errorf("progress ends with %+v", b.progress)
 	}
-	// Another run asks for what failed.
+	// Another run asks for the failed rows again.
 	mustFill(t, b, prompts(9))
 	wantSubmitted(t, h, 9, map[int]int{0: 3, 1: 6, 2: 2, 5: 6, 6: 2, 7: 2})
 }
 
-// Where all rows have answers, a file of errors is not needed: some servers name one that is not there.
+// If all rows have answers, the error file is not needed; some servers name one that does not exist.
 func TestFileOfErrorsThatIsNotNeeded(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Batch.Plan = func(int) llmtest.BatchPlan {
@@ -353,7 +352,7 @@ func TestFileOfErrorsThatIsNotNeeded(t *testing.T) {
 	}
 }
 
-// Every request can fail for a while, in every way.
+// Every kind of request can fail for a while, in every way.
 func TestRequestsThatFail(t *testing.T) {
 	for name, fault := range map[string]llmtest.Fault{
 		"rate limit": llmtest.Status(429, "slow down"), "server error": llmtest.Status(500, "oh"), "malformed": llmtest.Malformed(),
@@ -370,12 +369,12 @@ func TestRequestsThatFail(t *testing.T) {
 					if after {
 						fail = h.Batch.FailAfter
 					}
-					fail(step, llmtest.Repeat(5, fault)...) // more than the client's own retries cure
+					fail(step, llmtest.Repeat(5, fault)...) // more than the client's own retries
 					b := newBatches(t, h)
 					b.maxRows, b.attempts = 3, 9
 					mustFill(t, b, prompts(5))
 					wantAnswers(t, b, 5)
-					// But for a file without the rows, and a refusal that is none.
+					// Except for a file without the rows, and a refusal that is not one.
 					if (step != llmtest.BatchContent || !strings.Contains("malformed wrong types other JSON", name)) &&
 						(step != llmtest.BatchCreate || !after || name != "rate limit") {
 						wantSubmitted(t, h, 5, nil)
@@ -386,8 +385,8 @@ func TestRequestsThatFail(t *testing.T) {
 	}
 }
 
-// A server that stays down, refuses the key or has forgotten a batch ends the run, and
-// nothing is lost or paid twice.
+// A server that stays down, refuses the key or has forgotten a batch ends the run. Nothing is lost
+// or paid for twice.
 func TestServerThatEndsTheRun(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -398,7 +397,7 @@ func TestServerThatEndsTheRun(t *testing.T) {
 		{503, llm.ErrUnavailable, "given up", []llmtest.BatchStep{llmtest.BatchUpload, llmtest.BatchCreate, llmtest.BatchGet, llmtest.BatchContent}},
 		{401, llm.ErrAuth, "", []llmtest.BatchStep{llmtest.BatchUpload, llmtest.BatchCreate, llmtest.BatchGet, llmtest.BatchContent}},
 		{404, llm.ErrNotFound, "JOURNAL", []llmtest.BatchStep{llmtest.BatchGet, llmtest.BatchContent}},
-		{404, llm.ErrNotFound, `"file-1"`, []llmtest.BatchStep{llmtest.BatchList}}, // it cannot tell whether a batch exists
+		{404, llm.ErrNotFound, `"file-1"`, []llmtest.BatchStep{llmtest.BatchList}}, // the server cannot tell whether a batch exists
 	} {
 		for _, step := range c.steps {
 			h := &llmtest.Handler{}
@@ -445,7 +444,7 @@ func TestValidationFails(t *testing.T) {
 	wantSubmitted(t, h, 3, nil)
 }
 
-// A server whose queue is full gets the rest when it has done something.
+// A server whose queue is full gets the remaining rows when there is room again.
 func TestQueueFull(t *testing.T) {
 	full := llmtest.BatchPlan{Problems: []llmtest.BatchProblem{{Code: "token_limit_exceeded", Message: "enqueued token limit reached"}}}
 	h := &llmtest.Handler{}
@@ -462,7 +461,7 @@ func TestQueueFull(t *testing.T) {
 	}
 }
 
-// What was not answered when a batch was cancelled at the server is left to another run.
+// If a batch is cancelled on the server, its unanswered rows are left to another run.
 func TestCancelledAtTheServer(t *testing.T) {
 	h := &llmtest.Handler{}
 	h.Batch.Plan = plans(llmtest.BatchPlan{Status: "cancelled", Unanswered: 2})

@@ -11,12 +11,12 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// roundTrip is a function as a transport.
+// roundTrip makes a function an http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// killed is what a run panics with in place of dying.
+// killed is the value with which a run panics instead of being killed.
 type killed struct{ moment string }
 
 // killer counts moments and kills a run at one of them.
@@ -40,9 +40,9 @@ func (s killStore) Put(ctx context.Context, records ...cache.Record) ([][]byte, 
 	return s.Store.Put(ctx, records...)
 }
 
-// run runs, and tells the moment at which it was killed, if it was. Every request and
-// every write of the journal and the store are two moments: before it, and after it,
-// when its answer is lost. A write of the journal has a third: in its midst.
+// run runs and returns the moment at which it was killed, if it was. Every request and every write to
+// the journal and the store has two moments: before it, and after it, when its answer is lost. A
+// write to the journal has a third in the middle.
 func (k *killer) run(t testing.TB, b *Batches, h *llmtest.Handler, prompts []string) (moment string, err error) {
 	store := b.Store
 	b.Store = killStore{store, k}
@@ -83,8 +83,7 @@ func (k *killer) run(t testing.TB, b *Batches, h *llmtest.Handler, prompts []str
 	return "", fill(context.Background(), b, prompts)
 }
 
-// troubled is a server with a batch that expires, rows that fail and pages of
-// the list that are short.
+// troubled returns a server with an expiring batch, failing rows and short pages of the list.
 func troubled() *llmtest.Handler {
 	h := &llmtest.Handler{}
 	h.FailPrompt(promptOf(1), llmtest.Status(500, "oh"))
@@ -96,8 +95,8 @@ func troubled() *llmtest.Handler {
 
 const killRows = 7 // in batches of 3
 
-// wantTroubled checks the answers of a troubled server, which was asked for no row
-// twice but for what failed.
+// wantTroubled checks the answers of a troubled server, which must have been asked twice only for
+// rows that failed.
 func wantTroubled(t testing.TB, h *llmtest.Handler, b *Batches) {
 	t.Helper()
 	for i, p := range prompts(killRows) {
@@ -109,8 +108,7 @@ func wantTroubled(t testing.TB, h *llmtest.Handler, b *Batches) {
 	wantSubmitted(t, h, killRows, map[int]int{1: 2})
 }
 
-// A run that is killed at any moment goes on in the next one, and so does one that is
-// cancelled there.
+// A run that is killed or cancelled at any moment is continued by the next one.
 func TestKilledAtEveryMoment(t *testing.T) {
 	moments := map[string]bool{}
 	for at := 1; ; at++ {
@@ -160,7 +158,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 	}
 }
 
-// The same, killed again and again, a little later each time.
+// The same for runs that are killed again and again, a little later each time.
 func TestKilledAgainAndAgain(t *testing.T) {
 	for first := range 4 {
 		h := troubled()

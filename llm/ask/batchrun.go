@@ -10,29 +10,29 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// batchRun has a model's rows answered in batches.
+// batchRun gets the answers to a model's rows in batches.
 type batchRun struct {
 	*Batches
 	journal *journal
 
 	rows  map[string]*row
-	in    map[string][]*batch // of a row's id: the batches of earlier runs that it was in
-	queue []*row              // to be submitted
-	held  int                 // batches that were open when the server had enough; 0 for no hold
+	in    map[string][]*batch // by id of a row: batches of earlier runs that contain it
+	queue []*row              // rows to submit
+	held  int                 // number of open batches when the server's queue was full; 0 if it is not
 
-	// submits and looks count the errors since the last success.
+	// submits and looks count errors since the last success.
 	submits, looks int
 }
 
-// row is a question in a batch, whose id is the question's key.
+// row is a question in a batch. Its id is the question's key.
 type row struct {
 	Question
 	id    string
-	in    *batch // where its answer will be; nil while it is in none
-	tries int    // submissions that failed
+	in    *batch // the batch that will have its answer; nil if there is none
+	tries int    // failed submissions
 }
 
-// add has a question answered, by a batch of an earlier run if it is in one.
+// add adds a question, to be answered by a batch of an earlier run if one contains it.
 func (r *batchRun) add(q Question) {
 	w := &row{Question: q, id: q.Key.String()}
 	r.rows[w.id] = w
@@ -45,7 +45,7 @@ func (r *batchRun) add(q Question) {
 	r.enter(w, old[len(old)-1])
 }
 
-// waiting yields the rows that wait for a batch's answers.
+// waiting yields the rows that wait for answers of a batch.
 func (r *batchRun) waiting(b *batch) iter.Seq[*row] {
 	return func(yield func(*row) bool) {
 		for _, id := range b.rows {
@@ -56,13 +56,13 @@ func (r *batchRun) waiting(b *batch) iter.Seq[*row] {
 	}
 }
 
-// The first pause between two looks, and how pauses grow.
+// The first pause between two checks, and how pauses grow.
 const (
 	firstPause  = 2 * time.Second
 	pauseGrowth = 1.5
 )
 
-// all goes on until each row has an answer or an error.
+// all runs until each row has an answer or an error.
 func (r *batchRun) all(ctx context.Context) error {
 	pause, created := firstPause, 0
 	for {
@@ -79,7 +79,7 @@ func (r *batchRun) all(ctx context.Context) error {
 		}
 		switch {
 		case r.submits == 0 && len(r.queue) > 0 && r.room():
-			continue // what was read made room, or failed and is to be submitted
+			continue // there may be room now, or failed rows to submit
 		case waiting == 0 && len(r.queue) == 0:
 			return nil
 		}
@@ -95,7 +95,7 @@ func (r *batchRun) all(ctx context.Context) error {
 	}
 }
 
-// fail gives a row its error.
+// fail sets the error of a row.
 func (r *batchRun) fail(w *row, err error) {
 	r.leave(w)
 	r.failed[failedKey(w.Wire)] = err
@@ -103,7 +103,7 @@ func (r *batchRun) fail(w *row, err error) {
 	r.progress.Failed++
 }
 
-// again has a row submitted once more.
+// again queues a row for another submission.
 func (r *batchRun) again(w *row) {
 	r.leave(w)
 	r.queue = append(r.queue, w)
@@ -123,7 +123,7 @@ func (r *batchRun) leave(w *row) {
 	}
 }
 
-// drop gives up a batch that was not created, or was refused.
+// drop gives up a batch that was not created or was refused.
 func (r *batchRun) drop(b *batch) error {
 	for w := range r.waiting(b) {
 		r.again(w)
@@ -131,11 +131,11 @@ func (r *batchRun) drop(b *batch) error {
 	return r.journal.note(event{Event: eventDropped, Nonce: b.nonce})
 }
 
-// maxTroubles is how many errors in a row end a run that another attempt may
-// cure. The client's own retries come first.
+// maxTroubles is the number of consecutive errors, after the client's own retries, that end a run
+// although another attempt may cure them.
 const maxTroubles = 10
 
-// bear counts an error that may pass, and returns it when there are too many.
+// bear counts a temporary error, and returns it if there were too many.
 func (r *batchRun) bear(ctx context.Context, count *int, err error) error {
 	if err == nil || ctx.Err() != nil || !passing(err) {
 		return err
@@ -147,7 +147,7 @@ func (r *batchRun) bear(ctx context.Context, count *int, err error) error {
 	return nil
 }
 
-// succeeded ends what bear counts.
+// succeeded resets the count of bear.
 func (r *batchRun) succeeded(count *int) {
 	*count = 0
 	if r.submits == 0 && r.looks == 0 {
@@ -155,7 +155,7 @@ func (r *batchRun) succeeded(count *int) {
 	}
 }
 
-// passing reports whether an error may be gone at the next attempt.
+// passing reports whether an error may be temporary.
 func passing(err error) bool {
 	for _, kind := range []error{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrTimeout, llm.ErrBadAnswer} {
 		if errors.Is(err, kind) {
@@ -165,7 +165,7 @@ func passing(err error) bool {
 	return false
 }
 
-// open is the number of batches whose answers are waited for.
+// open returns the number of batches with answers still to come.
 func (r *batchRun) open() (n int) {
 	for _, b := range r.journal.batches {
 		if b.wanted > 0 {

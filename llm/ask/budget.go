@@ -10,14 +10,14 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// ErrSpent is the cause of every refusal.
+// ErrSpent is the cause of all errors of a Budget.
 var ErrSpent = errors.New("the budget is used up")
 
-// Limits bounds a run; the zero value of a field is no limit.
+// Limits bounds a run; the zero value of a field means no limit.
 type Limits struct {
-	Calls int           // answers asked for, failed ones included; attempts of one call count once
+	Calls int           // calls, including failed ones; all attempts of a call count once
 	Cost  float64       // in the currency of the prices
-	Time  time.Duration // after which no call begins, counted from NewBudget
+	Time  time.Duration // counted from NewBudget; after it no call begins
 }
 
 // Spent is what has been used.
@@ -25,34 +25,32 @@ type Spent struct {
 	Calls                          int
 	PromptTokens, CompletionTokens int // as the servers counted them
 	Cost                           float64
-	// Guessed counts answers without token counts, whose cost is the most
-	// they can have been. The tokens of failed calls are not counted.
+	// Guessed counts answers without token counts, whose cost is taken as the maximum
+	// possible. Tokens of failed calls are not counted.
 	Guessed int
-	Priced  bool // whether prices are known, and Cost means anything
+	Priced  bool // whether prices are known, so that Cost is meaningful
 }
 
 // Budget bounds what a run may spend on a model: calls, cost, time.
 //
-// Whoever asks takes the most that a call can cost out of a Budget, and
-// settles what it did cost. A call that might exceed a limit waits until those
-// in flight have told what they really cost, and is refused once none is in
-// flight: so the limits are kept, and used to the end. It is safe for concurrent use. A
-// nil Budget has no limits.
+// Before a call, its maximum cost is reserved; after it, the actual cost is settled. A call that
+// might exceed a limit waits until the calls in flight have settled their costs, and is refused if it
+// still does not fit when none is in flight. So the limits are kept but can be used fully. A Budget is
+// safe for concurrent use. A nil Budget has no limits.
 type Budget struct {
 	limits Limits
 	prices Prices
-	end    time.Time // the zero time without a limit
+	end    time.Time // zero if there is no limit
 
 	mu       sync.Mutex
 	spent    Spent
-	reserved float64       // the most that calls in flight can cost
-	inFlight int           // calls
+	reserved float64       // maximum cost of calls in flight
+	inFlight int           // number of calls in flight
 	freed    chan struct{} // closed and replaced when a call ends
 }
 
-// NewBudget returns a budget that all clients of a run share. A limit on cost needs
-// the price of every model that is called; prices may else be nil, or lack
-// some.
+// NewBudget returns a budget for all clients of a run to share. A limit on cost requires the price of
+// every model that is called; without it prices may be nil or incomplete.
 func NewBudget(limits Limits, prices Prices) *Budget {
 	b := &Budget{limits: limits, prices: prices, freed: make(chan struct{})}
 	if limits.Time > 0 {
@@ -62,16 +60,15 @@ func NewBudget(limits Limits, prices Prices) *Budget {
 	return b
 }
 
-// Spent returns what has been used so far.
+// Spent returns what was used so far.
 func (b *Budget) Spent() Spent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
 }
 
-// Take takes the most that a call can cost out of the budget. Where that does
-// not fit it waits for the calls in flight, and if it cannot fit the error
-// wraps [ErrSpent]. Settle must follow a call that was taken.
+// Take reserves the maximum cost of a call. If that does not fit, it waits for calls in flight; if it
+// cannot fit, the error wraps [ErrSpent]. After a call that was taken, Settle must be called.
 func (b *Budget) Take(ctx context.Context, r llm.Request) error {
 	for {
 		freed, err := b.take(r)
@@ -86,13 +83,13 @@ func (b *Budget) Take(ctx context.Context, r llm.Request) error {
 	}
 }
 
-// TryTake is Take without the waiting.
+// TryTake is Take without waiting.
 func (b *Budget) TryTake(r llm.Request) error {
 	_, err := b.take(r)
 	return err
 }
 
-// take may be tried again once freed is closed, if it is not nil.
+// take is Take without waiting. If freed is not nil, take may succeed after freed is closed.
 func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
 	if b == nil {
 		return nil, nil
@@ -120,8 +117,8 @@ func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
 	return nil, nil
 }
 
-// Count takes a call out of the budget that has no price, such as one of a metric's
-// own server. The error wraps [ErrSpent]; Settle is not called for it.
+// Count counts a call without a price, such as one to a metric's own server. The error wraps
+// [ErrSpent]. Settle is not called afterwards.
 func (b *Budget) Count() error {
 	if b == nil {
 		return nil
@@ -135,11 +132,11 @@ func (b *Budget) Count() error {
 	return nil
 }
 
-// over says that no call may begin.
+// over returns an error if no call may begin.
 func (b *Budget) over() error {
 	switch {
 	case !b.end.IsZero() && !time.Now().Before(b.end):
-		return fmt.Errorf("%w: the time of %v has passed", ErrSpent, b.limits.Time)
+		return fmt.Errorf("%w: the time limit of %v has passed", ErrSpent, b.limits.Time)
 	case b.limits.Calls > 0 && b.spent.Calls >= b.limits.Calls:
 		return fmt.Errorf("%w: %d calls were made", ErrSpent, b.limits.Calls)
 	}
@@ -154,7 +151,7 @@ func (b *Budget) price(model string) (Price, error) {
 	return price, nil
 }
 
-// Settle replaces what was taken for a call by what it cost.
+// Settle replaces the reserved cost of a call by its actual cost.
 func (b *Budget) Settle(r llm.Request, resp llm.Response, err error) {
 	if b == nil {
 		return
@@ -166,7 +163,7 @@ func (b *Budget) Settle(r llm.Request, resp llm.Response, err error) {
 	b.inFlight--
 	b.reserved -= most
 	if b.inFlight == 0 {
-		b.reserved = 0 // whatever rounding has left
+		b.reserved = 0 // removes rounding errors
 	}
 	switch {
 	case err != nil:
@@ -184,8 +181,8 @@ func (b *Budget) Settle(r llm.Request, resp llm.Response, err error) {
 
 func mostCost(p Price, r llm.Request) float64 { return p.Cost(mostTokens(r), r.MaxTokens) }
 
-// mostTokens bounds the tokens of a prompt: none is shorter than a byte. Chat
-// templates add some.
+// mostTokens bounds the tokens of a prompt: a token has at least one byte. Chat templates add
+// some tokens.
 func mostTokens(r llm.Request) int {
 	const template = 32
 	n := len(r.Prompt) + template

@@ -19,7 +19,7 @@ import (
 
 type callFunc func(ctx context.Context, r llm.Request) (llm.Response, error)
 
-// bounded is a call that a budget bounds.
+// bounded returns a call that is bounded by a budget.
 func bounded(b *Budget, c callFunc) callFunc {
 	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
 		if err := b.Take(ctx, r); err != nil {
@@ -68,8 +68,8 @@ func TestTime(t *testing.T) {
 	})
 }
 
-// A call that does not fit waits for those in flight, which cost less than
-// they might, and is refused when it does not fit for certain.
+// A call that does not fit waits for those in flight, which may cost less than reserved, and is
+// refused when it certainly does not fit.
 func TestCostWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(Limits{Cost: 2.5}, Prices{"m": {Output: 1e6}})
@@ -92,7 +92,7 @@ func TestCostWaits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		// One at a time: 2 is reserved and 1 spent, and 2 more than 2.5 allows.
+		// One at a time: with 2 reserved or 1 spent, another 2 exceed the limit of 2.5.
 		if ok.Load() != 1 || refused.Load() != 3 || time.Since(begin) != time.Second {
 			t.Errorf("%d answered and %d refused after %v", ok.Load(), refused.Load(), time.Since(begin))
 		}
@@ -121,8 +121,8 @@ func TestWaitEndsWithContext(t *testing.T) {
 	})
 }
 
-// Whatever comes when, the cost stays within the limit, and no call is refused
-// while the limit allows it.
+// In any order of events, the cost stays within the limit, and no call is refused while the limit
+// allows it.
 func TestCostProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		price := Price{Input: rapid.Float64Range(0, 10).Draw(t, "in"), Output: rapid.Float64Range(0.1, 30).Draw(t, "out")}
@@ -138,7 +138,7 @@ func TestCostProperty(t *testing.T) {
 			case 0:
 				return llm.Response{}, errors.New("failed")
 			case 1:
-				return llm.Response{}, nil // no counts
+				return llm.Response{}, nil // without token counts
 			}
 			return llm.Response{PromptTokens: 1 + len(r.Prompt)/4, CompletionTokens: r.MaxTokens / 2}, nil
 		})

@@ -11,31 +11,30 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// grace is how long an answer that has arrived may take to be stored after
-// the run was cancelled.
+// grace is how long storing an answer that has arrived may take after the run was cancelled.
 const grace = 500 * time.Millisecond
 
-// How often to look whether another process has the answer it asks for.
+// How often to check whether another process has got the answer that it asked for.
 const (
 	firstLook = 20 * time.Millisecond
 	lastLook  = 2 * time.Second
 )
 
-// errGivenUp is the result of a call that ended with its run. Others who wait for it
+// errGivenUp is the result of a call that ended with its run. Tasks of other runs that wait for it
 // ask again.
 var errGivenUp = errors.New("the call was given up")
 
-// call is one call, shared by all who wait for the same request. It is of the task
-// that began it, and ends with that one's run.
+// call is a call that all tasks with the same request share. It belongs to the task that began it,
+// and ends with that task's run.
 type call struct {
 	Question
 	owner  *task
 	slot   bool          // its key is claimed, and it holds a slot
-	done   chan struct{} // closed when there is a result
+	done   chan struct{} // closed when the result is set
 	result Result
 }
 
-// join finds the call of a question, which is the task's own if there was none.
+// join returns the call for a question, a new one that belongs to the task if there was none.
 func (r *run) join(t *task, i int) *call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +47,7 @@ func (r *run) join(t *task, i int) *call {
 	return c
 }
 
-// finished gives a call its result.
+// finished sets the result of a call.
 func (a *Asker) finished(c *call, res Result) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -57,8 +56,8 @@ func (a *Asker) finished(c *call, res Result) {
 	close(c.done)
 }
 
-// claim finds the calls of a task's absent questions, and claims those that
-// nobody in this process makes yet.
+// claim finds the calls for a task's absent questions, and claims those that nobody in this process
+// makes yet.
 func (r *run) claim(t *task) error {
 	var keys []cache.Key
 	for _, i := range t.absent {
@@ -82,7 +81,7 @@ func (r *run) claim(t *task) error {
 	return nil
 }
 
-// drop gives the calls of a task up, from one on, that have not begun.
+// drop gives up those calls of a task, from one on, that have not begun.
 func (r *run) drop(t *task, from int) {
 	var unused []cache.Key
 	for _, c := range t.calls[min(from, len(t.calls)):] {
@@ -98,8 +97,8 @@ func (r *run) drop(t *task, from int) {
 	t.calls = nil
 }
 
-// follow hands the result of a call to its question, and makes the call if it is the
-// task's own. An error that is not tolerated ends the run.
+// follow passes the result of a call to its question, after making the call if it belongs to the
+// task. An error that is not tolerated ends the run.
 func (r *run) follow(t *task, i int, c *call) {
 	for {
 		var res Result
@@ -131,13 +130,13 @@ func (r *run) follow(t *task, i int, c *call) {
 	}
 }
 
-// elsewhere waits for an answer that somebody else asks for, or has just got. It
-// holds no slot while it waits, and takes one where the answer does not come and the
-// call is to be made here.
+// elsewhere waits for an answer that another process asks for or has just got. It holds no slot
+// while it waits. If the answer does not come, it takes a slot and returns true: the call must be
+// made here.
 func (r *run) elsewhere(c *call, res *Result) (ours bool) {
 	keys := []cache.Key{c.Key}
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		// A claim is refused where there is an answer, so that none is missed.
+		// A claim is refused if there is an answer, so that none is missed.
 		granted, err := r.cfg.Store.Claim(r.ctx, keys)
 		if err == nil && granted[0] {
 			if send(r.ctx, r.slots, struct{}{}) == nil {
@@ -170,7 +169,7 @@ func (r *run) elsewhere(c *call, res *Result) (ours bool) {
 
 // make makes a call that has a slot, and stores the answer.
 func (r *run) make(t *task, i int, c *call) Result {
-	q := c.Question // its key in the run stays
+	q := c.Question // a copy: the call keeps its key in the run
 	resp, kept, called, err := r.adapt(&q)
 	res := Result{Called: called, Params: q.Request.Params}
 	switch {
@@ -189,7 +188,7 @@ func (r *run) make(t *task, i int, c *call) Result {
 		<-r.slots
 	default:
 		if res.Tolerated, err = r.tolerates(err); !res.Tolerated {
-			r.end(t.at(i, err)) // before the slot is free: nobody is to begin another call
+			r.end(t.at(i, err)) // before freeing the slot, so that no other call begins
 		}
 		<-r.slots
 	}
@@ -199,8 +198,8 @@ func (r *run) make(t *task, i int, c *call) Result {
 	return res
 }
 
-// adapt asks the model, without the parameters that it turns out to refuse. kept is an
-// answer without them that is stored already.
+// adapt asks the model, leaving out parameters that it refuses. If an answer without them is stored
+// already, adapt returns it as kept.
 func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called bool, err error) {
 	for before := q.Key; ; before = q.Key {
 		if err = r.refused.without(r.life, q); err != nil {
@@ -224,11 +223,10 @@ func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called 
 	}
 }
 
-// complete asks the model, unless the budget forbids it or earlier answers cannot be
-// stored.
+// complete asks the model, unless the budget is used up or earlier answers could not be stored.
 func (r *run) complete(q *Question) (resp llm.Response, called bool, err error) {
 	if err := r.store.flush(r.life); err != nil {
-		return resp, false, fmt.Errorf("nothing is asked, as earlier answers cannot be stored: %w", err)
+		return resp, false, fmt.Errorf("nothing is asked because earlier answers cannot be stored: %w", err)
 	}
 	if err := r.cfg.Budget.Take(r.life, q.Wire); err != nil {
 		return resp, false, err
@@ -238,13 +236,13 @@ func (r *run) complete(q *Question) (resp llm.Response, called bool, err error) 
 	return resp, true, err
 }
 
-// tolerates reports whether the run goes on after a failure, and says in the
-// error where it would have gone on before.
+// tolerates reports whether the run continues after a failure. If too many failures were tolerated
+// before, the error says so.
 func (a *Asker) tolerates(err error) (bool, error) {
 	var row *rowError
 	answered := a.answered.Load()
 	own := errors.Is(err, llm.ErrContextLength) || errors.Is(err, llm.ErrInvalidRequest) || errors.As(err, &row) ||
-		answered && errors.Is(err, llm.ErrBadAnswer) // else perhaps it is no model server
+		answered && errors.Is(err, llm.ErrBadAnswer) // without an answer it may not be a model server
 	if !own || a.cfg.Tolerate == 0 {
 		return false, err
 	}
@@ -254,13 +252,12 @@ func (a *Asker) tolerates(err error) (bool, error) {
 	if !answered {
 		return false, fmt.Errorf("%w: all %d requests so far were refused, and none was answered: %w", ErrTolerance, a.cfg.Tolerate+1, err)
 	}
-	return false, fmt.Errorf("%w: %d were, and one more is not: %w", ErrTolerance, a.cfg.Tolerate, err)
+	return false, fmt.Errorf("%w: %d were tolerated, and this is one more: %w", ErrTolerance, a.cfg.Tolerate, err)
 }
 
-// keep stores an answer and returns the one that counts: another process may
-// have stored its own first. What was paid for is kept, even if the run has
-// just been cancelled. The slot of the call is free as soon as there is room
-// for another answer on its way into the store.
+// keep stores an answer and returns the stored one, because another process may have been first. An
+// answer that is paid for is stored even if the run was just cancelled. The call's slot is freed as
+// soon as there is room for another answer to be stored.
 func (r *run) keep(e cache.Entry) (cache.Answer, error) {
 	ctx, cancel := outlast(r.life, grace)
 	defer cancel()
@@ -276,8 +273,7 @@ func (r *run) keep(e cache.Entry) (cache.Answer, error) {
 	return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", err)
 }
 
-// release lets other processes ask. The store tries a release that failed
-// again.
+// release lets other processes ask. The store repeats a release that failed.
 func (a *Asker) release(ctx context.Context, keys ...cache.Key) {
 	if len(keys) == 0 {
 		return
@@ -287,7 +283,7 @@ func (a *Asker) release(ctx context.Context, keys ...cache.Key) {
 	_ = a.cfg.Store.Release(ctx, keys)
 }
 
-// outlast returns a context that ends a while after ctx does.
+// outlast returns a context that ends d after ctx ends.
 func outlast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d, cancel) })

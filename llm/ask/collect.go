@@ -19,7 +19,7 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// look asks for the open batches, and reads those that have ended.
+// look checks the open batches, and reads those that have ended.
 func (r *batchRun) look(ctx context.Context) error {
 	err := r.resolve(ctx)
 	for _, b := range slices.Clone(r.journal.batches) {
@@ -28,18 +28,18 @@ func (r *batchRun) look(ctx context.Context) error {
 			r.observe()
 		}
 	}
-	return r.bear(ctx, &r.looks, err) // a server that has trouble is not asked for all at once
+	return r.bear(ctx, &r.looks, err) // after an error, do not ask for the other batches
 }
 
-// lost adds a hint to an error of a server that does not know what it should.
+// lost adds a hint if a server does not know a file or batch that it should.
 func (r *batchRun) lost(what string, err error) error {
 	if !errors.Is(err, llm.ErrNotFound) {
 		return err
 	}
-	return fmt.Errorf("the server does not know a %s of this job: is the key one of the same account? Otherwise remove journal %s, and pay anew for what it holds: %w", what, r.journal.path, err)
+	return fmt.Errorf("the server does not know a %s of this job: check that the key belongs to the same account, or remove journal %s and pay again for its batches: %w", what, r.journal.path, err)
 }
 
-// ask asks for a batch's state, and reads its answers once it has ended.
+// ask checks a batch's state, and reads its answers if it has ended.
 func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	got, err := r.Client.GetBatch(ctx, b.id)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	}
 	all := map[string]outcome{}
 	for _, file := range []*string{got.OutputFileID, got.ErrorFileID} {
-		if file == nil || *file == "" || len(all) == b.wanted { // some name a file of errors that is not there
+		if file == nil || *file == "" || len(all) == b.wanted { // some servers name an error file that does not exist
 			continue
 		}
 		if err := r.Client.FileContent(ctx, *file, func(from io.Reader) error { return r.readRows(b, from, all) }); err != nil {
@@ -66,9 +66,8 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 	return r.handOut(ctx, b, got.Status, all)
 }
 
-// invalid is a batch that failed its validation, so that none of its rows was
-// asked. Where the server had enough for now, they wait until it has done some
-// others.
+// invalid handles a batch that failed its validation, so that none of its rows was processed. If the
+// server's queue was full, the rows wait until other batches have ended.
 func (r *batchRun) invalid(b *batch, got openai.Batch) error {
 	rows := b.rows
 	if err := r.drop(b); err != nil {
@@ -94,7 +93,7 @@ func (r *batchRun) invalid(b *batch, got openai.Batch) error {
 		llm.ErrInvalidRequest, got.ID, len(rows), cmp.Or(strings.Join(said, "; "), "nothing"))
 }
 
-// outcome is what a batch says of a row.
+// outcome is the answer or error of a row in a batch.
 type outcome struct {
 	response llm.Response
 	err      error
@@ -102,18 +101,18 @@ type outcome struct {
 	unasked  bool // the model was not asked
 }
 
-// maxLine bounds a line of an output file, in bytes.
+// maxLine bounds a line of an output file in bytes.
 const maxLine = 64 << 20
 
-// readRows reads what a file says of the rows that wait for a batch: of a row the first
-// answer, and without one the first error. Lines of other rows, and those that cannot be
-// read, are passed over.
+// readRows reads the outcomes in a file of the rows that wait for a batch. A row gets its first
+// answer, or its first error if it has no answer. Lines of other rows and unreadable lines are
+// skipped.
 func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		var l batchLine
-		line := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")) // may begin the file
+		line := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")) // the file may begin with a byte order mark
 		if json.Unmarshal(bytes.TrimSpace(line), &l) != nil {
 			continue
 		}
@@ -133,14 +132,14 @@ func (r *batchRun) readRows(b *batch, from io.Reader, all map[string]outcome) er
 type batchLine struct {
 	CustomID string `json:"custom_id"`
 	Response struct {
-		Status json.Number     `json:"status_code"` // some write it as a text
+		Status json.Number     `json:"status_code"` // some servers write it as a string
 		Body   json.RawMessage `json:"body"`
 	} `json:"response"`
 	Error json.RawMessage `json:"error"`
 }
 
-// read gives a line's outcome. Servers differ in where they put an error: into
-// the response's body, next to a response without one, or in its place.
+// read returns the outcome in a line. Servers differ in where they put an error: into the response's
+// body, next to a response without a body, or instead of a response.
 func (r *batchRun) read(l *batchLine, wire llm.Request) (out outcome) {
 	status, body := 0, l.Response.Body
 	if n, err := l.Response.Status.Int64(); err == nil {
@@ -154,10 +153,10 @@ func (r *batchRun) read(l *batchLine, wire llm.Request) (out outcome) {
 		return outcome{again: true, unasked: true, err: fmt.Errorf("%w: the row has neither a response nor an error", llm.ErrUnavailable)}
 	default:
 		if body = l.Error; status < 400 {
-			status = 0 // the error's code may be one
+			status = 0 // the error's code may be a status
 		}
 	}
-	var page string // a body that is no JSON comes as a string
+	var page string // a body that is not JSON is sent as a string
 	if json.Unmarshal(body, &page) == nil {
 		body = []byte(page)
 	}
@@ -166,11 +165,10 @@ func (r *batchRun) read(l *batchLine, wire llm.Request) (out outcome) {
 	return out
 }
 
-// putTogether is how many answers are stored in one transaction.
+// putTogether is the number of answers stored in one transaction.
 const putTogether = 1000
 
-// handOut stores the answers to a batch's rows, and has the others fail or submitted
-// again.
+// handOut stores the answers to a batch's rows. Other rows fail or are submitted again.
 func (r *batchRun) handOut(ctx context.Context, b *batch, status string, all map[string]outcome) error {
 	var answered []*row
 	for w := range r.waiting(b) {
@@ -185,8 +183,8 @@ func (r *batchRun) handOut(ctx context.Context, b *batch, status string, all map
 		case out.err == nil:
 			answered = append(answered, w)
 		case status == "cancelled" && out.unasked:
-			r.fail(w, fmt.Errorf("batch %q was cancelled at the server; run again to submit its rows anew: %w", b.id, out.err))
-		case adapted: // the next round asks without what is refused
+			r.fail(w, fmt.Errorf("batch %q was cancelled at the server; the next run submits its rows again: %w", b.id, out.err))
+		case adapted: // the next round asks without the refused parameter
 			r.leave(w)
 			r.Budget.Settle(w.Wire, llm.Response{}, out.err)
 			r.progress.Rows--

@@ -13,18 +13,18 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// journal is the file that tells the next run which batches there are. It is only
-// appended to, one JSON object a line, and a last line without a line break is one
-// that was never written. So each event is written whole or not at all.
+// journal is the file that tells the next run about batches. It has one JSON object per line, and is
+// only appended to. A last line without a line break is ignored, so each event is written completely
+// or not at all.
 type journal struct {
 	path    string
 	f       *os.File
 	head    journalHead
 	batches []*batch
-	written func(line []byte, done bool) // for tests: around every write; or nil
+	written func(line []byte, done bool) // for tests: called around every write; or nil
 }
 
-// journalHead is the first line: whose journal it is.
+// journalHead is the first line, which says to which server, endpoint and model the journal belongs.
 type journalHead struct {
 	Version int    `json:"refract_batch_journal"`
 	Server  string `json:"server"`
@@ -34,20 +34,20 @@ type journalHead struct {
 
 const journalVersion = 1
 
-// batch is a batch whose file was uploaded. Without an id it may have been created
-// or not: the server's list tells.
+// batch is a batch whose file was uploaded. If it has no id, it may or may not have been created; the
+// server's list tells.
 type batch struct {
 	nonce, file, id string
-	tried           time.Time // when it was uploaded, or its creation last tried
+	tried           time.Time // when the file was uploaded, or creating the batch was last tried
 	rows            []string
-	wanted          int // rows of this run that wait for its answers
+	wanted          int // number of rows of this run that wait for its answers
 }
 
-// The events of a batch, in the order in which they come.
+// Events of a batch, in the order in which they occur.
 const (
-	eventUploaded = "uploaded" // its file is at the server
+	eventUploaded = "uploaded" // its file is on the server
 	eventCreated  = "created"
-	eventDropped  = "dropped" // it was not created or was refused: its rows go into another
+	eventDropped  = "dropped" // it was not created or was refused; its rows go into another batch
 )
 
 // event is a line after the first.
@@ -60,8 +60,8 @@ type event struct {
 	ID    string     `json:"id,omitempty"`
 }
 
-// openJournal locks and reads a journal, which a missing file becomes. head says
-// whose it is to be.
+// openJournal locks and reads a journal, and creates a missing one. head says to what the journal
+// must belong.
 func openJournal(path string, head journalHead, written func([]byte, bool)) (*journal, error) {
 	f, err := lockedFile(path)
 	if err != nil {
@@ -89,8 +89,8 @@ func openJournal(path string, head journalHead, written func([]byte, bool)) (*jo
 
 var errLocked = errors.New("it is in use")
 
-// lockedFile opens a file that no other process can lock then. A journal that
-// is removed between its opening and its locking is made anew.
+// lockedFile opens a file and locks it against other processes. If a journal is removed between
+// opening and locking, lockedFile creates a new one.
 func lockedFile(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
@@ -118,7 +118,7 @@ func lockedFile(path string) (*os.File, error) {
 	}
 }
 
-// load reads all events, and cuts a last line off that is not whole.
+// load reads all events, and removes an incomplete last line.
 func (j *journal) load() error {
 	all, err := io.ReadAll(j.f)
 	if err != nil {
@@ -129,7 +129,7 @@ func (j *journal) load() error {
 	for line := range bytes.Lines(all) {
 		if n++; n == 1 {
 			if err = json.Unmarshal(line, &j.head); err == nil && j.head.Version != journalVersion {
-				err = fmt.Errorf("it is no batch journal of version %d", journalVersion)
+				err = fmt.Errorf("it is not a batch journal of version %d", journalVersion)
 			}
 		} else {
 			var e event
@@ -138,7 +138,7 @@ func (j *journal) load() error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("damaged batch journal %s, line %d: %w; name another journal, or remove this one and pay anew for what it holds", j.path, n, err)
+			return fmt.Errorf("damaged batch journal %s, line %d: %w; name another journal, or remove this one and pay again for its batches", j.path, n, err)
 		}
 	}
 	if err := j.f.Truncate(int64(len(all))); err != nil {
@@ -150,7 +150,7 @@ func (j *journal) load() error {
 	return nil
 }
 
-// apply changes what is known of a batch as an event says.
+// apply updates the state of a batch by an event.
 func (j *journal) apply(e event) error {
 	at := slices.IndexFunc(j.batches, func(b *batch) bool { return b.nonce == e.Nonce })
 	switch {
@@ -166,8 +166,8 @@ func (j *journal) apply(e event) error {
 	return nil
 }
 
-// note writes an event, and applies it. An upload can be found from then on, also
-// after the machine went down.
+// note writes an event and applies it. From then on an upload can be found, even after the machine
+// went down.
 func (j *journal) note(e event) error {
 	if err := j.write(e); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (j *journal) note(e event) error {
 	return j.apply(e)
 }
 
-// write appends a line. After an error the journal must not be written to.
+// write appends a line. After an error the journal must not be written any more.
 func (j *journal) write(v any) error {
 	line, err := json.Marshal(v)
 	if err == nil {

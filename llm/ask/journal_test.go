@@ -16,8 +16,8 @@ const headLine = `{"refract_batch_journal":1,"server":"` + testURL + `","url":"/
 
 var testHead = journalHead{Server: testURL, URL: "/v1/chat/completions", Model: "test-model"}
 
-// A journal is of one process, and of one server, endpoint and model.
-func TestWhoseJournal(t *testing.T) {
+// A journal belongs to one process, and to one server, endpoint and model.
+func TestJournalOfAnotherRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j, err := openJournal(path, testHead, nil)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// A journal that is cut at any byte is that of an earlier moment.
+// A journal that is cut at any byte equals the journal of an earlier moment.
 func TestCutJournal(t *testing.T) {
 	whole := []byte(headLine + `{"event":"uploaded","batch":"a","rows":["1","2"],"file":"f1","time":"2026-11-01T10:00:00Z"}
 {"event":"created","batch":"a","id":"b1"}

@@ -7,9 +7,9 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// keptStore remembers the records that its store could not write, such as on a full
-// disk: they are paid for. It is shared by all runs of an Asker, none of which asks
-// anything new before they are written.
+// keptStore keeps records that its store could not write, for example to a full disk, because they
+// are paid for. All runs of an Asker share it, and none asks anything new before the records are
+// written.
 type keptStore struct {
 	cache.Store
 	mu      sync.Mutex
@@ -27,7 +27,7 @@ func (k *keptStore) Put(ctx context.Context, records ...cache.Record) ([][]byte,
 	return values, err
 }
 
-// flush writes what could not be written.
+// flush writes the records that could not be written before.
 func (k *keptStore) flush(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 var errFull = errors.New("disk full")
 
-// smallStore has room for some answers.
+// smallStore has room for a few answers.
 type smallStore struct {
 	*cache.Memory
 	room atomic.Int64
@@ -27,9 +27,9 @@ func (s *smallStore) Put(ctx context.Context, records ...cache.Record) ([][]byte
 	return s.Memory.Put(ctx, records...)
 }
 
-// Once an answer could not be stored, no run of the Asker asks anything new: what is lost
-// at most was in flight, or on its way into the store. With room again, what was paid for
-// is stored first, and nothing is asked twice.
+// Once an answer could not be stored, no run of the Asker asks anything new. At most answers that
+// were in flight or being stored can be lost. When there is room again, paid answers are stored first,
+// and nothing is asked twice.
 func TestFullStore(t *testing.T) {
 	const concurrency, room, n = 4, 5, 60
 	store := &smallStore{Memory: cache.NewMemory()}
@@ -37,7 +37,7 @@ func TestFullStore(t *testing.T) {
 	c := echo()
 	a := ask.New(ask.Config{Client: c, Store: store, Concurrency: concurrency})
 	var runs sync.WaitGroup
-	for i := range n { // a run each, as a judge has one for each batch
+	for i := range n { // one run each, as with a judge's batches
 		runs.Go(func() {
 			if _, err := all(t.Context(), a, fmt.Sprint("prompt ", i)); err != nil && !errors.Is(err, errFull) {
 				t.Error(err)

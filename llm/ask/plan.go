@@ -8,21 +8,20 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// Outlook is what jobs would ask, as far as the store can tell.
+// Outlook is what jobs would ask, as far as can be told from the store.
 type Outlook struct {
-	Stored int // answers that the store has
-	Needed int // different requests whose answers it lacks, and those that are sure to follow
-	Equal  int // more requests that are equal to one of them
+	Stored int // answers in the store
+	Needed int // distinct requests without a stored answer, and requests that are sure to follow
+	Equal  int // further requests equal to a needed one
 
-	// Estimates for the needed ones, by the length of their texts. Rounds that follow from answers not known
-	// yet are not part of it.
+	// Estimates for the needed requests, by the length of their texts. They exclude rounds that
+	// depend on answers not known yet.
 	PromptTokens, CompletionTokens int
-	// MostCompletionTokens is what they can have at most.
+	// MostCompletionTokens is the maximum number of completion tokens.
 	MostCompletionTokens int
 }
 
-// Planner finds out what jobs would ask, without asking. It is safe for
-// concurrent use.
+// Planner finds out what jobs would ask, without asking. It is safe for concurrent use.
 type Planner struct {
 	asker *Asker
 	need  func(Question) error
@@ -32,15 +31,15 @@ type Planner struct {
 	out  Outlook
 }
 
-// Plan returns a planner that has seen no job. It calls need with every
-// question of the jobs' next rounds whose answer the store lacks, with equal
-// ones once; a nil need just counts. An error of need ends Add.
+// Plan returns a planner without jobs. It calls need with every question of the jobs' next rounds
+// whose answer is not stored, once for equal questions; if need is nil, it only counts. An error of
+// need ends Add.
 func (a *Asker) Plan(need func(Question) error) *Planner {
 	a.refused.forget() // batches may have found more
 	return &Planner{asker: a, need: need, seen: map[cache.Key]bool{}}
 }
 
-// Add takes jobs as far as the store does.
+// Add runs jobs as far as stored answers allow.
 func (p *Planner) Add(ctx context.Context, jobs iter.Seq2[Job, error]) error {
 	for j, err := range jobs {
 		if err != nil {
@@ -60,7 +59,7 @@ func (p *Planner) Add(ctx context.Context, jobs iter.Seq2[Job, error]) error {
 	return ctx.Err()
 }
 
-// counted is a job whose stored answers a planner counts.
+// counted is a job that counts its stored answers for a planner.
 type counted struct {
 	Job
 	p *Planner
@@ -96,7 +95,7 @@ func (p *Planner) needed(q Question, equal int) error {
 	return p.need(q)
 }
 
-// Outlook is what was found so far.
+// Outlook returns what was found so far.
 func (p *Planner) Outlook() Outlook {
 	p.mu.Lock()
 	defer p.mu.Unlock()

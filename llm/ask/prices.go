@@ -13,7 +13,7 @@ import (
 	"github.com/refract-eval/refract/internal/yamlfile"
 )
 
-// Price is what a model costs, in any one currency.
+// Price is the price of a model, in any currency.
 type Price struct {
 	Input  float64 // per million prompt tokens
 	Output float64 // per million completion tokens
@@ -22,12 +22,12 @@ type Price struct {
 	Batch float64
 }
 
-// Cost is the price of some tokens.
+// Cost returns the price of these tokens.
 func (p Price) Cost(prompt, completion int) float64 {
 	return (float64(prompt)*p.Input + float64(completion)*p.Output) / 1e6
 }
 
-// Batched are the prices of calls through the Batch API.
+// Batched returns the prices of calls through the Batch API.
 func (p Prices) Batched() Prices {
 	if p == nil {
 		return nil
@@ -40,14 +40,14 @@ func (p Prices) Batched() Prices {
 	return out
 }
 
-// Prices are the prices of models, by their names.
+// Prices holds the prices of models by name. All must be in the same currency.
 type Prices map[string]Price
 
 // ReadPrices reads a table of prices, YAML or JSON:
 //
 //	some-model: {input: 0.15, output: 0.60, batch: 0.5}
 //
-// The error names the file, and the line where it knows it.
+// Errors name the file, and the line if it is known.
 func ReadPrices(name string, r io.Reader) (Prices, error) {
 	var raw map[string]*struct {
 		Input  *float64 `yaml:"input"`

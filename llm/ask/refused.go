@@ -12,18 +12,17 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// A model may refuse a sampling parameter by its name. Where the parameter is a
-// default, and not what the user chose, the question is asked again without it; the
-// key of the stored answer then has no such parameter. The refusal is stored too, so that
-// the next run finds those answers without asking.
+// A model may refuse a sampling parameter by name. If the parameter is a default and not the user's
+// choice, the question is asked again without it, and the key of the stored answer does not include
+// it. The refusal is stored, too, so that the next run finds these answers without asking.
 
-// kindRefused is the kind of endpoint under which refusals are stored. The prompt is
-// the parameter.
+// kindRefused begins the kind of endpoint under which refusals are stored. The prompt is the
+// parameter.
 const kindRefused = "refused-parameter:"
 
 var parameters = []string{llm.ParamTemperature, llm.ParamTopP}
 
-// who names the model and endpoint that refuse.
+// who identifies the model and endpoint that refuse.
 type who struct{ model, revision, kind string }
 
 func (q *Question) who() who {
@@ -38,7 +37,7 @@ func (w who) refusal(parameter string) cache.Request {
 	return cache.Request{Kind: kindRefused + w.kind, Model: w.model, Revision: w.revision, Prompt: parameter}
 }
 
-// refusals are the parameters that models refuse, as far as the store knows.
+// refusals holds the parameters that models refuse, as far as the store knows.
 type refusals struct {
 	answers *cache.Answers
 	told    func(string) // see Config.LeftOut; may be nil
@@ -51,7 +50,7 @@ func newRefusals(store cache.Store, told func(string)) *refusals {
 	return &refusals{answers: cache.NewAnswers(store), told: told, known: map[who][]string{}}
 }
 
-// forget has the store looked into again.
+// forget makes the next use look in the store again.
 func (f *refusals) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +84,8 @@ func (f *refusals) find(ctx context.Context, w who) ([]string, error) {
 	return found, nil
 }
 
-// without leaves out of a question what its model refuses and the user did not choose.
+// without removes from a question the parameters that its model refuses and the user did not
+// choose.
 func (f *refusals) without(ctx context.Context, q *Question) error {
 	refused, err := f.find(ctx, q.who())
 	if err != nil || len(refused) == 0 {
@@ -105,8 +105,8 @@ func (f *refusals) without(ctx context.Context, q *Question) error {
 	return nil
 }
 
-// note keeps it where a question was refused for a parameter that it can do without,
-// and reports whether it is to be asked again without that.
+// note records if a question was refused because of a parameter that can be left out, and reports
+// whether to ask again without it.
 func (f *refusals) note(ctx context.Context, q *Question, err error) (bool, error) {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Refuses == "" || slices.Contains(q.Chosen, e.Refuses) || slices.Contains(q.Wire.Omit, e.Refuses) {
@@ -126,7 +126,7 @@ func (f *refusals) note(ctx context.Context, q *Question, err error) (bool, erro
 		return true, nil
 	}
 	if f.told != nil {
-		f.told(fmt.Sprintf("model %s refuses %s, so that it is asked without: %v", w.model, e.Refuses, err))
+		f.told(fmt.Sprintf("model %s refuses %s and is asked without it: %v", w.model, e.Refuses, err))
 	}
 	_, stored := f.answers.Put(ctx, Entry(w.refusal(e.Refuses), llm.Response{Text: err.Error(), HasText: true}))
 	return true, stored

@@ -13,29 +13,28 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// run is one use of an Asker. It ends with the first failure; its calls in
-// flight may come home for a while.
+// run is one use of an Asker. It ends with the first failure; calls in flight may then continue for
+// a while.
 type run struct {
 	*Asker
-	caller context.Context // of the one who asked for it
-	ctx    context.Context // ends with the run, with its reason as the cause
+	caller context.Context // the caller's context
+	ctx    context.Context // ends with the run; its cause is why
 	end    context.CancelCauseFunc
-	life   context.Context // of its calls in flight: ends when they are given up
+	life   context.Context // context of calls in flight; ends when they are given up
 	giveUp context.CancelFunc
 	parts  sync.WaitGroup
 }
 
 func (a *Asker) begin(ctx context.Context) *run {
-	_ = a.store.flush(ctx) // else no call begins
+	_ = a.store.flush(ctx) // if it fails, no call begins
 	r := &run{Asker: a, caller: ctx}
 	r.ctx, r.end = context.WithCancelCause(ctx)
 	r.life, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	return r
 }
 
-// close ends the run and, where the calls in flight may well succeed, waits for
-// them: for a while, and where people have ended the run, for as long as an
-// attempt may take or until they give the calls up.
+// close ends the run. If calls in flight may still succeed, it waits for them for a while; if the
+// user interrupted the run, it waits as long as an attempt may take or until they are given up.
 func (r *run) close() {
 	r.end(nil)
 	home := make(chan struct{})
@@ -62,11 +61,10 @@ func (r *run) close() {
 	<-home
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.caller), grace)
 	defer cancel()
-	_ = r.store.flush(ctx) // the last time; the error that ended the run says what failed
+	_ = r.store.flush(ctx) // a last try; the error that ended the run says what failed
 }
 
-// drains reports whether the calls in flight may well succeed after err has
-// ended the run.
+// drains reports whether calls in flight may still succeed after err ended the run.
 func drains(err error) bool {
 	for _, kind := range []error{llm.ErrAuth, llm.ErrQuota, llm.ErrNotFound, llm.ErrUnavailable, context.Canceled} {
 		if errors.Is(err, kind) {
@@ -76,7 +74,7 @@ func drains(err error) bool {
 	return true
 }
 
-// part runs f as a part of the run, which an error of f ends.
+// part runs f in a goroutine of the run. An error of f ends the run.
 func (r *run) part(f func() error) {
 	r.parts.Go(func() {
 		if err := f(); err != nil {
@@ -85,7 +83,7 @@ func (r *run) part(f func() error) {
 	})
 }
 
-// wait returns nil once c is closed, unless the run ends first: then it is why.
+// wait returns nil once c is closed. If the run ends first, it returns the reason.
 func (r *run) wait(c <-chan struct{}) error {
 	select {
 	case <-c:
@@ -94,8 +92,8 @@ func (r *run) wait(c <-chan struct{}) error {
 	return r.reason()
 }
 
-// reason is why the run has ended early: the first failure, instead of the
-// cancellations that followed from it.
+// reason returns why the run ended early: the first failure, not the cancellations that it
+// caused.
 func (r *run) reason() error {
 	cause := context.Cause(r.ctx)
 	if ended := r.caller.Err(); ended != nil && cause == context.Cause(r.caller) {
@@ -104,7 +102,7 @@ func (r *run) reason() error {
 	return cause
 }
 
-// prepare takes a task as far as the store does, and claims what it needs.
+// prepare runs a task as far as stored answers allow, and claims the missing ones.
 func (r *run) prepare(t *task) error {
 	if over, err := r.advance(r.ctx, t); err != nil || over {
 		return err
@@ -120,14 +118,14 @@ func (r *run) prepare(t *task) error {
 	return nil
 }
 
-// call asks the model for what a task needs, in order. It returns when the last
-// call has begun, except for those that another process makes.
+// call asks the model for the missing answers of a task, in order. It returns when the last call has
+// begun, not counting those that another process makes.
 func (r *run) call(t *task) error {
 	for n, i := range t.absent {
 		c := t.calls[n]
 		if t.granted[c.Key] && c.owner == t {
 			err := send(r.ctx, r.slots, struct{}{})
-			if err == nil && r.ctx.Err() != nil { // both were ready
+			if err == nil && r.ctx.Err() != nil { // select may choose either if both are ready
 				<-r.slots
 				err = r.ctx.Err()
 			}
@@ -146,7 +144,7 @@ func (r *run) call(t *task) error {
 	return nil
 }
 
-// finish takes a task whose calls have begun to its end.
+// finish runs a task whose calls have begun to its end.
 func (r *run) finish(t *task) error {
 	for {
 		t.waiting.Wait()
@@ -166,8 +164,8 @@ func (r *run) finish(t *task) error {
 	}
 }
 
-// Do takes a job to its end. The error is that of the job, of a request, or
-// that of the context; answers that came before it are stored.
+// Do runs a job to its end. The error comes from the job, a request or the context. Answers received
+// before it are stored.
 func (a *Asker) Do(ctx context.Context, j Job) error {
 	r := a.begin(ctx)
 	defer r.close()
@@ -176,18 +174,17 @@ func (a *Asker) Do(ctx context.Context, j Job) error {
 	return r.wait(t.done)
 }
 
-// Stream takes jobs to their ends, many at a time, and calls done with each, in
-// their order and from the caller's goroutine. The number of jobs between the
-// first step and done is bounded. The error is done's, that of the jobs, of
-// one of them, of a request, or that of the context.
+// Stream runs jobs to their ends, many concurrently, and calls done with each, in order and from the
+// caller's goroutine. The number of jobs in progress is bounded. The error comes from done, the
+// sequence of jobs, a job, a request or the context.
 func (a *Asker) Stream(ctx context.Context, jobs func(context.Context) iter.Seq2[Job, error], done func(Job) error) error {
 	r := a.begin(ctx)
 	defer r.close()
 	lookers := make(chan struct{}, 4*runtime.GOMAXPROCS(0))
 	read := make(chan *task, cap(lookers))
-	// With room for many quick jobs after a slow one.
+	// The buffer has room for many quick jobs after a slow one.
 	begun := make(chan *task, max(64, 4*a.cfg.Concurrency)-1)
-	r.part(func() error { // looks ahead
+	r.part(func() error { // looks up jobs ahead
 		defer close(read)
 		for j, err := range jobs(r.ctx) {
 			if err != nil {
@@ -201,13 +198,13 @@ func (a *Asker) Stream(ctx context.Context, jobs func(context.Context) iter.Seq2
 				t.ready <- r.prepare(t)
 				<-lookers
 			})
-			read <- t // is emptied to the end
+			read <- t // cannot block for ever, as the channel is drained to its end
 		}
-		// A dataset may just end when it is cancelled. If it watches the
-		// caller's context, ours may not have heard of that yet.
+		// A dataset may end without an error when it is cancelled. If it watches the
+		// caller's context, r.ctx may not have ended yet.
 		return cmp.Or(r.ctx.Err(), ctx.Err())
 	})
-	r.part(func() (err error) { // begins the calls, in order
+	r.part(func() (err error) { // begins calls, in order
 		defer close(begun)
 		for t := range read {
 			if ended := <-t.ready; err != nil || ended != nil {
@@ -218,7 +215,7 @@ func (a *Asker) Stream(ctx context.Context, jobs func(context.Context) iter.Seq2
 				err = send(r.ctx, begun, t)
 			}
 			if err != nil {
-				r.end(err) // now, so that no task before it begins more
+				r.end(err) // immediately, so that no earlier task begins more calls
 			}
 		}
 		return err

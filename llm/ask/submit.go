@@ -11,10 +11,10 @@ import (
 	"github.com/refract-eval/refract/llm"
 )
 
-// nonceKey is the metadata under which a batch has its nonce.
+// nonceKey is the key of a batch's nonce in its metadata.
 const nonceKey = "refract_batch"
 
-// submit makes batches of the queue, as long as the server has room.
+// submit creates batches from the queue as long as the server has room.
 func (r *batchRun) submit(ctx context.Context) error {
 	for len(r.queue) > 0 && r.room() {
 		if err := ctx.Err(); err != nil {
@@ -32,8 +32,7 @@ func (r *batchRun) submit(ctx context.Context) error {
 	return nil
 }
 
-// cut takes the rows of the next batch from the queue. A row that cannot be sent
-// has failed.
+// cut takes the rows of the next batch from the queue. Rows that cannot be sent fail.
 func (r *batchRun) cut() (lines []byte, rows []*row) {
 	for len(r.queue) > 0 && len(rows) < r.maxRows {
 		w := r.queue[0]
@@ -63,8 +62,8 @@ func (r *batchRun) room() bool {
 	return false
 }
 
-// create makes a batch of rows. After an error that leaves it open whether it
-// exists, resolve finds out.
+// create creates a batch of rows. After an error that leaves open whether the batch exists, resolve
+// finds out.
 func (r *batchRun) create(ctx context.Context, lines []byte, rows []*row) error {
 	nonce := rand.Text()
 	file, err := r.Client.UploadBatchFile(ctx, "refract-"+nonce+".jsonl", lines)
@@ -102,8 +101,8 @@ func (r *batchRun) create(ctx context.Context, lines []byte, rows []*row) error 
 	return err
 }
 
-// mayHaveActed reports whether a server may have carried out a request that ended with
-// err: its answer was lost, or is none.
+// mayHaveActed reports whether a server may have carried out a request that ended with err: its
+// answer was lost or invalid.
 func mayHaveActed(err error) bool {
 	return !errors.As(err, new(*llm.Error)) || errors.Is(err, llm.ErrUnavailable) || errors.Is(err, llm.ErrTimeout) || errors.Is(err, llm.ErrBadAnswer)
 }
@@ -114,12 +113,12 @@ func (r *batchRun) created(b *batch, id string) error {
 	return r.journal.note(event{Event: eventCreated, Nonce: b.nonce, ID: id})
 }
 
-// settle is how long after a request that may have created a batch the list
-// is trusted to have it.
+// settle is the time after which the server's list should contain a batch that a request may have
+// created.
 const settle = 10 * time.Second
 
-// resolve looks in the server's list for the batches of which no id is known, by
-// nonce and input file, and drops those that are not there.
+// resolve looks in the server's list for batches without a known id, by nonce and input file, and
+// drops those that are not listed.
 func (r *batchRun) resolve(ctx context.Context) error {
 	var unsure []*batch
 	for _, b := range r.journal.batches {
@@ -141,7 +140,7 @@ func (r *batchRun) resolve(ctx context.Context) error {
 		}
 		for _, b := range unsure {
 			if there.Metadata[nonceKey] == b.nonce || there.InputFileID == b.file {
-				found[b] = there.ID // of several the first one, which comes last
+				found[b] = there.ID // the list is newest first, so the oldest of several wins
 			}
 		}
 	}

@@ -10,40 +10,40 @@ import (
 	"github.com/refract-eval/refract/cache"
 )
 
-// Job is work whose requests come in rounds: those of a round are asked
-// together, and their answers say what the next round asks.
+// Job is work whose requests come in rounds. The requests of a round are made together, and their
+// answers decide the next round.
 type Job interface {
-	// Next returns the questions of the next round. results are those of the
-	// last round, in its order; nil before the first. No question ends the job.
+	// Next returns the questions of the next round. results has the results of the last round,
+	// in the order of its questions; nil before the first round. Without questions the job
+	// ends.
 	Next(results []Result) ([]Question, error)
-	// Answered is told of each result when it comes, with the place of its
-	// question in the round. Goroutines call it concurrently.
+	// Answered is called with each result when it arrives, and the index of its question in the
+	// round. It must be safe for concurrent use.
 	Answered(i int, r Result)
-	// At says where a question of the round belongs, in an error that ends the
-	// run.
+	// At adds to an error that ends the run what question i of the round was about.
 	At(i int, err error) error
 }
 
-// task is a job under way.
+// task is a job in progress.
 type task struct {
 	Job
 	questions []Question // of the round, in the form that is answered
-	others    []bool     // the ones in their other form; nil for none
+	others    []bool     // which questions are in their other form; nil for none
 	results   []Result
-	absent    []int              // questions that the store lacks, the first of equal ones
-	equal     map[int][]int      // the further ones, by the first
-	calls     []*call            // of the absent ones
-	granted   map[cache.Key]bool // whether the keys of its own calls are claimed
+	absent    []int              // questions without a stored answer, the first of equal ones
+	equal     map[int][]int      // further equal questions, by the first
+	calls     []*call            // calls for the absent questions
+	granted   map[cache.Key]bool // whether the keys of the task's own calls are claimed
 	waiting   sync.WaitGroup
-	ready     chan error    // whether the first round could be prepared
-	done      chan struct{} // closed when no round is left
+	ready     chan error    // result of preparing the first round
+	done      chan struct{} // closed after the last round
 }
 
 func newTask(j Job) *task {
 	return &task{Job: j, ready: make(chan error, 1), done: make(chan struct{})}
 }
 
-// at says where an error belongs. The end of the budget belongs nowhere.
+// at adds to an error what its question is about, unless the budget is used up.
 func (t *task) at(i int, err error) error {
 	if errors.Is(err, ErrSpent) {
 		return err
@@ -51,20 +51,19 @@ func (t *task) at(i int, err error) error {
 	return t.At(i, err)
 }
 
-// take hands a result to its question, and to those that are equal to it.
+// take passes a result to its question, and to equal questions.
 func (t *task) take(i int, res Result) {
 	res.Other = t.others != nil && t.others[i]
 	t.results[i] = res
 	t.Answered(i, res)
 	res.Called = false
-	for _, k := range t.equal[i] { // they have its form too
+	for _, k := range t.equal[i] { // they have the same form
 		t.results[k] = res
 		t.Answered(k, res)
 	}
 }
 
-// advance takes a task as far as the store does: it then has absent questions,
-// or is over.
+// advance runs a task as far as stored answers allow, until it has absent questions or is over.
 func (a *Asker) advance(ctx context.Context, t *task) (over bool, err error) {
 	for {
 		questions, err := t.Next(t.results)
@@ -86,7 +85,7 @@ func (a *Asker) advance(ctx context.Context, t *task) (over bool, err error) {
 // lookUp reads the stored answers of a round.
 func (a *Asker) lookUp(ctx context.Context, t *task) error {
 	var keys []cache.Key
-	t.questions = slices.Clone(t.questions) // the job's own stay as they are
+	t.questions = slices.Clone(t.questions) // do not change the job's own
 	for i := range t.questions {
 		q := &t.questions[i]
 		err := a.refused.without(ctx, q)
@@ -120,7 +119,7 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 				ans, has = answers[0], true
 			case !has && a.cfg.Choose != nil:
 				if other, err = a.cfg.Choose(ctx); err != nil {
-					return cmp.Or(ctx.Err(), err) // of another question
+					return cmp.Or(ctx.Err(), err) // the error is about another question
 				}
 			}
 			answers, found = answers[1:], found[1:]

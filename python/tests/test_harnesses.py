@@ -197,6 +197,6 @@ def test_sacrebleu_refuses_streams_that_are_none() -> None:
         Metric("chrf").sentence_score("a", "a")
     with pytest.raises(ValueError, match="has no reference, which chrf needs"):
         Metric("chrf").sentence_score("a", [None])
-    with pytest.raises(ValueError, match="no signature before a score"):
+    with pytest.raises(ValueError, match="no signature before the first score"):
         Metric().get_signature()
     assert os.listdir() == []

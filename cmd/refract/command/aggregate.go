@@ -112,7 +112,7 @@ func (a *aggregator) engine(e *env, infos []matrix.Info) (*refract.Engine, error
 	}
 	settings, err := cross(order, aggs, asked, func(m metrics.Metric) error {
 		if info := m.(*matrix.Metric).Stored; !info.HasNative() {
-			return fmt.Errorf("the matrix has no native scores of %s; they are stored by 'refract score --per cell -a native'", info.Name)
+			return fmt.Errorf("the matrix has no native scores of %s; store them with 'refract score --per cell -a native'", info.Name)
 		}
 		return nil
 	})

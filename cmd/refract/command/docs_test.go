@@ -180,7 +180,7 @@ func rewriter() (func(r *llmtest.Request) string, error) {
 	}, nil
 }
 
-// dataFolder is $REFRACT_DATA, or shared/data beside the repository.
+// dataFolder is $REFRACT_DATA, or shared/data next to the repository.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("REFRACT_DATA")

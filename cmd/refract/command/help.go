@@ -18,7 +18,7 @@ const everything = "all"
 // showHelp writes the help of a command, short or whole.
 func (e *env) showHelp(cmd *cobra.Command, args []string) {
 	i := slices.IndexFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
-	fmt.Fprint(e.stdout, e.helpOf(cmd, i >= 0 && slices.Contains(args[i:], everything)))
+	fmt.Fprint(e.stdout, helpPage(cmd, e.helpWidth(), i >= 0 && slices.Contains(args[i:], everything)))
 }
 
 // helpWidth is the width of the terminal, but at least 40 and at most 110.
@@ -61,7 +61,7 @@ func (e *env) helpCommand() *cobra.Command {
 			case len(rest) > 0:
 				return usagef("help takes a command or a topic, and then only the word all: 'refract help %s' has no %q", topic.Name(), rest[0])
 			}
-			fmt.Fprint(e.stdout, e.helpOf(topic, all))
+			fmt.Fprint(e.stdout, helpPage(topic, e.helpWidth(), all))
 			return nil
 		},
 	}

@@ -54,12 +54,8 @@ func isEssential(f *pflag.Flag) bool {
 	return f.Annotations[sectionNote] == nil || f.Annotations[essentialNote] != nil
 }
 
-// helpOf is the help of a command: one sentence, two examples and the essential flags,
-// or everything.
-func (e *env) helpOf(cmd *cobra.Command, all bool) string {
-	return helpPage(cmd, e.helpWidth(), all)
-}
-
+// helpPage is the help of a command: one sentence, two examples and the essential
+// flags, or everything.
 func helpPage(cmd *cobra.Command, width int, all bool) string {
 	about := cmp.Or(cmd.Long, cmd.Short+".")
 	if cmd.IsAdditionalHelpTopicCommand() {

@@ -51,7 +51,7 @@ func parseFile(t *testing.T, args ...string) ([]audit.Row, string) {
 	}
 }
 
-// mqmOf reads the human scores that stand beside the answers.
+// mqmOf reads the human scores next to the answers.
 func mqmOf(t *testing.T, file string) []float64 {
 	t.Helper()
 	f, err := os.Open(file)

@@ -110,7 +110,7 @@ func (f *family) common() []string {
 	return append(args, "-a", strings.Join(f.aggregates, ","))
 }
 
-// set is the dataset with all references, or with the originals alone.
+// set is the dataset with all references, or with only the originals.
 func (f *family) set(t *testing.T, set string) string {
 	if set == "all" {
 		return "jsonl:" + f.data

@@ -195,7 +195,10 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if ended != nil {
 		return ended
 	}
-	s.tellSingle(e, settings)
+	several := func(a aggregate.Aggregator) bool { return !a.Single() && !a.Native() }
+	if i := slices.IndexFunc(s.aggregators, several); i >= 0 && s.per == "system" && !s.statistics && !s.several {
+		e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", s.aggregators[i].Name())
+	}
 	if s.into == nil {
 		more := []string{"-o", "agreement.csv"}
 		if s.per == "cell" {
@@ -273,16 +276,6 @@ func (s *scorer) tellMeans(eng *refract.Engine) {
 			s.judging.e.note("%s: these are means over segments; -a single,native, without other aggregators, gives corpus scores", set.Metric.Info().Name)
 			return
 		}
-	}
-}
-
-// tellSingle notes that an aggregator has only one reference to aggregate.
-func (s *scorer) tellSingle(e *env, settings []refract.Setting) {
-	i := slices.IndexFunc(settings, func(set refract.Setting) bool {
-		return set.Metric.Info().NeedsReferences && !set.Aggregator.Single() && !set.Aggregator.Native()
-	})
-	if i >= 0 && s.per == "system" && !s.statistics && len(s.aggregators) > 0 && !s.several {
-		e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", settings[i].Aggregator.Name())
 	}
 }
 

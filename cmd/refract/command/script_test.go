@@ -26,7 +26,7 @@ import (
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
-// scriptCommands are what scripts can do beside testscript's own commands:
+// scriptCommands are what scripts can do in addition to testscript's own commands:
 //
 //	fails CODE ARG…      runs refract, which must fail with this exit code, one
 //	                     complaint on standard error and an empty standard output
@@ -34,7 +34,7 @@ import (
 //	                     and wants the exit code 130
 //	hangup N ARG…        the same by SIGHUP; "! hangup" ignores that signal from the
 //	                     start, as nohup does, and wants the run to succeed
-//	killed N ARG…        the same by SIGKILL, of which it can say nothing
+//	killed N ARG…        the same by SIGKILL, which leaves no time for a message
 //	stall ARG…           runs refract with an input that does not end, interrupts
 //	                     it, and wants the exit code 130
 //	follow               runs the lines of the last output that begin with two
@@ -268,7 +268,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 // and builder=faulty some of them badly; samples=yes numbers the answers to a prompt,
 // for those of FILE that name a sample; copies=P is the share of answers that are
 // the text itself; models=M is the
-// one model that it serves, in place of all; fault=F is what it answers in place
+// one model that it serves, instead of all; fault=F is what it answers in place
 // of texts:
 //
 //	down     nobody listens
@@ -280,7 +280,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	quota    429, the account being empty
 //	schema   400 where a schema is asked for
 //	blocked  an answer that a filter withholds
-//	reasons  reasoning alone, cut, where there is room for 64 tokens or fewer
+//	reasons  only reasoning, cut, where there is room for 64 tokens or fewer
 //
 // batch=no has no Batch API, refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text.
 //
@@ -455,7 +455,7 @@ func cmdStall(ts *testscript.TestScript, neg bool, args []string) {
 	r.end(ts, os.Interrupt, exitInterrupted)
 }
 
-// running is a refract beside the script.
+// running is a refract in the background of the script.
 type running struct {
 	cmd    *exec.Cmd
 	stderr *strings.Builder // complete once it has ended

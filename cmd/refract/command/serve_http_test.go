@@ -234,7 +234,7 @@ func TestServeBounds(t *testing.T) {
 	s.end(t, syscall.SIGTERM, 130)
 }
 
-// A token of one's own is not told, and an address of all machines has any Host.
+// A token that the user set is not printed, and an address of all machines has any Host.
 func TestServeToken(t *testing.T) {
 	t.Parallel()
 	const token = "a token of one's own"

@@ -61,7 +61,7 @@ func TestMetricPool(t *testing.T) {
 	lend("none")
 	expect("a none none", "")
 	lend("b")(false)
-	lend("c")(false) // for which there is no room beside a and b
+	lend("c")(false) // for which a and b leave no room
 	expect("a none none b c", "")
 	again(false)
 	expect("a none none b c", "")

@@ -44,8 +44,8 @@ func (e *env) systemsCommand() *cobra.Command {
 		Short: "Test which systems are better than others",
 		Long: `Score all systems, and test whether their scores differ.
 
---table systems  scores with intervals, ranks, the difference to a baseline
---table pairs    every system against every other: win, tie or loss
+  --table systems  scores with intervals, ranks, the difference to a baseline
+  --table pairs    every system against every other: win, tie or loss
 
 Corpus scores of BLEU, chrF and TER have sacreBLEU's draws and p-values; other
 scores are means over segments. A pair is tested on the segments that both have.`,

@@ -57,7 +57,7 @@ class Corpus:
         for i, (alone, among) in enumerate(zip(segments, of.per_segment, strict=True)):
             if among is not None and alone != among:
                 raise ValueError(
-                    f"sample {i} has the score {float(alone)} alone, and {among} among the others: {self.metric} "
+                    f"sample {i} has the score {float(alone)} by itself, and {among} among the others: {self.metric} "
                     "learns from the whole set, and is not for a library that scores samples one by one"
                 )
         (system,) = of.systems.values()

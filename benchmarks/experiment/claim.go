@@ -67,6 +67,9 @@ func (r *Result) Claim() Claim {
 func (r *Result) leading() []*Difference {
 	for _, label := range r.Statistics {
 		all := which(pointers(r.Differences), func(d *Difference) bool { return d.Statistic == label && d.Value.Defined() })
+		if best := which(all, func(d *Difference) bool { return !d.worst }); len(best) > 0 {
+			return best
+		}
 		if len(all) > 0 {
 			return all
 		}
@@ -172,7 +175,7 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 		}
 		texts = r.bestTexts(best, settings, all, noun, comparisons)
 		if len(best) > 1 {
-			c.Cautions = append(c.Cautions, fmt.Sprintf("The data do not show which of these %d %ss is best.", len(best), noun))
+			c.Cautions = append(c.Cautions, fmt.Sprintf("These %d %ss were compared with %s, not with each other.", len(best), noun, base))
 		}
 	case len(gains) > 0 && len(opposed) > 0:
 		texts, cited = []string{shown + " by every statistic"}, gains
@@ -187,10 +190,14 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 	case len(losses) > 0:
 		texts, cited = []string{fmt.Sprintf("Keep %s: no %s is shown to be better", base, noun)}, losses
 	case slices.ContainsFunc(all, func(d *Difference) bool { return d.Undecided }):
-		texts = []string{"Too few resamples to decide between the " + noun + "s"}
 		cited = which(all, func(d *Difference) bool { return d.Undecided })
+		texts = []string{fmt.Sprintf("Too few %s to decide between the %ss", cited[0].tooFew(), noun)}
 		family := which(pointers(r.Differences), func(d *Difference) bool { return d.P.Defined() })
-		c.Cautions = append(c.Cautions, fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, len(family))))
+		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, len(family)))
+		if cited[0].tooFew() != "resamples" {
+			more = fmt.Sprintf("With %d differences and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", len(family), cited[0].tooFew())
+		}
+		c.Cautions = append(c.Cautions, more)
 	case !slices.ContainsFunc(all, (*Difference).tested):
 		texts = []string{r.untested(all, noun, base)}
 		cited = all
@@ -200,12 +207,18 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 			return cmp.Or(cmp.Compare(a.Corrected, b.Corrected), cmp.Compare(math.Abs(float64(b.Value)), math.Abs(float64(a.Value))))
 		})}
 		if len(all) > 1 {
-			clearest = fmt.Sprintf(", the clearest of %d differences", len(all))
+			clearest = fmt.Sprintf(", the smallest p-value of %d differences", len(all))
+			if !cited[0].Corrected.Defined() {
+				clearest = fmt.Sprintf(", one of %d differences", len(all))
+			}
 		}
 	}
 	c.Evidence = []string{r.effectSentence(cited, all, len(best) != 1) + clearest + "."}
 	if rest := which(losses, func(d *Difference) bool { return !slices.Contains(cited, d) }); len(rest) > 0 {
 		c.Cautions = append(c.Cautions, fmt.Sprintf("Worse than %s: %s.", base, r.list(rest, all, true)))
+	}
+	if worst := which(pointers(r.Differences), func(d *Difference) bool { return d.worst }); len(worst) > 0 && !all[0].worst {
+		c.Cautions = append(c.Cautions, fmt.Sprintf("Left out here: %s, which takes the worst reference of each output.", worst[0].A))
 	}
 	for _, by := range groupsOf(opposed, func(d *Difference) (string, bool) { return d.Statistic, true }) {
 		c.Cautions = append(c.Cautions, fmt.Sprintf("%s says the opposite: %s.", report.Display(by[0].Statistic), r.list(by, all, true)))

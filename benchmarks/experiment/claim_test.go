@@ -55,12 +55,12 @@ func TestClaim(t *testing.T) {
 		"a mean of the best":          {[]experiment.Difference{compared("bleu", "best:k=3", flat, 0.048)}, "Use the mean of the best 3 over 11 references", ""},
 		"chosen references are named": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.048), over4)}, "Use the maximum over 4 references (first 4)", ""},
 		"two that are not told apart": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "native", flat, 0.043)},
-			"Use the maximum or the native rule over 11 references", "The data do not show which of these 2 settings is best."},
+			"Use the maximum or the native rule over 11 references", "These 2 settings were compared with one reference, not with each other."},
 		"two that are not told apart, over other references": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), change(compared("bleu", "mean", flat, 0.043), over4)},
-			"2 of 2 settings beat one reference", "The data do not show which of these 2 settings is best."},
+			"2 of 2 settings beat one reference", "These 2 settings were compared with one reference, not with each other."},
 		"four that are not told apart": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "native", flat, 0.043), compared("bleu", "mean", flat, 0.04),
 			compared("bleu", "best:k=3", flat, 0.04), compared("bleu", "min", flat, 0.001)},
-			"4 of 5 settings beat one reference", "The data do not show which of these 4 settings is best."},
+			"4 of 5 settings beat one reference", "These 4 settings were compared with one reference, not with each other."},
 		"an interval above that of another winner": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "mean", flat, 0.021)},
 			"Use the maximum over 11 references", ""},
 		"a winner in more comparisons": {
@@ -73,7 +73,7 @@ func TestClaim(t *testing.T) {
 			"The maximum over 11 references beats one in 2 of 3 comparisons", ""},
 		"two winners with different metrics": {[]experiment.Difference{
 			compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.001), compared("bleu", "mean", flat, 0.001), compared("chrf", "mean", flat, 0.03)},
-			"2 of 2 settings beat one reference in some comparisons", "The data do not show which of these 2 settings is best."},
+			"2 of 2 settings beat one reference in some comparisons", "These 2 settings were compared with one reference, not with each other."},
 		"no winner, as each gains with one metric and loses with another": {[]experiment.Difference{compared("bleu", "mean", flat, 0.021), compared("chrf", "mean", flat, -0.041)},
 			"No setting is shown to be better for every metric", "Worse than one reference: −0.041 [−0.051, −0.031] for chrF mean (p = 0.010)."},
 		"another statistic says the opposite": {
@@ -161,7 +161,7 @@ func TestEvidence(t *testing.T) {
 		t.Errorf("%q, want %q", got.Method, want)
 	}
 	res.Differences = []experiment.Difference{compared("bleu", "mean", "kendall", -0.004), compared("bleu", "max", "kendall", 0.002)}
-	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by −0.004 [−0.014, 0.006] for BLEU mean (p = 0.010), the clearest of 2 differences."; got != want {
+	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by −0.004 [−0.014, 0.006] for BLEU mean (p = 0.010), the smallest p-value of 2 differences."; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	res.Differences = nil

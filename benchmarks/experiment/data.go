@@ -27,6 +27,8 @@ type data struct {
 
 	drawn string          // name of what resamples draw
 	units correlate.Units // the units drawn
+	// leastP is the smallest p-value that exchanges of so few units can have.
+	leastP float64
 
 	prompts  []string // of the variants, in order of appearance
 	variants bool     // whether any segment has one

@@ -48,6 +48,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
 		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
+		leastP: d.leastP, drawn: d.drawn, worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
 	}
 	if out.ofFiles() {
 		out.AName, out.BName = out.A.Metric, out.B.Metric
@@ -156,9 +157,15 @@ func (r *run) correct(res *Result) {
 			decided = off && d.Interval != nil && d.Interval.Low < d.Interval.High
 		}
 		d.Significant = decided && d.Value.Defined() && d.Value != 0
-		// With so few resamples, even the smallest p-value would not be significant.
+		// With so few resamples or units, even the smallest p-value would not be significant.
 		enough := r.p.Test.Enough(alpha, len(family))
-		if d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && d.Resamples < enough; d.Undecided {
+		if d.Resamples < enough {
+			d.few = "resamples"
+		} else if d.leastP*float64(len(family)) > alpha {
+			d.few = d.drawn + "s"
+		}
+		d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && d.few != ""
+		if d.Undecided && d.Resamples < enough {
 			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",
 				d.Resamples, len(family), enough)
 		}

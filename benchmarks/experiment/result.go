@@ -168,8 +168,14 @@ type Difference struct {
 	// Significant is set if the corrected p-value is small enough or, without a test, if the
 	// interval excludes 0.
 	Significant bool `json:"significant"`
-	// Undecided is set if the interval excludes 0 but the test has too few resamples to tell.
+	// Undecided is set if the interval excludes 0 but the test has too few resamples, or
+	// segments or documents to exchange, to tell.
 	Undecided bool `json:"undecided,omitempty"`
+
+	few    string  // what there is too little of, such as "resamples"
+	leastP float64 // of the test, with so many units as there are
+	drawn  string
+	worst  bool // the aggregator of A takes the metric's worst reference
 }
 
 // ofFiles reports whether two files of scores are compared, and not settings of a metric.

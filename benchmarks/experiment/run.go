@@ -232,7 +232,13 @@ func (r *run) bootstrap(d *data) (err error) {
 	if len(d.units) > 0 {
 		n = int(slices.Max(d.units)) + 1
 	}
-	if least := math.Exp2(1 - float64(n)); r.p.Test.Resamples > 0 && r.p.Test.Method == significance.MethodRandomization && least > 1-r.p.Bootstrap.Confidence {
+	if r.p.Test.Method == significance.MethodRandomization {
+		d.leastP = math.Exp2(1 - float64(n))
+		if r.p.Test.OneSided {
+			d.leastP /= 2
+		}
+	}
+	if least := d.leastP; r.p.Test.Resamples > 0 && least > 1-r.p.Bootstrap.Confidence {
 		r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
 	}
 	if r.p.Test.Resamples > 0 && r.p.Test.Method == significance.MethodBootstrap && n < significance.FewUnits {

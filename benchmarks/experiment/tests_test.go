@@ -13,14 +13,15 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// If a test has too few resamples for any significant p-value, and the interval excludes 0,
-// the difference is undecided, and says so.
-func TestTooFewResamplesAreUndecided(t *testing.T) {
+// If a test has too few resamples, or segments to exchange, for any significant p-value, and
+// the interval excludes 0, the difference is undecided, and says so. Eight segments give
+// p-values down to 1/128, and ten differences need 1/200.
+func TestTooFewAreUndecided(t *testing.T) {
 	e := parse(t, filepath.Join("testdata", "golden.yaml"))
 	for _, c := range []struct {
 		resamples int
-		undecided bool
-	}{{19, true}, {2000, false}} {
+		few       string
+	}{{19, "resamples"}, {2000, "segments"}} {
 		e.Test.Resamples = c.resamples
 		res, _ := run(t, e, t.TempDir())
 		undecided := 0
@@ -33,13 +34,14 @@ func TestTooFewResamplesAreUndecided(t *testing.T) {
 			}
 		}
 		said := slices.ContainsFunc(res.Verdicts, func(v experiment.Verdict) bool {
-			return v.Outcome == report.Unclear && strings.HasPrefix(v.Text, "undecided: too few resamples")
+			return v.Outcome == report.Unclear && strings.HasPrefix(v.Text, "undecided: too few "+c.few)
 		})
 		noted := slices.ContainsFunc(res.Notes, func(n string) bool {
 			return strings.Contains(n, "cannot find anything significant among 10 differences")
 		})
-		if undecided > 0 != c.undecided || said != c.undecided || noted != c.undecided {
-			t.Errorf("%d resamples: %d undecided, said %v, noted %v", c.resamples, undecided, said, noted)
+		claim := res.Claim().Text
+		if undecided == 0 || !said || noted != (c.few == "resamples") || !strings.HasPrefix(claim, "Too few "+c.few) {
+			t.Errorf("%d resamples: %d undecided, said %v, noted %v, %q", c.resamples, undecided, said, noted, claim)
 		}
 	}
 }

@@ -144,7 +144,7 @@ func (d *Difference) verdict(several bool) Verdict {
 	case !d.tested():
 		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, found)
 	case d.Undecided:
-		v.Text = fmt.Sprintf("undecided: too few resamples to tell %s from %s%s: %s", a, b, of, found)
+		v.Text = fmt.Sprintf("undecided: too few %s to tell %s from %s%s: %s", d.tooFew(), a, b, of, found)
 	case !d.Significant:
 		v.Text = fmt.Sprintf("no significant difference between %s and %s%s: %s", a, b, of, found)
 	case d.Value > 0:
@@ -157,6 +157,9 @@ func (d *Difference) verdict(several bool) Verdict {
 	}
 	return v
 }
+
+// tooFew names what an undecided difference has too little of.
+func (d *Difference) tooFew() string { return cmp.Or(d.few, "resamples") }
 
 func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
 
@@ -195,7 +198,7 @@ func (c *CurveResult) verdict(several bool) Verdict {
 		v.Text += fmt.Sprintf("no clear gain beyond %s", english.Count(c.Enough, "reference"))
 	}
 	v.Value, v.Range = negative(p.ToAll), mirrored(p.ToAllRange)
-	v.Text += fmt.Sprintf(" (%s from %d to %d)", change(v.Value, v.Range), p.References, c.Most)
+	v.Text += fmt.Sprintf(" (%s from %d to %d, by the interval)", change(v.Value, v.Range), p.References, c.Most)
 	return v
 }
 

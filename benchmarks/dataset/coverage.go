@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type coverage struct {
 	systems []string
 	missing map[string]*examples // ids of segments, by system
 	blank   map[string]int       // texts without a word, by system
+	files   map[string]string    // of systems that have one each
 }
 
 const mostShown = 3
@@ -55,6 +57,7 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	lacking := 0
 	for _, name := range c.systems {
 		lacking += c.missing[name].n
+		file := cmp.Or(c.files[name], file)
 		tellBlank(file, name, c.blank[name], c.all.n-c.missing[name].n, warn)
 		if e := c.missing[name]; e.n > 0 {
 			warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(name), e.n, english.Count(c.all.n, "segment"), e)})

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -143,6 +144,11 @@ func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, 
 	}
 	i := slices.Index(known, name)
 	switch {
+	case !ok && spec != "" && spec != "-":
+		if _, err := os.Stat(spec); err != nil {
+			return open, "", fileError(spec, err)
+		}
+		fallthrough
 	case !ok:
 		return open, "", specError("%s %s does not say its format; write %s", what, text.Quote(spec), want)
 	case i < 0:

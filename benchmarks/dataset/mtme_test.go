@@ -79,7 +79,7 @@ func TestMTME(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	w.check(t, dir, `ts/sources/de-en.txt: system "refB" has no text for 1 of 3 segments (ids "2")`)
+	w.check(t, dir, `ts/system-outputs/de-en/refB.txt: system "refB" has no text for 1 of 3 segments (ids "2")`)
 }
 
 func TestMTMEChoices(t *testing.T) {

@@ -56,10 +56,10 @@ func TestPackedFiles(t *testing.T) {
 
 // A name that shows its format needs no prefix.
 func TestNameTellsFormat(t *testing.T) {
-	dir := folderOf(t, map[string]string{"a.jsonl": `{"id":"1"}`, "b.JSONL.GZ": `{"id":"1"}`, "set/manifest.json": "{}", "plain/x": ""})
+	dir := folderOf(t, map[string]string{"a.jsonl": `{"id":"1"}`, "b.JSONL.GZ": `{"id":"1"}`, "set/manifest.json": "{}", "plain/x": "", "a.txt": ""})
 	for name, want := range map[string]string{
 		"a.jsonl": "", "b.JSONL.GZ": "", "set": "manifest.json: bad manifest", "plain": "does not say its format", "a.txt": "does not say its format",
-		"none.jsonl": "none.jsonl: no such file", "none.parquet": "none.parquet: no such file",
+		"none": "none: no such file", "none.jsonl": "none.jsonl: no such file", "none.parquet": "none.parquet: no such file",
 	} {
 		_, err := openAndCollect(Open(dir+"/"+name, Options{}))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -101,6 +101,10 @@ func unequal(a string, na int, b string, nb int) error {
 func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) error {
 	p := &pass{d: d}
 	defer p.close()
+	p.coverage.files = map[string]string{}
+	for _, s := range d.systems {
+		p.coverage.files[s.name] = s.texts.name
+	}
 	for _, c := range d.columns() {
 		l, err := c.lines(ctx, d.o.Warn)
 		if err != nil {

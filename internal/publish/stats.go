@@ -96,8 +96,16 @@ func (c *keyCounts) descending() []keyCount {
 
 // leaveOut removes from a segment what is not published, and counts it.
 func (s *Stats) leaveOut(seg *refract.Segment) {
-	s.Hypotheses += len(seg.Hypotheses)
-	s.Judgements += len(seg.Judgements)
+	for _, h := range seg.Hypotheses {
+		if h.Text.Valid {
+			s.Hypotheses++
+		}
+	}
+	for _, j := range seg.Judgements {
+		if j.Valid {
+			s.Judgements++
+		}
+	}
 	s.Checked.Add(seg)
 	seg.Hypotheses, seg.Judgements, seg.Judged = nil, nil, nil
 	seg.Language = "" // the card states it

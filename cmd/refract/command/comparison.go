@@ -55,7 +55,7 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	c.registerStatistics(cmd, def)
 	f := cmd.Flags()
 	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable)")
+	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable; without -m only these are compared)")
 	grouped(cmd, inputFlags)
 	c.judges.register(cmd)
 }
@@ -175,6 +175,9 @@ func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
 
 // runner executes a plan that the flags describe.
 func (c *comparison) runner(e *env, args []string, p *experiment.Plan) *planRun {
+	if len(c.scores) > 0 && c.matrix == "" && len(p.Metrics) == 0 {
+		e.note("only the scores of --scores are compared; -m METRIC adds a metric")
+	}
 	r := c.judges.run(e).planRun(p)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		ds, err := c.data.dataset(e, args, true)

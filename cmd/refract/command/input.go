@@ -89,7 +89,7 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:") && !strings.HasPrefix(args[0], "mqm:"):
 		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; %s has none", args[0])
 	case len(hyps) == 0 && isText(args[0]) && len(dataset.Inputs(args[0])) > 0 && !strings.Contains(args[0], ":"):
-		return nil, usagef("%s names no format; a text file of references is --ref %[1]s, and outputs are --hyp NAME=FILE", args[0])
+		return nil, usagef("%s names no format; a text file of references is --ref %[1]s, and outputs are --hyp NAME=FILE, or -i - for standard input", args[0])
 	default:
 		ds, err = dataset.Open(args[0], o)
 		if err == nil {

@@ -22,7 +22,7 @@ const (
 
 	DefaultSamples   = 1
 	DefaultMaxTokens = 1024
-	DefaultRounds    = 10
+	defaultRounds    = 10
 )
 
 // Config configures how references are expanded.
@@ -69,7 +69,7 @@ type Config struct {
 	Resample int
 	// Complete, if not 0, is the number of accepted variants that every segment should
 	// have, including those it came with. After all other requests, the missing variants
-	// are asked for, in up to Rounds rounds (0 means DefaultRounds). For a segment that
+	// are asked for, in up to Rounds rounds (0 means 10). For a segment that
 	// was expanded before only these are asked for, with the next sample indices. It
 	// needs Check and a Temperature above 0.
 	Complete, Rounds int
@@ -108,7 +108,7 @@ func New(cfg Config) (*Expander, error) {
 	cfg.Samples = cmp.Or(cfg.Samples, DefaultSamples)
 	cfg.MaxTokens = cmp.Or(cfg.MaxTokens, DefaultMaxTokens)
 	cfg.Endpoint, cfg.Form = cmp.Or(cfg.Endpoint, llm.Chat), cmp.Or(cfg.Form, FormText)
-	cfg.Rounds = cmp.Or(cfg.Rounds, DefaultRounds)
+	cfg.Rounds = cmp.Or(cfg.Rounds, defaultRounds)
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("diversify: %w", err)
 	}

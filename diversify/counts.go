@@ -221,7 +221,7 @@ func (n *Counts) Table() *report.NamedTable {
 		{Name: "segment_share", Header: "of segments", Kind: report.KindFloat, Digits: 4},
 		{Name: "value", Kind: report.KindFloat, Digits: 3},
 	}}
-	t.Note("%d segments, %d references, %d variants; segments without any: %d", n.Segments, n.References, n.Answers, n.Without)
+	t.Note("%d segments, %d references, %d answers, %d variants; segments without an answer: %d", n.Segments, n.References, n.Answers, n.Accepted, n.Without)
 	if with := n.Segments - n.Without; with > 0 {
 		t.Note("accepted of a segment: %d at least, %.2f on average", n.Fewest, float64(n.Accepted)/float64(with))
 	}

@@ -200,7 +200,9 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 			p.why = err
 		}
 	case err != nil:
-		err = fmt.Errorf("asking whether the server gives JSON: %w", err)
+		if x.cfg.Probe != nil { // a call where none was expected
+			err = fmt.Errorf("asking whether the server gives JSON: %w", err)
+		}
 		if ctx.Err() == nil { // the finding holds for all segments
 			x.chosen, x.choiceErr = true, err
 		}

@@ -166,7 +166,7 @@ func (s *server) unreachable(what string, err error) *Error {
 	var dns *net.DNSError
 	e.notDone = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
 	switch {
-	case errors.As(err, &cert): // its cause says what is wrong
+	case errors.As(err, &cert), dns != nil && dns.IsNotFound: // its cause says what is wrong
 		e.retries = noRetry
 	case errors.As(err, &plain):
 		e.retries, e.Hint = noRetry, "the server may speak plain HTTP: try http:// in the base URL"

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -238,6 +239,24 @@ func TestContextEndsAWait(t *testing.T) {
 			t.Errorf("error %v after %v and %d calls", err, time.Since(start), h.Calls())
 		}
 	})
+}
+
+// A name that does not exist is looked up once; a failing name server is asked again.
+func TestUnknownName(t *testing.T) {
+	for notFound, want := range map[bool]int{true: 1, false: 5} {
+		calls := 0
+		call(t, &llmtest.Handler{}, func(cfg *llm.Config) {
+			cfg.MaxRetries = 4
+			cfg.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+				calls++
+				return nil, &net.DNSError{Err: "no such host", Name: "a.test", IsNotFound: notFound, IsTemporary: !notFound}
+			})
+		}, func(_ llm.Response, err error, _ time.Duration) {
+			if !isKind(err, llm.ErrUnavailable) || calls != want {
+				t.Errorf("not found %t: %d calls, want %d; error %v", notFound, calls, want, err)
+			}
+		})
+	}
 }
 
 func TestTimeoutIsPerAttempt(t *testing.T) {

@@ -44,9 +44,22 @@ func Steps() []string {
 // rewriting.
 const mostCleaned = 1 << 13
 
+// inField reports whether a step may turn the text of a JSON field into out. A model rarely
+// surrounds that text, so only quotation marks, and lines or labels that name the task, are
+// taken off.
+func (s step) inField(t, out string, ref *original) bool {
+	if s.name != "talk" {
+		return s.name == "quotes"
+	}
+	before, after, _ := strings.Cut(t, out)
+	before = strings.TrimRight(before, ` "“„«`)
+	apart := strings.HasSuffix(before, "\n") || strings.HasSuffix(before, ":") || strings.HasSuffix(before, "：") || strings.HasPrefix(after, "\n")
+	return apart && !ref.lines() && ref.evidence(before+after).task > 0
+}
+
 // clean applies the steps until none changes the text, because one step may uncover work for
 // another. It returns the names of the steps that changed the text.
-func (c *Checker) clean(raw string, ref *original) (t string, used []string) {
+func (c *Checker) clean(raw string, ref *original, field bool) (t string, used []string) {
 	if t = strings.TrimSpace(raw); t != raw {
 		used = append(used, stepSpace)
 	}
@@ -57,7 +70,7 @@ func (c *Checker) clean(raw string, ref *original) (t string, used []string) {
 		before := t
 		for _, s := range steps() {
 			out := strings.TrimSpace(s.do(c, t, ref))
-			if out == t || out == "" {
+			if out == t || out == "" || field && !s.inField(t, out, ref) {
 				continue
 			}
 			t = out

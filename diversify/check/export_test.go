@@ -5,7 +5,7 @@ func Normalize(text string) string { return normalize(text) }
 
 // Clean cleans an answer.
 func (c *Checker) Clean(raw, reference string) (string, []string) {
-	return c.clean(raw, newOriginal(reference))
+	return c.clean(raw, newOriginal(reference), false)
 }
 
 // Change returns what the check of numbers says about two texts.

@@ -23,7 +23,7 @@ type Answer struct {
 	Raw       string // as the server sent it
 	HasText   bool   // false if the server sent no text; an empty text is one
 	Finish    string // finish reason; "" if unknown
-	Field     bool   // Raw was a field of JSON, so nothing surrounds the text
+	Field     bool   // Raw was a field of JSON, so little surrounds the text
 }
 
 // Result is the cleaned text of an answer and its verdict.
@@ -85,13 +85,8 @@ func (s *Segment) Judge(a Answer) Result {
 	case a.Finish == finishContentFilter:
 		return Result{Verdict: ReasonBlocked, Detail: "the server's content filter stopped the answer"}
 	}
-	r := Result{HasText: true, Text: a.Raw}
-	if !a.Field {
-		r.Text, r.Cleaned = s.c.clean(a.Raw, ref)
-	} else if r.Text = strings.TrimSpace(a.Raw); r.Text != a.Raw {
-		r.Cleaned = []string{stepSpace}
-	}
-	r.Verdict = Accepted
+	r := Result{HasText: true, Verdict: Accepted}
+	r.Text, r.Cleaned = s.c.clean(a.Raw, ref, a.Field)
 	j := &judged{Answer: a, Result: &r, ref: ref, words: wordsOf(r.Text)}
 	j.e = ref.evidence(r.Text)
 	j.norm = sync.OnceValue(func() string { return normalize(r.Text) })

@@ -296,6 +296,24 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
+// Of talk inside a JSON string only what stands apart and names the task is taken off.
+func TestTalkInAField(t *testing.T) {
+	c := newChecker(t, check.Config{})
+	for _, row := range []struct{ ref, raw, want string }{
+		{"The cat left.", "Sure! Here is a paraphrase:\n\"Away went the cat.\"", "Away went the cat."},
+		{"The cat left.", "Away went the cat.\n\nI hope this paraphrase helps!", "Away went the cat."},
+		{"The cat left.", "\"Away went the cat.\"", "Away went the cat."},
+		{"I'll say it again, I placed an order.", "I'm telling you once again: what I placed was an order.", "I'm telling you once again: what I placed was an order."},
+		{"“I can't,” she replied – and hung up.", "“I'm not able to,” came her answer – and she put down the phone.", "“I'm not able to,” came her answer – and she put down the phone."},
+		{"He drew a map.\nIt was wrong.", "He sketched a map.\nIt was not correct.", "He sketched a map.\nIt was not correct."},
+	} {
+		r := c.Segment("", []string{row.ref}).Judge(check.Answer{Raw: row.raw, HasText: true, Field: true})
+		if r.Verdict != check.Accepted || r.Text != row.want {
+			t.Errorf("%q: %s %q, want %q", row.raw, r.Verdict, r.Text, row.want)
+		}
+	}
+}
+
 // A small model may continue inside the JSON string with code, which is rejected. Brackets
 // that a rewriting may have, or that the reference has, are not taken for code.
 func TestCodeInAField(t *testing.T) {

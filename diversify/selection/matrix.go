@@ -9,9 +9,9 @@ type Matrix struct {
 	values []float64 // row-major
 }
 
-// NewMatrix calls similarity for every pair j < i of n texts. A value outside
+// newMatrix calls similarity for every pair j < i of n texts. A value outside
 // [0, 1] is an error.
-func NewMatrix(n int, similarity func(i, j int) float64) (*Matrix, error) {
+func newMatrix(n int, similarity func(i, j int) float64) (*Matrix, error) {
 	m := &Matrix{n: n, values: make([]float64, n*n)}
 	for i := range n {
 		m.values[i*n+i] = 1

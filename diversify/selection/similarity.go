@@ -49,7 +49,7 @@ func (g ngrams) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, e
 		w.Load(metrics.Block{Hypotheses: texts, References: texts})
 		cells = w.Cells(cells[:0])
 		var err error
-		out[k], err = NewMatrix(len(texts), func(i, j int) float64 {
+		out[k], err = newMatrix(len(texts), func(i, j int) float64 {
 			return min(1, cells[i*len(texts)+j]/100)
 		})
 		if err != nil {
@@ -81,7 +81,7 @@ func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, 
 		n := len(texts)
 		d, err := embeddings.Distances(vs[:n])
 		if err == nil {
-			out[k], err = NewMatrix(n, func(i, j int) float64 { return 1 - d[i*n+j]/2 })
+			out[k], err = newMatrix(n, func(i, j int) float64 { return 1 - d[i*n+j]/2 })
 		}
 		if err != nil {
 			return nil, fmt.Errorf("segment %d: %w", k, err)

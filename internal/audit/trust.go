@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -25,6 +26,7 @@ type TrustRow struct {
 	Places         map[analysis.Place]int   // where these errors were located
 	Problems       map[string]ProblemCount  // by the codes of analysis.Check
 	Flagged        int                      // reports on suspicious texts
+	PromptCut      int                      // reports on prompts that the server seems to have cut
 	PartsWithout   int                      // parts of reports without a score
 }
 
@@ -47,7 +49,11 @@ func (t *Trust) Add(metric, system string, r *analysis.Report) {
 	row := t.row(metric, system)
 	row.Reports++
 	row.Outcomes[r.Outcome]++
-	if len(r.Flags) > 0 {
+	isCut := func(r *analysis.Report) bool { return slices.Contains(r.Flags, analysis.FlagPromptCut) }
+	if isCut(r) || slices.ContainsFunc(r.Parts, isCut) {
+		row.PromptCut++
+	}
+	if slices.ContainsFunc(r.Flags, func(flag string) bool { return flag != analysis.FlagPromptCut }) {
 		row.Flagged++
 	}
 	for _, p := range r.Parts {
@@ -96,6 +102,7 @@ func (r *TrustRow) add(from *TrustRow) {
 	r.Reports += from.Reports
 	r.Errors += from.Errors
 	r.Flagged += from.Flagged
+	r.PromptCut += from.PromptCut
 	r.PartsWithout += from.PartsWithout
 	for k, n := range from.Outcomes {
 		r.Outcomes[k] += n
@@ -206,6 +213,10 @@ func TrustTable(t *Trust, metric string) *report.NamedTable {
 			out.Columns[len(out.Columns)-1].Hide = false
 		}
 		out.Add(row...)
+		if r.PromptCut > 0 {
+			out.Note("warning: %s: the server counted too few tokens for %d of %d prompts, so it read only a part of them; do not trust the scores, and give the server a longer context",
+				strings.TrimSpace(r.Metric+" "+r.System), r.PromptCut, r.Reports)
+		}
 	}
 	return out
 }

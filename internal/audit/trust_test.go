@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -45,4 +46,20 @@ func TestTrustState(t *testing.T) {
 			t.Fatalf("%+v\n%+v", merged.rows, whole.rows)
 		}
 	})
+}
+
+// A prompt that was cut is no suspicious text, and gets a warning of its own.
+func TestPromptCut(t *testing.T) {
+	var trust Trust
+	for _, flags := range [][]string{nil, {analysis.FlagPromptCut}, {"closing-quote"}, {"closing-quote", analysis.FlagPromptCut}} {
+		trust.Add("m", "x", &analysis.Report{Outcome: analysis.NoError, Flags: flags})
+	}
+	if row := trust.Total("m"); row.Flagged != 2 || row.PromptCut != 2 {
+		t.Errorf("%d flagged and %d cut, want 2 and 2", row.Flagged, row.PromptCut)
+	}
+	trust.Add("m", "x", &analysis.Report{Outcome: analysis.NoError, Parts: []*analysis.Report{{}, {Flags: []string{analysis.FlagPromptCut}}}})
+	var out strings.Builder
+	if err := WriteTrust(&out, &trust); err != nil || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "warning: m x: the server counted too few tokens for 3 of 5 prompts") {
+		t.Errorf("%v in\n%s", err, &out)
+	}
 }

@@ -13,6 +13,18 @@ import (
 // ErrSpent is the cause of all errors of a Budget.
 var ErrSpent = errors.New("the budget is used up")
 
+// CostError is the ErrSpent of a limit on cost.
+type CostError struct{ Next, Left, Limit float64 }
+
+func (e *CostError) Error() string {
+	if e.Next > e.Limit {
+		return fmt.Sprintf("the next call may cost %.2g, more than the budget of %.4g", e.Next, e.Limit)
+	}
+	return fmt.Sprintf("%v: %.4g of %.4g is left, and the next call may cost %.2g", ErrSpent, e.Left, e.Limit, e.Next)
+}
+
+func (e *CostError) Unwrap() error { return ErrSpent }
+
 // Limits bounds a run; the zero value of a field means no limit.
 type Limits struct {
 	Calls int           // calls, including failed ones; all attempts of a call count once
@@ -105,7 +117,7 @@ func (b *Budget) take(r llm.Request) (freed <-chan struct{}, err error) {
 		return nil, err
 	}
 	if left := b.limits.Cost - b.spent.Cost; b.limits.Cost > 0 && b.reserved+most > left {
-		err := fmt.Errorf("%w: %.4g of %.4g is left, and the next call may cost %.4g", ErrSpent, left, b.limits.Cost, most)
+		err := error(&CostError{most, left, b.limits.Cost})
 		if b.inFlight == 0 {
 			return nil, err
 		}

@@ -24,6 +24,10 @@ const (
 // HasScore reports whether the outcome comes with a number.
 func (o Outcome) HasScore() bool { return o == Scored || o == NoError }
 
+// FlagPromptCut, of Report.Flags, marks a report for which the server counted far fewer tokens
+// than the prompt must have: it may have truncated the prompt silently.
+const FlagPromptCut = "prompt-cut"
+
 // Report is a judge's report on one hypothesis. Its JSON is
 //
 //	{"status": "scored", "score": -5, "errors": [{"location": "punish", "place": "hypothesis", "span": [22, 28],

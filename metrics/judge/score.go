@@ -109,7 +109,7 @@ func (s *scoring) take(t *task, r *analysis.Report) error {
 	r.Locate(texts)
 	r.Check(texts, s.j.rules)
 	if t.promptCut() {
-		r.Flags = append(r.Flags, flagPromptCut)
+		r.Flags = append(r.Flags, analysis.FlagPromptCut)
 	}
 	t.cell.reports[t.draw] = r
 	if t.cell.left--; t.cell.left > 0 {

@@ -20,10 +20,6 @@ const (
 	kindLikelihood   = "completions-with-logprobs" // the answer is the prompt's tokens
 )
 
-// flagPromptCut marks a report for which the server counted far fewer tokens than the
-// prompt must have: it may have truncated the prompt silently.
-const flagPromptCut = "prompt-cut"
-
 // task is one turn of a cell's conversation with the judge.
 type task struct {
 	block, hypothesis, column int

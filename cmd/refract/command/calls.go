@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -183,13 +184,19 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	cfg := s.config()
 	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }
 	urls := s.urls(e)
-	if server == "" && len(s.baseURLs) == 0 && e.getenv("OPENAI_BASE_URL") == "" {
-		cfg.Announce = func() {
-			s.announced.Do(func() { e.note("neither --base-url nor OPENAI_BASE_URL is set: the run asks %s", llm.DefaultBaseURL) })
-		}
-	}
+	unnamed := server == "" && len(s.baseURLs) == 0 && e.getenv("OPENAI_BASE_URL") == ""
 	if server != "" {
 		urls = []string{server}
+	}
+	cfg.Announce = func() {
+		s.announced.Do(func() {
+			if unnamed {
+				e.note("neither --base-url nor OPENAI_BASE_URL is set: the run asks %s", llm.DefaultBaseURL)
+			}
+			if slices.Contains(urls, llm.DefaultBaseURL) && e.getenv("OPENAI_API_KEY") == "" {
+				e.warn("OPENAI_API_KEY is not set, and %s wants a key", llm.DefaultBaseURL)
+			}
+		})
 	}
 	for _, url := range urls {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: url, APIKey: e.getenv("OPENAI_API_KEY")})

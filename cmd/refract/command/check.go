@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -128,7 +127,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		e.goesOn(k.result.path, "select", "jsonl:"+k.result.path, "-k", "all", "-o", "selected.jsonl")
 	}
 	if found.Answers == 0 {
-		return errors.New("the dataset has no variant to check; name expanded references with --references")
+		return e.noVariant("check", args)
 	}
 	if k.read != nil {
 		k.tellDecided(e)

@@ -68,6 +68,7 @@ func (e *env) hint(err error) string {
 	var none *refract.NoReferencesError
 	var metric *metrics.SpecError
 	var refused *llm.Error
+	var cost *ask.CostError
 	switch {
 	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
@@ -83,6 +84,8 @@ func (e *env) hint(err error) string {
 		return "--top-p none does not send it"
 	case errors.As(err, &refused) && refused.Refuses == llm.ParamTemperature:
 		return "--temperature none does not send it"
+	case errors.As(err, &cost) && cost.Next > cost.Limit:
+		return "raise --max-cost"
 	case errors.Is(err, ask.ErrSpent):
 		return "raise the limit, or run the same command again: the answers so far are stored"
 	case errors.Is(err, ask.ErrTolerance):

@@ -111,12 +111,12 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	found := &findings{verdicts: map[string]int{}, alarms: map[string]int{}, yields: &selection.Yields{}}
 	enc := dataset.NewEncoder(out)
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
-		found.add(s)
 		s.Language = cmp.Or(r.target, s.Language)
-		if err := r.index(s.ID, nil); err != nil {
+		if err := cmp.Or(r.index(s.ID, nil), enc.Encode(s)); err != nil {
 			return err
 		}
-		return enc.Encode(s)
+		found.add(s)
+		return nil
 	})
 	watch.p.Finish()
 	if r.form == string(diversify.FormAuto) {
@@ -129,7 +129,7 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 		}
 	}
 	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
-		err = fmt.Errorf("every request was refused (%s); the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
+		err = fmt.Errorf("every request was refused (%s), so nothing is written; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
 	}
 	if err == nil {
 		err = r.finish(found)
@@ -185,14 +185,14 @@ func (r *expansion) lacking(found *findings) error {
 		}
 		return fmt.Errorf("segments with fewer than %d accepted variants: %d%s; they lack %s; %s; run the same command on the output, or name other --prompts",
 			r.cfg.Complete, short, named, english.Count(found.yields.Lack(r.cfg.Complete), "variant"), done)
-	case most == 0 && found.Rejected > 0 && found.full == found.Rejected:
+	case most == 0 && found.full > 0 && found.full == found.rejected:
 		return fmt.Errorf("every answer was cut at %d tokens; %s; raise --max-tokens, to %d for a model that thinks before it answers",
 			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
-	case most == 0 && found.Rejected > 0 && found.verdicts[diversify.Unjudged] == found.Rejected:
-		return fmt.Errorf("the judge %s gave no verdict on any answer; %s; take another judge", r.judge, done)
-	case most == 0 && found.NoText > 0 && found.NoText >= found.Rejected:
+	case most == 0 && r.judge != "" && found.verdicts[diversify.Unjudged] > 0 && found.verdicts[diversify.NotEquivalent] == 0:
+		return fmt.Errorf("no answer was accepted: %s; %s; the judge %s gave no verdict, so take another --judge", counted(found.verdicts), done, r.judge)
+	case most == 0 && found.NoText > 0 && found.NoText >= found.rejected:
 		return fmt.Errorf("no answer has any text: %d are empty, or the server withheld them; %s; look at an answer, or take another model", found.NoText, done)
-	case most == 0 && found.Rejected > found.verdicts[diversify.Failed]:
+	case most == 0 && found.rejected > found.verdicts[diversify.Failed]:
 		return fmt.Errorf("no answer was accepted: %s; %s; look at an answer, or take another model", counted(found.verdicts), done)
 	}
 	return nil

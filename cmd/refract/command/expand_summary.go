@@ -49,19 +49,23 @@ func (w *watcher) observe(now diversify.Progress) {
 // findings are what a run has found.
 type findings struct {
 	diversify.Summary
-	verdicts map[string]int // of rejected answers
-	full     int            // of them, those that the token limit cut
-	blank    int            // variants without a text
-	asText   int            // answers in plain text
-	form     string         // of the answers; "" where the user chose it
-	alarms   map[string]int // about accepted ones, by kind
-	yields   *selection.Yields
-	checked  publish.Checked
+	// Of the whole set, with what earlier runs found, unlike the Summary:
+	variants, rejected int
+	verdicts           map[string]int // of rejected answers
+
+	full    int            // rejected answers that the token limit cut
+	blank   int            // variants without a text
+	asText  int            // answers in plain text
+	form    string         // of the answers; "" where the user chose it
+	alarms  map[string]int // about accepted ones, by kind
+	yields  *selection.Yields
+	checked publish.Checked
 }
 
 func (f *findings) add(s *refract.Segment) {
 	f.yields.Add(s.ID, selection.Usable(s))
 	f.checked.Add(s)
+	f.variants, f.rejected = f.variants+len(s.Variants), f.rejected+len(s.Rejected)
 	for _, v := range s.Rejected {
 		f.verdicts[v.Verdict]++
 		if v.Verdict == check.ReasonCut && v.Finish == llm.FinishLength {
@@ -94,21 +98,20 @@ func counted(counts map[string]int) string {
 
 // tellCoverage ends the report of a run: how many of the wanted variants exist.
 func (f *findings) tellCoverage(e *env, checked bool, complete int) {
-	have, wanted := f.Variants, f.Variants+f.Lacking
+	say, have, wanted, of, none := e.note, f.Variants, f.Variants+f.Lacking, "", ""
 	if !checked {
 		have -= f.blank
 	}
 	if complete > 0 {
-		have, wanted = f.yields.Have(complete), complete*f.Segments
+		have, wanted, of = f.yields.Have(complete), complete*f.Segments, fmt.Sprintf(" that --complete %d asks for", complete)
 	}
-	say, none := e.note, ""
 	if empty, named := f.yields.Below(1); empty > 0 {
 		none = fmt.Sprintf("; %s without any: %s", english.Thousands(empty, "segment"), strings.ReplaceAll(named, " (0)", ""))
 	}
 	if have < wanted || none != "" {
 		say = e.warn
 	}
-	say("%d of %s%s", have, english.Thousands(wanted, "variant"), none)
+	say("%d of %s%s%s", have, english.Thousands(wanted, "variant"), of, none)
 }
 
 // tell reports what a run did; checked is false with --checks none.
@@ -117,8 +120,12 @@ func (f *findings) tell(e *env, checked bool) {
 	if f.Judged > 0 {
 		judged = fmt.Sprintf(" (%d of the judge)", f.Judged)
 	}
-	e.note("%d segments, %d references, %d variants; %d answers%s: %d by calls, %d from the cache; %d prompt and %d completion tokens",
-		f.Segments, f.References, f.Variants, f.Calls+f.Cached, judged, f.Calls, f.Cached, f.PromptTokens, f.CompletionTokens)
+	variants, rejected := fmt.Sprintf("%d variants", f.Variants), "rejected"
+	if f.variants > f.Variants || f.rejected > f.Rejected {
+		variants, rejected = fmt.Sprintf("%d new variants, %d in all", f.Variants, f.variants), "rejected, with earlier runs"
+	}
+	e.note("%d segments, %d references, %s; %d answers%s: %d by calls, %d from the cache; %d prompt and %d completion tokens",
+		f.Segments, f.References, variants, f.Calls+f.Cached, judged, f.Calls, f.Cached, f.PromptTokens, f.CompletionTokens)
 	if f.form != "" {
 		e.note("form of the answers: %s", f.form)
 	}
@@ -130,7 +137,7 @@ func (f *findings) tell(e *env, checked bool) {
 		if f.Enlarged > 0 {
 			room = fmt.Sprintf(", %d with twice --max-tokens", f.Enlarged)
 		}
-		e.note("rejected: %s; asked again: %d%s", counted(f.verdicts), f.Resampled+f.Enlarged, room)
+		e.note("%s: %s; asked again: %d%s", rejected, counted(f.verdicts), f.Resampled+f.Enlarged, room)
 	}
 	if len(f.alarms) > 0 {
 		e.note("alarms about accepted variants: %s; 'refract review' shows them first", counted(f.alarms))

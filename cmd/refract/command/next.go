@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -35,6 +36,12 @@ func (e *env) words(command string, args []string, more ...string) []string {
 		}
 	})
 	return slices.Concat(words, more)
+}
+
+// noVariant is the error of a command for variants that finds none in its dataset.
+func (e *env) noVariant(to string, args []string) error {
+	return fmt.Errorf("the dataset has no variant to %s; name expanded references with --references, or expand it: refract %s",
+		to, redact.CommandLine(e.words("expand", args, "--model", "MODEL", "-o", "expanded.jsonl")))
 }
 
 // told is where a run reports what it found: standard error, or nowhere with -q.

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -149,7 +148,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if len(items) == 0 {
-		return errors.New("the dataset has no variant to decide about; name expanded references with --references")
+		return e.noVariant("decide about", args)
 	}
 	title := "Review"
 	if len(args) > 0 {

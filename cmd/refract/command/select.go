@@ -103,10 +103,11 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
-	if e.goesOn(c.path, "publish", "jsonl:"+c.path, "--to", "parquet", "-o", "references"); sum.Variants == 0 {
-		e.goesOn(c.path, e.words("expand", args, "-o", "expanded.jsonl")...)
+	if sum.Variants == 0 {
+		return e.noVariant("select", args)
 	}
+	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
+	e.goesOn(c.path, "publish", "jsonl:"+c.path, "--to", "parquet", "-o", "references")
 	if sum.Short > 0 {
 		e.warn("segments with fewer than %d variants to keep: %d", c.k, sum.Short)
 	}

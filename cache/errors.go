@@ -56,16 +56,15 @@ func (d *Database) explain(ctx context.Context, op string, err error) error {
 		}
 	}
 	advice, kind := d.classify(op, err)
-	said := []string{fmt.Sprintf("cache %s: %s", d.name, op)}
-	causes := []error{err}
+	causes, what := []error{err}, op
 	if kind != nil {
-		said, causes = append(said, kind.Error()), append(causes, kind)
+		causes, what = append(causes, kind), kind.Error()
 	}
 	if advice != "" {
-		said = append(said, advice)
+		what += ": " + advice
 	}
 	message := strings.TrimPrefix(hide(err.Error(), d.secrets), errUnavailable.Error()+": ")
-	return &failure{strings.Join(append(said, message), ": "), causes}
+	return &failure{fmt.Sprintf("cache %s: %s (%s)", d.name, what, message), causes}
 }
 
 // hide removes secrets from a message.
@@ -82,7 +81,7 @@ const unwritable = "the file, its -wal and -shm files and its folder must be wri
 
 // classify implements engine.
 func (s *sqliteFile) classify(op string, err error) (advice string, kind error) {
-	const full = "nothing stored before is lost: free some space, then run again"
+	const full = "nothing stored before is lost; free some space, then run again"
 	away := fmt.Sprintf("move it away (with %[1]s-wal and %[1]s-shm, if present)", filepath.Base(s.name))
 	damaged := salvage(s.name)
 	if op == "open" {

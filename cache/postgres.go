@@ -259,7 +259,7 @@ var postgresAdvice = map[string]struct {
 	"3F000": {"there is no such schema: create it, or leave search_path out", errUnavailable},
 	"42501": {"the user needs the rights to create tables once, and to read and change them", errReadOnly},
 	"25006": {"the server lets nobody write now", errReadOnly},
-	"53100": {"nothing stored before is lost: free some space on the server, then run again", errFull},
+	"53100": {"nothing stored before is lost; free some space on the server, then run again", errFull},
 	"42P01": {"a table of the cache is missing: name another database or search_path", ErrCorrupt},
 	"42703": {"a column of the cache is missing: name another database or search_path", ErrCorrupt},
 	"XX001": {"the server found its own files damaged; see its log", ErrCorrupt},
@@ -282,7 +282,7 @@ func (s *postgresServer) classify(_ string, err error) (advice string, kind erro
 		}
 	}
 	if errors.Is(err, errUnavailable) || passing(err) {
-		return "nothing stored before is lost: see that the server runs and lets this machine in, then run again", errUnavailable
+		return "nothing stored before is lost; see that the server runs and lets this machine in, then run again", errUnavailable
 	}
 	return "", nil
 }

@@ -196,7 +196,7 @@ func TestFull(t *testing.T) {
 		}
 		stored = append(stored, i)
 	}
-	wantError(t, failure, cache.ErrFull, file, "nothing stored before is lost", "free some space")
+	wantError(t, failure, cache.ErrFull, file, "disk full: nothing stored before is lost; free some space, then run again (")
 	if len(stored) == 0 {
 		t.Fatal("nothing could be stored at all")
 	}

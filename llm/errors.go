@@ -241,7 +241,11 @@ func (s *server) refused(model string, resp *http.Response, body []byte) *Error 
 		api = &openai.APIError{}
 	}
 	api.HTTPStatusCode = resp.StatusCode
-	return s.classify(model, api, body)
+	e := s.classify(model, api, body)
+	if e.Kind == ErrNotFound && resp.Request != nil {
+		e.Hint += ", and that the server has " + s.clean(resp.Request.URL.Path, maxSnippet)
+	}
+	return e
 }
 
 // classify decides what a status and a server's error mean, and what to do about them.

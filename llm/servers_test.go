@@ -142,7 +142,7 @@ func TestFinalErrorsOfOneServer(t *testing.T) {
 		says  string
 	}{
 		"key":      {llmtest.Status(401, "bad key"), llm.ErrAuth, "server http://a.test/v1 wants a key (401): bad key; set OPENAI_API_KEY"},
-		"model":    {llmtest.Status(404, "no such model"), llm.ErrNotFound, `server http://a.test/v1 knows no such model, address or object (404): no such model; check the model name "test-model" and the base URL, which usually ends in /v1`},
+		"model":    {llmtest.Status(404, "no such model"), llm.ErrNotFound, `server http://a.test/v1 knows no such model, address or object (404): no such model; check the model name "test-model" and the base URL, which usually ends in /v1, and that the server has /v1/chat/completions`},
 		"overflow": {llmtest.ContextLength(), llm.ErrContextLength, "server http://a.test/v1 refused the prompt"},
 		"quota":    {llmtest.Quota(), llm.ErrQuota, "server http://a.test/v1 has no credit"},
 	} {

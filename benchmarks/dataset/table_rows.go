@@ -289,7 +289,7 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 // notLines explains how to turn one JSON array, as pandas writes it, into lines.
 func notLines(line []byte, err error) error {
 	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
-		return errors.New("this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl")
+		return errors.New("this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl, or have pandas write lines: to_json(FILE, orient='records', lines=True)")
 	}
 	return err
 }

@@ -101,7 +101,7 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 		}
 	}
 	if beyond := slices.IndexFunc(counts, func(k int) bool { return k > most }); beyond >= 0 {
-		r.warn("%s: a curve asks for %d references in addition to the first ones, and uses %d, as there are no more", d.Name, counts[len(counts)-1], most)
+		r.warn("%s: a curve to %d further references ends at %d: no segment has more", d.Name, counts[len(counts)-1], most)
 		counts = slices.Compact(append(slices.Clone(counts[:beyond]), most))
 	}
 	r.progress("%s: curve by %s, %s %s", d.Name, c.Method, s.info.Name, a.Name())

@@ -216,6 +216,9 @@ func (r *Result) rowTable() *report.NamedTable {
 	if len(r.means) > 0 {
 		t.Note("n: pairs of scores, or of systems under accuracy and soft-accuracy; missing: cells of segments without one of the two scores")
 	}
+	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Dropped > 0 }) {
+		t.Note("dropped: vectors without a statistic, such as those of equal scores only; n is without them")
+	}
 	t.Columns[2].Hide = len(sets) < 2
 	if len(r.Ranks) == 0 {
 		drop(t, "rank")

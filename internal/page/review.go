@@ -3,7 +3,6 @@ package page
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -45,7 +44,7 @@ var reviewScripts = []string{"dom.js", "marks.js", "review.js"}
 // bytes.
 func WriteReview(w io.Writer, r Review) error {
 	if r.Title == "" {
-		return errors.New("page: the review has no title")
+		return errors.New("the review has no title")
 	}
 	if r.Items == nil {
 		r.Items = []ReviewItem{}
@@ -53,24 +52,20 @@ func WriteReview(w io.Writer, r Review) error {
 	// Marshal escapes <, > and &, so that no text ends the element.
 	data, err := json.Marshal(r.Items)
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
 	style, code := asset("page.css")+asset("review.css"), joined(reviewScripts)
 	rule := policy(code, style)
 	if r.Served {
 		rule += "; connect-src 'self'"
 	}
-	err = templates(nil).ExecuteTemplate(w, "review", map[string]any{
+	return templates(nil).ExecuteTemplate(w, "review", map[string]any{
 		"Title": r.Title, "Served": r.Served, "Count": len(r.Items),
 		"Policy": policyElement(rule),
 		"Style":  template.HTML("<style>" + style + "</style>"),
 		"Data":   template.HTML(`<script type="application/json" id="items">` + string(data) + "</script>"),
 		"Script": template.HTML("<script>" + code + "</script>"),
 	})
-	if err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	return nil
 }
 
 // joined puts the parts of a script into one scope.

@@ -56,13 +56,7 @@ func source(content string) string {
 // score. Errors name the segment, or come from Segments,
 // w or ctx; the page is then incomplete.
 func Write(ctx context.Context, w io.Writer, d *Document) error {
-	if err := write(ctx, bufio.NewWriterSize(w, 64<<10), d); err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	return nil
-}
-
-func write(ctx context.Context, out *bufio.Writer, d *Document) error {
+	out := bufio.NewWriterSize(w, 64<<10)
 	v, err := newView(d)
 	if err != nil {
 		return err

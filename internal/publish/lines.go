@@ -38,7 +38,11 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 		}
 	}
 	if len(references) != len(c.files) {
-		return fmt.Errorf("it has %s where the segments before have %d; text files hold the same number for all, %s; 'refract select -k all' keeps as many variants as every segment has, and 'refract expand --complete N' adds variants until all have N", english.Count(len(references), "reference"), len(c.files), useWhole)
+		whole := useWhole
+		if c.missing == "" {
+			whole = "none of them missing, " + whole
+		}
+		return fmt.Errorf("it has %s where the segments before have %d; text files hold the same number for all, %s; 'refract select -k all' keeps as many variants as every segment has, and 'refract expand --complete N' adds variants until all have N", english.Count(len(references), "reference"), len(c.files), whole)
 	}
 	if c.sources != nil {
 		if err := c.line(c.sources, source, "the source"); err != nil {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -128,7 +127,7 @@ func (h *held) Close() error {
 		h.sheet.fit(h.width)
 	}
 	if _, err := h.w.Write(h.renderer.render(&h.sheet)); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
 	return nil
 }

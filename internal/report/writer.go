@@ -94,7 +94,7 @@ func (s *stream) Close() error {
 func (s *stream) flush() error {
 	if s.err == nil {
 		if _, err := s.w.Write(s.buf); err != nil {
-			s.err = fmt.Errorf("write output: %w", err)
+			s.err = err
 		}
 	}
 	s.buf = s.buf[:0]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/alarm"
 	"github.com/refract-eval/refract/internal/publish"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
@@ -131,10 +133,15 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		k.tellDecided(e)
 		e.tellMeaning(kept.Findings())
 	}
-	if k.result.path == "-" {
-		return k.table.whole(e.stderr, found.Table())
+	t := found.Table()
+	if k.table.format == report.Table {
+		t.Rows = slices.DeleteFunc(t.Rows, func(row []report.Value) bool { return row[2] == report.Int(0) })
+		t.Note("verdicts, alarms and cleaning without an answer are left out; -f csv shows them")
 	}
-	return k.table.show(e, found.Table())
+	if k.result.path == "-" {
+		return k.table.whole(e.stderr, t)
+	}
+	return k.table.show(e, t)
 }
 
 // leastCosine is the cosine of two vectors below which their texts are far apart.

@@ -112,11 +112,14 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	enc := dataset.NewEncoder(out)
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
 		s.Language = cmp.Or(r.target, s.Language)
-		if err := cmp.Or(r.index(s.ID, nil), enc.Encode(s)); err != nil {
-			return err
+		err := r.index(s.ID, nil)
+		if err == nil {
+			err = enc.Encode(s)
 		}
-		found.add(s)
-		return nil
+		if err == nil {
+			found.add(s)
+		}
+		return err
 	})
 	watch.p.Finish()
 	if r.form == string(diversify.FormAuto) {

@@ -49,6 +49,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
 		name, cause := "--"+invalid.GetFlag().Name, unfit(errors.Unwrap(invalid))
+		if short := invalid.GetFlag().Shorthand; short != "" {
+			name = "-" + short + ", " + name
+		}
 		if unwanted := (*unwantedError)(nil); errors.As(cause, &unwanted) {
 			return usagef("%s %w", name, cause)
 		}

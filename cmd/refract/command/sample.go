@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/metrics/program"
 )
 
 // sampleModel is the model's name under which the answers are recorded.
@@ -75,6 +76,9 @@ func expandSample(ctx context.Context) ([]*refract.Segment, diversify.Summary, e
 func saveSample(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return files.CannotCreate(dir, dir, err)
+	}
+	if err := writeNew(filepath.Join(dir, "refract_metric.py"), program.Helper); err != nil {
+		return err
 	}
 	return fs.WalkDir(sampleFiles, "sample", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -270,12 +271,15 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 
 // tellMeans notes why scores are means where sacreBLEU has a corpus score.
 func (s *scorer) tellMeans(eng *refract.Engine) {
+	var names []string
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
 		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.system == "auto" {
-			s.judging.e.note("%s: these are means over segments; -a single,native, without other aggregators, gives corpus scores", set.Metric.Info().Name)
-			return
+			names = append(names, set.Metric.Info().Name)
 		}
+	}
+	if len(names) > 0 {
+		s.judging.e.note("%s: these are means over segments; -a single,native, without other aggregators, gives corpus scores", strings.Join(slices.Compact(names), ", "))
 	}
 }
 

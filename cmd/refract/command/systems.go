@@ -449,7 +449,7 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		}
 		last := func(i int) int { return cmp.Or(c.Systems[i].Rank, len(order)+1) }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(last(i), last(j)) })
-		var tied []string
+		var tied, lacking []string
 		for _, i := range order {
 			s, sc := &c.Systems[i], &d.scores[k][i]
 			row := []any{d.names[i], scoreValue(sc), nil, nil, nil, nil}
@@ -458,6 +458,8 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			}
 			if sc.OK && s.Rank > 0 {
 				row[4], row[5] = s.Rank, report.Interval(float64(s.RankLow), float64(s.RankHigh))
+			} else {
+				lacking = append(lacking, d.names[i])
 			}
 			switch p := pairs[i]; {
 			case p == nil:
@@ -472,6 +474,9 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 				row = append(row, p.Delta, report.Interval(ci.Mean-ci.Half, ci.Mean+ci.Half), shownP(p, p.Decisive, d.least(1)), shownP(p, p.P, 1), result, p.Segments)
 			}
 			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
+		}
+		if len(lacking) > 0 {
+			t.Note("%s: no rank for %s: %ss that others have are missing; delta is over the %[3]ss that both systems have", d.settings[k], strings.Join(lacking, ", "), d.by)
 		}
 		if len(tied) > 0 {
 			t.Note("%s: the test does not tell %s from %s", d.settings[k], strings.Join(tied, ", "), d.names[d.against])

@@ -67,6 +67,9 @@ func (r *Result) Claim() Claim {
 func (r *Result) leading() []*Difference {
 	for _, label := range r.Statistics {
 		all := which(pointers(r.Differences), func(d *Difference) bool { return d.Statistic == label && d.Value.Defined() })
+		if len(all) > 0 { // scores made elsewhere have another baseline
+			all = which(all, func(d *Difference) bool { return d.ofFiles() == all[0].ofFiles() })
+		}
 		if best := which(all, func(d *Difference) bool { return !d.worst }); len(best) > 0 {
 			return best
 		}

@@ -62,9 +62,9 @@ type Config struct {
 	// Tolerate is the number of requests that may fail because of their content, such as
 	// prompts that are too long, before the run ends.
 	Tolerate int
-	// LeftOut, if not nil, is called once with each parameter that is left out because a
-	// model refuses it.
-	LeftOut func(what string)
+	// LeftOut, if not nil, is called once for each parameter that is left out because a
+	// model refuses it, as this run or an earlier one found.
+	LeftOut func(what string, earlier bool)
 	// Choose says whether to ask the other form of a question. It is called, concurrently,
 	// whenever neither form is stored, and may use the Asker. Nil means no.
 	Choose func(context.Context) (other bool, err error)

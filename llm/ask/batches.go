@@ -40,7 +40,7 @@ type Batches struct {
 	// goroutine.
 	Observe func(now BatchProgress)
 
-	LeftOut func(what string) // see Config
+	LeftOut func(what string, earlier bool) // see Config
 
 	// For tests: smaller bounds on batches and attempts; 0 for the usual ones. written is
 	// called around every write to a journal.

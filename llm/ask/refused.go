@@ -40,14 +40,15 @@ func (w who) refusal(parameter string) cache.Request {
 // refusals holds the parameters that models refuse, as far as the store knows.
 type refusals struct {
 	answers *cache.Answers
-	told    func(string) // see Config.LeftOut; may be nil
+	told    func(string, bool) // see Config.LeftOut; may be nil
 
 	mu    sync.Mutex
 	known map[who][]string
+	said  map[string]bool // what told has been called with
 }
 
-func newRefusals(store cache.Store, told func(string)) *refusals {
-	return &refusals{answers: cache.NewAnswers(store), told: told, known: map[who][]string{}}
+func newRefusals(store cache.Store, told func(string, bool)) *refusals {
+	return &refusals{answers: cache.NewAnswers(store), told: told, known: map[who][]string{}, said: map[string]bool{}}
 }
 
 // forget makes the next use look in the store again.
@@ -81,7 +82,19 @@ func (f *refusals) find(ctx context.Context, w who) ([]string, error) {
 		}
 	}
 	f.known[w] = found
+	for _, p := range found {
+		f.tell(w, p, "as an earlier run found", true)
+	}
 	return found, nil
+}
+
+// tell reports once that a model is asked without a parameter. The caller holds the lock.
+func (f *refusals) tell(w who, parameter, why string, earlier bool) {
+	what := fmt.Sprintf("model %s refuses %s and is asked without it", w.model, parameter)
+	if f.told != nil && !f.said[what] {
+		f.said[what] = true
+		f.told(what+": "+why, earlier)
+	}
 }
 
 // without removes from a question the parameters that its model refuses and the user did not
@@ -120,13 +133,11 @@ func (f *refusals) note(ctx context.Context, q *Question, err error) (bool, erro
 	first := !slices.Contains(f.known[w], e.Refuses)
 	if first {
 		f.known[w] = append(slices.Clone(f.known[w]), e.Refuses)
+		f.tell(w, e.Refuses, err.Error(), false)
 	}
 	f.mu.Unlock()
 	if !first {
 		return true, nil
-	}
-	if f.told != nil {
-		f.told(fmt.Sprintf("model %s refuses %s and is asked without it: %v", w.model, e.Refuses, err))
 	}
 	_, stored := f.answers.Put(ctx, Entry(w.refusal(e.Refuses), llm.Response{Text: err.Error(), HasText: true}))
 	return true, stored

@@ -130,7 +130,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 		b.progress = e.progress("ask", "answers")
 	}
 	b.spend = ask.NewBudget(b.limits(), b.rates)
-	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: func(what string) { e.note("%s", what) }}
+	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}
 	if b.calling() {
 		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
 			return nil, err

@@ -149,6 +149,14 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 // storedIn is the name of the cache in messages, without secrets.
 func (s *serverFlags) storedIn() string { return redact.Address(cache.Shown(s.cache)) }
 
+// leftOut notes that a model refuses a parameter. If an earlier run found that, its records
+// show it.
+func (e *env) leftOut(what string, earlier bool) {
+	if !earlier {
+		e.note("%s", what)
+	}
+}
+
 // tells makes a cache warn while it waits.
 func (e *env) tells() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
 

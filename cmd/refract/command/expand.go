@@ -108,7 +108,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}
-	cfg.LeftOut = func(what string) { e.note("%s", what) }
+	cfg.LeftOut = e.leftOut
 	for _, p := range []struct {
 		name, flag string
 		set        *float64

@@ -169,7 +169,7 @@ func (j *judging) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend, LeftOut: func(what string) { j.e.note("%s", what) }}
+	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend, LeftOut: func(what string, _ bool) { j.e.warn("%s; the signatures of its judges do not show that", what) }}
 	if j.calling() {
 		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
 			return err

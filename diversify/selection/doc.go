@@ -3,7 +3,7 @@
 //
 // There are two layers:
 //
-//  1. [Farthest] and [Facility] are plain functions on a [Matrix] of
+//  1. farthest and facility are plain functions on a matrix of
 //     similarities. They return all candidates in the order of choice, so
 //     every prefix is the selection of that size.
 //  2. A [Selector] applies a [Method] to the variants of segments, with

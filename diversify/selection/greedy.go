@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Farthest orders the candidates by farthest-point traversal (Gonzalez, 1985): next
+// farthest orders the candidates by farthest-point traversal (Gonzalez, 1985): next
 // comes the candidate whose nearest chosen text is farthest away. The first given texts
 // of m are chosen from the start; the others are the candidates, numbered from 0. If
 // the similarities come from a distance metric, every prefix covers the candidates within
@@ -13,17 +13,17 @@ import (
 //
 // If given is 0, the first candidate is chosen first. Of equal candidates the first is
 // chosen.
-func Farthest(m *Matrix, given int) []int {
+func farthest(m *matrix, given int) []int {
 	return greedy(m, given, math.Inf(-1), func(c int, nearest []float64) float64 { return -nearest[c] })
 }
 
-// Facility orders the candidates by greedy facility location: next comes the candidate
+// facility orders the candidates by greedy facility location: next comes the candidate
 // that adds most to the sum, over all candidates, of the similarity to the nearest chosen
 // text. The first given texts of m are chosen from the start; the others are the
 // candidates, numbered from 0. Every prefix gains at least 1 - 1/e of the largest
 // possible gain over the given texts (Nemhauser, Wolsey and Fisher, 1978). Of equal
 // candidates the first is chosen.
-func Facility(m *Matrix, given int) []int {
+func facility(m *matrix, given int) []int {
 	return greedy(m, given, 0, func(c int, nearest []float64) float64 {
 		row := m.row(c)
 		var gain float64
@@ -37,7 +37,7 @@ func Facility(m *Matrix, given int) []int {
 // greedy repeatedly chooses the candidate with the highest worth. worth gets the
 // similarity of every text to its nearest chosen text, which is none while no text is
 // chosen.
-func greedy(m *Matrix, given int, none float64, worth func(c int, nearest []float64) float64) []int {
+func greedy(m *matrix, given int, none float64, worth func(c int, nearest []float64) float64) []int {
 	nearest := slices.Repeat([]float64{none}, m.n)
 	choose := func(c int) {
 		for i, s := range m.row(c) {

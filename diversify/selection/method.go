@@ -16,8 +16,8 @@ type Method uint8
 const (
 	ByOrder    Method = iota // the first ones, in their order
 	ByRandom                 // a random order
-	ByFarthest               // see [Farthest]
-	ByFacility               // see [Facility]
+	ByFarthest               // see farthest
+	ByFacility               // see facility
 )
 
 var methodNames = []string{"order", "random", "farthest", "facility"}

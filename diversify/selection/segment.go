@@ -52,7 +52,7 @@ func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][
 			}
 		}
 	}
-	var matrices []*Matrix
+	var matrices []*matrix
 	if s.Method.Compares() {
 		if s.Similarity == nil {
 			return nil, fmt.Errorf("selection by %s: there is nothing to compare texts by; set Similarity", s.Method)
@@ -68,9 +68,9 @@ func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][
 		case ByRandom:
 			order = random(len(out[i]), s.Seed, seg.ID)
 		case ByFarthest:
-			order = Farthest(matrices[i], given[i])
+			order = farthest(matrices[i], given[i])
 		case ByFacility:
-			order = Facility(matrices[i], given[i])
+			order = facility(matrices[i], given[i])
 		default:
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // drawMatrix draws a matrix with many ties for at most most texts.
-func drawMatrix(t *rapid.T, most int) (m *Matrix, given int) {
+func drawMatrix(t *rapid.T, most int) (m *matrix, given int) {
 	n := rapid.IntRange(0, most).Draw(t, "texts")
 	given = rapid.IntRange(0, min(n, 3)).Draw(t, "given")
 	values := rapid.SliceOfN(rapid.OneOf(
@@ -36,11 +36,11 @@ func checkOrder(t *rapid.T, order []int, n int) {
 	}
 }
 
-// Each step of Facility chooses a candidate that adds most.
+// Each step of facility chooses a candidate that adds most.
 func TestFacilitySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
-		order := Facility(m, given)
+		order := facility(m, given)
 		checkOrder(t, order, m.n-given)
 		var set uint
 		for step, c := range order {
@@ -56,7 +56,7 @@ func TestFacilitySteps(t *testing.T) {
 
 // covered returns the value of a set of candidates together with the given texts, by the
 // definition.
-func covered(m *Matrix, given int, set uint) float64 {
+func covered(m *matrix, given int, set uint) float64 {
 	var sum float64
 	for i := given; i < m.n; i++ {
 		var nearest float64
@@ -85,7 +85,7 @@ func TestFacilityBound(t *testing.T) {
 			best[size] = max(best[size], covered(m, given, set)-nothing)
 		}
 		var set uint
-		for k, c := range Facility(m, given) {
+		for k, c := range facility(m, given) {
 			set |= 1 << c
 			if got := covered(m, given, set) - nothing; got < (1-1/math.E)*best[k+1]-1e-9 {
 				t.Fatalf("%d chosen gain %v, the best %v", k+1, got, best[k+1])
@@ -94,11 +94,11 @@ func TestFacilityBound(t *testing.T) {
 	})
 }
 
-// Each step of Farthest chooses the first of the candidates farthest from all chosen ones.
+// Each step of farthest chooses the first of the candidates farthest from all chosen ones.
 func TestFarthestSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, given := drawMatrix(t, 24)
-		order := Farthest(m, given)
+		order := farthest(m, given)
 		checkOrder(t, order, m.n-given)
 		nearest := func(c int, before []int) float64 {
 			s := math.Inf(-1)
@@ -156,7 +156,7 @@ func TestFarthestBound(t *testing.T) {
 			best[size] = min(best[size], radius(set))
 		}
 		var set uint
-		for k, c := range Farthest(m, 1) {
+		for k, c := range farthest(m, 1) {
 			set |= 1 << c
 			if got := radius(set); got > 2*best[k+1]+1e-9 {
 				t.Fatalf("%d chosen leave %v, the best %v", k+1, got, best[k+1])
@@ -178,19 +178,19 @@ func TestOrdersByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The two texts of group 1 gain more than the one of group 2; Farthest chooses the
+	// The two texts of group 1 gain more than the one of group 2; farthest chooses the
 	// first of equally far ones.
-	if got := Facility(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
+	if got := facility(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
 		t.Errorf("facility: %v", got)
 	}
-	if got := Farthest(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
+	if got := farthest(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {
 		t.Errorf("farthest: %v", got)
 	}
 	// Without a given text, the middle of the largest group comes first.
-	if got := Facility(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
+	if got := facility(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
 		t.Errorf("facility of nothing: %v", got)
 	}
-	if got := Farthest(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
+	if got := farthest(m, 0); !slices.Equal(got[:3], []int{0, 3, 5}) {
 		t.Errorf("farthest of nothing: %v", got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
@@ -111,7 +113,7 @@ func (f *findings) tellCoverage(e *env, checked bool, complete int) {
 	if have < wanted || none != "" {
 		say = e.warn
 	}
-	say("%d of %s%s%s", have, english.Thousands(wanted, "variant"), of, none)
+	say("%s of %s%s%s", humanize.Comma(int64(have)), english.Thousands(wanted, "variant"), of, none)
 }
 
 // tell reports what a run did; checked is false with --checks none.

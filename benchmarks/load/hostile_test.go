@@ -83,7 +83,7 @@ func TestSignals(t *testing.T) {
 		if got, want := len(stored(t, filepath.Join(j.dir, "c.sqlite"))), srv.stats(t); got != want.Answered || got != want.Calls {
 			t.Fatalf("%d answers are stored of %d calls, %d of them answered", got, want.Calls, want.Answered)
 		}
-		if said := r.stderr.String(); r.cmd.ProcessState.ExitCode() != 130 || !strings.Contains(said, "goes on from there") {
+		if said := r.stderr.String(); r.cmd.ProcessState.ExitCode() != 130 || !strings.Contains(said, "this command continues:") {
 			t.Fatalf("%v\n%s", err, tail(said))
 		}
 		if ends > 50 {
@@ -108,7 +108,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 	<-r.ended
 	if said := r.stderr.String(); r.cmd.ProcessState.ExitCode() != 130 ||
-		!strings.Contains(said, "waiting for 16 calls; press again") || !strings.Contains(said, "goes on from there") {
+		!strings.Contains(said, "waiting for 16 calls; press again") || !strings.Contains(said, "this command continues:") {
 		t.Errorf("exit code %d\n%s", r.cmd.ProcessState.ExitCode(), said)
 	}
 }

@@ -103,7 +103,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if sum.Variants == 0 {
+	if sum.Variants == 0 && c.by != selection.ByOrder { // in their order, nothing is chosen: any dataset becomes JSON Lines
 		return e.noVariant("select", args)
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)

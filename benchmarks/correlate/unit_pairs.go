@@ -1,7 +1,5 @@
 package correlate
 
-import "slices"
-
 // unitPairs counts the pairs of elements that both scores order alike, by unit: row u has
 // the pairs of an element of unit u with one of each unit up to u. The weights of a
 // resample never change these counts, so its concordant pairs are a quadratic form of the
@@ -18,9 +16,8 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 	if n*n > 8*len(elements) || steps > 256*len(elements) {
 		return nil
 	}
-	out := make(unitPairs, n)
-	for u := range out {
-		if out[u] = make([]uint32, n); units[u].size >= 1<<16 { // the product of two sizes must fit
+	for u := range units {
+		if units[u].size >= 1<<16 { // the product of two sizes has to fit
 			return nil
 		}
 	}
@@ -43,16 +40,14 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 		}
 		start = end
 	}
-	for u, row := range out {
-		for v := range row {
-			row[v] = uint32(sums[u*words+v>>1] >> (v & 1 * 32))
-		}
-	}
-	for u, row := range slices.Backward(out) {
+	count := func(u, v int) uint32 { return uint32(sums[u*words+v>>1] >> (v & 1 * 32)) }
+	out := make(unitPairs, n)
+	for u := range out {
+		out[u] = make([]uint32, u+1)
 		for v := range u {
-			row[v] += out[v][u]
+			out[u][v] = count(u, v) + count(v, u)
 		}
-		out[u] = row[:u+1]
+		out[u][u] = count(u, u)
 	}
 	return out
 }

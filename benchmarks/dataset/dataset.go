@@ -138,18 +138,15 @@ func lookup[T any](what, spec string, table []scheme[T]) (open T, place string, 
 	for _, s := range table {
 		known, usages = append(known, s.name), append(usages, s.usage)
 	}
-	want := usages[0]
-	if last := len(usages) - 1; last > 0 {
-		want = strings.Join(usages[:last], ", ") + " or " + usages[last]
-	}
+	want := english.List(usages, "or")
 	i := slices.Index(known, name)
 	switch {
-	case !ok && spec != "" && spec != "-":
-		if _, err := os.Stat(spec); err != nil {
-			return open, "", fileError(spec, err)
-		}
-		fallthrough
 	case !ok:
+		if spec != "" && spec != "-" {
+			if _, err := os.Stat(spec); err != nil {
+				return open, "", fileError(spec, err)
+			}
+		}
 		return open, "", specError("%s %s does not say its format; write %s", what, text.Quote(spec), want)
 	case i < 0:
 		if (name == "csv" || name == "tsv") && slices.Contains(known, "table") {

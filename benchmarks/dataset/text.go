@@ -3,10 +3,11 @@ package dataset
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"path/filepath"
 	"slices"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -59,7 +60,7 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 		return nil, err
 	}
 	for _, c := range d.columns() {
-		if tableEnding.MatchString(c.name) {
+		if slices.Contains(tableEndings, filepath.Ext(files.Unpacked(c.name))) {
 			o.Warn(Warning{refract.Position{File: c.name}, "each line is taken for a text as it stands; a table is read as 'table:FILE,reference=COLUMN,system:NAME=COLUMN'"})
 		}
 	}
@@ -69,8 +70,8 @@ func openLines(s LinesSpec, o Options) (*set, error) {
 	return d.set(), nil
 }
 
-// tableEnding is how files of tables end, which hold more than a text a line.
-var tableEnding = regexp.MustCompile(`\.(csv|tsv|jsonl|ndjson|json)(\.gz|\.zst)?$`)
+// tableEndings are how files of tables end, which hold more than a text a line.
+var tableEndings = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".json"}
 
 // openSystems opens the files of systems, whose names must differ.
 func (o *Options) openSystems(files []NamedFile) (all []system, err error) {

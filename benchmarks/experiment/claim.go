@@ -67,17 +67,22 @@ func (r *Result) Claim() Claim {
 func (r *Result) leading() []*Difference {
 	for _, label := range r.Statistics {
 		all := which(pointers(r.Differences), func(d *Difference) bool { return d.Statistic == label && d.Value.Defined() })
-		if len(all) > 0 { // scores made elsewhere have another baseline
-			all = which(all, func(d *Difference) bool { return d.ofFiles() == all[0].ofFiles() })
+		if len(all) == 0 {
+			continue
 		}
+		// Scores made elsewhere have another baseline.
+		all = which(all, func(d *Difference) bool { return d.ofFiles() == all[0].ofFiles() })
 		if best := which(all, func(d *Difference) bool { return !d.worst }); len(best) > 0 {
 			return best
 		}
-		if len(all) > 0 {
-			return all
-		}
+		return all
 	}
 	return nil
+}
+
+// withP are the differences that have a p-value, which are corrected together.
+func (r *Result) withP() []*Difference {
+	return which(pointers(r.Differences), func(d *Difference) bool { return d.P.Defined() })
 }
 
 func which(all []*Difference, is func(*Difference) bool) []*Difference {
@@ -195,10 +200,10 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 	case slices.ContainsFunc(all, func(d *Difference) bool { return d.Undecided }):
 		cited = which(all, func(d *Difference) bool { return d.Undecided })
 		texts = []string{fmt.Sprintf("Too few %s to decide between the %ss", cited[0].tooFew(), noun)}
-		family := which(pointers(r.Differences), func(d *Difference) bool { return d.P.Defined() })
-		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, len(family)))
+		tests := len(r.withP())
+		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests))
 		if cited[0].tooFew() != "resamples" {
-			more = fmt.Sprintf("With %d differences and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", len(family), cited[0].tooFew())
+			more = fmt.Sprintf("With %d differences and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", tests, cited[0].tooFew())
 		}
 		c.Cautions = append(c.Cautions, more)
 	case !slices.ContainsFunc(all, (*Difference).tested):

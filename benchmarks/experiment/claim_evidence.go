@@ -103,8 +103,7 @@ func (r *Result) tested() string {
 	if over := drawn(r.Datasets); over != "" {
 		parts = append(parts, fmt.Sprintf("Intervals: %g%% bootstrap over %s.", 100*r.Confidence, over))
 	}
-	tests := which(pointers(r.Differences), func(d *Difference) bool { return d.P.Defined() })
-	if len(tests) > 0 {
+	if tests := r.withP(); len(tests) > 0 {
 		parts = append(parts, fmt.Sprintf("p-values: %s, corrected by Holm over %s.", tests[0].Test, english.Count(len(tests), "difference")))
 	}
 	return strings.Join(parts, " ")

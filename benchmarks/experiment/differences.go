@@ -136,12 +136,10 @@ func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significanc
 // correct corrects the p-values of all differences together, as they are read together, and
 // decides which are significant.
 func (r *run) correct(res *Result) {
-	var family []*Difference
+	family := res.withP()
 	var p []float64
-	for i := range res.Differences {
-		if d := &res.Differences[i]; d.P.Defined() {
-			family, p = append(family, d), append(p, float64(d.P))
-		}
+	for _, d := range family {
+		p = append(p, float64(d.P))
 	}
 	for k, c := range significance.Holm(p) {
 		family[k].Corrected = Number(c)

@@ -13,7 +13,7 @@ import (
 //
 // If given is 0, the first candidate is chosen first. Of equal candidates the first is
 // chosen.
-func farthest(m *matrix, given int) []int {
+func farthest(m *Matrix, given int) []int {
 	return greedy(m, given, math.Inf(-1), func(c int, nearest []float64) float64 { return -nearest[c] })
 }
 
@@ -23,7 +23,7 @@ func farthest(m *matrix, given int) []int {
 // candidates, numbered from 0. Every prefix gains at least 1 - 1/e of the largest
 // possible gain over the given texts (Nemhauser, Wolsey and Fisher, 1978). Of equal
 // candidates the first is chosen.
-func facility(m *matrix, given int) []int {
+func facility(m *Matrix, given int) []int {
 	return greedy(m, given, 0, func(c int, nearest []float64) float64 {
 		row := m.row(c)
 		var gain float64
@@ -37,7 +37,7 @@ func facility(m *matrix, given int) []int {
 // greedy repeatedly chooses the candidate with the highest worth. worth gets the
 // similarity of every text to its nearest chosen text, which is none while no text is
 // chosen.
-func greedy(m *matrix, given int, none float64, worth func(c int, nearest []float64) float64) []int {
+func greedy(m *Matrix, given int, none float64, worth func(c int, nearest []float64) float64) []int {
 	nearest := slices.Repeat([]float64{none}, m.n)
 	choose := func(c int) {
 		for i, s := range m.row(c) {

@@ -2,17 +2,17 @@ package selection
 
 import "fmt"
 
-// matrix holds the similarities of n texts, from 0 (nothing in common) to 1 (the
+// Matrix holds the similarities of n texts, from 0 (nothing in common) to 1 (the
 // same). It is symmetric, with ones on the diagonal.
-type matrix struct {
+type Matrix struct {
 	n      int
 	values []float64 // row-major
 }
 
-// newMatrix calls similarity for every pair j < i of n texts. A value outside
+// NewMatrix calls similarity for every pair j < i of n texts. A value outside
 // [0, 1] is an error.
-func newMatrix(n int, similarity func(i, j int) float64) (*matrix, error) {
-	m := &matrix{n: n, values: make([]float64, n*n)}
+func NewMatrix(n int, similarity func(i, j int) float64) (*Matrix, error) {
+	m := &Matrix{n: n, values: make([]float64, n*n)}
 	for i := range n {
 		m.values[i*n+i] = 1
 		for j := range i {
@@ -27,10 +27,10 @@ func newMatrix(n int, similarity func(i, j int) float64) (*matrix, error) {
 }
 
 // Len returns the number of texts.
-func (m *matrix) Len() int { return m.n }
+func (m *Matrix) Len() int { return m.n }
 
 // At returns the similarity of texts i and j.
-func (m *matrix) At(i, j int) float64 { return m.values[i*m.n+j] }
+func (m *Matrix) At(i, j int) float64 { return m.values[i*m.n+j] }
 
 // row returns the similarities of text i to all texts.
-func (m *matrix) row(i int) []float64 { return m.values[i*m.n : (i+1)*m.n] }
+func (m *Matrix) row(i int) []float64 { return m.values[i*m.n : (i+1)*m.n] }

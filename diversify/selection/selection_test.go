@@ -10,14 +10,14 @@ import (
 )
 
 // drawMatrix draws a matrix with many ties for at most most texts.
-func drawMatrix(t *rapid.T, most int) (m *matrix, given int) {
+func drawMatrix(t *rapid.T, most int) (m *Matrix, given int) {
 	n := rapid.IntRange(0, most).Draw(t, "texts")
 	given = rapid.IntRange(0, min(n, 3)).Draw(t, "given")
 	values := rapid.SliceOfN(rapid.OneOf(
 		rapid.Float64Range(0, 1),
 		rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) / 4 }),
 	), n*n, n*n).Draw(t, "similarities")
-	m, err := newMatrix(n, func(i, j int) float64 { return values[i*n+j] })
+	m, err := NewMatrix(n, func(i, j int) float64 { return values[i*n+j] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestFacilitySteps(t *testing.T) {
 
 // covered returns the value of a set of candidates together with the given texts, by the
 // definition.
-func covered(m *matrix, given int, set uint) float64 {
+func covered(m *Matrix, given int, set uint) float64 {
 	var sum float64
 	for i := given; i < m.n; i++ {
 		var nearest float64
@@ -130,7 +130,7 @@ func TestFarthestBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 9).Draw(t, "points")
 		at := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(t, "at")
-		m, err := newMatrix(n, func(i, j int) float64 { return 1 - math.Abs(at[i]-at[j]) })
+		m, err := NewMatrix(n, func(i, j int) float64 { return 1 - math.Abs(at[i]-at[j]) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestOrdersByHand(t *testing.T) {
 		}
 		return 0.1
 	}
-	m, err := newMatrix(6, near)
+	m, err := NewMatrix(6, near)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestOrdersByHand(t *testing.T) {
 
 func TestNewMatrixRefuses(t *testing.T) {
 	for _, bad := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
-		_, err := newMatrix(2, func(int, int) float64 { return bad })
+		_, err := NewMatrix(2, func(int, int) float64 { return bad })
 		if err == nil || !strings.Contains(err.Error(), "texts 1 and 0") {
 			t.Errorf("similarity %v: %v", bad, err)
 		}

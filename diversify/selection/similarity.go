@@ -14,7 +14,7 @@ type Similarity interface {
 	// Name is short, such as "ngrams".
 	Name() string
 	// Matrices returns one matrix per segment, over its texts. No text may be empty.
-	Matrices(ctx context.Context, segments [][]string) ([]*matrix, error)
+	Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error)
 }
 
 // NGrams compares texts by their character n-grams of orders 1 to 6, as chrF does, but
@@ -34,22 +34,22 @@ type ngrams struct{ chrf *chrf.Metric }
 
 func (ngrams) Name() string { return "ngrams" }
 
-func (g ngrams) Matrices(ctx context.Context, segments [][]string) ([]*matrix, error) {
+func (g ngrams) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error) {
 	w := g.chrf.NewWorkspace()
 	var cells []float64
-	out := make([]*matrix, len(segments))
+	out := make([]*Matrix, len(segments))
 	for k, texts := range segments {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(texts) == 0 {
-			out[k] = &matrix{}
+			out[k] = &Matrix{}
 			continue
 		}
 		w.Load(metrics.Block{Hypotheses: texts, References: texts})
 		cells = w.Cells(cells[:0])
 		var err error
-		out[k], err = newMatrix(len(texts), func(i, j int) float64 {
+		out[k], err = NewMatrix(len(texts), func(i, j int) float64 {
 			return min(1, cells[i*len(texts)+j]/100)
 		})
 		if err != nil {
@@ -67,7 +67,7 @@ type vectors struct{ embedder embeddings.Embedder }
 
 func (vectors) Name() string { return "embeddings" }
 
-func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]*matrix, error) {
+func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]*Matrix, error) {
 	var all []string
 	for _, texts := range segments {
 		all = append(all, texts...)
@@ -76,12 +76,12 @@ func (v vectors) Matrices(ctx context.Context, segments [][]string) ([]*matrix, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*matrix, len(segments))
+	out := make([]*Matrix, len(segments))
 	for k, texts := range segments {
 		n := len(texts)
 		d, err := embeddings.Distances(vs[:n])
 		if err == nil {
-			out[k], err = newMatrix(n, func(i, j int) float64 { return 1 - d[i*n+j]/2 })
+			out[k], err = NewMatrix(n, func(i, j int) float64 { return 1 - d[i*n+j]/2 })
 		}
 		if err != nil {
 			return nil, fmt.Errorf("segment %d: %w", k, err)

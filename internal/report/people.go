@@ -7,8 +7,8 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether what is written is seen on a terminal.
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether what is written is seen on a terminal.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -63,7 +63,7 @@ type best struct {
 func newHeld(w io.Writer, columns []Column, opts Options, r renderer) *held {
 	h := &held{columns: columns, w: w, renderer: r}
 	if _, table := r.(tableRenderer); table {
-		if h.sheet.terminal = isTerminal(w); !opts.Wide {
+		if h.sheet.terminal = IsTerminal(w); !opts.Wide {
 			h.width = TableWidth
 		}
 	}

@@ -34,7 +34,7 @@ type Batches struct {
 	// secret and no text of a request.
 	Models   []string
 	Journals []string
-	Interval time.Duration // longest pause between two checks of open batches; 0 means DefaultInterval
+	Interval time.Duration // longest pause between two checks of open batches; 0 means a minute
 	Time     time.Duration // limit on the whole run, 0 for none; open batches then continue on the server
 	// Observe, if not nil, is called with the progress of rows and batches, from one
 	// goroutine.
@@ -52,8 +52,8 @@ type Batches struct {
 	progress BatchProgress
 }
 
-// DefaultInterval is the default of Batches.Interval.
-const DefaultInterval = time.Minute
+// defaultInterval is the default of Batches.Interval.
+const defaultInterval = time.Minute
 
 // Limits of the Batch API for one batch.
 const (
@@ -90,7 +90,7 @@ func (b *Batches) Fill(ctx context.Context) (Completer, error) {
 		defer cancel()
 	}
 	b.failed, b.refused = failedRows{}, newRefusals(b.Store, b.LeftOut)
-	b.Interval = cmp.Or(b.Interval, DefaultInterval)
+	b.Interval = cmp.Or(b.Interval, defaultInterval)
 	b.attempts = cmp.Or(b.attempts, maxAttempts)
 	b.maxRows = cmp.Or(b.maxRows, maxBatchRows)
 	b.maxBytes = cmp.Or(b.maxBytes, maxBatchBytes)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -169,8 +167,6 @@ func (e *env) progress(label, unit string) *report.Progress {
 	}
 	return report.NewProgress(e.stderr, e.stderrTerminal, label, 0, unit)
 }
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // usageArgs makes cobra's errors about arguments usage errors. A number after a flag
 // whose value is optional is probably meant as its value.

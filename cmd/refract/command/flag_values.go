@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 // The values that a flag may have are set where it is registered, and checked whenever
@@ -102,10 +104,9 @@ func oneOf(cmd *cobra.Command, flag string, words ...string) {
 
 // wordOf reads one of some words.
 func wordOf(words ...string) func(string) (string, error) {
-	last := len(words) - 1
 	return func(s string) (string, error) {
 		if !slices.Contains(words, s) {
-			return "", &unwantedError{strconv.Quote(s), strings.Join(words[:last], ", ") + " or " + words[last]}
+			return "", &unwantedError{strconv.Quote(s), english.List(words, "or")}
 		}
 		return s, nil
 	}

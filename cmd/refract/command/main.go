@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -85,8 +86,8 @@ func run(models bool, extra metrics.Registry) int {
 		stderr:         os.Stderr,
 		getenv:         os.Getenv,
 		environ:        os.Environ(),
-		stderrTerminal: isTerminal(os.Stderr),
-		stdoutTerminal: isTerminal(os.Stdout),
+		stderrTerminal: report.IsTerminal(os.Stderr),
+		stdoutTerminal: report.IsTerminal(os.Stdout),
 		extra:          extra,
 		models:         models,
 	}

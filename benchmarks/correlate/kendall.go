@@ -89,6 +89,7 @@ func newPairsRow(r Row, gold ranking, first int32, units, most int, value func(v
 	element := func(i int32) pairsElement { return pairsElement{r.unit[i] - first, inner[i]} }
 	byInner := order
 	order, k.ends = sortByRank(order, outer, outerDistinct)
+	k.elements = make([]pairsElement, 0, len(order))
 	for _, i := range order {
 		e := element(i)
 		k.elements = append(k.elements, e)

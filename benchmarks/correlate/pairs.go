@@ -81,7 +81,8 @@ type Row struct {
 func (p *Pairs) rows(g Grouping) []Row {
 	var rows []Row
 	row := func(start, end, step int) {
-		var r Row
+		n := (end - start + step - 1) / step
+		r := Row{make([]float64, 0, n), make([]float64, 0, n), make([]int32, 0, n)}
 		for i := start; i < end; i += step {
 			if p.paired(i) {
 				r.Gold = append(r.Gold, p.Gold[i])

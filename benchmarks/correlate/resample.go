@@ -27,7 +27,7 @@ type resampler struct {
 	rows    []row
 	pairs   []*pairsRow // instead of rows, for statistics that count pairs
 	vectors []Row       // of the pairs
-	known   *known // of the table; may be nil
+	known   *known      // of the table; may be nil
 	units   int
 	width   int // of the lanes of the pairs
 	// pool lists the units to draw from: those with a cell that has both scores. The others

@@ -30,7 +30,7 @@ func (e *estimate) unsampled(resamples int) bool {
 
 // estimate computes a statistic of a table, or takes it from the store.
 func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
-	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.units)
+	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.unitsKey)
 	return r.estimates.get(ctx, r, key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 }
 

@@ -72,7 +72,7 @@ func (w *workspace) Cells(dst []float64) []float64 {
 func (w *workspace) Native(dst []float64) []float64 { return w.native(dst, w.refs.lengths) }
 
 // NativeAgainst appends sentence BLEU of every hypothesis against some references, by their
-// indices. Until the next Load, Native is against them as well.
+// indices. After it, the other native numbers need a new Load.
 func (w *workspace) NativeAgainst(dst []float64, references []int) []float64 {
 	slots, lengths := make([]int, len(references)), make([]int, len(references))
 	for i, r := range references {

@@ -202,6 +202,20 @@ func (x *Index) Seal() {
 	}
 }
 
+// Unite makes UnionMatches count against these references only.
+func (x *Index) Unite(references []int) {
+	clear(x.union)
+	for _, r := range references {
+		start := 0
+		if r > 0 {
+			start = x.ends[r-1]
+		}
+		for _, p := range x.parts[start:x.ends[r]] {
+			x.union[x.remap[p.word]] |= p.bits
+		}
+	}
+}
+
 // AddHypothesis reads the tokens of the next hypothesis. The index must be
 // sealed.
 func (x *Index) AddHypothesis(tokens []uint32) {

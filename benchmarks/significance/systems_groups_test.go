@@ -30,7 +30,7 @@ func TestNoDifferenceOfDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
 	}
-	const sets, documents, alpha = 300, 30, 0.05
+	const sets, documents, alpha = 100, 30, 0.05
 	random := rand.New(rand.NewPCG(5, 5))
 	found, outside := map[string]float64{}, map[string]float64{}
 	for range sets {

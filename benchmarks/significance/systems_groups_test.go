@@ -30,7 +30,7 @@ func TestNoDifferenceOfDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
 	}
-	const sets, documents, alpha = 100, 30, 0.05
+	const sets, documents, alpha = 300, 30, 0.05
 	random := rand.New(rand.NewPCG(5, 5))
 	found, outside := map[string]float64{}, map[string]float64{}
 	for range sets {
@@ -46,7 +46,7 @@ func TestNoDifferenceOfDocuments(t *testing.T) {
 		}
 		s := ofScores(a, b)
 		for by, s := range map[string]*Systems{"segment": s, "document": s.Grouped(of)} {
-			p := compareSystems(t, s, SystemOptions{Test: PairedRandomization, Resamples: 399, Seed: 1, Alpha: alpha}).Pairs[0]
+			p := compareSystems(t, s, SystemOptions{Test: PairedRandomization, Resamples: 199, Seed: 1, Alpha: alpha}).Pairs[0]
 			if p.P <= alpha {
 				found[by] += 1. / sets
 			}

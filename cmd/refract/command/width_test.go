@@ -24,6 +24,7 @@ func TestTablesFit(t *testing.T) {
 	if err := saveSample(dir); err != nil {
 		t.Fatal(err)
 	}
+	quarter(t, "sample.jsonl")
 	ask("cache", "import", "c.sqlite", "answers.jsonl")
 	ask("expand", "jsonl:"+"sample.jsonl", "--model", sampleModel, "--cache", "c.sqlite", "--offline", "-o", "expanded.jsonl")
 	experiment := `datasets:

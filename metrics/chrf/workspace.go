@@ -12,15 +12,14 @@ import (
 
 // workspace holds one segment: its character and word n-grams indexed.
 type workspace struct {
-	m       *Metric
-	chars   *ngram.Index
-	words   *ngram.Index // nil without word n-grams
-	intern  *ngram.Interner
-	tokens  []uint32
-	refs    texts
-	hyps    texts
-	matches []int32
-	stats   []float64
+	m      *Metric
+	chars  *ngram.Index
+	words  *ngram.Index // nil without word n-grams
+	intern *ngram.Interner
+	tokens []uint32
+	refs   texts
+	hyps   texts
+	stats  []float64
 }
 
 // texts are one side of a block, with the lengths of the distinct ones.
@@ -32,10 +31,9 @@ type texts struct {
 // NewWorkspace returns memory for one goroutine.
 func (m *Metric) NewWorkspace() metrics.Workspace {
 	w := &workspace{
-		m:       m,
-		chars:   ngram.New(m.opt.CharOrder),
-		matches: make([]int32, m.opt.CharOrder+m.opt.WordOrder),
-		stats:   make([]float64, 0, 3*(m.opt.CharOrder+m.opt.WordOrder)),
+		m:     m,
+		chars: ngram.New(m.opt.CharOrder),
+		stats: make([]float64, 0, 3*(m.opt.CharOrder+m.opt.WordOrder)),
 	}
 	if m.opt.WordOrder > 0 {
 		w.words = ngram.New(m.opt.WordOrder)
@@ -52,11 +50,11 @@ func (w *workspace) Load(b metrics.Block) {
 		w.intern.Reset()
 	}
 	w.load(&w.refs, b.References, (*ngram.Index).AddReference)
-	w.chars.Seal()
-	if w.words != nil {
-		w.words.Seal()
-	}
 	w.load(&w.hyps, b.Hypotheses, (*ngram.Index).AddHypothesis)
+	w.chars.Count()
+	if w.words != nil {
+		w.words.Count()
+	}
 }
 
 func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)) {
@@ -139,12 +137,9 @@ func (w *workspace) Native(dst []float64) []float64 {
 // the reference, and those matched.
 func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
 	hs, rs := w.hyps.Slot[h], w.refs.Slot[r]
-	nc := w.m.opt.CharOrder
-	w.chars.Matches(w.matches[:nc], hs, rs)
-	dst = appendTriples(dst, w.matches[:nc], w.hyps.chars[hs], w.refs.chars[rs])
+	dst = appendTriples(dst, w.chars.Matches(hs, rs), w.hyps.chars[hs], w.refs.chars[rs])
 	if w.words != nil {
-		w.words.Matches(w.matches[nc:], hs, rs)
-		dst = appendTriples(dst, w.matches[nc:], w.hyps.words[hs], w.refs.words[rs])
+		dst = appendTriples(dst, w.words.Matches(hs, rs), w.hyps.words[hs], w.refs.words[rs])
 	}
 	return dst
 }

@@ -75,20 +75,13 @@ func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)
 }
 
 func (w *workspace) readChars(s string) {
-	w.tokens = w.tokens[:0]
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c > ' ' && c < utf8.RuneSelf {
-			w.tokens = append(w.tokens, uint32(c))
-			i++
-			continue
+	tokens, whitespace := w.tokens[:0], w.m.opt.Whitespace
+	for _, r := range s {
+		if r > ' ' && r < utf8.RuneSelf || whitespace || !text.IsSpace(r) {
+			tokens = append(tokens, uint32(r))
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if w.m.opt.Whitespace || !text.IsSpace(r) {
-			w.tokens = append(w.tokens, uint32(r))
-		}
-		i += n
 	}
+	w.tokens = tokens
 }
 
 // readWords splits at white space and separates one punctuation mark from each word: the

@@ -168,14 +168,18 @@ func (x *Index) add(to int32, b plane) {
 func (x *Index) sum(h, r int) {
 	for v := len(x.nodes) - 1; v > 0; v-- {
 		n := &x.nodes[v]
+		l, known, texts := &x.labels[n.depth-1], &x.known[v], n.count.bits
 		for k := int32(1); ; k++ {
-			texts := x.least(n.count, k)
-			if texts>>half == 0 || texts&hypotheses == 0 {
-				x.known[v] = max(x.known[v], k-1)
+			if n.count.next != 0 {
+				texts = x.least(n.count, k)
+			} else if k > 1 {
 				break
 			}
-			l := &x.labels[n.depth-1]
-			if k > x.known[v] {
+			if texts>>half == 0 || texts&hypotheses == 0 {
+				break
+			}
+			if k > *known {
+				*known = k
 				l.fresh |= 1 << l.n
 			}
 			l.texts[l.n] = texts
@@ -183,9 +187,11 @@ func (x *Index) sum(h, r int) {
 				x.flush(int(n.depth), h, r)
 			}
 		}
-		if n.suffix != 0 {
-			b := n.count
-			b.bits &^= x.added
+		b := n.count
+		b.bits &^= x.added
+		if a := &x.nodes[n.suffix].count; b.next == 0 && a.bits&b.bits == 0 {
+			a.bits |= b.bits
+		} else {
 			x.add(n.suffix, b)
 		}
 	}
@@ -232,14 +238,14 @@ func (x *Index) flush(order, h, r int) {
 	l := &x.labels[order-1]
 	clear(l.texts[l.n:])
 	transpose(&l.texts)
-	hyps, refs := len(x.hyps.ends), len(x.refs.ends)
+	hyps, refs, matches, step := len(x.hyps.ends), len(x.refs.ends), x.matches, x.order
 	columns := l.texts[half:][:min(half, refs-r)]
 	for i, row := range l.texts[:min(half, hyps-h)] {
 		x.union[(h+i)*x.order+order-1] += int32(bits.OnesCount64(row & l.fresh))
 		at := ((h+i)*refs+r)*x.order + order - 1
 		for _, column := range columns {
-			x.matches[at] += int32(bits.OnesCount64(row & column))
-			at += x.order
+			matches[at] += int32(bits.OnesCount64(row & column))
+			at += step
 		}
 	}
 	l.n, l.fresh = 0, 0

@@ -105,7 +105,9 @@ func (x *trie) step(s int32, t uint32, grow bool) int32 {
 	}
 	if grow {
 		made := int32(len(x.nodes))
-		x.nodes = append(x.nodes, node{suffix: c, depth: x.nodes[s].depth + 1})
+		x.nodes = append(x.nodes, node{})
+		n := &x.nodes[made] // a node copied as a whole would wait for its fields to be stored
+		n.suffix, n.depth = c, x.nodes[s].depth+1
 		x.adopt(s, t, made)
 		c = made
 	}

@@ -1,6 +1,7 @@
 package chrf
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +21,7 @@ type workspace struct {
 	refs   texts
 	hyps   texts
 	stats  []float64
+	kept   [utf8.RuneSelf]uint8 // 1 for a character that n-grams have, 0 for white space
 }
 
 // texts are one side of a block, with the lengths of the distinct ones.
@@ -34,6 +36,11 @@ func (m *Metric) NewWorkspace() metrics.Workspace {
 		m:     m,
 		chars: ngram.New(m.opt.CharOrder),
 		stats: make([]float64, 0, 3*(m.opt.CharOrder+m.opt.WordOrder)),
+	}
+	for c := range w.kept {
+		if m.opt.Whitespace || !text.IsSpace(rune(c)) {
+			w.kept[c] = 1
+		}
 	}
 	if m.opt.WordOrder > 0 {
 		w.words = ngram.New(m.opt.WordOrder)
@@ -75,13 +82,16 @@ func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)
 }
 
 func (w *workspace) readChars(s string) {
-	tokens, whitespace := w.tokens[:0], w.m.opt.Whitespace
+	tokens, n := slices.Grow(w.tokens[:0], len(s))[:len(s)], 0
 	for _, r := range s {
-		if r > ' ' && r < utf8.RuneSelf || whitespace || !text.IsSpace(r) {
-			tokens = append(tokens, uint32(r))
+		tokens[n] = uint32(r)
+		if r < utf8.RuneSelf {
+			n += int(w.kept[r]) // spaces come at random, so a branch would be slow
+		} else if w.m.opt.Whitespace || !text.IsSpace(r) {
+			n++
 		}
 	}
-	w.tokens = tokens
+	w.tokens = tokens[:n]
 }
 
 // readWords splits at white space and separates one punctuation mark from each word: the

@@ -255,10 +255,13 @@ func (x *Index) flush(order, h, r int) {
 func transpose(m *[64]uint64) {
 	mask := uint64(1<<32 - 1)
 	for j := 32; j > 0; j >>= 1 {
-		for k := 0; k < 64; k = (k + j + 1) &^ j {
-			d := (m[k&63]>>(j&63) ^ m[(k+j)&63]) & mask
-			m[k&63] ^= d << (j & 63)
-			m[(k+j)&63] ^= d
+		for start := 0; start < 64; start += 2 * j {
+			low, high := m[start:start+j], m[start+j:start+2*j]
+			for k, h := range high {
+				d := (low[k]>>(j&63) ^ h) & mask
+				low[k] ^= d << (j & 63)
+				high[k] = h ^ d
+			}
 		}
 		mask ^= mask << (j / 2 & 63)
 	}

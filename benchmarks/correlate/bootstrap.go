@@ -93,25 +93,26 @@ type Bootstrap struct {
 	Units     Units
 }
 
-// Resample returns the measure of each resample, NaN if it is undefined. A table of means
-// is resampled by its underlying segments. The error is [ErrTooManyPairs] for a calibrated
-// statistic of more than some millions of pairs of cells.
-func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) ([]float64, error) {
+// Resample returns the measure of a table, as [Measure.Of] does, and that of each resample,
+// NaN if it is undefined. A table of means is resampled by its underlying segments. The
+// error is [ErrTooManyPairs] for a calibrated statistic of more than some millions of pairs
+// of cells; the measure of the table is returned also then.
+func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) (Result, []float64, error) {
 	if err := m.Check(p); err != nil {
-		return nil, fmt.Errorf("bootstrap: %w", err)
+		return Result{}, nil, fmt.Errorf("bootstrap: %w", err)
 	}
 	if b.Resamples < 1 || b.Resamples > MaxResamples {
-		return nil, fmt.Errorf("bootstrap: %d resamples: want 1 to %d", b.Resamples, MaxResamples)
+		return Result{}, nil, fmt.Errorf("bootstrap: %d resamples: want 1 to %d", b.Resamples, MaxResamples)
 	}
 	rs, err := newResampler(p, m, b.Units)
 	if err != nil {
-		return nil, fmt.Errorf("bootstrap of %v: %w", m, err)
+		return m.unchecked(p), nil, fmt.Errorf("bootstrap of %v: %w", m, err)
 	}
 	values, err := b.values(ctx, rs)
 	if err != nil {
-		return nil, fmt.Errorf("bootstrap of %v: %w", m, err)
+		return Result{}, nil, fmt.Errorf("bootstrap of %v: %w", m, err)
 	}
-	return values, nil
+	return rs.result(m, p), values, nil
 }
 
 // values returns the statistic of each resample, in order.
@@ -133,7 +134,7 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 					return err
 				}
 				to = min(to, b.Resamples)
-				rs.values(b.weights(rs, from, to), values[from:to], &s)
+				rs.values(rs.known.weights(b, rs, from, to), values[from:to], &s)
 			}
 		})
 	}

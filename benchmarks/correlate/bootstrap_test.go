@@ -3,6 +3,7 @@ package correlate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -114,9 +115,13 @@ func simulated(segments, systems int) *Pairs {
 
 func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float64, o Bootstrap) Interval {
 	t.Helper()
-	values, err := o.Resample(t.Context(), chosen(s, g), p)
+	m := chosen(s, g)
+	got, values, err := o.Resample(t.Context(), m, p)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want, err := m.Of(p); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v: %+v with resamples, want %+v (%v)", m, got, want, err)
 	}
 	return Percentiles(values, confidence)
 }
@@ -183,7 +188,7 @@ func TestBootstrapOptionErrors(t *testing.T) {
 		{0, 0, nil}, {-1, 0, nil}, {MaxResamples + 1, 0, nil},
 		{1, 0, Units{0}}, {1, 0, Units{0, -1}},
 	} {
-		if _, err := o.Resample(t.Context(), Measure{}, p); err == nil {
+		if _, _, err := o.Resample(t.Context(), Measure{}, p); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -195,7 +200,7 @@ func TestBootstrapCancelled(t *testing.T) {
 	o := Bootstrap{Resamples: MaxResamples} // takes minutes
 	done := make(chan error, 1)
 	go func() {
-		_, err := o.Resample(ctx, Measure{}, p)
+		_, _, err := o.Resample(ctx, Measure{}, p)
 		done <- err
 	}()
 	cancel()
@@ -218,7 +223,7 @@ func BenchmarkWMT22(b *testing.B) {
 		b.Run(s.String(), func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			for b.Loop() {
-				if _, err := boot.Resample(b.Context(), m, p); err != nil {
+				if _, _, err := boot.Resample(b.Context(), m, p); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -240,7 +245,7 @@ func TestResamplable(t *testing.T) {
 		if err := tt.m.Resamplable(large); errors.Is(err, ErrTooManyPairs) != tt.many || err != nil != tt.many {
 			t.Errorf("%v: Resamplable gives %v", tt.m, err)
 		}
-		_, err := Bootstrap{Resamples: 1}.Resample(t.Context(), tt.m, large)
+		_, _, err := Bootstrap{Resamples: 1}.Resample(t.Context(), tt.m, large)
 		if errors.Is(err, ErrTooManyPairs) != tt.many {
 			t.Errorf("%v: Resample gives %v", tt.m, err)
 		}

@@ -122,7 +122,7 @@ func TestCorrelateErrors(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 			m := Measure{Statistic: test.statistic, Grouping: test.grouping}
-			if _, err := (Bootstrap{Resamples: 1}).Resample(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, _, err := (Bootstrap{Resamples: 1}).Resample(t.Context(), m, p); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("bootstrap: error %v, want %q", err, test.want)
 			}
 		})

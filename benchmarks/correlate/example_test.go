@@ -52,7 +52,7 @@ func ExampleBootstrap() {
 		p.Metric[i], p.MetricOK[i] = float64(100-i*i%11), true
 	}
 	b := correlate.Bootstrap{Resamples: 500, Seed: 1}
-	values, err := b.Resample(context.Background(), correlate.Measure{Statistic: correlate.StatPearson}, p)
+	_, values, err := b.Resample(context.Background(), correlate.Measure{Statistic: correlate.StatPearson}, p)
 	if err != nil {
 		log.Fatal(err)
 	}

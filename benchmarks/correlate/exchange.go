@@ -66,13 +66,13 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	default:
 		e.prepared = &resampler{}
 		first := int32(0)
-		for _, r := range rows {
+		for i, r := range rows {
 			n := len(r.Gold)
 			if e.together {
-				e.prepared.add(m, r, 0, 2*units, units)
+				e.prepared.add(m, r, i, 0, 2*units, units)
 				continue
 			}
-			e.prepared.add(m, r, first, n, n*n/4) // pairs of one metric, and elements
+			e.prepared.add(m, r, i, first, n, n*n/4) // pairs of one metric, and elements
 			first += int32(n)
 		}
 	}

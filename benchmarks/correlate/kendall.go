@@ -76,9 +76,9 @@ type pairsUnit struct {
 
 // newPairsRow prepares a vector for resamples of this many units, starting with the first
 // one. Numbers in a resample are at most most times the square of the largest unit.
-func newPairsRow(r Row, first int32, units, most int, value func(vectorCounts) float64, classes bool) *pairsRow {
+func newPairsRow(r Row, gold ranking, first int32, units, most int, value func(vectorCounts) float64, classes bool) *pairsRow {
 	outer, outerDistinct := denseRanks(r.Metric)
-	inner, innerDistinct := denseRanks(r.Gold)
+	inner, innerDistinct := gold.ranks, gold.distinct
 	k := &pairsRow{value: value, classes: classes, goldInside: outerDistinct > innerDistinct, first: first, units: make([]pairsUnit, units)}
 	if !k.goldInside {
 		outer, inner = inner, outer
@@ -89,6 +89,7 @@ func newPairsRow(r Row, first int32, units, most int, value func(vectorCounts) f
 	element := func(i int32) pairsElement { return pairsElement{r.unit[i] - first, inner[i]} }
 	byInner := order
 	order, k.ends = sortByRank(order, outer, outerDistinct)
+	k.elements = make([]pairsElement, 0, len(order))
 	for _, i := range order {
 		e := element(i)
 		k.elements = append(k.elements, e)

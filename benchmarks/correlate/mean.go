@@ -196,17 +196,18 @@ func (r *meanRow) weighted(weights []int32, s *scratch) float64 {
 	if r.measure.Statistic != StatAccuracy || len(r.ends) > 1 {
 		return r.measure.unchecked(r.means(weights, s)).Value
 	}
-	value, _ := PairwiseAccuracy(r.ofSystems(weights, s))
+	means := r.ofSystems(weights, s)
+	value, _ := PairwiseAccuracy(means.Gold, means.Metric)
 	return value
 }
 
 // ofSystems returns the means of the systems that have any, for a single group.
-func (r *meanRow) ofSystems(weights []int32, s *scratch) (gold, metric []float64) {
+func (r *meanRow) ofSystems(weights []int32, s *scratch) (out Row) {
 	sums := r.sums(weights, s)
 	for i := range r.systems {
-		if g, m, cells := r.cell(sums, 0, i); cells > 0 {
-			gold, metric = append(gold, g), append(metric, m)
+		if gold, metric, cells := r.cell(sums, 0, i); cells > 0 {
+			out.Gold, out.Metric = append(out.Gold, gold), append(out.Metric, metric)
 		}
 	}
-	return gold, metric
+	return out
 }

@@ -61,8 +61,11 @@ func (m Measure) Of(p *Pairs) (Result, error) {
 }
 
 // unchecked is Of without checks.
-func (m Measure) unchecked(p *Pairs) Result {
-	res := m.Over(m.Rows(p))
+func (m Measure) unchecked(p *Pairs) Result { return m.of(p, m.Rows(p)) }
+
+// of returns the measure of a table whose vectors are known.
+func (m Measure) of(p *Pairs, rows []Row) Result {
+	res := m.Over(rows)
 	if m.Statistic.OfSystems() {
 		res.Dropped = p.Systems - res.Groups
 	}
@@ -75,9 +78,7 @@ func (m Measure) unchecked(p *Pairs) Result {
 func (m Measure) Rows(p *Pairs) []Row {
 	switch m.Statistic {
 	case StatAccuracy:
-		var r Row
-		r.Gold, r.Metric = systemMeans(p).ofSystems(nil, new(scratch))
-		return []Row{r}
+		return []Row{systemMeans(p).ofSystems(nil, new(scratch))}
 	case StatSoftAccuracy:
 		return completeRows(p)
 	}
@@ -87,11 +88,12 @@ func (m Measure) Rows(p *Pairs) []Row {
 // Over returns the measure of vectors such as those of [Measure.Rows]. It ignores the
 // grouping.
 func (m Measure) Over(rows []Row) Result {
-	res := Result{Value: math.NaN()}
+	var res Result
 	if of := statistics[m.Statistic].vector; of != nil {
 		res.mean(rows, func(row int) float64 { return of(rows[row].Gold, rows[row].Metric) }, m.ZeroUndefined)
 		return res
 	}
+	res.Value = math.NaN()
 	for _, r := range rows {
 		if len(r.Gold) >= 2 {
 			res.Groups++
@@ -134,7 +136,5 @@ func (r *Result) mean(rows []Row, of func(row int) float64, zero bool) {
 		r.Groups++
 		r.N += len(row.Gold)
 	}
-	if r.Groups > 0 {
-		r.Value = sum / float64(r.Groups)
-	}
+	r.Value = sum / float64(r.Groups) // NaN without vectors
 }

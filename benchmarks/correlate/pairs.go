@@ -17,6 +17,7 @@ type Pairs struct {
 	GoldOK, MetricOK  []bool
 
 	level *meansOf // nil unless made by Means
+	known *known   // nil unless made by NewPairs; copies of a table share it
 }
 
 // NewPairs returns a table in which every score is missing.
@@ -26,6 +27,7 @@ func NewPairs(segments, systems int) *Pairs {
 		Segments: segments, Systems: systems,
 		Gold: make([]float64, n), Metric: make([]float64, n),
 		GoldOK: make([]bool, n), MetricOK: make([]bool, n),
+		known: &known{gold: map[int]ranking{}},
 	}
 }
 
@@ -79,7 +81,8 @@ type Row struct {
 func (p *Pairs) rows(g Grouping) []Row {
 	var rows []Row
 	row := func(start, end, step int) {
-		var r Row
+		n := (end - start + step - 1) / step
+		r := Row{make([]float64, 0, n), make([]float64, 0, n), make([]int32, 0, n)}
 		for i := start; i < end; i += step {
 			if p.paired(i) {
 				r.Gold = append(r.Gold, p.Gold[i])

@@ -24,10 +24,12 @@ var (
 
 // resampler computes the measure of a table under weights of its units.
 type resampler struct {
-	rows  []row
-	pairs []*pairsRow // instead of rows, for statistics that count pairs
-	units int
-	width int // of the lanes of the pairs
+	rows    []row
+	pairs   []*pairsRow // instead of rows, for statistics that count pairs
+	vectors []Row       // of the pairs
+	known   *known      // of the table; may be nil
+	units   int
+	width   int // of the lanes of the pairs
 	// pool lists the units to draw from: those with a cell that has both scores. The others
 	// are not part of the sample.
 	pool []int32
@@ -45,7 +47,7 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &resampler{units: n, pool: pool(base, unit, n)}
+	rs := &resampler{known: base.known, units: n, pool: pool(base, unit, n)}
 	switch {
 	case base != p:
 		rs.rows = []row{rs.ofMeans(base, m, p.level.of, p.Segments, unit)}
@@ -77,11 +79,39 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	case whole:
 		rs.rows = []row{newWholeRows(rows, m)}
 	default:
-		for _, r := range rows {
-			rs.add(m, r, 0, n, len(rs.pool))
+		for i, r := range rows {
+			rs.add(m, r, i, 0, n, len(rs.pool))
 		}
+		rs.vectors = rows
 	}
 	return rs, nil
+}
+
+// result returns the measure of the table itself. What is prepared exactly gives the same
+// value as the table, at the price of one more resample.
+func (rs *resampler) result(m Measure, p *Pairs) (res Result) {
+	switch {
+	case len(rs.pairs) > 0:
+		var s scratch
+		ones, value := [][]int32{slices.Repeat([]int32{1}, rs.units)}, make([]float64, 1)
+		s.block.weights, s.block.resamples = ones, 1
+		s.block.pack(ones, rs.width)
+		res.mean(rs.vectors, func(i int) float64 {
+			rs.pairs[i].values(&s.block, value, &s)
+			return value[0]
+		}, m.ZeroUndefined)
+		return res
+	case len(rs.rows) == 1:
+		switch r := rs.rows[0].(type) {
+		case *wholeRows:
+			return r.result
+		case *meanRow:
+			if m.Statistic == StatAccuracy {
+				return m.of(p, []Row{r.ofSystems(nil, new(scratch))})
+			}
+		}
+	}
+	return m.unchecked(p)
 }
 
 // ofMeans prepares the means of groups of segments.
@@ -98,15 +128,15 @@ func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit [
 	return r
 }
 
-// add prepares one vector; see newPairsRow.
-func (rs *resampler) add(m Measure, r Row, first int32, units, most int) {
+// add prepares one vector, the i-th; see newPairsRow.
+func (rs *resampler) add(m Measure, r Row, i int, first int32, units, most int) {
 	switch of := statistics[m.Statistic].pairs; {
 	case of != nil:
-		k := newPairsRow(r, first, units, most, of, m.Statistic == StatKendallC)
+		k := newPairsRow(r, rs.known.goldRanks(i, r.Gold), first, units, most, of, m.Statistic == StatKendallC)
 		rs.width = max(rs.width, laneWidth(k.most))
 		rs.pairs = append(rs.pairs, k)
 	case m.Statistic == StatSpearman:
-		rs.rows = append(rs.rows, newSpearmanRow(r.Gold, r.Metric, r.unit))
+		rs.rows = append(rs.rows, newSpearmanRow(r, rs.known.goldRanks(i, r.Gold)))
 	default:
 		rs.rows = append(rs.rows, newPearsonRow(r.Gold, r.Metric, r.unit))
 	}
@@ -186,15 +216,22 @@ func correlation(s sums) float64 {
 type wholeRows struct {
 	units  []int32
 	values []float64
+	result Result // of them all
 }
 
 func newWholeRows(rows []Row, m Measure) *wholeRows {
 	w := &wholeRows{}
-	for _, r := range rows {
-		if v := m.Over([]Row{r}).Value; len(r.unit) > 0 && !math.IsNaN(v) {
-			w.units, w.values = append(w.units, r.unit[0]), append(w.values, v)
+	of := statistics[m.Statistic].vector
+	w.result.mean(rows, func(i int) float64 {
+		v := of(rows[i].Gold, rows[i].Metric)
+		if math.IsNaN(v) && m.ZeroUndefined {
+			v = 0
 		}
-	}
+		if !math.IsNaN(v) {
+			w.units, w.values = append(w.units, rows[i].unit[0]), append(w.values, v)
+		}
+		return v
+	}, false)
 	return w
 }
 

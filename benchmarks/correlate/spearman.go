@@ -13,7 +13,7 @@ func Spearman(x, y []float64) float64 {
 	if len(x) < 2 || hasNaN(x) || hasNaN(y) {
 		return math.NaN()
 	}
-	return newSpearmanRow(x, y, make([]int32, len(x))).weighted([]int32{1}, new(scratch))
+	return newSpearmanRow(Row{x, y, make([]int32, len(x))}, newRanking(x)).weighted([]int32{1}, new(scratch))
 }
 
 // spearmanRow holds two vectors as dense ranks. Weights of the segments change how many
@@ -25,10 +25,9 @@ type spearmanRow struct {
 	xDistinct, yDistinct int
 }
 
-func newSpearmanRow(x, y []float64, unit []int32) *spearmanRow {
-	s := &spearmanRow{unit: unit}
-	s.xRank, s.xDistinct = denseRanks(x)
-	s.yRank, s.yDistinct = denseRanks(y)
+func newSpearmanRow(r Row, gold ranking) *spearmanRow {
+	s := &spearmanRow{unit: r.unit, xRank: gold.ranks, xDistinct: gold.distinct}
+	s.yRank, s.yDistinct = denseRanks(r.Metric)
 	return s
 }
 

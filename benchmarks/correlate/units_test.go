@@ -65,7 +65,7 @@ func TestPairsOfBlocksEqualPlain(t *testing.T) {
 		// Without the numbers of distinct scores, pairs are counted by unit if that is cheaper.
 		classes := rapid.Bool().Draw(t, "distinct scores")
 		var counts []vectorCounts
-		k := newPairsRow(r, 0, units, units, func(c vectorCounts) float64 {
+		k := newPairsRow(r, newRanking(r.Gold), 0, units, units, func(c vectorCounts) float64 {
 			counts = append(counts, c)
 			return 0
 		}, classes)

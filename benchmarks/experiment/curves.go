@@ -136,9 +136,20 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggregator, orders []*ordered, counts []int, resamples int) ([]*curvePoint, error) {
 	most := orders[0].most()
 	ks := append(slices.Clone(counts), most)
+	if a.Native() {
+		var asked []*setting
+		for _, o := range orders {
+			for _, k := range ks {
+				asked = append(asked, &setting{series: s, aggregator: a, set: o.take(k)})
+			}
+		}
+		if err := r.nativesOf(ctx, d, s, asked); err != nil {
+			return nil, err
+		}
+	}
 	points := make([][]*curvePoint, len(orders)) // by order
 	err := parallel(ctx, len(orders), func(ctx context.Context, i int) error {
-		tables, err := r.along(ctx, d, s, a, orders[i], ks)
+		tables, err := r.along(d, s, a, orders[i], ks)
 		for k, t := range tables {
 			// The first references, and all references, are also settings with the same numbers.
 			n := resamples
@@ -216,16 +227,7 @@ func enough(points []Point) int {
 
 // along makes a table for each of the first k references of an order, with k in ascending
 // order.
-func (r *run) along(ctx context.Context, d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int) ([]*table, error) {
-	if a.Native() {
-		asked := make([]*setting, len(ks))
-		for i, k := range ks {
-			asked[i] = &setting{series: s, aggregator: a, set: o.take(k)}
-		}
-		if err := r.nativesOf(ctx, d, s, asked); err != nil {
-			return nil, err
-		}
-	}
+func (r *run) along(d *data, s *series, a aggregate.Aggregator, o *ordered, ks []int) ([]*table, error) {
 	out := make([]*table, len(ks))
 	for i, k := range ks {
 		if i > 0 && min(k, o.most()) == min(ks[i-1], o.most()) {

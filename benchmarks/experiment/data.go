@@ -25,8 +25,9 @@ type data struct {
 	judgements
 	series []*series // scores of its metrics
 
-	drawn string          // name of what resamples draw
-	units correlate.Units // the units drawn
+	drawn    string          // name of what resamples draw
+	units    correlate.Units // the units drawn
+	unitsKey storeKey
 	// leastP is the smallest p-value that exchanges of so few units can have.
 	leastP float64
 

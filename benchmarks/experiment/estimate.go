@@ -30,7 +30,7 @@ func (e *estimate) unsampled(resamples int) bool {
 
 // estimate computes a statistic of a table, or takes it from the store.
 func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
-	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.units)
+	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.unitsKey)
 	return r.estimates.get(ctx, r, key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 }
 
@@ -60,28 +60,31 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.Measure.Of(p)
-	if err != nil {
-		return nil, err
-	}
-	est := &estimate{
-		Value: report.Number(res.Value), N: res.N, Groups: res.Groups, Dropped: res.Dropped, Epsilon: report.None(), Own: own,
-	}
-	if s.Measure.Statistic.Calibrated() {
-		est.Epsilon = report.Number(res.Epsilon)
-	}
-	if resamples > 0 && est.Value.Defined() {
-		units, err := t.data.units.Drawn(t.Pairs)
-		if err != nil {
+	est := &estimate{Epsilon: report.None(), Own: own}
+	var res correlate.Result
+	if units := 0; resamples > 0 {
+		if units, err = t.data.units.Drawn(t.Pairs); err != nil {
 			return nil, err
 		}
 		est.Single = units == 1
 	}
-	if resamples > 0 && est.Value.Defined() && !est.Single {
-		est.Resamples, err = correlate.Bootstrap{Resamples: resamples, Seed: r.p.Bootstrap.Seed, Units: t.data.units}.Resample(ctx, s.Measure, p)
-		if err != nil && !errors.Is(err, correlate.ErrTooManyPairs) {
-			return nil, err
+	if resamples > 0 && !est.Single {
+		b := correlate.Bootstrap{Resamples: resamples, Seed: r.p.Bootstrap.Seed, Units: t.data.units}
+		if res, est.Resamples, err = b.Resample(ctx, s.Measure, p); errors.Is(err, correlate.ErrTooManyPairs) {
+			err = nil
 		}
+	} else {
+		res, err = s.Measure.Of(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	est.Value, est.N, est.Groups, est.Dropped = report.Number(res.Value), res.N, res.Groups, res.Dropped
+	if s.Measure.Statistic.Calibrated() {
+		est.Epsilon = report.Number(res.Epsilon)
+	}
+	if !est.Value.Defined() {
+		est.Resamples, est.Single = nil, false
 	}
 	return est, nil
 }

@@ -54,7 +54,6 @@ type run struct {
 	matrices  keeping[significance.Comparison]
 	done      []significance.Task // finished tasks of the plan
 	entrants  []SettingName       // their settings, by number
-	natives   sync.Mutex          // engines add to the stored scores of a text one at a time
 	notes     []string
 	failed    refract.Incomplete // metrics that failed, over all datasets
 	without   []Ended            // the same, for the result
@@ -228,6 +227,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 // bootstrap decides what resamples of a dataset draw.
 func (r *run) bootstrap(d *data) (err error) {
 	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
+	d.unitsKey = keyOf(d.units)
 	n := len(d.places)
 	if len(d.units) > 0 {
 		n = int(slices.Max(d.units)) + 1

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -23,9 +22,9 @@ type series struct {
 	shared string // name of the metric in other datasets, if different; "" for the same
 	// stated is the number of references that existing segment scores are said to use.
 	stated  int
-	systems map[string]float64     // existing scores of systems; nil if there are none
-	cells   []refract.MetricScores // by segment, against all references
-	natives sync.Map               // *refract.MetricScores by nativeKey, against some references
+	systems map[string]float64       // existing scores of systems; nil if there are none
+	cells   []refract.MetricScores   // by segment, against all references
+	natives map[string]*nativeScores // by nativeKey, against some references
 }
 
 // allSeries lists the series of a dataset: first the metrics, still to be scored, then

@@ -121,20 +121,24 @@ func rest(s *refract.Segment) *refract.Segment {
 // columnsOf is a choice of references: for each segment its columns, in ascending order.
 type columnsOf [][]int
 
-// keep returns the segments with only these references. Variants become originals; the
-// scores are the same.
+// keep returns the segments with only these references.
 func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
 	out := make([]*refract.Segment, len(segments))
 	for i, s := range segments {
-		all := s.AllReferences(nil)
-		t := *s
-		t.References, t.Variants = make([]refract.Text, 0, len(c[i])), nil
-		for _, k := range c[i] {
-			t.References = append(t.References, all[k])
-		}
-		out[i] = &t
+		out[i] = only(s, c[i])
 	}
 	return out
+}
+
+// only returns a segment with only these references. Variants become originals; the scores
+// are the same.
+func only(s *refract.Segment, columns []int) *refract.Segment {
+	all, t := s.AllReferences(nil), *s
+	t.References, t.Variants = make([]refract.Text, 0, len(columns)), nil
+	for _, k := range columns {
+		t.References = append(t.References, all[k])
+	}
+	return &t
 }
 
 // subset fills in the scores of segment i against the choice, using out's memory. Native
@@ -142,14 +146,13 @@ func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
 // reference is left.
 func (c columnsOf) subset(out, ms *refract.MetricScores, i int) bool {
 	columns := c[i]
-	rows := len(ms.Values) / ms.Columns
-	out.Columns, out.Values, out.Status = len(columns), out.Values[:0], out.Status[:0]
-	for h := range rows {
-		values, status := ms.Values[h*ms.Columns:(h+1)*ms.Columns], ms.Status[h*ms.Columns:(h+1)*ms.Columns]
+	values, status := out.Values[:0], out.Status[:0] // local, because each append would write to the heap
+	for from := 0; from < len(ms.Values); from += ms.Columns {
 		for _, k := range columns {
-			out.Values, out.Status = append(out.Values, values[k]), append(out.Status, status[k])
+			values, status = append(values, ms.Values[from+k]), append(status, ms.Status[from+k])
 		}
 	}
+	out.Columns, out.Values, out.Status = len(columns), values, status
 	return len(columns) > 0
 }
 

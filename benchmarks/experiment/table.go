@@ -101,7 +101,6 @@ func aligned(a, b *table) (x, y *table) {
 // values puts the scores of a setting next to the human scores.
 func (r *run) values(d *data, s *setting) (*table, error) {
 	of := s.series
-	native := s.aggregator.Native() && of.info.NeedsReferences
 	engine, err := refract.NewEngine([]refract.Setting{{Metric: of.metric, Aggregator: s.aggregator}}, refract.Options{Scope: refract.Averaged, Missing: r.p.Missing})
 	if err != nil {
 		return nil, err
@@ -112,12 +111,9 @@ func (r *run) values(d *data, s *setting) (*table, error) {
 	lo, hi := math.MaxInt, 0
 	var part refract.MetricScores
 	for i, seg := range d.segments {
-		ms := of.cellsOf(s, i)
-		if of.info.NeedsReferences && !native && seg.NumReferences() > 0 && len(s.set[i]) < seg.NumReferences() {
-			if !s.set.subset(&part, ms, i) {
-				continue
-			}
-			ms = &part
+		ms := of.cellsOf(s, i, seg, &part)
+		if ms == nil {
+			continue
 		}
 		for h, k := range d.at[i] {
 			if k < 0 {

@@ -12,16 +12,12 @@ func bootstrap(ctx context.Context, t paired) (Result, error) {
 	var seen [2]float64
 	var values [2][]float64
 	for i, p := range []*correlate.Pairs{t.a, t.b} {
-		of, err := t.Of(p)
-		if err != nil {
+		of, resampled, err := correlate.Bootstrap{Resamples: t.Resamples, Seed: t.Seed, Units: t.Units}.Resample(ctx, t.Measure, p)
+		if seen[i], values[i] = of.Value, resampled; err != nil {
 			return Result{}, err
 		}
-		if seen[i] = of.Value; math.IsNaN(of.Value) {
+		if math.IsNaN(seen[i]) {
 			return Result{Delta: math.NaN(), P: math.NaN()}, nil
-		}
-		values[i], err = correlate.Bootstrap{Resamples: t.Resamples, Seed: t.Seed, Units: t.Units}.Resample(ctx, t.Measure, p)
-		if err != nil {
-			return Result{}, err
 		}
 	}
 	res, notLarger, notSmaller := Result{Delta: seen[0] - seen[1]}, 0, 0

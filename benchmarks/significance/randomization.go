@@ -75,30 +75,35 @@ func coins(random *rand.PCG, n int) []uint64 {
 // of each segment in the table of means.
 func (t *paired) exchangeMeans(ctx context.Context, a, b *correlate.Pairs, row, unit []int32) (Result, error) {
 	type part struct{ unit, row int32 }
-	sums, n := map[part]*[2][]float64{}, make([]float64, len(t.a.Gold))
-	var order []part // sums have the same order in every run
+	type sums struct {
+		part
+		of [2][]float64
+	}
+	index, n := map[part]*sums{}, make([]float64, len(t.a.Gold))
+	var order []*sums // the same in every run
 	for i := range a.Gold {
 		if !a.GoldOK[i] {
 			continue
 		}
 		s, system := i/a.Systems, i%a.Systems
-		of := part{unit[s], row[s]}
-		if sums[of] == nil {
-			sums[of] = &[2][]float64{make([]float64, a.Systems), make([]float64, a.Systems)}
-			order = append(order, of)
+		key := part{unit[s], row[s]}
+		if index[key] == nil {
+			index[key] = &sums{key, [2][]float64{make([]float64, a.Systems), make([]float64, a.Systems)}}
+			order = append(order, index[key])
 		}
-		sums[of][0][system] += a.Metric[i]
-		sums[of][1][system] += b.Metric[i]
+		index[key].of[0][system] += a.Metric[i]
+		index[key].of[1][system] += b.Metric[i]
 		n[int(row[s])*a.Systems+system]++
 	}
 	difference := func(drawn []uint64, x, y *correlate.Pairs) float64 {
 		clear(x.Metric)
 		clear(y.Metric)
-		for _, of := range order {
-			second := drawn[of.unit>>6] >> (of.unit & 63) & 1
-			for system, v := range sums[of][second] {
-				x.Metric[int(of.row)*a.Systems+system] += v
-				y.Metric[int(of.row)*a.Systems+system] += sums[of][1-second][system]
+		for _, s := range order {
+			second := drawn[s.unit>>6] >> (s.unit & 63) & 1
+			x, y, other := x.Metric[int(s.row)*a.Systems:], y.Metric[int(s.row)*a.Systems:], s.of[1-second]
+			for system, v := range s.of[second] {
+				x[system] += v
+				y[system] += other[system]
 			}
 		}
 		for i := range n {

@@ -105,6 +105,24 @@ func TestEqualsPlainComputation(t *testing.T) {
 	})
 }
 
+// Against some of the loaded references, scores are those of a block with only these.
+func TestNativeAgainst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, b := mustNew(options().Draw(t, "options")), metricstest.Block().Draw(t, "block")
+		w := loaded(m, b)
+		for range 2 {
+			chosen := rapid.SliceOfN(rapid.IntRange(0, len(b.References)-1), 1, 4).Draw(t, "chosen")
+			some := metrics.Block{Hypotheses: b.Hypotheses}
+			for _, r := range chosen {
+				some.References = append(some.References, b.References[r])
+			}
+			if got, want := w.NativeAgainst(nil, chosen), loaded(m, some).Native(nil); !slices.Equal(got, want) {
+				t.Fatalf("%q: %v against references %v, want %v", b, got, chosen, want)
+			}
+		}
+	})
+}
+
 // TestLengths covers all lengths up to the limits of tables and machine words.
 func TestLengths(t *testing.T) {
 	o := mustNew(Options{}).opt

@@ -66,9 +66,22 @@ func (w *workspace) Cells(dst []float64) []float64 {
 }
 
 // Native appends sentence BLEU of every hypothesis against all references.
-func (w *workspace) Native(dst []float64) []float64 {
+func (w *workspace) Native(dst []float64) []float64 { return w.native(dst, w.refs.lengths) }
+
+// NativeAgainst appends sentence BLEU of every hypothesis against some references, by their
+// indices. After it, the other native numbers need a new Load.
+func (w *workspace) NativeAgainst(dst []float64, references []int) []float64 {
+	slots, lengths := make([]int, len(references)), make([]int, len(references))
+	for i, r := range references {
+		slots[i], lengths[i] = w.refs.Slot[r], w.refs.length(r)
+	}
+	w.index.Unite(slots)
+	return w.native(dst, lengths)
+}
+
+func (w *workspace) native(dst []float64, lengths []int) []float64 {
 	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
-		return w.m.sentence(w.all(h), w.hyps.length(h), w.closest(h))
+		return w.m.sentence(w.all(h), w.hyps.length(h), closest(w.hyps.length(h), lengths))
 	})
 }
 
@@ -79,7 +92,7 @@ func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
 
 // NativeStatistics appends the statistics of one hypothesis against all references.
 func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
-	return statistics(dst, w.all(h), w.hyps.length(h), w.closest(h))
+	return statistics(dst, w.all(h), w.hyps.length(h), closest(w.hyps.length(h), w.refs.lengths))
 }
 
 func statistics(dst []float64, matches []int32, hypLen, refLen int) []float64 {
@@ -93,12 +106,10 @@ func statistics(dst []float64, matches []int32, hypLen, refLen int) []float64 {
 	return dst
 }
 
-// closest is the length of the reference closest in length to hypothesis h, the shorter of
-// two equally close ones.
-func (w *workspace) closest(h int) int {
-	n := w.hyps.length(h)
+// closest is the length closest to n, the shorter of two equally close ones.
+func closest(n int, lengths []int) int {
 	best := -1
-	for _, l := range w.refs.lengths {
+	for _, l := range lengths {
 		d, least := max(n-l, l-n), max(n-best, best-n)
 		if best < 0 || d < least || d == least && l < best {
 			best = l

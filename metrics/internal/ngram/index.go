@@ -39,6 +39,7 @@ type Index struct {
 	added  uint64   // the texts whose counts are added to those of the suffixes
 	known  []int32  // for each node, the largest count so far that a reference and a hypothesis have
 	labels []labels // by order
+	full   []labels // for Unite: all that were counted
 }
 
 // side are the tokens of the hypotheses, or of the references.
@@ -66,11 +67,13 @@ type plane struct {
 	next int32 // the next higher digit in Index.planes, 0 for none
 }
 
-// labels are up to 64 labels of one order, with the texts of each.
+// labels are up to 64 labels of one order.
 type labels struct {
+	order int // of their n-grams
+	first int // hypothesis
 	n     int
-	texts [64]uint64
-	fresh uint64 // labels that are true of none of the references counted before
+	texts [64]uint64 // of each label; later the labels of each text
+	fresh uint64     // labels that are true of none of the references counted before
 }
 
 // New returns an index for n-grams of orders 1 to order, at most MaxOrder.
@@ -102,6 +105,7 @@ func (x *Index) Count() {
 	hyps, refs := len(x.hyps.ends), len(x.refs.ends)
 	x.matches = append(x.matches[:0], make([]int32, hyps*refs*x.order)...)
 	x.union = append(x.union[:0], make([]int32, hyps*x.order)...)
+	x.full = x.full[:0]
 	if x.order == 0 {
 		return
 	}
@@ -236,12 +240,16 @@ func (x *Index) forget() {
 // references from r.
 func (x *Index) flush(order, h, r int) {
 	l := &x.labels[order-1]
+	l.order, l.first = order, h
 	clear(l.texts[l.n:])
 	transpose(&l.texts)
+	x.unite(l, l.fresh)
+	if len(x.refs.ends) <= half {
+		x.full = append(x.full, *l)
+	}
 	hyps, refs, matches, step := len(x.hyps.ends), len(x.refs.ends), x.matches, x.order
 	columns := l.texts[half:][:min(half, refs-r)]
 	for i, row := range l.texts[:min(half, hyps-h)] {
-		x.union[(h+i)*x.order+order-1] += int32(bits.OnesCount64(row & l.fresh))
 		at := ((h+i)*refs+r)*x.order + order - 1
 		for _, column := range columns {
 			matches[at] += int32(bits.OnesCount64(row & column))
@@ -271,6 +279,37 @@ func transpose(m *[64]uint64) {
 // per order.
 func (x *Index) Matches(h, r int) []int32 {
 	return x.matches[(h*len(x.refs.ends)+r)*x.order:][:x.order]
+}
+
+// Unite makes UnionMatches count against these references only.
+func (x *Index) Unite(references []int) {
+	if len(x.refs.ends) > half { // a label has no place that is the same for all references
+		part := New(x.order)
+		part.hyps = x.hyps
+		for _, r := range references {
+			part.AddReference(x.refs.text(r))
+		}
+		part.Count()
+		x.union = part.union
+		return
+	}
+	clear(x.union)
+	for i := range x.full {
+		l, has := &x.full[i], uint64(0)
+		for _, r := range references {
+			has |= l.texts[half+r]
+		}
+		x.unite(l, has)
+	}
+}
+
+// unite adds to the union those of some labels that a reference has.
+func (x *Index) unite(l *labels, has uint64) {
+	at := l.first*x.order + l.order - 1
+	for _, row := range l.texts[:min(half, len(x.hyps.ends)-l.first)] {
+		x.union[at] += int32(bits.OnesCount64(row & has))
+		at += x.order
+	}
 }
 
 // UnionMatches is Matches against all references at once: each n-gram of the

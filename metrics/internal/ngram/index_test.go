@@ -60,12 +60,8 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 		x.Count()
 		for n := 1; n <= order; n++ {
 			of := make([]map[string]int, len(refs))
-			most := map[string]int{}
 			for r := range refs {
 				of[r] = counts(refs[r], n)
-				for g, c := range of[r] {
-					most[g] = max(most[g], c)
-				}
 			}
 			for h := range hyps {
 				hyp := counts(hyps[h], n)
@@ -74,12 +70,36 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 						t.Fatalf("hyp %d ref %d order %d: %d matches, want %d", h, r, n, got, want)
 					}
 				}
-				if got, want := x.UnionMatches(h)[n-1], clipped(hyp, most); got != want {
-					t.Fatalf("hyp %d all refs order %d: %d matches, want %d", h, n, got, want)
-				}
 			}
 		}
+		checkUnion(t, x, order, hyps, refs)
+		if len(refs) > 0 {
+			var some [][]uint32
+			chosen := rapid.SliceOfN(rapid.IntRange(0, len(refs)-1), 1, 2*half).Draw(t, "chosen")
+			for _, r := range chosen {
+				some = append(some, refs[r])
+			}
+			x.Unite(chosen)
+			checkUnion(t, x, order, hyps, some)
+		}
 	})
+}
+
+// checkUnion compares the matches against all references with plain counting.
+func checkUnion(t *rapid.T, x *Index, order int, hyps, refs [][]uint32) {
+	for n := 1; n <= order; n++ {
+		most := map[string]int{}
+		for _, r := range refs {
+			for g, c := range counts(r, n) {
+				most[g] = max(most[g], c)
+			}
+		}
+		for h := range hyps {
+			if got, want := x.UnionMatches(h)[n-1], clipped(counts(hyps[h], n), most); got != want {
+				t.Fatalf("hyp %d, %d references, order %d: %d matches, want %d", h, len(refs), n, got, want)
+			}
+		}
+	}
 }
 
 // The memory of many short references grows with their number, not with its square.

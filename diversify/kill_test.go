@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	killSegments    = 40
+	killSegments    = 15
 	killSamples     = 2
 	killConcurrency = 6
 )
@@ -121,7 +121,7 @@ func TestKill(t *testing.T) {
 }
 
 func killed(t *testing.T, form diversify.Form, givesJSON bool) {
-	const kills = 15
+	const kills = 6
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		var moment <-chan time.Time
-		after := rng.IntN(100)
+		after := rng.IntN(60)
 		if i%5 == 4 {
 			moment = time.After(time.Duration(rng.IntN(30)) * time.Millisecond)
 		}

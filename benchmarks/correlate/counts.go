@@ -64,9 +64,52 @@ func (c vectorCounts) tauC() float64 {
 	return 2 * float64(c.Concordant-c.Discordant) / (n * n * (m - 1) / m)
 }
 
+// few is the number of elements up to which comparing each pair is faster than sorting.
+const few = 32
+
+// comparePairs counts pairs one by one.
+func comparePairs(gold, metric []float64) vectorCounts {
+	out := vectorCounts{elements: int64(len(gold))}
+	for i, g := range gold {
+		m, goldAgain, metricAgain := metric[i], false, false
+		for j, h := range gold[:i] {
+			switch k := metric[j]; {
+			case g == h && m == k:
+				out.TiedBoth++
+				goldAgain, metricAgain = true, true
+			case g == h:
+				out.TiedGold++
+				goldAgain = true
+			case m == k:
+				out.TiedMetric++
+				metricAgain = true
+			case (g > h) == (m > k):
+				out.Concordant++
+			default:
+				out.Discordant++
+			}
+		}
+		if !goldAgain {
+			out.goldDistinct++
+		}
+		if !metricAgain {
+			out.metricDistinct++
+		}
+	}
+	out.metricFirst = out.metricDistinct > out.goldDistinct
+	return out
+}
+
 // countPairs counts pairs as [CountPairs] does, in O(n log d) time after sorting, with d
 // distinct gold values.
 func countPairs(gold, metric []float64) vectorCounts {
+	if len(gold) <= few {
+		return comparePairs(gold, metric)
+	}
+	return sortPairs(gold, metric)
+}
+
+func sortPairs(gold, metric []float64) vectorCounts {
 	ranks, goldDistinct := denseRanks(gold)
 	metricRanks, metricDistinct := denseRanks(metric)
 	order, _ := sortByRank(nil, metricRanks, metricDistinct)

@@ -152,14 +152,18 @@ func (b *block) addPresent(sums *[mostOfBlock]int64, x []lanes) {
 
 // addProducts adds, per resample, the sum of the products of two aligned slices to sums.
 func (b *block) addProducts(sums *[mostOfBlock]int64, x, y []lanes) {
-	mask, per := uint64(1)<<b.width-1, 64/b.width
+	per, mask, shift := 64/b.width, uint64(1)<<b.width-1, b.width&63 // a shift by less than 64 needs no check
 	for i := range x {
+		x, y := &x[i], &y[i]
 		for word := range wordsOfBlock {
-			v, w := x[i][word], y[i][word]
-			for lane := 0; lane < per && v != 0; lane++ {
-				sums[lane*wordsOfBlock+word] += int64(v&mask) * int64(w&mask)
-				v >>= b.width
-				w >>= b.width
+			v, w := x[word], y[word]
+			sums[word] += int64(v & mask * (w & mask))
+			if per > 1 {
+				v, w = v>>shift, w>>shift
+				sums[wordsOfBlock+word] += int64(v & mask * (w & mask))
+			}
+			if per > 2 {
+				sums[2*wordsOfBlock+word] += int64(v >> shift * (w >> shift))
 			}
 		}
 	}

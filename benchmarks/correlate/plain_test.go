@@ -41,6 +41,9 @@ func TestCountPairsEqualsPlain(t *testing.T) {
 		if got != want {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
+		if a, b := comparePairs(gold, metric), sortPairs(gold, metric); a != b {
+			t.Fatalf("%+v one by one, %+v sorted", a, b)
+		}
 		if got := got.TauB(); !near(got, Kendall(gold, metric), 1e-14) {
 			t.Fatalf("tau-b of the counts is %v, Kendall %v", got, Kendall(gold, metric))
 		}

@@ -10,15 +10,17 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 var (
-	escapes = regexp.MustCompile(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
-	spaces  = regexp.MustCompile(`[^\S\n]{2,}`)
+	escapes = lazy.Regexp(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
+	spaces  = lazy.Regexp(`[^\S\n]{2,}`)
 	// styled matches letters and marks of other widths and styles, and ligatures: ａ 𝐚 ﬁ ｶﾞ.
-	styled = regexp.MustCompile(`[\x{ff61}-\x{ff9f}]+|[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}\x{fb00}-\x{fb06}]`)
+	styled = lazy.Regexp(`[\x{ff61}-\x{ff9f}]+|[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}\x{fb00}-\x{fb06}]`)
 	// wrong matches runs of characters that may be mis-decoded UTF-8.
-	wrong = regexp.MustCompile(`[^\x00-\x7f]+`)
+	wrong = lazy.Regexp(`[^\x00-\x7f]+`)
 )
 
 // undirt removes what nobody sees or types: zero-width characters, direction marks, soft
@@ -30,7 +32,7 @@ func undirt(_ *Checker, t string, ref *original) string {
 	}
 	if strings.Contains(t, `\`) && !ref.has(`\`) && !strings.ContainsAny(t, "{[") {
 		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\'`, "'", `\t`, " ").Replace(t)
-		t = escapes.ReplaceAllStringFunc(t, func(s string) string {
+		t = escapes().ReplaceAllStringFunc(t, func(s string) string {
 			if plain, err := strconv.Unquote(`"` + strings.Replace(s, `\x`, `\u00`, 1) + `"`); err == nil {
 				return plain
 			}
@@ -46,7 +48,7 @@ func undirt(_ *Checker, t string, ref *original) string {
 	if norm.NFC.IsNormalString(ref.text) {
 		t = norm.NFC.String(t)
 	}
-	t = styled.ReplaceAllStringFunc(t, func(s string) string {
+	t = styled().ReplaceAllStringFunc(t, func(s string) string {
 		if r := firstRune(s); strings.ContainsRune(ref.text, r) || r > 0xff00 && r < 0xff5f && ref.dense {
 			return s
 		}
@@ -66,15 +68,15 @@ func undirt(_ *Checker, t string, ref *original) string {
 		}
 		return r
 	}, t)
-	if !spaces.MatchString(ref.text) {
-		t = spaces.ReplaceAllString(t, " ")
+	if !spaces().MatchString(ref.text) {
+		t = spaces().ReplaceAllString(t, " ")
 	}
 	return t
 }
 
 // decoded repairs a text whose UTF-8 was decoded as Windows-1252 or Latin-1.
 func decoded(t string) string {
-	return wrong.ReplaceAllStringFunc(t, func(run string) string {
+	return wrong().ReplaceAllStringFunc(t, func(run string) string {
 		for _, set := range []*charmap.Charmap{charmap.Windows1252, charmap.ISO8859_1} {
 			if s, err := set.NewEncoder().String(run); err == nil && utf8.ValidString(s) {
 				return s
@@ -91,7 +93,7 @@ func isEmoji(r rune) bool {
 }
 
 // faces matches emoticons after the text.
-var faces = regexp.MustCompile(`\s+(?:[:;=]-?[()DP]|<3|[^\pL\pN\s]*[_^ω∀‿]\S*)$`)
+var faces = lazy.Regexp(`\s+(?:[:;=]-?[()DP]|<3|[^\pL\pN\s]*[_^ω∀‿]\S*)$`)
 
 // unemoji removes pictographs and the space before them, if the reference has none. A
 // pictograph between two sentences becomes a line end.
@@ -99,8 +101,8 @@ func unemoji(_ *Checker, t string, ref *original) string {
 	if strings.ContainsFunc(ref.text, isEmoji) {
 		return t
 	}
-	if !faces.MatchString(ref.text) {
-		t = faces.ReplaceAllString(t, "")
+	if !faces().MatchString(ref.text) {
+		t = faces().ReplaceAllString(t, "")
 	}
 	for i := strings.IndexFunc(t, isEmoji); i >= 0; i = strings.IndexFunc(t, isEmoji) {
 		before, next := strings.TrimRight(t[:i], " "), strings.TrimLeft(strings.TrimLeftFunc(t[i:], isEmoji), " ")
@@ -120,13 +122,13 @@ func unemoji(_ *Checker, t string, ref *original) string {
 }
 
 var (
-	links    = regexp.MustCompile(`!?\[([^\[\]]+)\]\((?:https?:|#|www)[^()]*\)`)
-	ruled    = regexp.MustCompile("(?m)^[ \t]*(?:[-*_=~|: ]{3,}|#+|(?:```|~~~)[\\w+-]*)[ \t]*$\n?")
-	headings = regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?|\|[ \t]*)`)
-	pairs    = []*regexp.Regexp{
-		regexp.MustCompile(`\*\*\*([^*]+)\*\*\*`), regexp.MustCompile(`\*\*([^*]+)\*\*`), regexp.MustCompile(`__([^_\s][^_]*)__`), regexp.MustCompile(`~~([^~]+)~~`), regexp.MustCompile(`==([^=]+)==`),
-		regexp.MustCompile(`\*([^*\s][^*]*)\*`), regexp.MustCompile(`\b_([^_\s][^_]*)_(?:\b|$|\s)`), regexp.MustCompile("`+([^`]+)`+"),
-		regexp.MustCompile(`\\(?:boxed|text|textit|textbf|emph)\{([^{}]*)\}`), regexp.MustCompile(`^(?:\$+|\\\[\s*)([^$]+?)(?:\$+|\s*\\\])$`),
+	links    = lazy.Regexp(`!?\[([^\[\]]+)\]\((?:https?:|#|www)[^()]*\)`)
+	ruled    = lazy.Regexp("(?m)^[ \t]*(?:[-*_=~|: ]{3,}|#+|(?:```|~~~)[\\w+-]*)[ \t]*$\n?")
+	headings = lazy.Regexp(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?|\|[ \t]*)`)
+	pairs    = []func() *regexp.Regexp{
+		lazy.Regexp(`\*\*\*([^*]+)\*\*\*`), lazy.Regexp(`\*\*([^*]+)\*\*`), lazy.Regexp(`__([^_\s][^_]*)__`), lazy.Regexp(`~~([^~]+)~~`), lazy.Regexp(`==([^=]+)==`),
+		lazy.Regexp(`\*([^*\s][^*]*)\*`), lazy.Regexp(`\b_([^_\s][^_]*)_(?:\b|$|\s)`), lazy.Regexp("`+([^`]+)`+"),
+		lazy.Regexp(`\\(?:boxed|text|textit|textbf|emph)\{([^{}]*)\}`), lazy.Regexp(`^(?:\$+|\\\[\s*)([^$]+?)(?:\$+|\s*\\\])$`),
 	}
 )
 
@@ -136,17 +138,17 @@ func unmark(_ *Checker, t string, ref *original) string {
 		return strings.TrimSuffix(inner, "''")
 	}
 	if !ref.has("[]") {
-		t = links.ReplaceAllString(t, "$1")
+		t = links().ReplaceAllString(t, "$1")
 	}
 	if !ref.has("#>|") {
-		t = headings.ReplaceAllString(t, "")
+		t = headings().ReplaceAllString(t, "")
 	}
-	if !ruled.MatchString(ref.text) {
-		t = ruled.ReplaceAllString(t, "")
+	if !ruled().MatchString(ref.text) {
+		t = ruled().ReplaceAllString(t, "")
 	}
 	if !ref.has("*_~=`") {
 		for _, p := range pairs {
-			t = p.ReplaceAllString(t, "$1")
+			t = p().ReplaceAllString(t, "$1")
 		}
 		t = strings.Trim(t, "*`")
 	}

@@ -204,14 +204,14 @@ func golden(t *testing.T, got string) {
 	}
 }
 
-// How many of the 18,750 real, released answers for zh-en are accepted.
+// How many of the real, released answers for every tenth segment of zh-en are accepted.
 func TestReleased(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it judges 18,750 answers")
-	}
-	const want = 17361
+	const want = 1728
 	accepted, c := 0, checkers(t, false)("en")
-	for _, texts := range released(t)["zh-en"] {
+	for i, texts := range released(t)["zh-en"] {
+		if i%10 > 0 {
+			continue
+		}
 		s := c.Segment(texts[0], texts[1:2])
 		for _, raw := range texts[len(texts)-10:] {
 			accepted += count(s.Judge(check.Answer{Raw: raw, HasText: true}).Verdict == check.Accepted)

@@ -3,7 +3,6 @@ package check
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 //go:embed numerals.txt
@@ -75,12 +76,12 @@ type numbers struct {
 	implied []float64
 }
 
-var numberTokens = regexp.MustCompile(`\d+(?:[.,'’\x{a0}\x{202f}\x{2009} ]\d+)*|\p{Han}|\p{L}+(?:['’]\p{L}+)*`)
+var numberTokens = lazy.Regexp(`\d+(?:[.,'’\x{a0}\x{202f}\x{2009} ]\d+)*|\p{Han}|\p{L}+(?:['’]\p{L}+)*`)
 
 // numbersOf finds the numbers of a text.
 func numbersOf(t string) numbers {
 	s := scanner{text: strings.ToLower(norm.NFKC.String(t)), end: -1}
-	for _, at := range numberTokens.FindAllStringIndex(s.text, -1) {
+	for _, at := range numberTokens().FindAllStringIndex(s.text, -1) {
 		switch w := s.text[at[0]:at[1]]; {
 		case isDigit(w[0]):
 			s.digits(at[0], w)

@@ -1,11 +1,12 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // quality rates a text from 0 to 1: the share of the reference's words that it has, reduced if
@@ -94,8 +95,8 @@ func (o *original) line(t string) (l line) {
 		l.talk, l.text = true, t
 	}
 	// A sentence about the task may quote the rewriting; a line may consist of "A" or "B".
-	rest := o.evidence(quotations.ReplaceAllString(l.whole, " "))
-	several := or.MatchString(l.whole) && (rest.isTalk() || rest.words == 1)
+	rest := o.evidence(quotations().ReplaceAllString(l.whole, " "))
+	several := or().MatchString(l.whole) && (rest.isTalk() || rest.words == 1)
 	if q := o.quoted(l.whole); q != "" && (l.talk || several || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
 		l.text, l.talk, l.quote = q, false, true
 	}
@@ -109,7 +110,7 @@ func (o *original) line(t string) (l line) {
 func (o *original) muses(t string) bool {
 	_, rest := o.cutLabel(t)
 	e := o.evidence(rest)
-	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations.FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || strings.ContainsAny(t, "=→") && !o.has("=→"))
+	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations().FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || strings.ContainsAny(t, "=→") && !o.has("=→"))
 }
 
 // remarks reports whether a line ends in a bracket that has no word of the reference.
@@ -133,7 +134,7 @@ func (o *original) startsWithNumber(t string) bool {
 }
 
 // labelEnds matches a colon, an arrow or a dash after a label, and the bracket of "(Formal) …".
-var labelEnds = regexp.MustCompile(`[:：]|\pL>\s|^@\pL+\s|\s*(?:——|⇒|▸|►)\s*|\s(?:-+>|=>|→|➜|>{1,3}|--|–|—)\s|[)\]】]\s`)
+var labelEnds = lazy.Regexp(`[:：]|\pL>\s|^@\pL+\s|\s*(?:——|⇒|▸|►)\s*|\s(?:-+>|=>|→|➜|>{1,3}|--|–|—)\s|[)\]】]\s`)
 
 // mostLabel is the maximum length of a label in characters.
 const mostLabel = 90
@@ -144,7 +145,7 @@ func (o *original) cutLabel(t string) (label, rest string) {
 	if !strings.ContainsAny(t, ":：>→➜–—⇒▸►)]】") && !strings.Contains(t, "--") {
 		return "", t
 	}
-	at := labelEnds.FindStringIndex(t)
+	at := labelEnds().FindStringIndex(t)
 	if at == nil || at[0] == 0 || chars(t[:at[0]]) > mostLabel || strings.HasPrefix(t[at[0]:], "://") {
 		return "", t
 	}
@@ -202,12 +203,12 @@ func isQuote(r rune) bool {
 	return r == '"' || strings.ContainsRune("“”„«»‘’'「」『』《》‹›`〝〞´⟨⟩‚", r)
 }
 
-var quotations = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|‘([^’]+(?:’\pL[^’]*)*)’`)
+var quotations = lazy.Regexp(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|‘([^’]+(?:’\pL[^’]*)*)’`)
 
 // quoted returns the quotation that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
 	most := 0.0
-	for _, m := range quotations.FindAllStringSubmatch(t, -1) {
+	for _, m := range quotations().FindAllStringSubmatch(t, -1) {
 		s := strings.TrimSpace(strings.Join(m[1:], ""))
 		if e := o.evidence(s); o.fits(e) && !o.echoes(s) && !e.isTalk() && o.quality(e) > most+0.1 && !strings.Contains(o.norm(), normalize(s)) {
 			best, most = s, o.quality(e)
@@ -266,8 +267,8 @@ func untalk(_ *Checker, t string, ref *original) string {
 
 // finals matches labels of the last of several texts, drafts labels of earlier ones.
 var (
-	finals = regexp.MustCompile(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
-	drafts = regexp.MustCompile(`(?i)draft|attempt|rough|entwurf|vorher|чернов|草稿|初稿|intento|borrador|tentativ|brouillon|essai|bozza|poging|klad|下書き|초안`)
+	finals = lazy.Regexp(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
+	drafts = lazy.Regexp(`(?i)draft|attempt|rough|entwurf|vorher|чернов|草稿|初稿|intento|borrador|tentativ|brouillon|essai|bozza|poging|klad|下書き|초안`)
 )
 
 // first picks one of several rewritings if the reference is one line: the first, the one
@@ -295,7 +296,7 @@ func first(_ *Checker, t string, ref *original) string {
 		if firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < 0.4*most || thinks && ref.muses(l.whole) {
 			continue
 		}
-		if pick == nil || thinks && !finals.MatchString(pick.label) || finals.MatchString(l.label) && !finals.MatchString(pick.label) || drafts.MatchString(pick.label) {
+		if pick == nil || thinks && !finals().MatchString(pick.label) || finals().MatchString(l.label) && !finals().MatchString(pick.label) || drafts().MatchString(pick.label) {
 			pick = &all[i]
 		}
 	}
@@ -323,24 +324,24 @@ func (o *original) whole(all []line) string {
 	return t
 }
 
-var or = regexp.MustCompile(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?。！？]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
+var or = lazy.Regexp(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?。！？]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
 
 // inline picks the first of two rewritings on one line.
 func inline(t string, ref *original) string {
-	for _, at := range or.FindAllStringIndex(t, -1) {
+	for _, at := range or().FindAllStringIndex(t, -1) {
 		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
 		ea, eb := ref.evidence(a), ref.evidence(b)
-		if ref.fits(ea) && ref.fits(eb) && (ea.shared > 0 && eb.shared > 0) && !or.MatchString(ref.text) {
+		if ref.fits(ea) && ref.fits(eb) && (ea.shared > 0 && eb.shared > 0) && !or().MatchString(ref.text) {
 			return a
 		}
 	}
 	return t
 }
 
-var markers = regexp.MustCompile(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)+`)
+var markers = lazy.Regexp(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)+`)
 
 // marker returns the length of a list number or bullet at the beginning, with the space after it.
-func marker(t string) int { return len(markers.FindString(t)) }
+func marker(t string) int { return len(markers().FindString(t)) }
 
 // unlist removes a list number or bullet from the beginning, unless the reference begins with
 // one, too, or has the same number: "3. Oktober" is a date.

@@ -2,10 +2,11 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // unclear finds a text that is probably a reply to the reference, or about it, and not a
@@ -52,7 +53,7 @@ func (j *judged) signs() (count int, found []string) {
 			refuses = refuses || w.class == sorry && i < 6 && !own[sorry]
 		}
 	}
-	asked := ref.chars < 60 && (courtesy.MatchString(j.Text) || asks(ref.text) && asks(j.Text)) && (own[task] || !has[task]) && (own[texts] || !has[texts])
+	asked := ref.chars < 60 && (courtesy().MatchString(j.Text) || asks(ref.text) && asks(j.Text)) && (own[task] || !has[task]) && (own[texts] || !has[texts])
 	first := func(words []word) bool { return len(words) > 0 && words[0].class == open }
 	before, after := around(j.Raw, j.Text)
 	around := ref.evidence(before + " " + after)
@@ -83,18 +84,18 @@ func (s *Segment) unexplained(j *judged) string {
 			return fmt.Sprintf("%q comes before it, and the reference has no such label", label)
 		}
 	}
-	if asks(ref.text) && answers.MatchString(j.Text) {
+	if asks(ref.text) && answers().MatchString(j.Text) {
 		return fmt.Sprintf("it answers the reference's question: %s", quote(j.Text))
 	}
 	return ""
 }
 
 // answers matches the beginning of an answer to a question.
-var answers = regexp.MustCompile(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
+var answers = lazy.Regexp(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
 
 // courtesy begins or ends a polite question or wish. A short question or command may be put
 // so, and then names the reader and is longer.
-var courtesy = regexp.MustCompile(`^(?i:(could|can|would|will) (you|i)|may i|might i|i want you|i(’d|'d| would) (like|appreciate)|ich würde|j[’']aurais|kannst du|könnte|könnten|können sie|würde|darf ich|dürfte|peux-tu|pouvez|pourr|puis-je|auriez|¿?(me |te |le |nos )?(pued|podr|quier)|(вы |ты )?не мог|мож(ешь|ете|но ли)|могу|能|可以|请|您?能否)|(ます|ません|でしょう|ですか?)(か。|か?？)$`)
+var courtesy = lazy.Regexp(`^(?i:(could|can|would|will) (you|i)|may i|might i|i want you|i(’d|'d| would) (like|appreciate)|ich würde|j[’']aurais|kannst du|könnte|könnten|können sie|würde|darf ich|dürfte|peux-tu|pouvez|pourr|puis-je|auriez|¿?(me |te |le |nos )?(pued|podr|quier)|(вы |ты )?не мог|мож(ешь|ете|но ли)|могу|能|可以|请|您?能否)|(ます|ません|でしょう|ですか?)(か。|か?？)$`)
 
 // polite lists words to the reader that a rewriting may add.
 var polite = map[string]bool{"pleas": true, "thank": true, "bitte": true, "danke": true, "пожал": true, "спаси": true, "请": true, "谢谢": true}

@@ -2,14 +2,14 @@ package check
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/internal/text"
 )
 
 // inlineTags matches HTML tags that occur within a line.
-var inlineTags = regexp.MustCompile(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
+var inlineTags = lazy.Regexp(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
 
 // untoken removes tokens, and the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
@@ -47,9 +47,9 @@ func untagged(t string, ref *original) (parts []string, open bool) {
 		}
 	}
 	if !ref.has("<") {
-		t = inlineTags.ReplaceAllString(t, "")
+		t = inlineTags().ReplaceAllString(t, "")
 	}
-	for _, k := range text.Tokens.FindAllStringIndex(t, -1) {
+	for _, k := range text.Tokens().FindAllStringIndex(t, -1) {
 		token := t[k[0]:k[1]]
 		if !isToken(token, ref) {
 			continue
@@ -82,13 +82,13 @@ func isToken(s string, ref *original) bool {
 	if s[0] != '<' || strings.HasPrefix(s, "<!") || strings.HasPrefix(s, "<?") || strings.ContainsAny(s, `|｜="`) {
 		return true
 	}
-	return wordTags.MatchString(s)
+	return wordTags().MatchString(s)
 }
 
 // wordTags matches tags whose content has no spaces.
-var wordTags = regexp.MustCompile(`^</?[\pL\pN\p{Mn}_\-▁/:.\[\]]*\pL[\pL\pN\p{Mn}_\-▁/:.\[\]]*>$`)
+var wordTags = lazy.Regexp(`^</?[\pL\pN\p{Mn}_\-▁/:.\[\]]*\pL[\pL\pN\p{Mn}_\-▁/:.\[\]]*>$`)
 
-var jsonValue = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
+var jsonValue = lazy.Regexp(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
 
 // unjson takes the text out of JSON or something like it: of all strings that are not names of
 // fields, the one most like the reference.
@@ -98,7 +98,7 @@ func unjson(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	best, most := "", -1.0
-	for _, m := range jsonValue.FindAllStringSubmatch(t[i:], -1) {
+	for _, m := range jsonValue().FindAllStringSubmatch(t[i:], -1) {
 		s := m[1] + m[3] + m[5]
 		s = strings.NewReplacer(`\"`, `"`, `\'`, "'", `\n`, "\n", `\t`, "\t", `\/`, "/", `\\`, `\`).Replace(s)
 		s = undirt(nil, s, ref)

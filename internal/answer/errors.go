@@ -60,7 +60,7 @@ func (it *item) errorOf() (analysis.Error, bool) {
 func (s Spec) penalty(rules analysis.Rules, it *item, e *analysis.Error) *float64 {
 	if s.Weights == nil {
 		value := strings.TrimLeft(it.value[fieldPenalty], marks)
-		if x, n, ok := leadingNumber(value); ok && !rangeForm.MatchString(value[n:]) {
+		if x, n, ok := leadingNumber(value); ok && !rangeForm().MatchString(value[n:]) {
 			return new(max(x, -x))
 		}
 		return nil

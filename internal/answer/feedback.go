@@ -3,11 +3,11 @@ package answer
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -72,7 +72,7 @@ func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedbac
 		return nil, errors.New("the answer to Q7 is neither Yes nor No")
 	}
 	if again { // "Yes, 2", or a list of both
-		pairs, err := strconv.Atoi(wholeNumber.FindString(textOf(q7)))
+		pairs, err := strconv.Atoi(wholeNumber().FindString(textOf(q7)))
 		if f.Repeated = max(1, pairs); errors.Is(err, strconv.ErrRange) {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedbac
 	return f, nil
 }
 
-var wholeNumber = regexp.MustCompile(`\d+`)
+var wholeNumber = lazy.Regexp(`\d+`)
 
 // question returns the member with a name, ignoring case.
 func (n *node) question(name string) *node {
@@ -124,12 +124,12 @@ func (e *ErrorFeedback) read(n *node, stands func(string) bool) error {
 }
 
 // weightForm matches an answer to Q4, also a negated one.
-var weightForm = regexp.MustCompile(`(?i)(?:^|\PL)(no)[-_ ]error|(\bnot?(?: an?)? )?(minor|major)`)
+var weightForm = lazy.Regexp(`(?i)(?:^|\PL)(no)[-_ ]error|(\bnot?(?: an?)? )?(minor|major)`)
 
 // weightIn returns the answer to Q4 in a text: no, minor or major; "" unless there is exactly
 // one.
 func weightIn(text string) (weight string) {
-	for _, m := range weightForm.FindAllStringSubmatch(text, -1) {
+	for _, m := range weightForm().FindAllStringSubmatch(text, -1) {
 		found := strings.ToLower(m[1] + m[3])
 		if m[2] != "" || weight != "" && weight != found {
 			return ""
@@ -148,13 +148,13 @@ func (n *node) yes() (is, answered bool) {
 }
 
 // yesOrNoForm matches Yes or No as the first word; the "Yes/No" of the question is neither.
-var yesOrNoForm = regexp.MustCompile(`(?i)^\PL*(yes|no)(?:(\s*(?:[/|]|\bor\b|\band\b)\s*(?:yes|no)(?:\PL|$))|\PL|$)`)
+var yesOrNoForm = lazy.Regexp(`(?i)^\PL*(yes|no)(?:(\s*(?:[/|]|\bor\b|\band\b)\s*(?:yes|no)(?:\PL|$))|\PL|$)`)
 
 // The first sentence of an answer if it is a question, and a word with which another sentence
 // answers.
 var (
-	asksFirst = regexp.MustCompile(`^[^.!?,;:"“\n]*\?`)
-	laterWord = regexp.MustCompile(`(?i)(?:[.!?:;]\s+|\n)\PL*(yes|no)\s*(?:[,.!;:]|$)`)
+	asksFirst = lazy.Regexp(`^[^.!?,;:"“\n]*\?`)
+	laterWord = lazy.Regexp(`(?i)(?:[.!?:;]\s+|\n)\PL*(yes|no)\s*(?:[,.!;:]|$)`)
 )
 
 // YesOrNo parses an answer whose first word is Yes or No, possibly after characters that are
@@ -163,11 +163,11 @@ func YesOrNo(text string) (yes, answered bool) {
 	if clean, _, ok := answerText(text); ok {
 		text = clean
 	}
-	m := yesOrNoForm.FindStringSubmatch(text)
-	if m == nil || m[2] != "" || asksFirst.MatchString(text) {
+	m := yesOrNoForm().FindStringSubmatch(text)
+	if m == nil || m[2] != "" || asksFirst().MatchString(text) {
 		return false, false
 	}
-	for _, later := range laterWord.FindAllStringSubmatch(text, -1) {
+	for _, later := range laterWord().FindAllStringSubmatch(text, -1) {
 		if !strings.EqualFold(later[1], m[1]) {
 			return false, false
 		}

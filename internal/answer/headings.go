@@ -8,17 +8,18 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Lines of a GEMBA answer: "Major:", with or without an error after it, another heading, and an
 // error, `accuracy/omission - "the words"`.
 var (
-	headingForm = regexp.MustCompile(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*(?::[*_ \t]*|$)`)
-	foreignForm = regexp.MustCompile(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
-	errorForm   = regexp.MustCompile(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
-	ownForm     = regexp.MustCompile(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // with a category that the model made up
-	bulletForm  = regexp.MustCompile(`^(?:[-*•#>\x60 \t]|\d+[.)][ \t])+`)
+	headingForm = lazy.Regexp(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*(?::[*_ \t]*|$)`)
+	foreignForm = lazy.Regexp(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
+	errorForm   = lazy.Regexp(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
+	ownForm     = lazy.Regexp(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // with a category that the model made up
+	bulletForm  = lazy.Regexp(`^(?:[-*•#>\x60 \t]|\d+[.)][ \t])+`)
 )
 
 // headingsReader parses answers to the GEMBA-MQM and GEMBA-ESA prompts: errors under the
@@ -33,19 +34,19 @@ func headingsReader(s Spec) reader {
 		answered := true              // the heading has an error or "none", so a remark may follow
 		for line := range strings.Lines(text) {
 			whole := strings.TrimSpace(line)
-			line = strings.TrimSpace(bulletForm.ReplaceAllString(whole, ""))
-			if m := headingForm.FindStringSubmatch(line); m != nil {
+			line = strings.TrimSpace(bulletForm().ReplaceAllString(whole, ""))
+			if m := headingForm().FindStringSubmatch(line); m != nil {
 				severity = strings.ToLower(m[1])
 				if _, known := s.Weights[analysis.Severity(severity)]; !known {
 					return fmt.Sprintf("%q is not a severity of this prompt", m[1])
 				}
-				line, answered = bulletForm.ReplaceAllString(line[len(m[0]):], ""), false
+				line, answered = bulletForm().ReplaceAllString(line[len(m[0]):], ""), false
 			} else if strings.HasPrefix(whole, "#") {
 				severity = "" // unknown under another heading
 			}
-			it, is := headedError(line, errorForm)
+			it, is := headedError(line, errorForm())
 			if !is && severity != "" {
-				it, is = headedError(line, ownForm)
+				it, is = headedError(line, ownForm())
 			}
 			switch {
 			case strings.IndexFunc(line, unicode.IsLetter) < 0:
@@ -59,7 +60,7 @@ func headingsReader(s Spec) reader {
 					it.set(fieldSeverity, string(analysis.Critical)) // as in the published code
 				}
 				items, answered = append(items, it), true
-			case severity != "" && foreignForm.MatchString(line):
+			case severity != "" && foreignForm().MatchString(line):
 				return fmt.Sprintf("%q is not a heading of this prompt", line)
 			default:
 				passed, below = true, below || !answered

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // lenient reads invalid JSON as models write it: with single quotes or none, unescaped quotes,
@@ -156,11 +157,11 @@ func endsString(rest string) bool {
 }
 
 // skipped matches white space and comments.
-var skipped = regexp.MustCompile(`^(?:[ \t\r\n]+|(?://|#)[^\n]*(?:\n|$)|/\*(?s:.*?)(?:\*/|$))+`)
+var skipped = lazy.Regexp(`^(?:[ \t\r\n]+|(?://|#)[^\n]*(?:\n|$)|/\*(?s:.*?)(?:\*/|$))+`)
 
 // skip skips white space and comments.
 func (l *lenient) skip() error {
-	if l.at += len(skipped.FindString(l.text[l.at:])); l.at == len(l.text) {
+	if l.at += len(skipped().FindString(l.text[l.at:])); l.at == len(l.text) {
 		return errEnd
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -27,18 +28,18 @@ const (
 )
 
 var (
-	valueForm = regexp.MustCompile("(?i)^(" + number + ")[*_`]*" + unit + `(?:[ \t]*(?:/|out[ \t]+of\b)[ \t*]*(` + number + `)|[ \t]*(%))?` + unit)
+	valueForm = lazy.Regexp("(?i)^(" + number + ")[*_`]*" + unit + `(?:[ \t]*(?:/|out[ \t]+of\b)[ \t*]*(` + number + `)|[ \t]*(%))?` + unit)
 	// leadForm matches a lead before a number, such as "Score (0-100):".
-	leadForm = regexp.MustCompile("^[" + marks + "]*(?:(\\pL[\\pL'’ \t*_-]*)(?:\\([^)\n]{0,30}\\)[ \t*_]*)?([:=]?)[" + marks + "]*)?")
+	leadForm = lazy.Regexp("^[" + marks + "]*(?:(\\pL[\\pL'’ \t*_-]*)(?:\\([^)\n]{0,30}\\)[ \t*_]*)?([:=]?)[" + marks + "]*)?")
 	// glued matches characters after a number that make it part of something else.
-	glued   = regexp.MustCompile(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
-	reason  = regexp.MustCompile(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
-	because = regexp.MustCompile(`(?i)\b(?:because|since|due)\b.*`) // numbers in a reason are not scores
-	aside   = regexp.MustCompile(`[(\[][^)\]]*[)\]]?`)
-	either  = regexp.MustCompile(`(?i)[(\[](?:or|to|and)\b`)
+	glued   = lazy.Regexp(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
+	reason  = lazy.Regexp(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
+	because = lazy.Regexp(`(?i)\b(?:because|since|due)\b.*`) // numbers in a reason are not scores
+	aside   = lazy.Regexp(`[(\[][^)\]]*[)\]]?`)
+	either  = lazy.Regexp(`(?i)[(\[](?:or|to|and)\b`)
 	// sentenceEnd does not match inside "8.5".
-	sentenceEnd = regexp.MustCompile(`[.;!?](?:\D|$)`)
-	counts      = regexp.MustCompile(`(?i)[\d★⭐☆]|\b(?:` + countWords + `)\b`)
+	sentenceEnd = lazy.Regexp(`[.;!?](?:\D|$)`)
+	counts      = lazy.Regexp(`(?i)[\d★⭐☆]|\b(?:` + countWords + `)\b`)
 )
 
 // scoreWords may occur in a lead, which ends with a colon or one of linkWords. refused words must
@@ -60,12 +61,12 @@ func words(list string) map[string]bool {
 // marked matches the marks that models put around a final number, bracketed a number in brackets,
 // and labelled a number labelled as the score.
 var (
-	marked    = regexp.MustCompile(`\$?\\boxed\{\s*(` + number + `)\s*\}\$?|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
-	final     = regexp.MustCompile(`\\boxed\{\s*(?:` + number + `)\s*\}|\[\[\s*(?:` + number + `)\s*\]\]`)
-	bracketed = regexp.MustCompile(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
-	labelled  = regexp.MustCompile(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
-	another   = regexp.MustCompile(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // after a number, as in "1. Score: 85"
-	fence     = regexp.MustCompile("^```\\w*\\s*\\{")
+	marked    = lazy.Regexp(`\$?\\boxed\{\s*(` + number + `)\s*\}\$?|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
+	final     = lazy.Regexp(`\\boxed\{\s*(?:` + number + `)\s*\}|\[\[\s*(?:` + number + `)\s*\]\]`)
+	bracketed = lazy.Regexp(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
+	labelled  = lazy.Regexp(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
+	another   = lazy.Regexp(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // after a number, as in "1. Score: 85"
+	fence     = lazy.Regexp("^```\\w*\\s*\\{")
 )
 
 // numberReader parses an answer that is one number, or, with Spec.After, the number after that
@@ -73,26 +74,26 @@ var (
 func numberReader(s Spec) reader {
 	return func(text string, r *analysis.Report) string {
 		text = norm.NFKC.String(text)
-		finals := final.FindAllString(text, -1)
-		text = marked.ReplaceAllString(text, "$1$2$3$4")
+		finals := final().FindAllString(text, -1)
+		text = marked().ReplaceAllString(text, "$1$2$3$4")
 		if s.After != "" {
 			return s.readAfter(regexp.MustCompile("(?i)"+regexp.QuoteMeta(s.After)), text, r)
 		}
-		if at := strings.IndexByte(text, '{'); at == 0 || fence.MatchString(text) || at > 0 && !counts.MatchString(text[:at]) {
+		if at := strings.IndexByte(text, '{'); at == 0 || fence().MatchString(text) || at > 0 && !counts().MatchString(text[:at]) {
 			return s.readMember(text, r)
 		}
-		if bracketed.FindString(text) == text {
-			text = bracketed.ReplaceAllString(text, "$1")
+		if bracketed().FindString(text) == text {
+			text = bracketed().ReplaceAllString(text, "$1")
 		}
 		value, rest, _, why := s.number(text)
-		if why != "" && labelled.MatchString(text) { // "All is said. Score: 85"
-			return s.readAfter(labelled, text, r)
+		if why != "" && labelled().MatchString(text) { // "All is said. Score: 85"
+			return s.readAfter(labelled(), text, r)
 		}
 		if why != "" && len(finals) == 1 { // "It reads well, so I settle for \boxed{85}."
-			value, _, _, why = s.number(marked.ReplaceAllString(finals[0], "$1$2$3$4"))
+			value, _, _, why = s.number(marked().ReplaceAllString(finals[0], "$1$2$3$4"))
 			rest = ""
 		}
-		if why == "" && another.MatchString(rest) {
+		if why == "" && another().MatchString(rest) {
 			why = "the answer has a second number, or starts with that of a list"
 		}
 		if why = cmp.Or(why, s.second(value, rest), outside(s, value)); why == "" {
@@ -130,7 +131,7 @@ func (s Spec) readAfter(mark *regexp.Regexp, text string, r *analysis.Report) st
 	var values []float64
 	sure, why := false, fmt.Sprintf("the answer has no %q", s.After)
 	for _, at := range mark.FindAllStringIndex(text, -1) {
-		value, rest, _, failed := s.number(bracketed.ReplaceAllString(strings.TrimLeft(text[at[1]:], marks+":"), "$1"))
+		value, rest, _, failed := s.number(bracketed().ReplaceAllString(strings.TrimLeft(text[at[1]:], marks+":"), "$1"))
 		if failed == "" {
 			values = append(values, value)
 			failed = goesOn(rest)
@@ -154,7 +155,7 @@ func (s Spec) readAfter(mark *regexp.Regexp, text string, r *analysis.Report) st
 
 // number parses the number at the start of a text. led says that there is a lead.
 func (s Spec) number(text string) (value float64, rest string, led bool, why string) {
-	m := leadForm.FindStringSubmatch(text)
+	m := leadForm().FindStringSubmatch(text)
 	led = m[1] != ""
 	if led && !leads(m[1], m[2] != "") {
 		return 0, "", led, "the answer does not start with a number"
@@ -178,8 +179,8 @@ func leads(text string, colon bool) bool {
 
 // value parses a number with its unit and its denominator, which must be the upper bound.
 func (s Spec) value(text string) (value float64, rest, why string) {
-	m := valueForm.FindStringSubmatch(text)
-	if m == nil || glued.MatchString(text[len(m[0]):]) {
+	m := valueForm().FindStringSubmatch(text)
+	if m == nil || glued().MatchString(text[len(m[0]):]) {
 		return 0, "", "the answer does not start with a number"
 	}
 	value, err := parseNumber(m[1])
@@ -222,18 +223,18 @@ func goesOn(rest string) string {
 	line, _, _ := strings.Cut(rest, "\n")
 	line = strings.TrimLeft(line, "*_`\"'”’")
 	switch {
-	case glued.MatchString(line):
+	case glued().MatchString(line):
 		return "the number at the start of the answer is part of something else"
-	case !reason.MatchString(line):
+	case !reason().MatchString(line):
 		return "the number at the start of the answer counts something else, or begins a range"
-	case either.MatchString(line):
+	case either().MatchString(line):
 		return "the answer states a range or several values"
 	}
-	line = because.ReplaceAllString(aside.ReplaceAllString(line, ""), "")
-	if at := sentenceEnd.FindStringIndex(line); at != nil {
+	line = because().ReplaceAllString(aside().ReplaceAllString(line, ""), "")
+	if at := sentenceEnd().FindStringIndex(line); at != nil {
 		line = line[:at[0]]
 	}
-	if counts.MatchString(line) {
+	if counts().MatchString(line) {
 		return "the answer states a range or several values"
 	}
 	return ""
@@ -259,28 +260,28 @@ func parseNumber(s string) (float64, error) {
 
 // Ways to write a number of stars without digits.
 var (
-	starSigns = regexp.MustCompile(`[★⭐🌟☆][★⭐🌟☆\x{fe0f}\x{fe0e}]*`)
-	asterisks = regexp.MustCompile(`(?m)(^|:[ \t]*)(\*{3,})[ \t]*$`)
-	starWords = regexp.MustCompile(`(?i)\b(?:` + countWords + `)\b`)
-	halfStar  = regexp.MustCompile(`(?i)(\d)(?:½|[ \t-]+and a half\b)`)
+	starSigns = lazy.Regexp(`[★⭐🌟☆][★⭐🌟☆\x{fe0f}\x{fe0e}]*`)
+	asterisks = lazy.Regexp(`(?m)(^|:[ \t]*)(\*{3,})[ \t]*$`)
+	starWords = lazy.Regexp(`(?i)\b(?:` + countWords + `)\b`)
+	halfStar  = lazy.Regexp(`(?i)(\d)(?:½|[ \t-]+and a half\b)`)
 )
 
 // starsReader parses a number of stars: "4", "four and a half", "★★★★☆".
 func starsReader(s Spec) reader {
 	read := numberReader(s)
 	return func(text string, r *analysis.Report) string {
-		text = starSigns.ReplaceAllStringFunc(text, func(signs string) string {
+		text = starSigns().ReplaceAllStringFunc(text, func(signs string) string {
 			n, hollow := strings.Count(signs, "★")+strings.Count(signs, "⭐")+strings.Count(signs, "🌟"), strings.Count(signs, "☆")
 			if n == 0 || strings.Contains(strings.TrimRight(signs, "☆\ufe0f\ufe0e"), "☆") || hollow > 0 && float64(n+hollow) != *s.Upper {
 				return signs
 			}
 			return strconv.Itoa(n)
 		})
-		text = asterisks.ReplaceAllStringFunc(text, func(line string) string {
-			m := asterisks.FindStringSubmatch(line)
+		text = asterisks().ReplaceAllStringFunc(text, func(line string) string {
+			m := asterisks().FindStringSubmatch(line)
 			return m[1] + strconv.Itoa(len(m[2]))
 		})
-		text = starWords.ReplaceAllStringFunc(text, func(word string) string { return strconv.Itoa(numberWords[strings.ToLower(word)]) })
-		return read(halfStar.ReplaceAllString(text, "$1.5"), r)
+		text = starWords().ReplaceAllStringFunc(text, func(word string) string { return strconv.Itoa(numberWords[strings.ToLower(word)]) })
+		return read(halfStar().ReplaceAllString(text, "$1.5"), r)
 	}
 }

@@ -1,12 +1,12 @@
 package answer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract/internal/lazy"
 	characters "github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -46,20 +46,20 @@ func closes(s string, i, n int) bool {
 	return before != utf8.RuneError && !unicode.IsSpace(before) && !glued(after)
 }
 
-var noneForm = regexp.MustCompile(`^(?:n/a|n\.a|na|none|null|nil|nothing|no[ -]errors?|not applicable)?$`)
+var noneForm = lazy.Regexp(`^(?:n/a|n\.a|na|none|null|nil|nothing|no[ -]errors?|not applicable)?$`)
 
 // isNone reports whether a value means "nothing".
 func isNone(value string) bool {
-	return len(value) <= 32 && noneForm.MatchString(strings.ToLower(strings.Trim(value, " \t\r\n.\"'`*()[]-–—")))
+	return len(value) <= 32 && noneForm().MatchString(strings.ToLower(strings.Trim(value, " \t\r\n.\"'`*()[]-–—")))
 }
 
 // severityForm matches a severity at the start of a value, and a mark that makes it
 // ambiguous, as in "Major/Minor".
-var severityForm = regexp.MustCompile("^[ \t\r\n\"'`*_(\\[<“‘]*([A-Za-z]+)[ \t]*(/|\\||(?i:or) )?")
+var severityForm = lazy.Regexp("^[ \t\r\n\"'`*_(\\[<“‘]*([A-Za-z]+)[ \t]*(/|\\||(?i:or) )?")
 
 // severityOf returns the severity at the start of a value; "" if it is unknown.
 func severityOf(value string) analysis.Severity {
-	m := severityForm.FindStringSubmatch(value)
+	m := severityForm().FindStringSubmatch(value)
 	if m == nil || m[2] != "" {
 		return ""
 	}
@@ -70,17 +70,17 @@ func severityOf(value string) analysis.Severity {
 }
 
 var (
-	numberForm = regexp.MustCompile(`^` + number)
+	numberForm = lazy.Regexp(`^` + number)
 	// gluedNumber matches text after a number that is part of something else, as in
 	// "85th", "1.2.3", "85,5" or "1e5"; rangeForm after one in a range or a fraction.
-	gluedNumber = regexp.MustCompile(`^(?:[\pL\pN_]|[.,:]\d)`)
-	rangeForm   = regexp.MustCompile(`(?i)^[ \t]*(?:[-–—/~^−]|(?:to|or)(?:[ \t]|\b))[ \t]*\d`)
+	gluedNumber = lazy.Regexp(`^(?:[\pL\pN_]|[.,:]\d)`)
+	rangeForm   = lazy.Regexp(`(?i)^[ \t]*(?:[-–—/~^−]|(?:to|or)(?:[ \t]|\b))[ \t]*\d`)
 )
 
 // leadingNumber parses the decimal number at the start of s.
 func leadingNumber(s string) (value float64, width int, ok bool) {
-	text := numberForm.FindString(s)
-	if text == "" || gluedNumber.MatchString(s[len(text):]) {
+	text := numberForm().FindString(s)
+	if text == "" || gluedNumber().MatchString(s[len(text):]) {
 		return 0, 0, false
 	}
 	value, err := parseNumber(text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -138,13 +139,13 @@ const fieldWords = `(?:error[ \t]+(?:dimension|type|location)[ \t]+[1-9][ \t*]*:
 
 // The labels of an answer to the prompts of tables 29 to 33.
 var (
-	paraphraseLabel = regexp.MustCompile(`(?i)paraphrased?[ \t]+correct[ \t]+(?:translation|generation|output)[ \t*]*:`)
-	incorrectLabel  = regexp.MustCompile(`(?i)incorrect[ \t]+(?:translation|generation|output)[ \t*]*:`)
-	errorLabel      = regexp.MustCompile(`(?i)[*#]*error[ \t]+(?:type|dimension)[ \t]+1[ \t*]*:`)
-	fieldLabel      = regexp.MustCompile(`(?i)[ \t]+([*_]*` + fieldWords + `)`)
+	paraphraseLabel = lazy.Regexp(`(?i)paraphrased?[ \t]+correct[ \t]+(?:translation|generation|output)[ \t*]*:`)
+	incorrectLabel  = lazy.Regexp(`(?i)incorrect[ \t]+(?:translation|generation|output)[ \t*]*:`)
+	errorLabel      = lazy.Regexp(`(?i)[*#]*error[ \t]+(?:type|dimension)[ \t]+1[ \t*]*:`)
+	fieldLabel      = lazy.Regexp(`(?i)[ \t]+([*_]*` + fieldWords + `)`)
 	// Marks before a label on its line, and on the line after a text.
-	labelMark = regexp.MustCompile(`(?im)^[ \t]*[-#>•]+[ \t]+([*_]*` + fieldWords + `)`)
-	lastMark  = regexp.MustCompile(`\n[-#>•*_ \t]+$`)
+	labelMark = lazy.Regexp(`(?im)^[ \t]*[-#>•]+[ \t]+([*_]*` + fieldWords + `)`)
+	lastMark  = lazy.Regexp(`\n[-#>•*_ \t]+$`)
 )
 
 // splitDesignated splits an answer, which may be on one line, into the paraphrase, the output
@@ -156,21 +157,21 @@ func splitDesignated(text string) (paraphrase, output, list, why string) {
 			return "", false
 		}
 		before, text = text[:at[0]], text[at[1]:]
-		return analysis.Unquote(strings.Trim(lastMark.ReplaceAllString(before, ""), "* \t\r\n")), true
+		return analysis.Unquote(strings.Trim(lastMark().ReplaceAllString(before, ""), "* \t\r\n")), true
 	}
-	if _, found := cut(paraphraseLabel); !found {
+	if _, found := cut(paraphraseLabel()); !found {
 		return "", "", "", "there is no paraphrase of the correct text"
 	}
-	paraphrase, found := cut(incorrectLabel)
+	paraphrase, found := cut(incorrectLabel())
 	if !found {
 		return "", "", "", "there is no incorrect text"
 	}
 	rest := text
-	if output, found = cut(errorLabel); !found {
+	if output, found = cut(errorLabel()); !found {
 		return "", "", "", "there is no list of errors"
 	}
-	rest = rest[errorLabel.FindStringIndex(rest)[0]:]
-	list = fieldLabel.ReplaceAllString(labelMark.ReplaceAllString(rest, "$1"), "\n$1")
+	rest = rest[errorLabel().FindStringIndex(rest)[0]:]
+	list = fieldLabel().ReplaceAllString(labelMark().ReplaceAllString(rest, "$1"), "\n$1")
 	switch {
 	case paraphrase == "":
 		why = "the paraphrase of the correct text is empty"

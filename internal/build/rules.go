@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -109,16 +110,16 @@ func implausiblePenalty(errors []analysis.Error) string {
 	return ""
 }
 
-var reference = regexp.MustCompile(`(?i)\b(?:reference|ground[- ]truth|gold(?:en)?[- ](?:standard|answer|output|translation|summary))\b`)
+var reference = lazy.Regexp(`(?i)\b(?:reference|ground[- ]truth|gold(?:en)?[- ](?:standard|answer|output|translation|summary))\b`)
 
 // mentionsReference looks for the word reference in explanations. It is allowed if the output
 // or the source has it, because an explanation may quote them.
 func (it *Item) mentionsReference() string {
-	if reference.MatchString(it.Source) || reference.MatchString(it.Hypothesis) {
+	if reference().MatchString(it.Source) || reference().MatchString(it.Hypothesis) {
 		return ""
 	}
 	for i, e := range it.Errors {
-		if word := reference.FindString(e.Explanation); word != "" {
+		if word := reference().FindString(e.Explanation); word != "" {
 			return fmt.Sprintf("the explanation of error %d says %q", i+1, word)
 		}
 	}
@@ -150,7 +151,7 @@ func (it *Item) locationNotInText() string {
 }
 
 // refusals matches the beginnings of refusals, in the languages of the tasks and Chinese.
-var refusals = []*regexp.Regexp{
+var refusals = []func() *regexp.Regexp{
 	begins(`(?:as|i(?:['’]m| am)(?: just| only)?) an? (?:\w+ ){0,2}(?:ai|a\.i\.|language model|artificial intelligence|llm|virtual assistant|ai assistant)\b`),
 	begins(`(?:(?:unfortunately|regrettably|sorry|(?:my )?apologies|i(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|i apologi[sz]e|i regret)\b[^.!?\n]{0,60}[\s,])?(?:i|we)(?:(?:['’]m| am|['’]re| are)(?: \w+)? (?:unable|not able|not allowed|not permitted)| can['’]?t| can ?not| could ?n['’]t| wo ?n['’]t| will not| must| have to)(?: to)?(?: \w+){0,2} (?:assist|help|comply|fulfill?|accommodate|provide|create|generate|write|produce|translate|complete|process|respond|engage|continue|support|decline|refuse|paraphrase|rewrite|do) (?:with |to |in |on |of )?(?:you\b|any\b|such\b|that\b|this\b|these\b|those\b|the request|the task|your|so\b|content|sentences|texts?\b|harmful|offensive|inappropriate)`),
 	begins(`(?:i(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|sorry|i apologi[sz]e|(?:my )?apologies)\b[^.!?\n]{0,80}\b(?:(?:can['’]?t|can ?not|unable to|not able to) (?:\w+ )?(?:assist|help|comply|fulfill?)|your request|this request|that request)\b`),
@@ -160,7 +161,7 @@ var refusals = []*regexp.Regexp{
 	begins(`(?:作为(?:一个|一名|一款)?(?:ai|人工智能|大?语言模型)|(?:很)?(?:抱歉|对不起|遗憾)[^。！？\n]{0,20}(?:无法|不能)|我(?:无法|不能)(?:协助|帮助|满足|提供|完成|回答|生成))`),
 }
 
-func begins(form string) *regexp.Regexp { return regexp.MustCompile(`(?i)^\PL*` + form) }
+func begins(form string) func() *regexp.Regexp { return lazy.Regexp(`(?i)^\PL*` + form) }
 
 // refusalBytes is the length of an answer's beginning that is searched for a refusal.
 const refusalBytes = 400
@@ -172,7 +173,7 @@ func refusal(text string) string {
 		text = strings.ToValidUTF8(text[:refusalBytes], "")
 	}
 	for _, form := range refusals {
-		if found := form.FindString(text); found != "" {
+		if found := form().FindString(text); found != "" {
 			return "it begins as a refusal does: " + folded(found)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 //go:embed words.txt
@@ -81,16 +82,16 @@ func exchange(text, code, kind string) string {
 	return ""
 }
 
-var digits = regexp.MustCompile(`\d+`)
+var digits = lazy.Regexp(`\d+`)
 
 // digit replaces the last number by another one with as many digits, or changes its first digit.
 func digit(text string, others []string) string {
-	all := digits.FindAllStringIndex(text, -1)
+	all := digits().FindAllStringIndex(text, -1)
 	if len(all) == 0 {
 		return ""
 	}
 	at, end := all[len(all)-1][0], all[len(all)-1][1]
-	for _, n := range digits.FindAllString(strings.Join(others, " "), -1) {
+	for _, n := range digits().FindAllString(strings.Join(others, " "), -1) {
 		if len(n) == end-at && !strings.Contains(text, n) {
 			return text[:at] + n + text[end:]
 		}
@@ -141,11 +142,11 @@ func findName(fields []string, text string) (at int, name string) {
 	return -1, ""
 }
 
-var roles = map[string]*regexp.Regexp{
-	"en": regexp.MustCompile(`([Tt]he )(\pL+)( (\pL+) the )(\pL+)`),
-	"de": regexp.MustCompile(`([Dd]er )(\pL+)( (\pL+) den )(\pL+)`),
-	"fr": regexp.MustCompile(`([Ll]e )(\pL+)( (\pL+) le )(\pL+)`),
-	"es": regexp.MustCompile(`([Ee]l )(\pL+)( (\pL+) al )(\pL+)`),
+var roles = map[string]func() *regexp.Regexp{
+	"en": lazy.Regexp(`([Tt]he )(\pL+)( (\pL+) the )(\pL+)`),
+	"de": lazy.Regexp(`([Dd]er )(\pL+)( (\pL+) den )(\pL+)`),
+	"fr": lazy.Regexp(`([Ll]e )(\pL+)( (\pL+) le )(\pL+)`),
+	"es": lazy.Regexp(`([Ee]l )(\pL+)( (\pL+) al )(\pL+)`),
 }
 
 // swap exchanges what stands before and after a verb.
@@ -153,7 +154,7 @@ func swap(text, code string) string {
 	if roles[code] == nil {
 		return ""
 	}
-	for _, m := range roles[code].FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range roles[code]().FindAllStringSubmatchIndex(text, -1) {
 		if first, verb, second := text[m[4]:m[5]], text[m[8]:m[9]], text[m[10]:m[11]]; !slices.Contains(table()[code+" role"], verb) {
 			return text[:m[4]] + second + text[m[6]:m[7]] + first + text[m[11]:]
 		}

@@ -21,6 +21,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
+// A random case writes a folder and waits for the disk: 25 of each are enough.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "25"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
 func TestCardGolden(t *testing.T) {
 	for _, format := range dataset.Formats() {
 		o := options(format)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // hiddenSecret replaces a secret in what people see.
@@ -12,18 +14,18 @@ const hiddenSecret = "SECRET"
 // secretName matches the endings of names of secrets.
 const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|password|passwd|credentials?|o?auth|authorization)`
 
-var anySecretName = regexp.MustCompile(`(?i)^` + secretName + `$`)
+var anySecretName = lazy.Regexp(`(?i)^` + secretName + `$`)
 
 // IsSecretName reports whether a value with this name, such as api_key, is a secret.
-func IsSecretName(name string) bool { return anySecretName.MatchString(name) }
+func IsSecretName(name string) bool { return anySecretName().MatchString(name) }
 
 // Patterns of words that contain a secret, matched by the last group, or announce that
 // the next word is one.
 var (
-	secretFlag   = regexp.MustCompile(`(?is)^['"]?--?` + secretName + `(?:=(.*))?$`)
-	secretField  = regexp.MustCompile(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
-	secretHeader = regexp.MustCompile(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|cookie|x-[a-z-]*(?:key|token)):\s*(.*)$`)
-	scheme       = regexp.MustCompile(`(?i)^(?:bearer|basic|token)$`)
+	secretFlag   = lazy.Regexp(`(?is)^['"]?--?` + secretName + `(?:=(.*))?$`)
+	secretField  = lazy.Regexp(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
+	secretHeader = lazy.Regexp(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|cookie|x-[a-z-]*(?:key|token)):\s*(.*)$`)
+	scheme       = lazy.Regexp(`(?i)^(?:bearer|basic|token)$`)
 )
 
 // Secrets returns the words of a command with secrets replaced: the values of flags such as
@@ -32,10 +34,10 @@ var (
 func Secrets(words []string) (shown, found []string) {
 	next := false // whether the next word is a secret
 	for _, word := range words {
-		if next && !scheme.MatchString(word) {
+		if next && !scheme().MatchString(word) {
 			found, word, next = append(found, word), hiddenSecret, false
 		} else if !next {
-			for _, form := range []*regexp.Regexp{secretFlag, secretHeader, secretField} {
+			for _, form := range []*regexp.Regexp{secretFlag(), secretHeader(), secretField()} {
 				all := form.FindAllStringSubmatchIndex(word, -1)
 				for _, at := range slices.Backward(all) {
 					if at[2] < 0 || at[2] == at[3] {

@@ -5,21 +5,22 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // secretKey matches the names of keys that hold a secret.
-var secretKey = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
+var secretKey = lazy.Regexp(`(?i)key|token|secret|passw|credential|auth`)
 
 // credential matches credentials in any text: keys of OpenAI, Hugging Face, GitHub and
 // AWS, JSON web tokens, and the values of HTTP Authorization headers.
-var credential = regexp.MustCompile(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
+var credential = lazy.Regexp(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
 
 // IsSecretKey reports whether the name of a key, in a file or in a request's fields, suggests
 // that it holds a secret.
-func IsSecretKey(name string) bool { return secretKey.MatchString(name) }
+func IsSecretKey(name string) bool { return secretKey().MatchString(name) }
 
 // CheckStored returns an error if a field holds a secret, because fields are stored with
 // every answer.
@@ -41,7 +42,7 @@ func SecretField(name string, value any) string {
 		if err == nil && u.User != nil {
 			_, hasPassword = u.User.Password()
 		}
-		if IsSecretKey(name) || hasPassword || credential.MatchString(v) || strings.Contains(v, "password=") {
+		if IsSecretKey(name) || hasPassword || credential().MatchString(v) || strings.Contains(v, "password=") {
 			return cmp.Or(name, "it")
 		}
 	case []any:

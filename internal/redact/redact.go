@@ -3,8 +3,9 @@ package redact
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // Address hides the user, the password, the query and unknown parts of the path of an
@@ -62,7 +63,7 @@ func Path(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
 		// In a command, other words follow after a space.
-		if part, _, _ := strings.Cut(part, " "); !known.MatchString(part) {
+		if part, _, _ := strings.Cut(part, " "); !known().MatchString(part) {
 			parts[i] = hidden
 		}
 	}
@@ -70,7 +71,7 @@ func Path(path string) string {
 }
 
 // known matches common parts of servers' paths, which are not secrets.
-var known = regexp.MustCompile(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
+var known = lazy.Regexp(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
 // Text applies Address and Secrets to each word of a text, such as the spec
 // "exec:PROGRAM ARG…". It keeps quotes around words.

@@ -70,7 +70,7 @@ func drawParts(t *rapid.T) []part {
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "bodies") {
 			text := rapid.StringN(0, 9, -1).Draw(t, "body")
-			parts[i].bodies = append(parts[i].bodies, strings.Repeat(text, rapid.SampledFrom([]int{1, 200_000}).Draw(t, "times")))
+			parts[i].bodies = append(parts[i].bodies, strings.Repeat(text, rapid.SampledFrom([]int{1, 20_000}).Draw(t, "times")))
 		}
 	}
 	return parts

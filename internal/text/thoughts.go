@@ -1,19 +1,20 @@
 package text
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 var (
 	// Tokens matches tokens of chat templates, reasoning tags, HTML tags and the like by their
 	// shape: <think>, </s>, <|im_end|>, [/INST], ◁think▷, <<SYS>>, {{answer}}, 【结束】.
-	Tokens = regexp.MustCompile(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[[^\[\]\s]{1,30}\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}|assistantfinal|\.\.\.done thinking\.`)
+	Tokens = lazy.Regexp(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[[^\[\]\s]{1,30}\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}|assistantfinal|\.\.\.done thinking\.`)
 	// thoughtsEnd matches the end of a thought if tokens were lost or written for a terminal.
-	thoughtsEnd = regexp.MustCompile(`assistantfinal|\.\.\.done thinking\.`)
-	quoted      = regexp.MustCompile("^[\"'`].*[\"'`]$")
+	thoughtsEnd = lazy.Regexp(`assistantfinal|\.\.\.done thinking\.`)
+	quoted      = lazy.Regexp("^[\"'`].*[\"'`]$")
 	// thoughts matches the names of tags around a model's reasoning.
-	thoughts = regexp.MustCompile(`think|thought|reason|analy|reflect|scratch|plan|delib|ponder|consider|monolog|chain|cot|working|brainstorm|comment|note|expla|justif|critique|review|process|understand|strateg|step|draft|gedank|denk|überleg|мысл|рассужд|размышл|анализ|思考|推理|分析|思路|思维`)
+	thoughts = lazy.Regexp(`think|thought|reason|analy|reflect|scratch|plan|delib|ponder|consider|monolog|chain|cot|working|brainstorm|comment|note|expla|justif|critique|review|process|understand|strateg|step|draft|gedank|denk|überleg|мысл|рассужд|размышл|анализ|思考|推理|分析|思路|思维`)
 )
 
 // MayHaveTokens is a fast check: false means that the text has no token.
@@ -22,13 +23,13 @@ func MayHaveTokens(s string) bool {
 }
 
 // EndsThought reports whether the text has words that end a thought without a tag.
-func EndsThought(s string) bool { return thoughtsEnd.MatchString(s) }
+func EndsThought(s string) bool { return thoughtsEnd().MatchString(s) }
 
 // Thought says whether a token opens or closes a model's reasoning.
 func Thought(token string) (opens, closes bool) {
 	name := strings.ToLower(token)
 	ends := strings.Contains(token[:min(len(token), 5)], "/") || strings.Contains(name, "end") || strings.Contains(name, "stop")
-	named := thoughts.MatchString(name)
+	named := thoughts().MatchString(name)
 	return named && !ends && !strings.HasSuffix(token, "/>") && !strings.HasPrefix(token, "<!"), named && ends || EndsThought(token)
 }
 
@@ -47,7 +48,7 @@ func AfterThoughts(s string) (rest string, thought, ended bool) {
 		return s, false, true
 	}
 	end := -1
-	for _, k := range Tokens.FindAllStringIndex(s, -1) {
+	for _, k := range Tokens().FindAllStringIndex(s, -1) {
 		token := s[k[0]:k[1]]
 		opens, closes := Thought(token)
 		switch {
@@ -56,7 +57,7 @@ func AfterThoughts(s string) (rest string, thought, ended bool) {
 			return s, false, true
 		case opens && token[0] != '[': // [Explanation] may be a heading
 			thought = true
-		case closes && !quoted.MatchString(s[max(0, k[0]-1):min(len(s), k[1]+1)]):
+		case closes && !quoted().MatchString(s[max(0, k[0]-1):min(len(s), k[1]+1)]):
 			thought, end = true, k[1]
 		}
 	}

@@ -2,9 +2,10 @@ package analysis
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // role is how an explanation refers to a phrase that it quotes.
@@ -32,19 +33,19 @@ type claim struct {
 const ofKind = `(?: (?:the|an?))?(?: (?:words?|phrases?|terms?|verb|noun|adjective|expression|pronoun|article|name))?[ (:,]*$`
 
 var (
-	instead = regexp.MustCompile(`\b(?:instead of|rather than)(?: using)?` + nounAtEnd)
-	better  = regexp.MustCompile(`\b(?:(?:should|could|would) (?:be|have been|read|use)(?: (?:replaced|changed|corrected) (?:with|by|to))?|be (?:replaced with|corrected to)|` +
+	instead = lazy.Regexp(`\b(?:instead of|rather than)(?: using)?` + nounAtEnd)
+	better  = lazy.Regexp(`\b(?:(?:should|could|would) (?:be|have been|read|use)(?: (?:replaced|changed|corrected) (?:with|by|to))?|be (?:replaced with|corrected to)|` +
 		`correct (?:term|word|phrase|form|spelling|translation) is)` + nounAtEnd)
-	uses = regexp.MustCompile(`\b(?:(?:translation|output|model|generation|summary|response|text) (?:incorrectly |also )?(?:uses|used|adds|introduces|contains|repeats)|` +
+	uses = lazy.Regexp(`\b(?:(?:translation|output|model|generation|summary|response|text) (?:incorrectly |also )?(?:uses|used|adds|introduces|contains|repeats)|` +
 		`the (?:use|addition|inclusion|repetition) of|by (?:saying|stating|using|adding))` + ofKind)
-	omits   = regexp.MustCompile(`\b(?:omits|is missing|omission of|omitted|leaves out|lacks)` + nounAtEnd)
-	missing = regexp.MustCompile(`^(?:is|are) (?:missing|omitted|left out)(?:[ .,;]*$|[.,]| (?:in|from|before|after|between|at|which|and|here|making)\b)`)
-	nextTo  = regexp.MustCompile(`^(?:is missing )?(before|after)(?: the (?:word|phrase))?[ ,]*$`)
-	subject = regexp.MustCompile(`^the (?:informal )?(?:phrase|word|term|expression|phrasing|wording|pronoun|contraction|verb|noun|adjective|sentence)$`)
-	said    = regexp.MustCompile(`^(?:is|does|sounds|changes|adds|introduces|makes|should be|can be|was|implies|has|could be|may)\b`)
-	unsaid  = regexp.MustCompile(`^is (?:missing|omitted|absent|left out|better|more|not (?:mentioned|included|used|translated|present in)|present in the correct)\b|^should be (?:added|included)\b`)
+	omits   = lazy.Regexp(`\b(?:omits|is missing|omission of|omitted|leaves out|lacks)` + nounAtEnd)
+	missing = lazy.Regexp(`^(?:is|are) (?:missing|omitted|left out)(?:[ .,;]*$|[.,]| (?:in|from|before|after|between|at|which|and|here|making)\b)`)
+	nextTo  = lazy.Regexp(`^(?:is missing )?(before|after)(?: the (?:word|phrase))?[ ,]*$`)
+	subject = lazy.Regexp(`^the (?:informal )?(?:phrase|word|term|expression|phrasing|wording|pronoun|contraction|verb|noun|adjective|sentence)$`)
+	said    = lazy.Regexp(`^(?:is|does|sounds|changes|adds|introduces|makes|should be|can be|was|implies|has|could be|may)\b`)
+	unsaid  = lazy.Regexp(`^is (?:missing|omitted|absent|left out|better|more|not (?:mentioned|included|used|translated|present in)|present in the correct)\b|^should be (?:added|included)\b`)
 	// another matches sentences that speak of a text other than the output.
-	another = regexp.MustCompile(`\b(?:correct|original|reference|source|should|could|would|better|intended|input|instruction|context)\b`)
+	another = lazy.Regexp(`\b(?:correct|original|reference|source|should|could|would|better|intended|input|instruction|context)\b`)
 )
 
 // claims reads what an explanation says about the phrases that it quotes.
@@ -59,23 +60,23 @@ func claims(explanation string) []claim {
 			sentence, before = "", before[end+2:]
 		}
 		sentence += before
-		elsewhere := another.MatchString(sentence)
+		elsewhere := another().MatchString(sentence)
 		switch {
 		case i > 0 && joins(before):
 			out[i].role = out[i-1].role
-		case better.MatchString(before) && !strings.Contains(before, "not be"):
+		case better().MatchString(before) && !strings.Contains(before, "not be"):
 			out[i].role = wanted
 		case elsewhere:
-		case omits.MatchString(before), missing.MatchString(after):
+		case omits().MatchString(before), missing().MatchString(after):
 			out[i].role = lacked
-			if m := nextTo.FindStringSubmatch(after); m != nil && i+1 < len(quoted) && (i == 0 || out[i-1].role != lacked) {
+			if m := nextTo().FindStringSubmatch(after); m != nil && i+1 < len(quoted) && (i == 0 || out[i-1].role != lacked) {
 				out[i].side = m[1]
 			}
-		case instead.MatchString(before):
+		case instead().MatchString(before):
 			if i > 0 && out[i-1].role == shown {
 				out[i].role = wanted
 			}
-		case uses.MatchString(before), subject.MatchString(strings.TrimSpace(before)) && said.MatchString(after) && !unsaid.MatchString(after):
+		case uses().MatchString(before), subject().MatchString(strings.TrimSpace(before)) && said().MatchString(after) && !unsaid().MatchString(after):
 			out[i].role = shown
 		}
 	}

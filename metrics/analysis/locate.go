@@ -1,10 +1,11 @@
 package analysis
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // Texts is what a judge saw; "" for what it did not see.
@@ -146,10 +147,10 @@ func joins(between string) bool {
 
 // lacksNext reports whether the words before a quotation say that the text
 // lacks it.
-func lacksNext(before string) bool { return lacksForm.MatchString(strings.ToLower(tail(before, 64))) }
+func lacksNext(before string) bool { return lacksForm().MatchString(strings.ToLower(tail(before, 64))) }
 
 // lacksForm is a verb at the end of a text, possibly followed by an article and a noun.
-var lacksForm = regexp.MustCompile(`(?:(?:^|[^\pL\pN_])(?:instead of|rather than|should (?:be|have been|read|say)|missing|lacks|lacking|omits|omitted|omitting|omission of|` +
+var lacksForm = lazy.Regexp(`(?:(?:^|[^\pL\pN_])(?:instead of|rather than|should (?:be|have been|read|say)|missing|lacks|lacking|omits|omitted|omitting|omission of|` +
 	`absence of|without|no|(?:replaced|changed|corrected) (?:with|by|to)|vs\.?|not|add|adding|needs)|->|→|=>)` +
 	nounAtEnd)
 
@@ -163,10 +164,10 @@ func lacksPrevious(after string, quotationFollows bool) bool {
 	if quotationFollows && lacksNext(after) {
 		return false
 	}
-	return missingForm.MatchString(strings.ToLower(strings.TrimLeft(head(after, 64), " ,(")))
+	return missingForm().MatchString(strings.ToLower(strings.TrimLeft(head(after, 64), " ,(")))
 }
 
-var missingForm = regexp.MustCompile(`^(?:(?:is|are|was|were|has been|should be) )?(?:missing|omitted|left out|not mentioned|not included|not present|absent)|^should be added`)
+var missingForm = lazy.Regexp(`^(?:(?:is|are|was|were|has been|should be) )?(?:missing|omitted|left out|not mentioned|not included|not present|absent)|^should be added`)
 
 // distinctive keeps the phrases that are unlikely to occur by chance: a missing "the" is
 // not just any other "the".
@@ -175,34 +176,34 @@ func distinctive(phrases []string) []string {
 }
 
 // remark begins a comment on an unquoted location.
-var remark = regexp.MustCompile(` (?:rather than |\(|-> |=> |→ |vs\.? |instead of|should be)`)
+var remark = lazy.Regexp(` (?:rather than |\(|-> |=> |→ |vs\.? |instead of|should be)`)
 
 // beforeRemark returns the part of an unquoted location before a remark, as in `X instead
 // of Y` and `X (should be Y)`.
 func beforeRemark(location string) string {
-	if at := remark.FindStringIndex(location); at != nil {
+	if at := remark().FindStringIndex(location); at != nil {
 		return strings.TrimSpace(location[:at[0]])
 	}
 	return ""
 }
 
 // noneForm is a location that states that there is none, without surrounding punctuation.
-var noneForm = regexp.MustCompile(`(?i)^(?:n/a|na|n\.a|none|null|nil|not applicable|not available|not specified|unknown|no location)?$`)
+var noneForm = lazy.Regexp(`(?i)^(?:n/a|na|n\.a|none|null|nil|not applicable|not available|not specified|unknown|no location)?$`)
 
 func isNone(s string) bool {
-	return noneForm.MatchString(head(strings.Trim(s, " \t\r\n.[](){}<>-–—_\"'“”‘’"), 24))
+	return noneForm().MatchString(head(strings.Trim(s, " \t\r\n.[](){}<>-–—_\"'“”‘’"), 24))
 }
 
 // placeForm is an unquoted location that describes a place without quoting, such as "The
 // whole sentence" or "Missing comma at the end".
-var placeForm = regexp.MustCompile(`^(?:the )?(?:omission|omitted|lack|absence|throughout|` + units + `)\b|\bmissing\b|` +
+var placeForm = lazy.Regexp(`^(?:the )?(?:omission|omitted|lack|absence|throughout|` + units + `)\b|\bmissing\b|` +
 	`\b(?:entire|whole|full|complete|overall|end|beginning|start|middle) (?:\w+ ){0,3}` + units + `\b`)
 
 const units = `(?:output|translation|generation|text|sentence|summary|response|paragraph|hypothesis|answer|phrase|story)`
 
 func describes(s string) bool {
 	words := strings.FieldsFunc(strings.ToLower(head(s, 400)), func(r rune) bool { return !inWord(r) })
-	return placeForm.MatchString(strings.Join(words, " "))
+	return placeForm().MatchString(strings.Join(words, " "))
 }
 
 // head and tail return the first and the last n bytes of s, or slightly fewer.

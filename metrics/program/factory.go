@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -63,7 +63,7 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 	}
 }
 
-var optionForm = regexp.MustCompile(`^([a-z-]+)=(.*)$`)
+var optionForm = lazy.Regexp(`^([a-z-]+)=(.*)$`)
 
 // parse reads the text after the colon.
 func parse(tail string) (cfg config, pass []string, err error) {
@@ -73,7 +73,7 @@ func parse(tail string) (cfg config, pass []string, err error) {
 		return cfg, nil, err
 	}
 	for ; len(argv) > 0; argv = argv[1:] {
-		option := optionForm.FindStringSubmatch(argv[0])
+		option := optionForm().FindStringSubmatch(argv[0])
 		if option == nil {
 			break
 		}
@@ -87,7 +87,7 @@ func parse(tail string) (cfg config, pass []string, err error) {
 				return cfg, nil, fmt.Errorf("option %s=%q: want a duration, such as 90s or 10m", key, value)
 			}
 		case "name":
-			if cfg.Name = value; !nameForm.MatchString(value) {
+			if cfg.Name = value; !nameForm().MatchString(value) {
 				return cfg, nil, fmt.Errorf("option %s=%q: want up to 80 letters, digits and .,:=+/_-", key, value)
 			}
 		case "pass":

@@ -3,8 +3,8 @@ package program
 import (
 	"errors"
 	"fmt"
-	"regexp"
 
+	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -27,8 +27,8 @@ type hello struct {
 }
 
 var (
-	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.,:=+/_-]{0,79}$`)
-	keyForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
+	nameForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9.,:=+/_-]{0,79}$`)
+	keyForm  = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
 	ownKeys  = []string{"program", "hello"} // keys of Signature
 )
 
@@ -51,7 +51,7 @@ func readHello(line []byte) (*hello, error) {
 	switch {
 	case h.Refract != protocol:
 		return nil, fmt.Errorf(`"refract" is %d, and %d is the version of the protocol`, h.Refract, protocol)
-	case !nameForm.MatchString(h.Name):
+	case !nameForm().MatchString(h.Name):
 		return nil, fmt.Errorf(`"name" is %.100q; up to 80 letters, digits and .,:=+/_- make one`, h.Name)
 	case h.Batch < 0 || h.Batch > mostBatch:
 		return nil, fmt.Errorf(`"batch" is %d; want a number from 1 to %d`, h.Batch, mostBatch)
@@ -70,7 +70,7 @@ func readHello(line []byte) (*hello, error) {
 		return nil, errors.New(`"native" goes with a metric that needs "reference"`)
 	}
 	for k, v := range h.Signature {
-		if !keyForm.MatchString(k) || len(v) > mostText || metrics.IsReserved(k, ownKeys...) {
+		if !keyForm().MatchString(k) || len(v) > mostText || metrics.IsReserved(k, ownKeys...) {
 			return nil, fmt.Errorf(`"signature" has %.100q: want up to 40 letters, digits and _.- for a key, up to %d bytes for its value, and none of the keys that docs/reference/protocols.md lists`, k, mostText)
 		}
 	}

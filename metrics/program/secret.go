@@ -2,13 +2,14 @@ package program
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/lazy"
 )
 
 // secretName matches the upper-case names of variables that may hold secrets.
-var secretName = regexp.MustCompile(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|(^|_)(PAT|O?AUTH|AUTHORIZATION)(_|$)`)
+var secretName = lazy.Regexp(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|(^|_)(PAT|O?AUTH|AUTHORIZATION)(_|$)`)
 
 // shortestSecret is the minimum length in bytes of a value to hide: shorter ones occur in
 // texts by chance.
@@ -21,7 +22,7 @@ func withhold(environ []string, pass ...string) (kept, secrets []string) {
 	pass = append(slices.Clone(pass), "PWD", "OLDPWD")
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
-		if slices.Contains(pass, name) || !secretName.MatchString(strings.ToUpper(name)) && !hasPassword(value) {
+		if slices.Contains(pass, name) || !secretName().MatchString(strings.ToUpper(name)) && !hasPassword(value) {
 			kept = append(kept, v)
 		} else {
 			secrets = append(secrets, value)

@@ -72,7 +72,7 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
 	grouped(cmd, modelFlags, "model", "batch")
 	f.StringVar(&x.prompts, "prompts", "ten", "prompts separated by commas: ten, plain, ten@de, file:FILE, … ('refract prompts' lists them)")
-	complete(cmd, "prompts", diversify.PromptWords()...)
+	completeBy(cmd, "prompts", promptWords)
 	f.IntVar(&c.Samples, "samples", diversify.DefaultSamples, "variants per prompt")
 	parsedFlag(cmd, &x.temperature, "temperature", strconv.Itoa(diversify.PaperTemperature), parameterUpTo(2), "sampling temperature `T`; none does not send one")
 	parsedFlag(cmd, &x.topP, "top-p", fmt.Sprint(diversify.PaperTopP), parameterUpTo(1), "nucleus sampling `P`; none does not send it")

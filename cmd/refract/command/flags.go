@@ -35,7 +35,11 @@ func grouped(cmd *cobra.Command, section string, essential ...string) {
 
 // complete offers the values of a flag to the shell.
 func complete(cmd *cobra.Command, flag string, values ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	completeBy(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	err := cmd.RegisterFlagCompletionFunc(flag, values)
 	if err != nil {
 		panic(err) // the flag is not there: a fault of the program
 	}

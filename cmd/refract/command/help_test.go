@@ -116,7 +116,7 @@ func TestHelpExamplesRun(t *testing.T) {
 		t.Skip("it runs every example")
 	}
 	t.Parallel()
-	f := prepareFolder(t)
+	f := prepareFolder(t, false)
 	answer := `{"output": "The model-generated output contains no errors."}` + "\n"
 	if err := os.WriteFile(filepath.Join(f.dir, "outputs.jsonl"), []byte(answer), 0o644); err != nil {
 		t.Fatal(err)

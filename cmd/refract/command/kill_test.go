@@ -23,10 +23,6 @@ func TestKilledExpandGoesOn(t *testing.T) {
 		t.Skip("needs kill -9")
 	}
 	dir := t.TempDir()
-	program := filepath.Join(dir, "refract")
-	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
 	const segments, prompts, concurrency = 60, 10, 8
 	var data bytes.Buffer
 	for i := range segments {
@@ -40,7 +36,7 @@ func TestKilledExpandGoesOn(t *testing.T) {
 	// ended by itself.
 	run := func(server *llmtest.Server, cache, out string, kill int) bool {
 		before := server.Handler.Calls()
-		cmd := exec.Command(program, "expand", "jsonl:"+in, "--checks", "none", "--model", "m", "--base-url", server.BaseURL,
+		cmd := exec.Command("refract", "expand", "jsonl:"+in, "--checks", "none", "--model", "m", "--base-url", server.BaseURL,
 			"--concurrency", fmt.Sprint(concurrency), "--cache", filepath.Join(dir, cache), "-o", filepath.Join(dir, out))
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

@@ -20,12 +20,19 @@ var update = flag.Bool("update", false, "write the expected outputs in testdata/
 
 // TestMain lets the test binary be the program: a script's refract is a process of its
 // own, without language models, and lengths is a metric that is a program.
+//
+// Some 1,500 short processes need no garbage collection, and a long one not often.
 func TestMain(m *testing.M) {
+	for name, value := range collection {
+		os.Setenv(name, value)
+	}
 	testscript.Main(m, map[string]func(){
 		"refract": func() { os.Exit(run(false, nil)) },
 		"lengths": lengths,
 	})
 }
+
+var collection = map[string]string{"GOGC": "off", "GOMEMLIMIT": "512MiB"}
 
 // lengths scores by the share of the longer text that the shorter one has, natively
 // against the nearest reference. Its argument says after how many requests it dies,
@@ -107,6 +114,9 @@ func setupScript(e *testscript.Env) error {
 	e.Setenv("OPENAI_BASE_URL", nowhere)
 	e.Setenv("REFRACT_FORM", "text") // expand_form.txtar has the others
 	e.Setenv("GORACE", raceOptions)
+	for name, value := range collection {
+		e.Setenv(name, value)
+	}
 	deploy, err := filepath.Abs(repository + "/deploy")
 	if err != nil {
 		return err

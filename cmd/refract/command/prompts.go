@@ -32,8 +32,13 @@ space. In a template, {reference} and {source} stand for the segment's texts.`,
 		},
 	}
 	out.register(cmd)
-	cmd.ValidArgsFunction = cobra.FixedCompletions(diversify.PromptWords(), cobra.ShellCompDirectiveNoFileComp)
+	cmd.ValidArgsFunction = promptWords
 	return cmd
+}
+
+// promptWords completes the names of prompts, which no other run reads.
+func promptWords(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return diversify.PromptWords(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func promptTable(prompts []diversify.Prompt) *report.NamedTable {

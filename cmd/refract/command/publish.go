@@ -55,7 +55,7 @@ is an error. System outputs and human judgements are left out.`,
 	grouped(cmd, resultFlags, "to", "output")
 	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
-	complete(cmd, "prompts", diversify.PromptWords()...)
+	completeBy(cmd, "prompts", promptWords)
 	p.languageFlag.register(cmd, ", for the card", "")
 	grouped(cmd, taskFlags, "license", "language")
 	return cmd

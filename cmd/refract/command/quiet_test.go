@@ -36,11 +36,7 @@ func TestBytesAfterABodyAreNotShown(t *testing.T) {
 	if err := os.WriteFile(in, []byte(`{"id":"a","references":["One."]}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "refract")
-	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	cmd := exec.Command(program, "expand", "jsonl:"+in, "--checks", "none", "--prompts", "ten", "--model", "m", "-v",
+	cmd := exec.Command("refract", "expand", "jsonl:"+in, "--checks", "none", "--prompts", "ten", "--model", "m", "-v",
 		"--base-url", "http://"+l.Addr().String()+"/v1", "--cache", filepath.Join(dir, "cache"), "-o", filepath.Join(dir, "out.jsonl"))
 	cmd.Env = append(os.Environ(), "OPENAI_API_KEY="+key)
 	out, err := cmd.CombinedOutput()

@@ -465,7 +465,7 @@ type running struct {
 func start(ts *testscript.TestScript, stdin io.Reader, program string, args []string) *running {
 	r := &running{exec.Command(program, args...), &strings.Builder{}, make(chan error, 1)}
 	r.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "GORACE", "OPENAI_BASE_URL", "OPENAI_API_KEY", "REFRACT_FORM"} {
+	for _, name := range []string{"PATH", "GORACE", "GOGC", "GOMEMLIMIT", "OPENAI_BASE_URL", "OPENAI_API_KEY", "REFRACT_FORM"} {
 		r.cmd.Env = append(r.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = stdin, ts.Stdout(), io.MultiWriter(ts.Stderr(), r.stderr)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -29,7 +28,7 @@ func cmdServed(ts *testscript.TestScript, neg bool, args []string) {
 	program := func(stdin string, args ...string) []byte {
 		cmd := exec.Command(filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "refract"), append(args, "-q")...)
 		cmd.Dir, cmd.Stdin = ts.MkAbs("."), strings.NewReader(stdin)
-		for _, name := range []string{"PATH", "HOME", "OPENAI_BASE_URL", "GORACE"} {
+		for _, name := range []string{"PATH", "HOME", "OPENAI_BASE_URL", "GORACE", "GOGC", "GOMEMLIMIT"} {
 			cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 		}
 		var stderr bytes.Buffer
@@ -85,8 +84,8 @@ func cmdServed(ts *testscript.TestScript, neg bool, args []string) {
 		slices.Sort(expected)
 		for at := i; at < 12; at += 4 {
 			got := servedRows(ts, per, answers[fmt.Sprint(at)])
-			if slices.Sort(got); len(got) == 0 || !cmp.Equal(expected, got) {
-				ts.Fatalf("--per %s, request %d:\n%s", per, at, cmp.Diff(expected, got))
+			if slices.Sort(got); len(got) == 0 || !slices.Equal(expected, got) {
+				ts.Fatalf("--per %s, request %d:\n%s\nwant\n%s", per, at, strings.Join(got, "\n"), strings.Join(expected, "\n"))
 			}
 		}
 	}

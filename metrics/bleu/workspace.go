@@ -8,14 +8,13 @@ import (
 
 // workspace holds one segment: its words interned, its n-grams indexed.
 type workspace struct {
-	m       *Metric
-	tok     splitter
-	intern  *ngram.Interner
-	index   *ngram.Index
-	tokens  []uint32
-	refs    texts
-	hyps    texts
-	matches []int32
+	m      *Metric
+	tok    splitter
+	intern *ngram.Interner
+	index  *ngram.Index
+	tokens []uint32
+	refs   texts
+	hyps   texts
 }
 
 // texts are one side of a block, with the number of words of each distinct text.
@@ -28,14 +27,7 @@ func (t *texts) length(i int) int { return t.lengths[t.Slot[i]] }
 
 // NewWorkspace returns memory for one goroutine.
 func (m *Metric) NewWorkspace() metrics.Workspace {
-	n := m.opt.MaxOrder
-	return &workspace{
-		m:       m,
-		tok:     m.tokenizer(),
-		intern:  ngram.NewInterner(),
-		index:   ngram.New(n),
-		matches: make([]int32, n),
-	}
+	return &workspace{m: m, tok: m.tokenizer(), intern: ngram.NewInterner(), index: ngram.New(m.opt.MaxOrder)}
 }
 
 // Load tokenizes every distinct text of b and counts its n-grams.
@@ -43,8 +35,8 @@ func (w *workspace) Load(b metrics.Block) {
 	w.intern.Reset()
 	w.index.Reset()
 	w.load(&w.refs, b.References, w.index.AddReference)
-	w.index.Seal()
 	w.load(&w.hyps, b.Hypotheses, w.index.AddHypothesis)
+	w.index.Count()
 }
 
 func (w *workspace) load(t *texts, in []string, add func([]uint32)) {
@@ -60,11 +52,16 @@ func (w *workspace) load(t *texts, in []string, add func([]uint32)) {
 	})
 }
 
+// pair returns the matches of hypothesis h and reference r.
+func (w *workspace) pair(h, r int) []int32 { return w.index.Matches(w.hyps.Slot[h], w.refs.Slot[r]) }
+
+// all returns the matches of hypothesis h against all references.
+func (w *workspace) all(h int) []int32 { return w.index.UnionMatches(w.hyps.Slot[h]) }
+
 // Cells appends sentence BLEU of every pair.
 func (w *workspace) Cells(dst []float64) []float64 {
 	return ngram.Cells(dst, &w.hyps.Texts, &w.refs.Texts, func(h, r int) float64 {
-		w.index.Matches(w.matches, w.hyps.Slot[h], w.refs.Slot[r])
-		return w.m.sentence(w.matches, w.hyps.length(h), w.refs.length(r))
+		return w.m.sentence(w.pair(h, r), w.hyps.length(h), w.refs.length(r))
 	})
 }
 
@@ -84,29 +81,26 @@ func (w *workspace) NativeAgainst(dst []float64, references []int) []float64 {
 
 func (w *workspace) native(dst []float64, lengths []int) []float64 {
 	return ngram.PerHypothesis(dst, &w.hyps.Texts, func(h int) float64 {
-		w.index.UnionMatches(w.matches, w.hyps.Slot[h])
-		return w.m.sentence(w.matches, w.hyps.length(h), closest(w.hyps.length(h), lengths))
+		return w.m.sentence(w.all(h), w.hyps.length(h), closest(w.hyps.length(h), lengths))
 	})
 }
 
 // CellStatistics appends lengths, matches and totals of one pair.
 func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
-	w.index.Matches(w.matches, w.hyps.Slot[h], w.refs.Slot[r])
-	return w.statistics(dst, w.hyps.length(h), w.refs.length(r))
+	return statistics(dst, w.pair(h, r), w.hyps.length(h), w.refs.length(r))
 }
 
 // NativeStatistics appends the statistics of one hypothesis against all references.
 func (w *workspace) NativeStatistics(dst []float64, h int) []float64 {
-	w.index.UnionMatches(w.matches, w.hyps.Slot[h])
-	return w.statistics(dst, w.hyps.length(h), closest(w.hyps.length(h), w.refs.lengths))
+	return statistics(dst, w.all(h), w.hyps.length(h), closest(w.hyps.length(h), w.refs.lengths))
 }
 
-func (w *workspace) statistics(dst []float64, hypLen, refLen int) []float64 {
+func statistics(dst []float64, matches []int32, hypLen, refLen int) []float64 {
 	dst = append(dst, float64(hypLen), float64(refLen))
-	for _, c := range w.matches {
+	for _, c := range matches {
 		dst = append(dst, float64(c))
 	}
-	for i := range w.matches {
+	for i := range matches {
 		dst = append(dst, float64(ngram.Total(hypLen, i+1)))
 	}
 	return dst

@@ -1,6 +1,7 @@
 package chrf
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,15 +13,15 @@ import (
 
 // workspace holds one segment: its character and word n-grams indexed.
 type workspace struct {
-	m       *Metric
-	chars   *ngram.Index
-	words   *ngram.Index // nil without word n-grams
-	intern  *ngram.Interner
-	tokens  []uint32
-	refs    texts
-	hyps    texts
-	matches []int32
-	stats   []float64
+	m      *Metric
+	chars  *ngram.Index
+	words  *ngram.Index // nil without word n-grams
+	intern *ngram.Interner
+	tokens []uint32
+	refs   texts
+	hyps   texts
+	stats  []float64
+	kept   [utf8.RuneSelf]uint8 // 1 for a character that n-grams have, 0 for white space
 }
 
 // texts are one side of a block, with the lengths of the distinct ones.
@@ -32,10 +33,14 @@ type texts struct {
 // NewWorkspace returns memory for one goroutine.
 func (m *Metric) NewWorkspace() metrics.Workspace {
 	w := &workspace{
-		m:       m,
-		chars:   ngram.New(m.opt.CharOrder),
-		matches: make([]int32, m.opt.CharOrder+m.opt.WordOrder),
-		stats:   make([]float64, 0, 3*(m.opt.CharOrder+m.opt.WordOrder)),
+		m:     m,
+		chars: ngram.New(m.opt.CharOrder),
+		stats: make([]float64, 0, 3*(m.opt.CharOrder+m.opt.WordOrder)),
+	}
+	for c := range w.kept {
+		if m.opt.Whitespace || !text.IsSpace(rune(c)) {
+			w.kept[c] = 1
+		}
 	}
 	if m.opt.WordOrder > 0 {
 		w.words = ngram.New(m.opt.WordOrder)
@@ -52,11 +57,11 @@ func (w *workspace) Load(b metrics.Block) {
 		w.intern.Reset()
 	}
 	w.load(&w.refs, b.References, (*ngram.Index).AddReference)
-	w.chars.Seal()
-	if w.words != nil {
-		w.words.Seal()
-	}
 	w.load(&w.hyps, b.Hypotheses, (*ngram.Index).AddHypothesis)
+	w.chars.Count()
+	if w.words != nil {
+		w.words.Count()
+	}
 }
 
 func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)) {
@@ -77,20 +82,16 @@ func (w *workspace) load(t *texts, in []string, add func(*ngram.Index, []uint32)
 }
 
 func (w *workspace) readChars(s string) {
-	w.tokens = w.tokens[:0]
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c > ' ' && c < utf8.RuneSelf {
-			w.tokens = append(w.tokens, uint32(c))
-			i++
-			continue
+	tokens, n := slices.Grow(w.tokens[:0], len(s))[:len(s)], 0
+	for _, r := range s {
+		tokens[n] = uint32(r)
+		if r < utf8.RuneSelf {
+			n += int(w.kept[r]) // spaces come at random, so a branch would be slow
+		} else if w.m.opt.Whitespace || !text.IsSpace(r) {
+			n++
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if w.m.opt.Whitespace || !text.IsSpace(r) {
-			w.tokens = append(w.tokens, uint32(r))
-		}
-		i += n
 	}
+	w.tokens = tokens[:n]
 }
 
 // readWords splits at white space and separates one punctuation mark from each word: the
@@ -139,12 +140,9 @@ func (w *workspace) Native(dst []float64) []float64 {
 // the reference, and those matched.
 func (w *workspace) CellStatistics(dst []float64, h, r int) []float64 {
 	hs, rs := w.hyps.Slot[h], w.refs.Slot[r]
-	nc := w.m.opt.CharOrder
-	w.chars.Matches(w.matches[:nc], hs, rs)
-	dst = appendTriples(dst, w.matches[:nc], w.hyps.chars[hs], w.refs.chars[rs])
+	dst = appendTriples(dst, w.chars.Matches(hs, rs), w.hyps.chars[hs], w.refs.chars[rs])
 	if w.words != nil {
-		w.words.Matches(w.matches[nc:], hs, rs)
-		dst = appendTriples(dst, w.matches[nc:], w.hyps.words[hs], w.refs.words[rs])
+		dst = appendTriples(dst, w.words.Matches(hs, rs), w.hyps.words[hs], w.refs.words[rs])
 	}
 	return dst
 }

@@ -18,7 +18,6 @@ type workspace struct {
 	hyps   texts
 	order  int          // of the n-grams; 0 for subsequences
 	index  *ngram.Index // of n-grams
-	counts []int32
 	common sequences
 
 	lower, word []byte
@@ -42,7 +41,7 @@ type document struct {
 func (m *metric) NewWorkspace() metrics.Workspace {
 	w := &workspace{m: m, split: token.New(m.opt.Split), intern: ngram.NewInterner()}
 	if w.order = map[kind]int{rouge1: 1, rouge2: 2}[m.opt.Kind]; w.order > 0 {
-		w.index, w.counts = ngram.New(w.order), make([]int32, w.order)
+		w.index = ngram.New(w.order)
 	}
 	return w
 }
@@ -60,10 +59,10 @@ func (w *workspace) Load(b metrics.Block) {
 	for _, d := range w.refs.all {
 		w.index.AddReference(d.lines[0])
 	}
-	w.index.Seal()
 	for _, d := range w.hyps.all {
 		w.index.AddHypothesis(d.lines[0])
 	}
+	w.index.Count()
 }
 
 func (w *workspace) load(t *texts, in []string) {
@@ -149,8 +148,7 @@ func (w *workspace) hits(h, r int) int {
 	if w.order == 0 {
 		return w.common.union(w.refs.document(r), w.hyps.document(h))
 	}
-	w.index.Matches(w.counts, w.hyps.Slot[h], w.refs.Slot[r])
-	return int(w.counts[w.order-1])
+	return int(w.index.Matches(w.hyps.Slot[h], w.refs.Slot[r])[w.order-1])
 }
 
 // score returns the chosen part of a pair's score, and its F1.

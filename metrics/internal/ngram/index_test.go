@@ -34,7 +34,6 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 		}), 0, 60).Draw(t, "tokens")
 	})
 	indexes := map[int]*Index{}
-	sparse := false
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.IntRange(0, 8).Draw(t, "order")
 		// The same index is reused, as the scorers do.
@@ -46,46 +45,60 @@ func TestMatchesEqualPlainCounting(t *testing.T) {
 		x.Reset()
 		refs := rapid.SliceOfN(text, 0, 5).Draw(t, "refs")
 		hyps := rapid.SliceOfN(text, 1, 5).Draw(t, "hyps")
-		if rapid.IntRange(0, 9).Draw(t, "many") == 0 { // short ones, which stay lists
-			for i := range uint32(400) {
-				refs = append(refs, []uint32{1e6 + i, 2e6 + i, 1e6 + i})
+		if rapid.IntRange(0, 9).Draw(t, "many") == 0 { // more than are counted at once
+			for i := range uint32(2 * half) {
+				refs = append(refs, slices.Repeat([]uint32{i, 77}, int(i)/9))
+				hyps = append(hyps, slices.Repeat([]uint32{77, i % 40}, int(i)/7))
 			}
-			hyps = append(hyps, slices.Concat(refs[len(refs)-1], refs[len(refs)-7]))
 		}
 		for _, r := range refs {
 			x.AddReference(r)
 		}
-		x.Seal()
-		sparse = sparse || x.sparse
 		for _, h := range hyps {
 			x.AddHypothesis(h)
 		}
-		got := make([]int32, order)
-		for h := range hyps {
+		x.Count()
+		for n := 1; n <= order; n++ {
+			of := make([]map[string]int, len(refs))
 			for r := range refs {
-				x.Matches(got, h, r)
-				for n := 1; n <= order; n++ {
-					if want := clipped(counts(hyps[h], n), counts(refs[r], n)); got[n-1] != want {
-						t.Fatalf("hyp %d ref %d order %d: %d matches, want %d", h, r, n, got[n-1], want)
-					}
-				}
+				of[r] = counts(refs[r], n)
 			}
-			x.UnionMatches(got, h)
-			for n := 1; n <= order; n++ {
-				most := map[string]int{}
-				for _, r := range refs {
-					for g, c := range counts(r, n) {
-						most[g] = max(most[g], c)
+			for h := range hyps {
+				hyp := counts(hyps[h], n)
+				for r := range refs {
+					if got, want := x.Matches(h, r)[n-1], clipped(hyp, of[r]); got != want {
+						t.Fatalf("hyp %d ref %d order %d: %d matches, want %d", h, r, n, got, want)
 					}
-				}
-				if want := clipped(counts(hyps[h], n), most); got[n-1] != want {
-					t.Fatalf("hyp %d all refs order %d: %d matches, want %d", h, n, got[n-1], want)
 				}
 			}
 		}
+		checkUnion(t, x, order, hyps, refs)
+		if len(refs) > 0 {
+			var some [][]uint32
+			chosen := rapid.SliceOfN(rapid.IntRange(0, len(refs)-1), 1, 2*half).Draw(t, "chosen")
+			for _, r := range chosen {
+				some = append(some, refs[r])
+			}
+			x.Unite(chosen)
+			checkUnion(t, x, order, hyps, some)
+		}
 	})
-	if !sparse {
-		t.Error("no references stayed lists")
+}
+
+// checkUnion compares the matches against all references with plain counting.
+func checkUnion(t *rapid.T, x *Index, order int, hyps, refs [][]uint32) {
+	for n := 1; n <= order; n++ {
+		most := map[string]int{}
+		for _, r := range refs {
+			for g, c := range counts(r, n) {
+				most[g] = max(most[g], c)
+			}
+		}
+		for h := range hyps {
+			if got, want := x.UnionMatches(h)[n-1], clipped(counts(hyps[h], n), most); got != want {
+				t.Fatalf("hyp %d, %d references, order %d: %d matches, want %d", h, len(refs), n, got, want)
+			}
+		}
 	}
 }
 
@@ -95,13 +108,12 @@ func TestManyReferences(t *testing.T) {
 	for i := range uint32(100_000) {
 		x.AddReference([]uint32{i, i + 1, 7, i + 3, i, i + 5})
 	}
-	x.Seal()
 	x.AddHypothesis([]uint32{50, 51, 7, 53, 50, 55})
-	got := make([]int32, 4)
-	if x.Matches(got, 0, 50); !slices.Equal(got, []int32{6, 5, 4, 3}) {
+	x.Count()
+	if got := x.Matches(0, 50); !slices.Equal(got, []int32{6, 5, 4, 3}) {
 		t.Errorf("matches %v", got)
 	}
-	if size := 8*(cap(x.refs)+cap(x.union)+cap(x.hyps)) + 16*cap(x.parts) + 4*cap(x.blocks) + 12*cap(x.next); size > 200<<20 {
+	if size := 4*(cap(x.matches)+cap(x.refs.tokens)) + 8*cap(x.refs.ends); size > 20<<20 {
 		t.Errorf("%d MB for 100,000 references", size>>20)
 	}
 }

@@ -1,40 +1,59 @@
 package ngram
 
-import "math/bits"
-
 const rootTokens = 256
 
+// trie holds n-grams. Every suffix of one is in it too, and comes before it in nodes.
+type trie struct {
+	nodes []node
+	roots [rootTokens]int32 // children of the root for the smallest tokens
+	edges []edge            // to children beyond a node's first
+	table []int32           // last edge of each hash, plus one
+}
+
 type node struct {
+	count  plane  // of occurrences
 	suffix int32  // node of the n-gram without its first token
-	block  int32  // where its labels are in blocks: its own, its suffix's, …
 	token  uint32 // of the first child, plus one
 	child  int32  // the first child
-	depth  uint8  // number of labels
-	more   bool   // whether the table holds further children
+	depth  uint8  // tokens of the n-gram
+	more   bool   // whether edges lead to further children
 }
 
 // edge leads from a node to one of its further children.
 type edge struct {
-	key   uint64 // node and token, see edgeKey
-	child int32  // 0 for a free place
+	key         uint64 // node and token, see edgeKey
+	child, next int32  // next has the same hash: an index plus one
 }
 
 func edgeKey(s int32, t uint32) uint64 { return uint64(s)<<32 | uint64(t) }
 
 func hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
 
-// place finds the edge with a key, or the free place for it.
-func (x *Index) place(key uint64) *edge {
-	mask := uint(len(x.table) - 1)
-	for i := uint(hash(key) >> x.shift); ; i++ {
-		if e := &x.table[i&mask]; e.child == 0 || e.key == key {
-			return e
-		}
+func (x *trie) reset() {
+	x.nodes = append(x.nodes[:0], node{})
+	clear(x.roots[:])
+	x.edges = x.edges[:0]
+	x.hashTo(1 << 10)
+}
+
+// hashTo makes a table of a size, a power of 2, for the edges.
+func (x *trie) hashTo(size int) {
+	x.table = append(x.table[:0], make([]int32, size)...)
+	for i := range x.edges {
+		x.link(int32(i))
 	}
 }
 
+// head is the place in the table for a key.
+func (x *trie) head(key uint64) *int32 { return &x.table[int(hash(key)>>32)&(len(x.table)-1)] }
+
+func (x *trie) link(i int32) {
+	head := x.head(x.edges[i].key)
+	x.edges[i].next, *head = *head, i+1
+}
+
 // child returns the child of s by t, or 0.
-func (x *Index) child(s int32, t uint32) int32 {
+func (x *trie) child(s int32, t uint32) int32 {
 	if s == 0 && t < rootTokens {
 		return x.roots[t]
 	}
@@ -44,11 +63,19 @@ func (x *Index) child(s int32, t uint32) int32 {
 	case !n.more:
 		return 0
 	}
-	return x.place(edgeKey(s, t)).child
+	key := edgeKey(s, t)
+	for i := *x.head(key); i != 0; {
+		e := &x.edges[i-1]
+		if e.key == key {
+			return e.child
+		}
+		i = e.next
+	}
+	return 0
 }
 
 // adopt makes a node the child of s by t.
-func (x *Index) adopt(s int32, t uint32, child int32) {
+func (x *trie) adopt(s int32, t uint32, child int32) {
 	n := &x.nodes[s]
 	switch {
 	case s == 0 && t < rootTokens:
@@ -57,49 +84,32 @@ func (x *Index) adopt(s int32, t uint32, child int32) {
 		n.token, n.child = t+1, child
 	default:
 		n.more = true
-		if x.used++; 2*x.used > len(x.table) {
-			x.grow(2 * len(x.table))
+		x.edges = append(x.edges, edge{key: edgeKey(s, t), child: child})
+		if len(x.edges) > len(x.table) {
+			x.hashTo(2 * len(x.table))
+		} else {
+			x.link(int32(len(x.edges) - 1))
 		}
-		key := edgeKey(s, t)
-		*x.place(key) = edge{key, child}
 	}
 }
 
-// extend finds or makes the child of s by t, and the children of all its suffixes, so that
-// every suffix link leads to a node. The labels of the nodes it makes are nested, so they
-// share one block.
-func (x *Index) extend(s int32, t uint32) int32 {
-	top, block := int32(len(x.nodes)), int32(len(x.blocks))
-	for {
+// step finds the longest n-gram that ends with t, starting from the n-gram of a node. With
+// grow it first adds the n-gram of the node followed by t, and all suffixes of that.
+func (x *trie) step(s int32, t uint32, grow bool) int32 {
+	c := x.child(s, t)
+	if c != 0 {
+		return c
+	}
+	if s != 0 {
+		c = x.step(x.nodes[s].suffix, t, grow)
+	}
+	if grow {
 		made := int32(len(x.nodes))
-		if c := x.child(s, t); c != 0 {
-			if made == top {
-				return c
-			}
-			x.nodes[made-1].suffix = c
-			from := x.nodes[c].block
-			x.blocks = append(x.blocks, x.blocks[from:from+int32(x.nodes[c].depth)]...)
-			return top
-		}
-		depth := x.nodes[s].depth + 1
-		x.blocks = append(x.blocks, x.newLabel(int(depth)))
-		x.nodes = append(x.nodes, node{suffix: made + 1, block: block + made - top, depth: depth})
+		x.nodes = append(x.nodes, node{})
+		n := &x.nodes[made] // a node copied as a whole would wait for its fields to be stored
+		n.suffix, n.depth = c, x.nodes[s].depth+1
 		x.adopt(s, t, made)
-		if s == 0 {
-			x.nodes[made].suffix = 0
-			return top
-		}
-		s = x.nodes[s].suffix
+		c = made
 	}
-}
-
-func (x *Index) grow(size int) {
-	old := x.table
-	x.table = make([]edge, size)
-	x.shift = uint(64 - bits.TrailingZeros(uint(size)))
-	for _, e := range old {
-		if e.child != 0 {
-			*x.place(e.key) = e
-		}
-	}
+	return c
 }

@@ -29,9 +29,7 @@ const repository = "../../.."
 // with a model server at OPENAI_BASE_URL. Lines with mtme: are left out where
 // the real data is not present.
 func TestDocuments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs every documented command")
-	}
+	atLength(t)
 	t.Parallel()
 	files, err := filepath.Glob(repository + "/docs/*/*.md")
 	if err != nil {

@@ -55,6 +55,7 @@ func parseFile(t *testing.T, args ...string) ([]audit.Row, string) {
 // and Pearson 0.519, with unparseable answers as 0. REFRACT_WHOLE reads them all; else the first
 // 3,000 are read, which have figures of their own.
 func TestParseInstructScore(t *testing.T) {
+	atLength(t)
 	want := struct {
 		answers, counts                     int
 		said                                string

@@ -11,6 +11,7 @@ import (
 
 // A table for a terminal fits it, also with many columns and long names.
 func TestTablesFit(t *testing.T) {
+	atLength(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	ask := func(args ...string) string {

@@ -59,7 +59,7 @@ func TestAlign(t *testing.T) {
 
 // No tokens from a server can keep the client busy for long.
 func TestAlignIsBounded(t *testing.T) {
-	const n = 20_000
+	const n = 10_000
 	for name, tokens := range map[string][]string{
 		"spaces":     append(strings.Split(strings.Repeat(" ", n-1), ""), "x"),
 		"unreadable": append(strings.Split(strings.Repeat("�", n-1), ""), "x"),

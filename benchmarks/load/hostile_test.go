@@ -3,9 +3,7 @@
 package load_test
 
 import (
-	"errors"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -36,58 +34,6 @@ func TestEndlessAnswers(t *testing.T) {
 			t.Errorf("%s: %.0f MB", endless, peak)
 		} else {
 			t.Logf("%s: %.0f MB, %v", endless, peak, r.wall.Round(10*time.Millisecond))
-		}
-	}
-}
-
-// After a signal nothing new begins and calls in flight are finished: every answer that the
-// server gave is stored, nothing is asked twice, and the run says how to continue. Closing
-// the terminal is also such a signal.
-func TestSignals(t *testing.T) {
-	j := newJob(t, 100, "--concurrency", "16")
-	whole := startServer(t)
-	j.run(t, whole.url, "whole.sqlite", "whole.jsonl")
-	srv := startServer(t, "-latency", "50ms", "-log")
-	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
-	if !signal.Ignored(syscall.SIGHUP) { // it is ignored under nohup
-		signals = append([]syscall.Signal{syscall.SIGHUP}, signals...)
-	}
-	for ends := 0; ; ends++ {
-		answered := srv.stats(t).Answered
-		r := j.start(t, srv.url, "c.sqlite", "out.jsonl")
-		ended := false
-		var err error
-		for !ended && srv.stats(t).Answered < answered+150 {
-			select {
-			case err = <-r.ended:
-				ended = true
-			case <-time.After(10 * time.Millisecond):
-			}
-		}
-		if !ended {
-			if err := r.cmd.Process.Signal(signals[ends%len(signals)]); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				t.Fatal(err)
-			}
-			err = <-r.ended
-		}
-		if err == nil { // the signal may come after the run has finished
-			if ends == 0 {
-				t.Error("the run was not ended early")
-			}
-			j.same(t, "out.jsonl", "whole.jsonl")
-			if got, want := srv.stats(t).Calls, whole.stats(t).Calls; got != want {
-				t.Errorf("%d calls for %d answers, after %d signals", got, want, ends)
-			}
-			return
-		}
-		if got, want := len(stored(t, filepath.Join(j.dir, "c.sqlite"))), srv.stats(t); got != want.Answered || got != want.Calls {
-			t.Fatalf("%d answers are stored of %d calls, %d of them answered", got, want.Calls, want.Answered)
-		}
-		if said := r.stderr.String(); r.cmd.ProcessState.ExitCode() != 130 || !strings.Contains(said, "this command continues:") {
-			t.Fatalf("%v\n%s", err, tail(said))
-		}
-		if ends > 50 {
-			t.Fatal("no progress")
 		}
 	}
 }

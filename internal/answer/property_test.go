@@ -142,7 +142,7 @@ func TestLongAnswers(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				return after.TotalAlloc - before.TotalAlloc
 			}
-			const size = 1 << 13
+			const size = 1 << 12
 			once, twice := cost(size), cost(2*size)
 			if twice > 3*once+1<<22 {
 				t.Errorf("%s, %q and many %q: %d bytes are allocated for %d, %d for %d", kind, r[0], r[1], once, size, twice, 2*size)

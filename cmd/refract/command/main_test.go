@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,10 +22,14 @@ var update = flag.Bool("update", false, "write the expected outputs in testdata/
 // TestMain lets the test binary be the program: a script's refract is a process of its
 // own, without language models, and lengths is a metric that is a program.
 //
-// Some 1,500 short processes need no garbage collection, and a long one not often.
+// Some 1,500 short processes need no garbage collection, and a long one not often. Tests wait
+// for processes, so twice as many as processors run at a time.
 func TestMain(m *testing.M) {
 	for name, value := range collection {
 		os.Setenv(name, value)
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
 		"refract": func() { os.Exit(run(false, nil)) },

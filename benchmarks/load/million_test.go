@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -27,8 +28,8 @@ const (
 )
 
 // TestMillion measures chrF max on datasets made from WMT22 zh-en, with the numbers of
-// segments in $REFRACT_SEGMENTS. They are written to $REFRACT_MILLION or a temporary
-// folder.
+// segments in $REFRACT_SEGMENTS, by one process and by eight shards, one after the other.
+// Everything is written to $REFRACT_MILLION or a temporary folder.
 func TestMillion(t *testing.T) {
 	sizes := strings.Fields(os.Getenv("REFRACT_SEGMENTS"))
 	if len(sizes) == 0 {
@@ -41,12 +42,23 @@ func TestMillion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, out := filepath.Join(dir, "million."+size+".jsonl"), filepath.Join(dir, "out.jsonl")
+		data, out, all := filepath.Join(dir, "million."+size+".jsonl"), filepath.Join(dir, "out.jsonl"), filepath.Join(dir, "all.jsonl")
 		bytes := writeMillion(t, data, base, n)
-		r := startRun(t, "score", data, "-m", "chrf", "-a", "max", "-o", out).wait(t)
+		args := []string{"score", data, "-m", "chrf", "-a", "max", "-o"}
+		r := startRun(t, append(args, out)...).wait(t)
 		t.Logf("%d segments × %d systems × %d references, %.2f GB, %d cores: %v, %v of processor, at most %.0f MB",
 			n, millionSystems, millionReferences, float64(bytes)/1e9, runtime.NumCPU(), r.wall, r.cpu(), r.peak())
-		for _, file := range []string{data, out} {
+		var cpu time.Duration
+		var peak float64
+		for i := range killedShards {
+			s := startRun(t, append(args, all, "--shard", shardOf(i))...).wait(t)
+			cpu, peak = cpu+s.cpu(), max(peak, s.peak())
+		}
+		m := merge(t, all)
+		t.Logf("the same in %d shards: %v of processor, at most %.0f MB; merged in %v, %.0f MB", killedShards, cpu, peak, m.cpu(), m.peak())
+		sameFiles(t, out, all)
+		shards, _ := filepath.Glob(all + ".*.shard")
+		for _, file := range append(shards, data, out, all) {
 			os.Remove(file)
 		}
 	}

@@ -10,12 +10,13 @@ HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 
 
+EVERY = int(os.environ.get("REFRACT_EVERY", 5))
+
+
 @pytest.fixture(scope="session")
-def refract(tmp_path_factory):
-    """The path of the program, built from this tree."""
-    program = tmp_path_factory.mktemp("program") / "refract"
-    subprocess.run(["go", "build", "-o", program, "./cmd/refract"], cwd=ROOT, check=True)
-    return program
+def refract():
+    """The path of the program."""
+    return pathlib.Path(os.environ["REFRACT_PROGRAM"])
 
 
 DATA = pathlib.Path(os.environ.get("REFRACT_DATA") or ROOT.parent / "shared" / "data").resolve()

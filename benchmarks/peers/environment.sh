@@ -1,12 +1,13 @@
 # Sourced by scripts that need Python packages, in the repository's root. It sets $venv to the
 # environment of $lock, by default the peers', which is kept in $CI_CACHE, by default
 # ${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci (2 GB, three minutes the first time).
+source benchmarks/peers/apt.sh
 cache=${CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/refract-ci}
 lock=${lock:-benchmarks/peers/requirements.txt}
 venv=$cache/peers-$(sha256sum <"$lock" | cut -c1-12)
 if ! [ -e "$venv/whole" ]; then
 	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
-		apt-get update -q && apt-get install -y -q python3-venv
+		apt_install python3-venv
 	fi
 	rm -rf "$venv"
 	mkdir -p "$cache"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes rouge-score's values, in the format of sacrebleu_vectors.py, and stems.
 
-usage: rouge_vectors.py OUT.jsonl STEMS.tsv [--seed N] [--rounds N] [--data DIR]
+usage: rouge_vectors.py OUT.jsonl STEMS.tsv [--seed N] [--rounds N] [--segments N] [--data DIR]
 
-With --data, rows of real summaries of SummEval and outputs of WMT22 are added,
+With --data, rows of real summaries of SummEval and N segments of WMT22 are added,
 and the stems of all their words.
 """
 import argparse
@@ -38,7 +38,7 @@ def random_blocks(rng, rounds):
         yield many(rng.randint(1, 4)), many(rng.randint(1, 5))
 
 
-def real_blocks(rng, data):
+def real_blocks(rng, data, most):
     with open(os.path.join(data, "summeval", "summeval.jsonl"), encoding="utf-8") as f:
         for row in rng.sample([json.loads(l) for l in f], 30):
             outputs = rng.sample([o for o in row["hypotheses"].values() if o], 3)
@@ -48,7 +48,7 @@ def real_blocks(rng, data):
     read = lambda p: [l.rstrip("\n") for l in open(os.path.join(wmt, p), encoding="utf-8")]
     refs = [read(f"references/zh-en.ref{x}.txt") for x in "AB"]
     outs = [read(f"system-outputs/zh-en/{s}") for s in sorted(os.listdir(os.path.join(wmt, "system-outputs/zh-en")))]
-    for i in rng.sample(range(len(refs[0])), 300):
+    for i in rng.sample(range(len(refs[0])), most):
         yield [o[i] for o in rng.sample(outs, 4)], [r[i] for r in refs]
 
 
@@ -58,10 +58,11 @@ def main():
     ap.add_argument("stems")
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--rounds", type=int, default=3)
+    ap.add_argument("--segments", type=int, default=300)
     ap.add_argument("--data")
     args = ap.parse_args()
     rng = random.Random(args.seed)
-    blocks = list(random_blocks(rng, args.rounds)) + (list(real_blocks(rng, args.data)) if args.data else [])
+    blocks = list(random_blocks(rng, args.rounds)) + (list(real_blocks(rng, args.data, args.segments)) if args.data else [])
     words = {w for hyps, refs in blocks for s in hyps + refs for w in re.findall("[a-z0-9]+", s.lower())}
     for _ in range(100000):
         words.add("".join(rng.choices(LETTERS, k=rng.randint(0, 5)) + rng.choices(SUFFIXES, k=rng.randint(1, 3))))

@@ -113,7 +113,7 @@ with open(args.folder + "/bleu.jsonl", "w", encoding="utf-8") as out:
         texts = [line(rng, pool) for _ in range(8)]
         emit(corpus_row(spec, metric, [vary(rng, t, pool) for t in texts], [[t, vary(rng, t, pool)] for t in texts]))
     if args.data:
-        for row in real_rows(args.data, settings, rng):
+        for row in real_rows(args.data, settings, rng, args.texts):
             if row["kind"] == "corpus":  # sentences use the effective order
                 emit(row)
 print(f"{scores} scores in {args.folder}/bleu.jsonl")

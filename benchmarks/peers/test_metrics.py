@@ -4,32 +4,32 @@ import shutil
 import sys
 
 import pytest
-from conftest import go_test, script
+from conftest import EVERY, go_test, script
 
 needs_java = pytest.mark.skipif(not shutil.which("java"), reason="no Java")
 
 
 def test_sacrebleu(tmp_path, seed, maybe_data):
     vectors = tmp_path / "vectors.jsonl"
-    script("sacrebleu_vectors.py", vectors, "--seed", seed, "--rounds", 1, *maybe_data)
+    script("sacrebleu_vectors.py", vectors, "--seed", seed, "--rounds", 1, "--every", EVERY, *maybe_data)
     go_test("./metrics", "TestSacreBLEU", REFRACT_SACREBLEU_VECTORS=vectors)
 
 
 def test_ter_on_long_shifts(tmp_path):
     vectors = tmp_path / "ter.jsonl"
-    script("ter_vectors.py", vectors, "--pairs", 1000)
+    script("ter_vectors.py", vectors, "--pairs", 1000 // EVERY)
     go_test("./metrics", "TestSacreBLEU", REFRACT_SACREBLEU_VECTORS=vectors)
 
 
 def test_rouge_score_and_stems(tmp_path, seed, maybe_data):
     vectors, stems = tmp_path / "rouge.jsonl", tmp_path / "stems.tsv"
-    script("rouge_vectors.py", vectors, stems, "--seed", seed, *maybe_data)
+    script("rouge_vectors.py", vectors, stems, "--seed", seed, "--segments", 300 // EVERY, *maybe_data)
     go_test("./metrics", "TestSacreBLEU", REFRACT_SACREBLEU_VECTORS=vectors)
     go_test("./metrics/rouge", "TestStemPeer", REFRACT_STEMS=stems)
 
 
 def test_sentencepiece(tmp_path, seed, maybe_data):
-    script("sentencepiece_vectors.py", tmp_path, "--seed", seed, "--texts", 300, *maybe_data, SACREBLEU=tmp_path)
+    script("sentencepiece_vectors.py", tmp_path, "--seed", seed, "--texts", 300 // EVERY, *maybe_data, SACREBLEU=tmp_path)
     go_test("./metrics/bleu", "TestSentencePiece", REFRACT_SENTENCEPIECE_VECTORS=tmp_path)
     go_test("./metrics", "TestSacreBLEU", SACREBLEU=tmp_path, REFRACT_SACREBLEU_VECTORS=tmp_path / "bleu.jsonl")
 
@@ -41,7 +41,7 @@ def test_mecab_as_a_program(tmp_path, refract):
 @needs_java
 def test_cider_and_penn_treebank(tmp_path, seed, maybe_data):
     vectors, words = tmp_path / "cider.jsonl", tmp_path / "words.tsv"
-    script("cider_vectors.py", vectors, words, "--seed", seed, *maybe_data)
+    script("cider_vectors.py", vectors, words, "--seed", seed, "--lines", 40000 // EVERY, *maybe_data)
     go_test("./metrics/cider", "TestPeer", REFRACT_CIDER_VECTORS=vectors)
     go_test("./metrics/cider", "TestWordsPeer", REFRACT_PTB=words)
 

@@ -1,7 +1,5 @@
 """Correlations, intervals and tests, compared with SciPy and sacreBLEU."""
-import os
-
-from conftest import go_test, script
+from conftest import EVERY, go_test, script
 
 
 def test_scipy(tmp_path):
@@ -11,8 +9,8 @@ def test_scipy(tmp_path):
 
 
 def test_wmt22(refract, data):
-    script("wmt22_check.py", refract, data, "--every", os.environ.get("REFRACT_EVERY", "25"))
+    script("wmt22_check.py", refract, data, "--every", 25 * EVERY)
 
 
 def test_paired_tests_of_systems(refract, maybe_data):
-    script("systems_check.py", refract, *maybe_data)
+    script("systems_check.py", refract, "--ter", 250 // EVERY, *maybe_data)

@@ -30,17 +30,13 @@ with sync_playwright() as p:
 }
 
 chromium=$(find_chromium)
-if [ -z "$chromium" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-	apt-get update -q >/dev/null
-	apt-get install -y -q --no-install-recommends chromium fontconfig >/dev/null || true
+if [ -z "$chromium" ]; then
+	apt_install chromium fontconfig || true
 	chromium=$(find_chromium)
 fi
 # Fonts for Chinese and Arabic, which the screenshots need.
 if ! fc-list :lang=zh 2>/dev/null | grep -q . || ! fc-list :lang=ar 2>/dev/null | grep -q .; then
-	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-		apt-get update -q >/dev/null
-		apt-get install -y -q --no-install-recommends fonts-noto-core fonts-noto-cjk >/dev/null || true
-	fi
+	apt_install fonts-noto-core fonts-noto-cjk || true
 fi
 if [ -z "$chromium" ]; then
 	"$venv/bin/playwright" install chromium || true
@@ -53,11 +49,12 @@ fi
 
 go test -count=1 -run '^TestDemo$' ./internal/page -args -demo "$work"
 if [ $# -gt 0 ]; then mkdir -p "$1"; fi
-go build -o "$work/refract" ./cmd/refract
+program=${REFRACT_PROGRAM:-$work/refract}
+[ -e "$program" ] || go build -o "$program" ./cmd/refract
 wmt22=${REFRACT_DATA:-}/mt-metrics-eval-v2/wmt22
 if [ -d "$wmt22" ]; then
-	"$work/refract" report -q "mtme:$wmt22/zh-en" --references "div-ref:$REFRACT_DATA/div-ref/wmt22.zh-en.refA.diversified" -o "$work/wmt22.html"
+	"$program" report -q "mtme:$wmt22/zh-en" --references "div-ref:$REFRACT_DATA/div-ref/wmt22.zh-en.refA.diversified" -o "$work/wmt22.html"
 fi
 PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/browser_check.py" "$chromium" "$work" "$@"
-PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/review_check.py" "$chromium" "$work/refract" "$work" "$@"
+PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/review_check.py" "$chromium" "$program" "$work" "$@"
 echo "the report and the page of decisions work in Chromium"

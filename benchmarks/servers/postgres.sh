@@ -5,6 +5,7 @@
 # missing. Usage: postgres.sh [flags of go test], by default -race
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source benchmarks/peers/apt.sh
 
 bin() { ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1; }
 if [ -z "$(bin)" ] || ! [ -x /usr/sbin/pgbouncer ]; then
@@ -12,7 +13,7 @@ if [ -z "$(bin)" ] || ! [ -x /usr/sbin/pgbouncer ]; then
 	mkdir -p /etc/postgresql-common
 	[ -e /etc/postgresql-common/createcluster.conf ] ||
 		echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
-	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends postgresql pgbouncer
+	apt_install postgresql pgbouncer
 fi
 bin=$(bin)
 

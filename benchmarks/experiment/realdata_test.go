@@ -37,7 +37,7 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 		t.Skip("it does sums alone, for seconds")
 	}
 	e := parse(t, "../../examples/wmt22.yaml")
-	e.Dir, e.Bootstrap.Resamples, e.Test.Resamples = t.TempDir(), 20, 50
+	e.Dir, e.Bootstrap.Resamples, e.Test.Resamples = t.TempDir(), 20, 120
 	if err := os.Symlink(realData(t), filepath.Join(e.Dir, "data")); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -201,71 +200,6 @@ func TestOldStore(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
-	}
-}
-
-// Damage of the database itself, wherever it is noticed, sets the file aside with one
-// warning, and everything is computed.
-func TestDamagedPages(t *testing.T) {
-	e := parse(t, sample)
-	e.Curves, e.Prompts = nil, false
-	dir := t.TempDir()
-	s := open(t, dir)
-	r := runner(t, e, t.TempDir())
-	r.Store = s
-	first, _, err := r.Run(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(filepath.Join(dir, "scores.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	aside := 0
-	for seed := range uint64(2) {
-		dir, random := t.TempDir(), rand.New(rand.NewPCG(seed, 7))
-		b := bytes.Clone(whole)
-		for range 200 {
-			b[100+random.IntN(len(b)-100)] ^= byte(1 + random.IntN(255))
-		}
-		if seed == 0 {
-			b = b[:len(b)/2]
-		}
-		if err := os.WriteFile(filepath.Join(dir, "scores.sqlite"), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		// A copy set aside after earlier damage is replaced.
-		if err := os.WriteFile(filepath.Join(dir, "scores.sqlite.damaged"), []byte("SQLite format 3\x00"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var warnings []string
-		s, err := experiment.OpenStore(t.Context(), dir, func(m string) { warnings = append(warnings, m) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Store = s
-		second, usage, err := r.Run(t.Context(), e)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if !sameJSON(t, first, second) {
-			t.Errorf("seed %d: the result is another one", seed)
-		}
-		kept, err := os.ReadFile(filepath.Join(dir, "scores.sqlite.damaged"))
-		if len(warnings) == 1 && err == nil && len(kept) > 16 && usage.ScoredCells > 0 {
-			aside++
-		} else if len(warnings) > 0 {
-			t.Errorf("seed %d: warnings %q, %v, %v", seed, warnings, usage, err)
-		}
-	}
-	if aside == 0 {
-		t.Error("no file was set aside")
 	}
 }
 

@@ -89,7 +89,7 @@ type judged struct {
 // the run fails for its coverage. Only a judge that samples may follow its schema by
 // chance, and then its answers count.
 func TestLlamaCPPJudges(t *testing.T) {
-	dir, program := t.TempDir(), program(t)
+	url, dir, program := llamaCPP(t), t.TempDir(), program(t)
 	in := invented(t, dir)
 	for _, d := range judge.Builtin() {
 		for _, hardened := range []bool{false, true} {
@@ -104,7 +104,7 @@ func TestLlamaCPPJudges(t *testing.T) {
 				options(t, d.Name)
 				reports := name + ".jsonl"
 				args := []string{"score", in, "-m", d.Name + ":" + judgeOptions[d.Name] + ",model=" + model,
-					"--base-url", llamaCPP(t), "--cache", "judges.sqlite", "--reports", reports, "-f", "jsonl"}
+					"--base-url", url, "--cache", "judges.sqlite", "--reports", reports, "-f", "jsonl"}
 				if hardened {
 					args[3] += ",hardened=yes"
 				}

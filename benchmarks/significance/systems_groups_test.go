@@ -46,7 +46,7 @@ func TestNoDifferenceOfDocuments(t *testing.T) {
 		}
 		s := ofScores(a, b)
 		for by, s := range map[string]*Systems{"segment": s, "document": s.Grouped(of)} {
-			p := compareSystems(t, s, SystemOptions{Test: PairedRandomization, Resamples: 399, Seed: 1, Alpha: alpha}).Pairs[0]
+			p := compareSystems(t, s, SystemOptions{Test: PairedRandomization, Resamples: 199, Seed: 1, Alpha: alpha}).Pairs[0]
 			if p.P <= alpha {
 				found[by] += 1. / sets
 			}

@@ -248,7 +248,7 @@ func TestWideAndLong(t *testing.T) {
 		}
 		wide = append(wide, s)
 	}
-	filler := strings.Repeat("many words ", 40)
+	filler := strings.Repeat("many words ", 100)
 	for i := range 10_000 {
 		s := &refract.Segment{ID: fmt.Sprint(i), References: []refract.Text{refract.NewText(fmt.Sprint(i, filler))}}
 		for k := range i % 3 {

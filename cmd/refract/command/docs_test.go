@@ -29,9 +29,7 @@ const repository = "../../.."
 // with a model server at OPENAI_BASE_URL. Lines with mtme: are left out where
 // the real data is not present.
 func TestDocuments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs every documented command")
-	}
+	atLength(t)
 	t.Parallel()
 	files, err := filepath.Glob(repository + "/docs/*/*.md")
 	if err != nil {
@@ -119,14 +117,8 @@ func prepareFolder(t *testing.T, whole bool) *folder {
 		}
 	}
 	must(saveSample(f.dir))
-	if sample := filepath.Join(f.dir, "sample.jsonl"); !whole {
-		var some []string
-		for i, line := range linesOf(t, sample) {
-			if i%4 == 0 {
-				some = append(some, line)
-			}
-		}
-		must(os.WriteFile(sample, []byte(strings.Join(some, "")), 0o644))
+	if !whole {
+		quarter(t, filepath.Join(f.dir, "sample.jsonl"))
 	}
 	must(os.Mkdir(filepath.Join(f.dir, "data"), 0o755))
 	var links []string
@@ -148,6 +140,20 @@ func prepareFolder(t *testing.T, whole bool) *folder {
 	must(err)
 	f.env = append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=sk-documents", "PYTHONPATH="+programs)
 	return f
+}
+
+// quarter keeps every fourth line of a file.
+func quarter(t *testing.T, file string) {
+	t.Helper()
+	var some []string
+	for i, line := range linesOf(t, file) {
+		if i%4 == 0 {
+			some = append(some, line)
+		}
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(some, "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // documentAnswer is what the model of the documents says: as a judge it finds
@@ -225,7 +231,7 @@ func (f *folder) run(t *testing.T, l shellLine) {
 	case strings.Contains(line, "mtme:") && !f.realData:
 		t.Logf("left out, as there is no real data in %s: %s", dataFolder(t), l.text)
 		return
-	case line == "refract demo --write ." && !f.whole:
+	case line == "refract demo --write .":
 		return // it is written
 	case strings.HasPrefix(line, "refract compare ") && !f.whole && !strings.Contains(line, "--resamples"):
 		line += " --resamples 20"

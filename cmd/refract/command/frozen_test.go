@@ -31,9 +31,7 @@ const frozenFolder = "testdata/frozen"
 // with DIR/refract built before the change that must not move them; -update leaves
 // them alone.
 func TestFrozen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("its numbers come without the race detector too")
-	}
+	atLength(t)
 	t.Parallel()
 	commands := scriptCommands()
 	commands["exit"] = cmdExit

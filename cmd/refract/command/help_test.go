@@ -112,9 +112,7 @@ func TestTopics(t *testing.T) {
 // The examples of all commands run in a folder with the sample, those of refract
 // first, which make what others read.
 func TestHelpExamplesRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs every example")
-	}
+	atLength(t)
 	t.Parallel()
 	f := prepareFolder(t, false)
 	answer := `{"output": "The model-generated output contains no errors."}` + "\n"

@@ -90,7 +90,15 @@ func lengths() {
 
 // atOnce are scripts whose programs do several things at a time, which is what short tests
 // are for: they run with the race detector.
-var atOnce = regexp.MustCompile(`/(build_refine|cache|compare|demo|ended|expand.*|experiment|parts|report|score_(cider|embedding|judge|oip|panel|per|program|stored)|shard_score|systems|tasks)\.txtar$`)
+var atOnce = regexp.MustCompile(`/(build_refine|cache|compare|ended|expand(_(batch|budget|busy|hangup|interrupt|judge|offline|progress))?|experiment|parts|report|score_(embedding|judge|oip|panel|program)|shard_score|systems)\.txtar$`)
+
+// atLength is for what only computes, or runs what scripts run too: short tests leave it out.
+func atLength(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short")
+	}
+}
 
 func TestScripts(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ func inPipe(t testing.TB, input string, args ...string) (int, string) {
 // However a dataset is cut into parts, and in whatever order they are merged, the
 // scores are those of one part.
 func TestStatisticsOfParts(t *testing.T) {
+	atLength(t)
 	segments, err := os.ReadFile(repository + "/cmd/refract/command/sample/sample.jsonl")
 	if err != nil {
 		t.Fatal(err)

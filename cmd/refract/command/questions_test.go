@@ -471,6 +471,7 @@ var spoilers = map[string]func(i int, s map[string]any){
 }
 
 func TestOneQuestionHasOneAnswer(t *testing.T) {
+	atLength(t)
 	type at struct{ level, group string }
 	all := []at{{"segment", "none"}, {"segment", "segment"}, {"segment", "system"}, {"document", "none"}, {"document", "system"},
 		{"domain", "none"}, {"system", "none"}}

@@ -14,6 +14,7 @@ import (
 
 // TestReferencePages holds the generated pages of docs/reference against the program.
 func TestReferencePages(t *testing.T) {
+	atLength(t)
 	t.Parallel()
 	for name, page := range map[string]string{
 		"flags.md":   flagsPage(t),

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -48,8 +47,8 @@ import (
 //	oip [KEY=VALUE]…     starts a server of a neural metric at $OIP; see cmdOIP
 //	calls N              wants that the server got N calls so far
 //	sent PATH TEXT       wants that all calls went there, with this text in them
+//	sample               saves what refract demo --write does, but for the figure
 //	sqlite FILE SQL…     executes statements
-//	hold FILE SQL…       executes statements in a connection that stays open
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"fails":     cmdFails,
@@ -66,8 +65,8 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"oip":       cmdOIP,
 		"calls":     cmdCalls,
 		"sent":      cmdSent,
-		"sqlite":    func(ts *testscript.TestScript, neg bool, args []string) { cmdSQLite(ts, neg, args, false) },
-		"hold":      func(ts *testscript.TestScript, neg bool, args []string) { cmdSQLite(ts, neg, args, true) },
+		"sample":    cmdSample,
+		"sqlite":    cmdSQLite,
 	}
 }
 
@@ -483,20 +482,18 @@ func (r *running) end(ts *testscript.TestScript, by os.Signal, code int) {
 	}
 }
 
-func cmdSQLite(ts *testscript.TestScript, neg bool, args []string, hold bool) {
-	want(ts, neg, len(args) > 1, "sqlite|hold FILE SQL…")
+func cmdSample(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 0, "sample")
+	ts.Check(saveSample(ts.MkAbs(".")))
+}
+
+func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) > 1, "sqlite FILE SQL…")
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
 	ts.Check(err)
-	conn, err := db.Conn(context.Background())
-	ts.Check(err)
-	done := func() { ts.Check(errors.Join(conn.Close(), db.Close())) }
-	if hold {
-		ts.Defer(done)
-	} else {
-		defer done()
-	}
 	for _, statement := range args[1:] {
-		_, err := conn.ExecContext(context.Background(), statement)
+		_, err := db.Exec(statement)
 		ts.Check(err)
 	}
+	ts.Check(db.Close())
 }

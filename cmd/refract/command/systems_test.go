@@ -9,6 +9,7 @@ import (
 // Scores and intervals are those of refract score, and every table has the
 // differences and p-values of the others.
 func TestSystemsAgree(t *testing.T) {
+	atLength(t)
 	dir := t.TempDir()
 	if err := saveSample(dir); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 // A table for a terminal fits it, also with many columns and long names.
 func TestTablesFit(t *testing.T) {
+	atLength(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	ask := func(args ...string) string {
@@ -24,6 +25,7 @@ func TestTablesFit(t *testing.T) {
 	if err := saveSample(dir); err != nil {
 		t.Fatal(err)
 	}
+	quarter(t, "sample.jsonl")
 	ask("cache", "import", "c.sqlite", "answers.jsonl")
 	ask("expand", "jsonl:"+"sample.jsonl", "--model", sampleModel, "--cache", "c.sqlite", "--offline", "-o", "expanded.jsonl")
 	experiment := `datasets:

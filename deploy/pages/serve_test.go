@@ -1,4 +1,4 @@
-package command
+package main
 
 import (
 	"bufio"
@@ -14,10 +14,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/refract-eval/refract/cmd/refract/command"
 	"github.com/refract-eval/refract/internal/llmtest"
 )
+
+// TestMain lets the test binary be the program too. Its tests that are held to schemas are here, as
+// a library for schemas takes as long to start as the program: the command's scripts start without.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"refract": func() { os.Exit(command.Main()) }})
+}
 
 // webServer is a running refract serve --listen.
 type webServer struct {
@@ -31,7 +39,7 @@ type webServer struct {
 func listen(t *testing.T, env []string, flags ...string) *webServer {
 	t.Helper()
 	s := &webServer{cmd: exec.Command("refract", append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)}
-	s.cmd.Env = append(append(os.Environ(), "GORACE="+raceOptions, "OPENAI_BASE_URL="+nowhere), env...)
+	s.cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", "OPENAI_BASE_URL=http://127.0.0.1:9/v1"), env...)
 	s.cmd.Dir, s.cmd.Stderr = t.TempDir(), &s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -123,7 +131,8 @@ const (
 
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()
-	s := listen(t, []string{"SACREBLEU=/home/hunter2"})
+	refuses := llmtest.NewServer(t, &llmtest.Handler{Key: "another"}) // which ends a judge at once
+	s := listen(t, []string{"SACREBLEU=/home/hunter2", "OPENAI_BASE_URL=" + refuses.BaseURL})
 	if status, text := s.ask(t, "GET", "/openapi.json", ""); status != 200 {
 		t.Fatal(status, text)
 	} else if doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text)); err != nil {
@@ -238,7 +247,7 @@ func TestServeBounds(t *testing.T) {
 func TestServeToken(t *testing.T) {
 	t.Parallel()
 	const token = "a token of one's own"
-	s := listen(t, []string{serveToken + "=" + token + "\n"}, "--listen", "0.0.0.0:0")
+	s := listen(t, []string{"REFRACT_SERVE_TOKEN=" + token + "\n"}, "--listen", "0.0.0.0:0")
 	if s.token != "" {
 		t.Errorf("the token is told: %s", s.token)
 	}
@@ -254,12 +263,11 @@ func TestServeToken(t *testing.T) {
 // What is under way at the end is answered: it is cancelled.
 func TestServeEnd(t *testing.T) {
 	t.Parallel()
-	h, url, stop, err := startServer(map[string]string{"delay": "2s"}, func(*llmtest.Request) string { return "40" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	s := listen(t, []string{"OPENAI_BASE_URL=" + url})
+	h := &llmtest.Handler{Answer: func(*llmtest.Request) string {
+		time.Sleep(2 * time.Second)
+		return "40"
+	}}
+	s := listen(t, []string{"OPENAI_BASE_URL=" + llmtest.NewServer(t, h).BaseURL})
 	go func() {
 		for h.Calls() == 0 {
 			time.Sleep(time.Millisecond)

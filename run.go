@@ -71,9 +71,10 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	workers, most := e.workers()
 	order := make(chan *segmentWork, most) // in the dataset's order
 	segments, unsourced := 0, 0
-	var shown []string // texts of the first segments, for a metrics.Remarker
+	var remarks []string
 	g.Go(func() error {
 		defer close(order)
+		var shown []string // texts of the first segments, for a metrics.Remarker
 		for _, l := range workers {
 			defer close(l.in)
 		}
@@ -101,7 +102,8 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 				return ctx.Err()
 			}
 		}
-		return ctx.Err() // a dataset may end without an error when the context ends
+		remarks = metrics.Remarks(e.Metrics(), shown) // while the metrics score the last segments
+		return ctx.Err()                              // a dataset may end without an error when the context ends
 	})
 	failed := &Incomplete{}
 	var mu sync.Mutex
@@ -136,7 +138,7 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	for _, remark := range metrics.Remarks(e.Metrics(), shown) {
+	for _, remark := range remarks {
 		e.options.Warn(remark)
 	}
 	for _, l := range workers {

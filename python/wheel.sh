@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 step() { echo "== $1 ($SECONDS s)"; }
 pip() { "$1/bin/python" -m pip --quiet --disable-pip-version-check "${@:2}"; }
 unset REFRACT_PROGRAM
-export PIP_NO_INPUT=1 PYTHONDONTWRITEBYTECODE=1
+export PIP_NO_INPUT=1
 
 step "wheels"
 if [ "${REFRACT_WHEELS:-this}" = all ]; then

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes pycocoevalcap's values: words by Stanford's PTBTokenizer, and CIDEr-D.
 
-usage: cider_vectors.py OUT.jsonl WORDS.tsv [--seed N] [--lines N] [--data DIR]
+usage: cider_vectors.py OUT.jsonl WORDS.tsv [--seed N] [--every N] [--data DIR]
 
 Needs Java. A row of OUT.jsonl is a dataset: references and an output of each segment, the scores, and their
 mean. A line of WORDS.tsv is a text and its words, between spaces. The tokenizer reads all texts as one, so the
-next text can change the last word of a text; a line "zzz" between texts prevents that.
+next text can change the last word of a text; a line "zzz" between texts prevents that. With --every, there are
+40,000 / N random texts, and one in N of the systems of WMT22.
 """
 import argparse
 import json
@@ -50,12 +51,12 @@ def random_line(rng):
     return "".join(out)
 
 
-def real_sets(data, rng):
+def real_sets(data, rng, every):
     """Outputs and references of WMT22 and SummEval."""
     wmt = os.path.join(data, "mt-metrics-eval-v2", "wmt22")
     read = lambda p: [l.rstrip("\n") for l in open(os.path.join(wmt, p), encoding="utf-8")]
     refs = list(zip(*(read(f"references/zh-en.ref{x}.txt") for x in "AB")))
-    for s in sorted(os.listdir(os.path.join(wmt, "system-outputs/zh-en"))):
+    for s in sorted(os.listdir(os.path.join(wmt, "system-outputs/zh-en")))[::every]:
         yield read(f"system-outputs/zh-en/{s}"), refs
     with open(os.path.join(data, "summeval", "summeval.jsonl"), encoding="utf-8") as f:
         rows = [json.loads(l) for l in f]
@@ -72,11 +73,11 @@ def main():
     ap.add_argument("out")
     ap.add_argument("words")
     ap.add_argument("--seed", type=int, default=1)
-    ap.add_argument("--lines", type=int, default=40000)
+    ap.add_argument("--every", type=int, default=1)
     ap.add_argument("--data")
     args = ap.parse_args()
     rng = random.Random(args.seed)
-    lines = [random_line(rng) for _ in range(args.lines)]
+    lines = [random_line(rng) for _ in range(40000 // args.every)]
     sets = []
     for n in [1, 2, 3, 10, 30, 100]:
         pool = texts.WORDS["latin"] + SPECIAL[:60]
@@ -84,7 +85,7 @@ def main():
         vary = lambda s: re.sub(r"\s+", " ", texts.vary(rng, s, pool))
         sets.append(([vary(b) for b in base], [[vary(b) for _ in range(rng.randint(1, 4))] for b in base]))
     if args.data:
-        sets += real_sets(args.data, rng)
+        sets += real_sets(args.data, rng, args.every)
     # Segments are left out if the tokenizer does not read each text as exactly one line.
     sets = [list(zip(*[(h, r) for h, r in zip(hyps, refs) if all(map(fits, [h, *r]))])) for hyps, refs in sets]
     sets = [s for s in sets if s]

@@ -13,7 +13,8 @@ if ! [ -e "$venv/whole" ]; then
 	mkdir -p "$cache"
 	python3 -m venv "$venv"
 	# The lock is complete; dependencies of one package with a model would bring PyTorch.
-	"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$lock"
+	"$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile --no-deps -r "$lock"
 	touch "$venv/whole"
 fi
-export PYTHONDONTWRITEBYTECODE=1 HF_HUB_OFFLINE=1
+# Compiled modules stay out of the repository, and pip compiles none that nothing imports.
+export PYTHONPYCACHEPREFIX=$venv/compiled HF_HUB_OFFLINE=1

@@ -40,7 +40,7 @@ def random_blocks(rng, rounds):
 
 def real_blocks(rng, data, most):
     with open(os.path.join(data, "summeval", "summeval.jsonl"), encoding="utf-8") as f:
-        for row in rng.sample([json.loads(l) for l in f], 30):
+        for row in rng.sample([json.loads(l) for l in f], most // 10):
             outputs = rng.sample([o for o in row["hypotheses"].values() if o], 3)
             cut = lambda s: re.sub(r" *([.!?]) +", r"\1\n", s)
             yield [f(o) for o in outputs for f in (cut, str)], [f(r) for r in row["references"][:6] for f in (cut, str)][:8]

@@ -57,7 +57,7 @@ if args.data:
         for expanded in read(f"div-ref/wmt22.{pair}.refA.diversified"):
             lines += ast.literal_eval(expanded)[:4]
     rng.shuffle(lines)
-train = [l for l in (lines[:12000] + noises[:2000]) if l.strip() and "\0" not in l]
+train = [l for l in (lines[:min(12000, 40 * args.texts)] + noises[:2000]) if l.strip() and "\0" not in l]
 with open(args.folder + "/train.txt", "w", encoding="utf-8") as f:
     f.writelines(l.replace("\n", " ").replace("\r", " ") + "\n" for l in train)
 

@@ -41,7 +41,7 @@ def test_mecab_as_a_program(tmp_path, refract):
 @needs_java
 def test_cider_and_penn_treebank(tmp_path, seed, maybe_data):
     vectors, words = tmp_path / "cider.jsonl", tmp_path / "words.tsv"
-    script("cider_vectors.py", vectors, words, "--seed", seed, "--lines", 40000 // EVERY, *maybe_data)
+    script("cider_vectors.py", vectors, words, "--seed", seed, "--every", EVERY, *maybe_data)
     go_test("./metrics/cider", "TestPeer", REFRACT_CIDER_VECTORS=vectors)
     go_test("./metrics/cider", "TestWordsPeer", REFRACT_PTB=words)
 

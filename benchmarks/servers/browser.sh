@@ -55,6 +55,6 @@ wmt22=${REFRACT_DATA:-}/mt-metrics-eval-v2/wmt22
 if [ -d "$wmt22" ]; then
 	"$program" report -q "mtme:$wmt22/zh-en" --references "div-ref:$REFRACT_DATA/div-ref/wmt22.zh-en.refA.diversified" -o "$work/wmt22.html"
 fi
-PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/browser_check.py" "$chromium" "$work" "$@"
-PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/review_check.py" "$chromium" "$program" "$work" "$@"
+"$venv/bin/python" "$here/browser_check.py" "$chromium" "$work" "$@"
+"$venv/bin/python" "$here/review_check.py" "$chromium" "$program" "$work" "$@"
 echo "the report and the page of decisions work in Chromium"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -29,6 +30,9 @@ const childVariable = "REFRACT_DIVERSIFY_TEST_CHILD"
 func TestMain(m *testing.M) {
 	server := os.Getenv(childVariable)
 	if server == "" {
+		if err := flag.Set("rapid.checks", "40"); err != nil { // a random case takes 20 ms
+			panic(err)
+		}
 		os.Exit(m.Run())
 	}
 	if err := child(server, os.Args[1], os.Args[2], os.Args[3], diversify.Form(os.Args[4])); err != nil {

@@ -38,6 +38,23 @@ func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
 	return of, n, nil
 }
 
+// ofGroups returns the unit of each row of a table of means, if each group of segments lies
+// in one unit.
+func (u Units) ofGroups(p *Pairs) (Units, bool) {
+	of := slices.Repeat(Units{-1}, p.Segments)
+	for i, group := range p.level.of {
+		unit := int32(i)
+		if u != nil {
+			unit = u[i]
+		}
+		if of[group] >= 0 && of[group] != unit {
+			return nil, false
+		}
+		of[group] = unit
+	}
+	return of, !slices.Contains(of, -1)
+}
+
 // pool lists the units that have a cell with both scores.
 func pool(p *Pairs, unit []int32, units int) []int32 {
 	paired := make([]bool, units)

@@ -163,6 +163,14 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if slices.Equal(slices.Compact(slices.Sorted(slices.Values(of))), slices.Sorted(slices.Values(of))) && len(of) == groups {
+			// Each group is one segment, so it occurs as often as this one.
+			rows := make([]int32, groups)
+			for seg, group := range of {
+				rows[group] = weights[seg]
+			}
+			drawn = materialised(table, rows)
+		}
 		for _, c := range choices {
 			m := chosen(c.statistic, c.grouping)
 			want, err := m.Of(drawn)
@@ -178,6 +186,34 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Documents of one segment each have the same resamples as segments, whatever is drawn.
+func TestMeansOfWholeUnits(t *testing.T) {
+	p := simulated(40, 5)
+	of := make([]int32, p.Segments)
+	for i := range of {
+		of[i] = int32(i*7) % 40
+	}
+	table, err := p.Means(of, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, units := range []Units{nil, of} {
+		for _, c := range choices {
+			b := Bootstrap{Resamples: 50, Seed: 1, Units: units}
+			_, got, err := b.Resample(t.Context(), chosen(c.statistic, c.grouping), table)
+			_, want, err2 := b.Resample(t.Context(), chosen(c.statistic, c.grouping), p)
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			for i := range want {
+				if !near(got[i], want[i], 1e-9) {
+					t.Fatalf("%v by %v, resample %d: %v of documents, %v of segments", c.statistic, c.grouping, i, got[i], want[i])
+				}
+			}
+		}
+	}
 }
 
 func TestMeansRefusals(t *testing.T) {

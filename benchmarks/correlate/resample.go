@@ -47,6 +47,14 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if base != p {
+		if groups, ok := units.ofGroups(p); ok { // no draw changes a mean, and a group drawn twice counts twice
+			base = p
+			if unit, n, err = groups.ofCells(p); err != nil {
+				return nil, err
+			}
+		}
+	}
 	rs := &resampler{known: base.known, units: n, pool: pool(base, unit, n)}
 	switch {
 	case base != p:

@@ -352,8 +352,8 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	for _, f := range d.Scores {
-		negative := func(row Row) bool { return row.Dataset == d.Name && row.Setting.Metric == f.Name && row.Value < 0 }
-		if slices.ContainsFunc(res.Rows, negative) {
+		of := slices.DeleteFunc(slices.Clone(res.Rows), func(row Row) bool { return row.Dataset != d.Name || row.Setting.Metric != f.Name })
+		if len(of) > 0 && !slices.ContainsFunc(of, func(row Row) bool { return !(row.Value < 0) }) {
 			r.note("%s: agreement is below 0: if lower scores are better, negate the scores in %s", f.Name, f.Path)
 		}
 	}
@@ -432,7 +432,7 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 			r.note("no interval of %v: %v", st.Measure.Statistic, correlate.ErrTooManyPairs)
 		}
 		if est.Epsilon.Defined() {
-			r.note("%s of %s: scores up to %.6g apart are tied", st.Name(), s.name, float64(est.Epsilon))
+			r.note("%s of %s: scores up to %.6g apart are tied", st.Label(), s.name, float64(est.Epsilon))
 		}
 		if c := ranks[i%n]; c != nil {
 			row.Rank = c.Comparison.Ranks[i/n]

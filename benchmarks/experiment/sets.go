@@ -100,11 +100,22 @@ func (d *data) orders(ctx context.Context, m selection.Method, seed uint64) (*or
 	out := &ordered{make(columnsOf, len(segments)), make(columnsOf, len(segments))}
 	for i, s := range segments {
 		out.fixed[i] = withVariants(s, nil)
-		for _, v := range orders[i] {
+		for _, v := range withBlank(orders[i], s.Variants) {
 			out.chosen[i] = append(out.chosen[i], len(s.References)+v)
 		}
 	}
 	return out, nil
+}
+
+// withBlank appends the blank variants, which a selection leaves out: they are references,
+// too.
+func withBlank(order []int, variants []refract.Variant) []int {
+	for v := range variants {
+		if variants[v].Text.Valid && !slices.Contains(order, v) {
+			order = append(order, v)
+		}
+	}
+	return order
 }
 
 // rest returns a segment in which all references except the first are variants of it.

@@ -211,7 +211,7 @@ func (d *data) shuffled(ctx context.Context, columns columnsOf, seed uint64) (co
 	}
 	out := make(columnsOf, len(segments))
 	for i, order := range orders {
-		for _, k := range order {
+		for _, k := range withBlank(order, segments[i].Variants) {
 			out[i] = append(out[i], columns[i][k])
 		}
 	}

@@ -153,7 +153,11 @@ func (f *File) Decode(v any, purpose string) error {
 	if err := guarded(func() error { return yaml.NodeToValue(f.docs[0], v, yaml.Strict()) }); err != nil {
 		if field := (*yaml.UnknownFieldError)(nil); errors.As(err, &field) {
 			name := field.Token.Value
-			if near := english.Nearest(name, fieldsOf(reflect.TypeOf(v), nil)); near != "" {
+			switch near := english.Nearest(name, fieldsOf(reflect.TypeOf(v), nil)); near {
+			case "":
+			case name:
+				field.Message += "; it belongs elsewhere in the file"
+			default:
 				field.Message += fmt.Sprintf("; did you mean %q?", near)
 			}
 		}

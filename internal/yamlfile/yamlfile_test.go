@@ -11,6 +11,7 @@ func TestErrorsSayWhere(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "f.yaml: the file is empty; it should list names"},
 		{"names: [a]\nname: b\n", `f.yaml:2: unknown field "name"; did you mean "names"?`},
+		{"of:\n  names: [a]\n", `f.yaml:2: unknown field "names"; it belongs elsewhere in the file`},
 		{"of:\n  man: 3\n", `f.yaml:2: unknown field "man"; did you mean "many"?`},
 		{"of:\n  else: 3\n", `f.yaml:2: unknown field "else"`},
 		{"names: [a\n", "f.yaml:1: "},

@@ -154,7 +154,11 @@ func (c *comparison) measures() ([]experiment.Statistic, error) {
 // references; seeds is the number of random orders. It returns false if there is
 // nothing to draw.
 func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
-	combining := slices.DeleteFunc(slices.Clone(p.Aggregators), func(a aggregate.Aggregator) bool { return a.Single() || a.Native() })
+	several := slices.DeleteFunc(slices.Clone(p.Aggregators), aggregate.Aggregator.Single)
+	combining := slices.DeleteFunc(slices.Clone(several), aggregate.Aggregator.Native)
+	if len(combining) == 0 {
+		combining = several // native alone was asked for
+	}
 	for _, k := range c.counts {
 		if k < 0 {
 			return false, usagef("-k %d: want 0 or more", k)
@@ -195,7 +199,7 @@ func (c *comparison) describe(t *report.NamedTable, d *experiment.DatasetInfo) {
 		case correlate.SystemLevel:
 			t.Note("level %v: means over all segments that have both scores", level)
 		default:
-			t.Note("level %v: means over the segments of %d %ss that have both scores", level, d.Groups(level), level)
+			t.Note("level %v: means over the segments of %s that have both scores", level, english.Count(d.Groups(level), level.String()))
 		}
 	}
 	noteReferences(t, d.LeftOut)

@@ -16,6 +16,7 @@ import (
 // A judge that was trained on a build, and is served as judge-file:, is sent the
 // prompts of its examples, byte for byte, at the endpoint that the card names.
 func TestBuildingServedPrompts(t *testing.T) {
+	atLength(t)
 	dir := t.TempDir()
 	if err := saveSample(dir); err != nil {
 		t.Fatal(err)

@@ -27,10 +27,7 @@ func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
 	}
 	of = make([]int32, p.Segments*p.Systems)
 	for i := range of {
-		if of[i] = int32(i / p.Systems); u != nil {
-			of[i] = u[of[i]]
-		}
-		if of[i] < 0 {
+		if of[i] = u.segment(i / p.Systems); of[i] < 0 {
 			return nil, 0, fmt.Errorf("segment %d (from 0) is in no unit", i/p.Systems)
 		}
 		n = max(n, int(of[i])+1)
@@ -43,16 +40,21 @@ func (u Units) ofCells(p *Pairs) (of []int32, n int, err error) {
 func (u Units) ofGroups(p *Pairs) (Units, bool) {
 	of := slices.Repeat(Units{-1}, p.Segments)
 	for i, group := range p.level.of {
-		unit := int32(i)
-		if u != nil {
-			unit = u[i]
-		}
+		unit := u.segment(i)
 		if of[group] >= 0 && of[group] != unit {
 			return nil, false
 		}
 		of[group] = unit
 	}
 	return of, !slices.Contains(of, -1)
+}
+
+// segment returns the unit of a segment.
+func (u Units) segment(i int) int32 {
+	if u == nil {
+		return int32(i)
+	}
+	return u[i]
 }
 
 // pool lists the units that have a cell with both scores.
@@ -111,9 +113,10 @@ type Bootstrap struct {
 }
 
 // Resample returns the measure of a table, as [Measure.Of] does, and that of each resample,
-// NaN if it is undefined. A table of means is resampled by its underlying segments. The
-// error is [ErrTooManyPairs] for a calibrated statistic of more than some millions of pairs
-// of cells; the measure of the table is returned also then.
+// NaN if it is undefined. The means of a table of means are computed again from the segments
+// drawn, or drawn as they are if each is of segments of one unit. The error is
+// [ErrTooManyPairs] for a calibrated statistic of more than some millions of pairs of cells;
+// the measure of the table is returned also then.
 func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) (Result, []float64, error) {
 	if err := m.Check(p); err != nil {
 		return Result{}, nil, fmt.Errorf("bootstrap: %w", err)
@@ -136,6 +139,7 @@ func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) (Result, [
 func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error) {
 	values := make([]float64, b.Resamples)
 	block := rs.together()
+	drawn := rs.known.weights(b, rs)
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(runtime.GOMAXPROCS(0), (b.Resamples+block-1)/block) {
@@ -151,7 +155,11 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 					return err
 				}
 				to = min(to, b.Resamples)
-				rs.values(rs.known.weights(b, rs, from, to), values[from:to], &s)
+				if drawn == nil {
+					rs.values(b.weights(rs, from, to), values[from:to], &s)
+				} else {
+					rs.values(drawn[from:to], values[from:to], &s)
+				}
 			}
 		})
 	}

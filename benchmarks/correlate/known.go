@@ -51,10 +51,10 @@ type draws struct {
 	weights   [][]int32
 }
 
-// weights returns how often each resample draws each unit.
-func (k *known) weights(b Bootstrap, rs *resampler, from, to int) [][]int32 {
+// weights returns how often each resample draws each unit, nil if there are too many to hold.
+func (k *known) weights(b Bootstrap, rs *resampler) [][]int32 {
 	if k == nil || b.Resamples*rs.units > mostDraws {
-		return b.weights(rs, from, to)
+		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -62,5 +62,5 @@ func (k *known) weights(b Bootstrap, rs *resampler, from, to int) [][]int32 {
 	if d.resamples != b.Resamples || d.seed != b.Seed || !slices.Equal(d.pool, rs.pool) || len(d.weights[0]) != rs.units {
 		*d = draws{b.Resamples, b.Seed, rs.pool, b.weights(rs, 0, b.Resamples)}
 	}
-	return d.weights[from:to]
+	return d.weights
 }

@@ -117,8 +117,10 @@ func (m Measure) Over(rows []Row) Result {
 	return res
 }
 
-// mean sets the mean of a statistic over vectors.
-func (r *Result) mean(rows []Row, of func(row int) float64, zero bool) {
+// mean sets the mean of a statistic over vectors, and returns its values, NaN for those that
+// are left out.
+func (r *Result) mean(rows []Row, of func(row int) float64, zero bool) []float64 {
+	values := make([]float64, len(rows))
 	var sum float64
 	for i, row := range rows {
 		value := math.NaN()
@@ -128,7 +130,7 @@ func (r *Result) mean(rows []Row, of func(row int) float64, zero bool) {
 				value = 0
 			}
 		}
-		if math.IsNaN(value) {
+		if values[i] = value; math.IsNaN(value) {
 			r.Dropped++
 			continue
 		}
@@ -137,4 +139,5 @@ func (r *Result) mean(rows []Row, of func(row int) float64, zero bool) {
 		r.N += len(row.Gold)
 	}
 	r.Value = sum / float64(r.Groups) // NaN without vectors
+	return values
 }

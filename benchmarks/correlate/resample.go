@@ -230,16 +230,12 @@ type wholeRows struct {
 func newWholeRows(rows []Row, m Measure) *wholeRows {
 	w := &wholeRows{}
 	of := statistics[m.Statistic].vector
-	w.result.mean(rows, func(i int) float64 {
-		v := of(rows[i].Gold, rows[i].Metric)
-		if math.IsNaN(v) && m.ZeroUndefined {
-			v = 0
-		}
+	values := w.result.mean(rows, func(i int) float64 { return of(rows[i].Gold, rows[i].Metric) }, m.ZeroUndefined)
+	for i, v := range values {
 		if !math.IsNaN(v) {
 			w.units, w.values = append(w.units, rows[i].unit[0]), append(w.values, v)
 		}
-		return v
-	}, false)
+	}
 	return w
 }
 

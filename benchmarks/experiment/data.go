@@ -27,7 +27,7 @@ type data struct {
 
 	drawn    string          // name of what resamples draw
 	units    correlate.Units // the units drawn
-	unitsKey storeKey
+	unitsKey storeKey        // of units
 	// leastP is the smallest p-value that exchanges of so few units can have.
 	leastP float64
 
@@ -259,11 +259,10 @@ func orEmpty(s []string) []string {
 // setName names a choice of references, nil for all, as signatures state it.
 func (d *data) setName(set columnsOf) string {
 	id := refract.NewIdentity()
-	segments := d.segments
-	if set != nil {
-		segments = set.keep(segments)
-	}
-	for _, s := range segments {
+	for i, s := range d.segments {
+		if set != nil {
+			s = only(s, set[i])
+		}
 		id.Add(s)
 	}
 	return id.Name()

@@ -352,8 +352,15 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	for _, f := range d.Scores {
-		of := slices.DeleteFunc(slices.Clone(res.Rows), func(row Row) bool { return row.Dataset != d.Name || row.Setting.Metric != f.Name })
-		if len(of) > 0 && !slices.ContainsFunc(of, func(row Row) bool { return !(row.Value < 0) }) {
+		rows, below := 0, 0
+		for _, row := range res.Rows {
+			if row.Dataset == d.Name && row.Setting.Metric == f.Name {
+				if rows++; row.Value < 0 {
+					below++
+				}
+			}
+		}
+		if rows > 0 && below == rows {
 			r.note("%s: agreement is below 0: if lower scores are better, negate the scores in %s", f.Name, f.Path)
 		}
 	}

@@ -132,15 +132,6 @@ func rest(s *refract.Segment) *refract.Segment {
 // columnsOf is a choice of references: for each segment its columns, in ascending order.
 type columnsOf [][]int
 
-// keep returns the segments with only these references.
-func (c columnsOf) keep(segments []*refract.Segment) []*refract.Segment {
-	out := make([]*refract.Segment, len(segments))
-	for i, s := range segments {
-		out[i] = only(s, c[i])
-	}
-	return out
-}
-
 // only returns a segment with only these references. Variants become originals; the scores
 // are the same.
 func only(s *refract.Segment, columns []int) *refract.Segment {

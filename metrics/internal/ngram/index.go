@@ -84,9 +84,6 @@ func New(order int) *Index {
 	return &Index{order: order, labels: make([]labels, order)}
 }
 
-// Order is the longest n-gram the index counts.
-func (x *Index) Order() int { return x.order }
-
 // Reset forgets all texts.
 func (x *Index) Reset() {
 	for _, s := range []*side{&x.hyps, &x.refs} {

@@ -140,7 +140,7 @@ func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
 		return nil, c.transport.notCalled(err)
 	}
 	body := make(map[string]any, 8+len(r.Extra))
-	maps.Copy(body, r.Extra)
+	maps.Copy(body, r.Fields())
 	body["model"], body[ParamTemperature], body[ParamTopP], body["stream"] = r.Model, r.Temperature, r.TopP, false
 	for _, name := range r.Omit {
 		delete(body, name)

@@ -135,7 +135,7 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 			if retries == fewRetries && s.answered.Load() > 0 {
 				retries = allRetries // it has answered before, so it is a model server with a problem
 			}
-			if !repeatable || tries > min(retries, t.retries) {
+			if !repeatable || tries > min(retries, t.retries, patience(ctx, e)) {
 				return nil, backoff.Permanent(e)
 			}
 			if hopeless != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -61,10 +60,10 @@ func changes() []string {
 	return []string{judgeSame, "negation", "number", "name", "role", "modality", "dropped", "added", "other"}
 }
 
-func judgeSchema() string {
-	return `{"type":"json_schema","json_schema":{"name":"verdicts","strict":true,"schema":{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object",` +
+func judgeSchema() llm.Schema {
+	return llm.Schema{Name: "verdicts", JSON: `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object",` +
 		`"properties":{"number":{"type":"integer"},"changed":{"type":"string","enum":["` + strings.Join(changes(), `","`) + `"]},"words":{"type":"string"}},` +
-		`"required":["number","changed","words"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}}}`
+		`"required":["number","changed","words"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}`}
 }
 
 // judge is an Equivalence with what its requests need.
@@ -90,7 +89,7 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	for try := range 2 {
 		p, err := cache.NewParams(map[string]any{
 			"temperature": 0.0, "top_p": 1.0, "max_tokens": judgeTokens(try),
-			formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema))),
+			formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema.String()))),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("the judge of equivalence: %w", err)
@@ -100,7 +99,7 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	if answers == FormText || e.Endpoint != llm.Chat {
 		answers = FormText
 	} else {
-		g.forms = append(g.forms, form{kind: kindJSON, params: params, wire: llm.Request{Extra: map[string]any{responseFormat: json.RawMessage(schema)}}})
+		g.forms = append(g.forms, form{kind: kindJSON, params: params, wire: llm.Request{Schema: schema}})
 	}
 	if answers != FormJSON {
 		g.forms = append(g.forms, form{kind: kind(e.Endpoint), params: params})

@@ -103,7 +103,7 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 // model's weights; sample distinguishes answers to equal requests.
 func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sample int) (cache.Request, error) {
 	r := cache.Request{Kind: cache.KindChat, Model: wire.Model, Revision: revision, Prompt: wire.Prompt, Sample: sample}
-	values, err := plain(wire.Extra)
+	values, err := plain(wire.Fields())
 	if err != nil {
 		return r, err
 	}

@@ -186,7 +186,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table column", "table:f.csv,source=mr,system:s=system", map[string]string{"f.csv": "mr,sys\na,b\n"}, `f.csv: there is no column "system"; there are "mr", "sys"`},
 		{"table column of JSON", "table:f.jsonl,source=text", map[string]string{"f.jsonl": `{"txt":"a"}` + "\n" + `{"id":1}` + "\n"}, `f.jsonl: there is no column "text" (did you mean "txt"?); there are "id", "txt"`},
 		{"table JSON", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a"}` + "\n" + `{"a":b}` + "\n"}, `f.jsonl:2:6: bad JSON: invalid character 'b' at start of value`},
-		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"}]`}, `f.jsonl:1: this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl, or have pandas write lines: to_json(FILE, orient='records', lines=True)`},
+		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"},1]`}, `f.jsonl:2:1: a row must be a JSON object, not a number`},
 		{"table JSON key twice", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a","a":"b"}`}, `f.jsonl:1:10: field "a" is there twice`},
 		{"table JSON structure", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":{"b":"c"}}`}, `f.jsonl:1: column "a": it holds a structure; name a part of it, as in COLUMN.PART`},
 		{"table score", "table:f.csv,system:s=s,human:quality=quality", map[string]string{"f.csv": "s,quality\na,good\n"}, `f.csv:2: column "quality" is "good"; want a number, or nothing if there is no score`},

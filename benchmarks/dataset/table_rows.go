@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -247,19 +248,24 @@ func isQuotedList(field string, pos refract.Position) bool {
 	return err == nil && len(list) > 0
 }
 
-// eachJSON reads one object a line. A row may lack a column that another has.
+// eachJSON reads one object a line, or the objects of an array. A row may lack a column that another has.
 func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) error {
 	seen := make([]bool, len(t.columns))
 	lacking := len(seen)
 	known := map[string]bool{}
 	var names []string
-	err := eachLine(t.path, warn, func(line []byte, pos refract.Position) error {
+	in, err := newRegular(t.path)
+	if err != nil {
+		return err
+	}
+	in.objects = true
+	err = in.each(context.Background(), warn, func(line []byte, pos refract.Position) error {
 		if blank(line) {
 			return nil
 		}
 		var object map[string]any
 		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
-			return placed(notLines(line, jsonline.Explain(err, "a row")), pos)
+			return placed(jsonline.Explain(err, "a row"), pos)
 		}
 		before := len(known)
 		for name := range object {
@@ -282,14 +288,6 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 	})
 	if i := slices.Index(seen, false); err == nil && i >= 0 {
 		return noColumn(t.path, t.columns[i], names)
-	}
-	return err
-}
-
-// notLines explains how to turn one JSON array, as pandas writes it, into lines.
-func notLines(line []byte, err error) error {
-	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
-		return errors.New("this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl, or have pandas write lines: to_json(FILE, orient='records', lines=True)")
 	}
 	return err
 }

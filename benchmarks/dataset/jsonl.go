@@ -93,7 +93,9 @@ func otherColumns(err error, line []byte, path string) error {
 	if _, ours := object["references"]; fault.Mistyped && (ours || len(object) < 3) {
 		return err // only one field has a wrong type
 	}
-	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
+	known := map[string]bool{}
+	columnsIn(object, "", known)
+	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(known))))
 }
 
 func lineSet(in *input, o Options) *set {

@@ -17,9 +17,11 @@ import (
 
 // tableSpec describes the columns of a table.
 type tableSpec struct {
-	path    string
-	columns []string // all columns in the spec, each once
-	quotes  bool     // whether quotes enclose values that contain the separator
+	path     string
+	columns  []string // all columns in the spec, each once
+	optional []string // columns that the table may lack
+	quotes   bool     // whether quotes enclose values that contain the separator
+	wanted   string   // what an error about a column adds
 
 	id, group, source, document, domain int // indices into columns, -1 for none
 	references                          []int
@@ -77,7 +79,7 @@ func openTable(place string, o Options) (*set, error) {
 }
 
 func parseTableSpec(place string) (*tableSpec, error) {
-	path, options, err := splitSpec("table", place, tableOnce, tableMany)
+	path, options, err := splitSpec("dataset "+text.Quote("table:"+place), place, tableOnce, tableMany)
 	if err != nil {
 		return nil, err
 	}

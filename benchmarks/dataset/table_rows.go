@@ -67,9 +67,12 @@ func number(t refract.Text, column string) (value float64, valid bool, err error
 }
 
 // noColumn is the error for a column that a table lacks.
-func noColumn(file, name string, known []string) error {
-	return failFile(file, "there is no column %s%s; there are %s", text.Quote(name), didYouMean(name, known), quotedNames(known))
+func (t *tableSpec) noColumn(file, name string, known []string) error {
+	return failFile(file, "there is no column %s%s; there are %s%s", text.Quote(name), didYouMean(name, known), quotedNames(known), t.wanted)
 }
+
+// may reports whether the table may lack a column.
+func (t *tableSpec) may(name string) bool { return slices.Contains(t.optional, name) }
 
 // eachSeparated reads values separated by commas, semicolons or tabs, whichever is most
 // frequent in the first row; a file .tsv has tabs. An empty value is missing, because such
@@ -106,8 +109,8 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 	var at []int
 	for _, name := range t.columns {
 		i := slices.Index(header, name)
-		if i < 0 {
-			return noColumn(t.path, name, header)
+		if i < 0 && !t.may(name) {
+			return t.noColumn(t.path, name, header)
 		}
 		if slices.Contains(header[i+1:], name) {
 			return failAt(refract.Position{File: t.path, Line: 1}, 0, "two columns are named %s", text.Quote(name))
@@ -125,8 +128,8 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 		}
 		for i := 0; i < len(at) && err == nil; i++ {
 			var v tableValue
-			if field := fields[at[i]]; field != "" {
-				v = textValue(field)
+			if at[i] >= 0 && fields[at[i]] != "" {
+				v = textValue(fields[at[i]])
 			}
 			r.values = append(r.values, v)
 		}
@@ -250,8 +253,12 @@ func isQuotedList(field string, pos refract.Position) bool {
 
 // eachJSON reads one object a line, or the objects of an array. A row may lack a column that another has.
 func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) error {
-	seen := make([]bool, len(t.columns))
-	lacking := len(seen)
+	seen, lacking := make([]bool, len(t.columns)), 0
+	for i, name := range t.columns {
+		if seen[i] = t.may(name); !seen[i] {
+			lacking++
+		}
+	}
 	known := map[string]bool{}
 	var names []string
 	in, err := newRegular(t.path)
@@ -268,9 +275,7 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 			return placed(jsonline.Explain(err, "a row"), pos)
 		}
 		before := len(known)
-		for name := range object {
-			known[name] = true
-		}
+		columnsIn(object, "", known)
 		if len(known) > before {
 			names = slices.Sorted(maps.Keys(known))
 		}
@@ -287,10 +292,28 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 		return placed(err, pos)
 	})
 	if i := slices.Index(seen, false); err == nil && i >= 0 {
-		return noColumn(t.path, t.columns[i], names)
+		return t.noColumn(t.path, t.columns[i], names)
 	}
 	return err
 }
+
+// columnsIn adds the names of an object's columns to known; those in structures, also in lists
+// of them, have the form STRUCTURE.FIELD.
+func columnsIn(object map[string]any, prefix string, known map[string]bool) {
+	for name, value := range object {
+		if list, ok := value.([]any); ok && len(list) > 0 {
+			value = list[0]
+		}
+		if inner, ok := value.(map[string]any); ok && len(known) < mostNested {
+			columnsIn(inner, prefix+name+".", known)
+		} else {
+			known[prefix+name] = true
+		}
+	}
+}
+
+// mostNested bounds the names of columns in structures, whose keys may differ in every row.
+const mostNested = 1000
 
 // literal is a number as written.
 type literal string
@@ -347,7 +370,7 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		return v, nil
 	case map[string]any:
 		if len(path) == 0 {
-			return v, errors.New("it holds a structure; name a part of it, as in COLUMN.PART")
+			return v, fmt.Errorf("it holds a structure; name a part of it, as in COLUMN.%s", slices.Concat(slices.Sorted(maps.Keys(value)), []string{"PART"})[0])
 		}
 		return tableText(value[path[0]], path[1:])
 	}

@@ -209,7 +209,7 @@ func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 	bases := map[*series]*setting{}
 	var first *setting // file of scores
 	for _, s := range settings {
-		if s.series.file {
+		if s.series.file && !s.series.info.NeedsReferences {
 			first = cmp.Or(first, s)
 			bases[s.series] = first
 			continue

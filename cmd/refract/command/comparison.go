@@ -28,7 +28,6 @@ type comparison struct {
 	matrix string
 	scores []string
 
-	human      string
 	statistics []correlate.Statistic
 	levels     []correlate.Level
 	groupings  []correlate.Grouping
@@ -55,7 +54,7 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	c.registerStatistics(cmd, def)
 	f := cmd.Flags()
 	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable; without -m only these are compared)")
+	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score, and reference for a score of each, as CSV, TSV, JSON Lines or Parquet (repeatable; without -m only these are compared)")
 	grouped(cmd, inputFlags)
 	c.judges.register(cmd)
 }
@@ -63,7 +62,6 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 // registerStatistics adds the flags that say what is compared, and how.
 func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
 	f := cmd.Flags()
-	f.StringVar(&c.human, "human", "", "name of the human scores (default the only ones, or mqm)")
 	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
 		"such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
 	listFlag(cmd, &c.levels, "per", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
@@ -98,12 +96,15 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		}
 		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
+	_, human, err := c.data.ratings()
+	if err != nil {
+		return nil, err
+	}
+	d := experiment.Dataset{Name: name, Human: human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
 	_, d.Language = c.languages(args)
-	var err error
 	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err
 	}

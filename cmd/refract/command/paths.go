@@ -121,7 +121,7 @@ func (u usedPath) info() os.FileInfo {
 
 // pathFlags are the flags that name files.
 var pathFlags = []string{
-	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions",
+	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "human", "prices", "prompts", "metric", "decisions",
 }
 
 // distinctPaths refuses two purposes for one file where one of them writes it.
@@ -174,12 +174,16 @@ func (e *env) addPath(name, v string) {
 		e.paths.Writes(shown, v)
 	case "plot":
 		e.paths.add(usedPath{name: shown, written: true, folder: filepath.Ext(v) != ".svg"}, []string{v})
-	case "hyp", "scores":
+	case "hyp", "scores", "human":
 		_, path, named := strings.Cut(v, "=")
-		if !named {
-			path = v
+		switch {
+		case name != "hyp" && named: // columns may follow
+			e.paths.Reads(shown, dataset.Inputs("table:"+path)...)
+		case name == "hyp" && named:
+			e.paths.Reads(shown, path)
+		case name == "hyp":
+			e.paths.Reads(shown, v)
 		}
-		e.paths.Reads(shown, path)
 	case "references":
 		e.paths.Reads(shown, dataset.Inputs(v)...)
 	case "metric":

@@ -220,12 +220,16 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.registerStatistics(cmd, settingsCompared)
 	c.registerTable(cmd)
 	c.languageFlag.register(cmd, "", "")
+	c.data.registerHuman(cmd)
 	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table", "language", "one_sided")
 	if err != nil {
 		return nil, err
 	}
 	if err := s.check(c.score.metrics); err != nil {
 		return nil, err
+	}
+	if files, _, _ := c.data.ratings(); len(files) > 0 { // a request names no file
+		return nil, usagef("human: want a name, not a file")
 	}
 	p, err := c.asked(nil)
 	if err != nil {

@@ -45,6 +45,11 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 	l := newLineReader(in.name, f, warn)
 	l.json, l.field, l.closer = in.json, in.field, f
 	if in.json || in.objects {
+		if _, err := l.r.Peek(1); err != nil && err != io.EOF {
+			f.Close()
+			l.line++
+			return nil, &Error{Pos: l.pos(), Err: err}
+		}
 		l.spread = openObjects(l.r)
 	}
 	return l, nil

@@ -21,10 +21,9 @@ type objects struct {
 // wrappers are the names under which an object has the array of all rows.
 var wrappers = []string{"data", "rows", "records", "examples", "instances", "samples"}
 
-// openObjects returns nil for a file with an object a line. It decides by what one read
-// returns, so that it does not wait for a slow pipe.
+// openObjects returns nil for a file with an object a line. It decides by what r has read so
+// far, so that it does not wait for a slow pipe.
 func openObjects(r *bufio.Reader) *objects {
-	r.Peek(1) // an error comes again when the content is read
 	begin, _ := r.Peek(r.Buffered())
 	mark := len(begin)
 	begin = bytes.TrimPrefix(begin, []byte("\ufeff"))

@@ -1,9 +1,9 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -33,20 +32,23 @@ type outputRow struct {
 }
 
 // eachOutput reads a table with a row for each output. spec is FILE, or
-// FILE,id=COLUMN,system=COLUMN,score=COLUMN,reference=COLUMN where columns have other names.
+// FILE,id=COLUMN,system=COLUMN,score=COLUMN,reference=COLUMN where columns have other names;
+// FILE:COLUMN names that of the scores.
 func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) error {
 	path, options, err := splitSpec(text.Quote(spec), spec, outputFields, nil)
 	if err != nil {
 		return err
 	}
+	file := parseTexts(path)
+	path = file.path
 	t := &tableSpec{path: path, columns: slices.Clone(outputFields), optional: outputFields[2:], quotes: true,
 		wanted: "; wanted are the columns id, system and score (and reference, for a score of each reference); where they have other names, write FILE,id=COLUMN,system=COLUMN,score=COLUMN"}
+	t.columns[1] = cmp.Or(file.column, t.columns[1])
 	for _, o := range options {
 		t.columns[slices.Index(outputFields, o.key)] = o.value
 	}
-	ext := strings.ToLower(filepath.Ext(files.Unpacked(path)))
 	each, plain := t.eachSeparated, text.Unguarded
-	switch ext {
+	switch ending(path) {
 	case ".jsonl", ".ndjson", ".json", ".parquet":
 		each, plain = t.each, func(s string) string { return s }
 	case ".tsv":
@@ -67,7 +69,7 @@ func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) er
 			}
 		}
 		var err error
-		if out.score.Value, out.score.Valid, err = number(row.values[1].one(), t.columns[1]); err != nil {
+		if out.score.Value, out.score.Valid, err = number(row.values[1].one(), t.columns[1], row.decimalComma); err != nil {
 			return placed(err, row.pos)
 		}
 		return read(out)
@@ -76,7 +78,7 @@ func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) er
 
 // ReadScores reads a metric's scores for the outputs of a dataset: one row with id, system
 // and score each, in any order. spec is a file, with the columns of other names after it:
-// "FILE,id=COLUMN,system=COLUMN,score=COLUMN". The file is JSON Lines if its name ends in
+// "FILE,id=COLUMN,system=COLUMN,score=COLUMN", or "FILE:COLUMN" for that of the scores. The file is JSON Lines if its name ends in
 // ".jsonl" or ".json", Parquet if in ".parquet", tab-separated if in ".tsv", a score file of
 // mt-metrics-eval if in ".seg.score", and otherwise comma-separated. The column system may
 // be left out if the dataset has outputs of one system. An empty score, NA, NaN or None, and

@@ -26,21 +26,28 @@ var columnWords = []struct {
 // noWord matches what does not distinguish names of columns.
 var noWord = regexp.MustCompile(`[\d\s_.:,"-]+`)
 
+// optionOf returns the option of a table that a column has by its name, or "".
+func optionOf(column string) string {
+	word := strings.ToLower(column)
+	if i := strings.LastIndexByte(word, '.'); i > 0 && strings.Trim(word[i:], ".0123456789") != "" { // in a structure
+		word = word[i:]
+	}
+	word = noWord.ReplaceAllString(word, "")
+	for _, c := range columnWords {
+		if slices.Contains(c.words, word) {
+			return c.option
+		}
+	}
+	return ""
+}
+
 // suggestTable returns a spec for a table, as far as the names of its columns tell what
 // they are; COLUMN stands for the rest.
 func suggestTable(path string, columns []string) string {
 	found := map[string][]string{}
 	for _, column := range columns {
-		word := strings.ToLower(column)
-		if i := strings.LastIndexByte(word, '.'); i > 0 && strings.Trim(word[i:], ".0123456789") != "" { // in a structure
-			word = word[i:]
-		}
-		word = noWord.ReplaceAllString(word, "")
-		for _, c := range columnWords {
-			if slices.Contains(c.words, word) && (len(found[c.option]) == 0 || c.option == "reference") {
-				found[c.option] = append(found[c.option], column)
-				break
-			}
+		if o := optionOf(column); o != "" && (len(found[o]) == 0 || o == "reference") {
+			found[o] = append(found[o], column)
 		}
 	}
 	spec := "table:" + path

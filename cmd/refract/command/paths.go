@@ -174,16 +174,20 @@ func (e *env) addPath(name, v string) {
 		e.paths.Writes(shown, v)
 	case "plot":
 		e.paths.add(usedPath{name: shown, written: true, folder: filepath.Ext(v) != ".svg"}, []string{v})
-	case "hyp", "scores", "human":
-		_, path, named := strings.Cut(v, "=")
-		switch {
-		case name != "hyp" && named: // columns may follow
-			e.paths.Reads(shown, dataset.Inputs("table:"+path)...)
-		case name == "hyp" && named:
-			e.paths.Reads(shown, path)
-		case name == "hyp":
-			e.paths.Reads(shown, v)
+	case "scores", "human":
+		if _, path, named := strings.Cut(v, "="); named { // the names of columns may follow
+			for _, file := range dataset.Inputs("table:" + path) {
+				e.paths.Reads(shown, dataset.TextsFile(file))
+			}
 		}
+	case "hyp":
+		_, path, named := strings.Cut(v, "=")
+		if !named {
+			path = v
+		}
+		e.paths.Reads(shown, dataset.TextsFile(path))
+	case "ref", "source":
+		e.paths.Reads(shown, dataset.TextsFile(v))
 	case "references":
 		e.paths.Reads(shown, dataset.Inputs(v)...)
 	case "metric":

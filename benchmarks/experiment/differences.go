@@ -133,20 +133,22 @@ func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significanc
 	})
 }
 
-// correct corrects the p-values of all differences together, as they are read together, and
-// decides which are significant.
+// correct corrects the p-values of the settings of each metric under a statistic together,
+// and decides which are significant.
 func (r *run) correct(res *Result) {
-	family := res.withP()
-	var p []float64
-	for _, d := range family {
-		p = append(p, float64(d.P))
-	}
-	for k, c := range significance.Holm(p) {
-		family[k].Corrected = Number(c)
-	}
 	alpha := 1 - r.p.Bootstrap.Confidence
 	for i := range res.Differences {
 		d := &res.Differences[i]
+		family := res.family(d)
+		if d.P.Defined() && !d.Corrected.Defined() {
+			var p []float64
+			for _, d := range family {
+				p = append(p, float64(d.P))
+			}
+			for k, c := range significance.Holm(p) {
+				family[k].Corrected = Number(c)
+			}
+		}
 		off := d.Interval == nil || !d.Interval.Contains(0)
 		small := significance.Significant(float64(d.Corrected), alpha)
 		decided := small
@@ -156,7 +158,7 @@ func (r *run) correct(res *Result) {
 		}
 		d.Significant = decided && d.Value.Defined() && d.Value != 0
 		// With so few resamples or units, even the smallest p-value would not be significant.
-		enough := r.p.Test.Enough(alpha, len(family))
+		enough := r.p.Test.Enough(alpha, max(1, len(family)))
 		if d.Resamples < enough {
 			d.few = "resamples"
 		} else if d.leastP*float64(len(family)) > alpha {

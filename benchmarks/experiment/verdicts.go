@@ -161,6 +161,11 @@ func (d *Difference) verdict(several bool) Verdict {
 // tooFew names what an undecided difference has too little of.
 func (d *Difference) tooFew() string { return cmp.Or(d.few, "resamples") }
 
+// lacks reports whether there is too little of something for any p-value to be small enough.
+func (d *Difference) lacks() bool {
+	return !d.Significant && (d.Undecided || d.P.Defined() && d.few != "")
+}
+
 func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
 
 func negative(v Number) Number {

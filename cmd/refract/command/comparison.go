@@ -29,6 +29,8 @@ type comparison struct {
 	scores []string
 
 	human      string
+	humanLower bool
+	against    string
 	statistics []correlate.Statistic
 	levels     []correlate.Level
 	groupings  []correlate.Grouping
@@ -64,6 +66,8 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
 	f := cmd.Flags()
 	f.StringVar(&c.human, "human", "", "name of the human scores (default the only ones, or mqm)")
+	f.BoolVar(&c.humanLower, "human-lower-is-better", false, "lower human scores are better, as with counts of errors or ranks")
+	f.StringVar(&c.against, "against", "", "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
 	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
 		"such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
 	listFlag(cmd, &c.levels, "per", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
@@ -82,13 +86,13 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
-	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
+	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve", "against", "human-lower-is-better")
 }
 
 // plan is a plan for one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
-		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
+		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators, Against: c.against,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}
@@ -98,7 +102,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		}
 		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
+	d := experiment.Dataset{Name: name, Human: c.human, HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}

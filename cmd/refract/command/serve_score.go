@@ -220,7 +220,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.registerStatistics(cmd, settingsCompared)
 	c.registerTable(cmd)
 	c.languageFlag.register(cmd, "", "")
-	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table", "language", "one_sided")
+	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table", "language", "one_sided", "against", "pairs", "human_lower_is_better")
 	if err != nil {
 		return nil, err
 	}

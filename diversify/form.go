@@ -4,17 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"strings"
 
-	jsonv2 "github.com/go-json-experiment/json"
-
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -35,15 +32,18 @@ const (
 	FormAuto Form = "auto"
 )
 
-// The system prompt and the schema of FormJSON. The key of an answer includes their hash.
+// answerSchema is the schema of FormJSON. The key of an answer includes its and jsonSystem's hash.
+var answerSchema = llm.Schema{
+	Name: "answer",
+	JSON: `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`,
+}
+
 const (
+	// jsonSystem is the system prompt of FormJSON.
 	jsonSystem = `Answer with a JSON object that has one field, "text". It holds the text that is asked for, the text only: ` +
 		`no introduction, no explanation, no note, no alternatives and no markup.`
-	jsonSchema = `{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object",` +
-		`"properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}}}`
 
-	responseFormat = "response_format"
-	formParam      = "form" // key of the stored parameters
+	formParam = "form" // key of the stored parameters
 	// kindJSON separates these answers in the store from those of FormText.
 	kindJSON = "chat-json"
 	// formQuestion finds out whether a server gives JSON.
@@ -65,8 +65,7 @@ func (x *Expander) newForms() (forms []form, err error) {
 	wire := llm.Request{Model: x.cfg.Model, Temperature: x.cfg.Temperature, TopP: x.cfg.TopP, Omit: x.cfg.Omit, Extra: x.cfg.Extra}
 	if x.cfg.Form != FormText {
 		shaped := wire
-		shaped.Extra = map[string]any{responseFormat: json.RawMessage(jsonSchema)}
-		maps.Copy(shaped.Extra, x.cfg.Extra)
+		shaped.Schema = answerSchema
 		forms = append(forms, form{name: string(FormJSON), kind: kindJSON, wire: shaped})
 	}
 	if x.cfg.Form != FormJSON {
@@ -94,7 +93,7 @@ func (x *Expander) sampling(form string, room int) (cache.Params, error) {
 		delete(values, name)
 	}
 	if form != "" {
-		values[formParam] = fmt.Sprintf("%s:%.4x", form, sha256.Sum256([]byte(jsonSystem+jsonSchema)))
+		values[formParam] = fmt.Sprintf("%s:%.4x", form, sha256.Sum256([]byte(jsonSystem+answerSchema.String())))
 	}
 	return cache.NewParams(values)
 }
@@ -118,16 +117,16 @@ func (x *Expander) question(f *form, prompt string, sample, room, expected int) 
 // checkForm returns an error if the Form cannot be asked for. It changes FormAuto to FormText
 // if no other form is possible.
 func (c *Config) checkForm() error {
-	_, shaped := c.Extra[responseFormat]
+	shaped := llm.SchemaField(c.Extra)
 	_, named := c.Extra[formParam]
-	plain := c.Endpoint != llm.Chat || shaped || named
+	plain := c.Endpoint != llm.Chat || shaped != "" || named
 	switch {
 	case c.Form == FormAuto && plain:
 		c.Form = FormText
 	case c.Form == FormJSON && c.Endpoint != llm.Chat:
 		return fmt.Errorf("answers as JSON need the endpoint %q; set the form to %q for %q", llm.Chat, FormText, c.Endpoint)
 	case c.Form == FormJSON && plain:
-		return fmt.Errorf("the extra fields %q and %q are reserved for answers as JSON; leave them out, or set the form to %q", responseFormat, formParam, FormText)
+		return fmt.Errorf("the extra field %q is reserved for answers as JSON; leave it out, or set the form to %q", cmp.Or(shaped, formParam), FormText)
 	case c.Form != FormText && c.Form != FormJSON && c.Form != FormAuto:
 		return fmt.Errorf("unknown form %q; known are %q, %q and %q", c.Form, FormAuto, FormText, FormJSON)
 	}
@@ -196,7 +195,7 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 		return false, nil
 	case errors.As(err, &refused) && (errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrContextLength)):
 		p.why = nil
-		if said := strings.ToLower(refused.Message); strings.Contains(said, responseFormat) || strings.Contains(said, "schema") {
+		if said := strings.ToLower(refused.Message); strings.Contains(said, "response_format") || strings.Contains(said, "schema") {
 			p.why = err
 		}
 	case err != nil:
@@ -221,32 +220,16 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	if form == "" || !a.HasText || a.FinishReason == llm.FinishContentFilter || strings.TrimSpace(a.Text) == "" {
 		return a, nil
 	}
-	// A server may ignore "strict" and add fields. If it ignores the schema, a thought or a
-	// code fence may surround the object.
-	object := strings.TrimSpace(a.Text)
-	if object[0] != '{' {
-		after, _, _ := text.AfterThoughts(object)
-		object = strings.TrimSpace(after)
-		if fenced, ok := strings.CutPrefix(object, "```"); ok {
-			object = strings.TrimSuffix(strings.TrimPrefix(fenced, "json"), "```")
-		}
-	}
-	var answer struct {
-		Text *string `json:"text"`
-	}
-	err := jsonv2.Unmarshal([]byte(object), &answer)
-	if err != nil {
-		err = jsonline.Unmarshal([]byte(object), &answer, "the value") // for its wording of the error
-	}
-	if err == nil && answer.Text == nil {
-		err = errors.New("the value has no text")
-	}
+	said, err := answer.ReadText(a.Text, "text")
+	_, _, ended := text.Answer(a.Text)
 	switch {
 	case err == nil:
-		if a.Text = *answer.Text; a.FinishReason == llm.FinishLength {
+		if a.Text = said; a.FinishReason == llm.FinishLength {
 			a.FinishReason = "" // the limit was reached after the object
 		}
 		return a, nil
+	case !ended:
+		return a, &check.Result{Text: a.Text, HasText: true, Verdict: check.ReasonCut, Detail: "it ends within a thought, before any answer"}
 	case a.FinishReason == llm.FinishLength:
 		return a, &check.Result{Text: a.Text, HasText: true, Verdict: check.ReasonCut, Detail: "the token limit ended the JSON"}
 	}

@@ -4,19 +4,16 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
-
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
-	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -61,10 +58,10 @@ func changes() []string {
 	return []string{judgeSame, "negation", "number", "name", "role", "modality", "dropped", "added", "other"}
 }
 
-func judgeSchema() string {
-	return `{"type":"json_schema","json_schema":{"name":"verdicts","strict":true,"schema":{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object",` +
+func judgeSchema() llm.Schema {
+	return llm.Schema{Name: "verdicts", JSON: `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object",` +
 		`"properties":{"number":{"type":"integer"},"changed":{"type":"string","enum":["` + strings.Join(changes(), `","`) + `"]},"words":{"type":"string"}},` +
-		`"required":["number","changed","words"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}}}`
+		`"required":["number","changed","words"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}`}
 }
 
 // judge is an Equivalence with what its requests need.
@@ -90,7 +87,7 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	for try := range 2 {
 		p, err := cache.NewParams(map[string]any{
 			"temperature": 0.0, "top_p": 1.0, "max_tokens": judgeTokens(try),
-			formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema))),
+			formParam: fmt.Sprintf("judge:%.4x", sha256.Sum256([]byte(judgeTask+schema.String()))),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("the judge of equivalence: %w", err)
@@ -100,7 +97,7 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 	if answers == FormText || e.Endpoint != llm.Chat {
 		answers = FormText
 	} else {
-		g.forms = append(g.forms, form{kind: kindJSON, params: params, wire: llm.Request{Extra: map[string]any{responseFormat: json.RawMessage(schema)}}})
+		g.forms = append(g.forms, form{kind: kindJSON, params: params, wire: llm.Request{Schema: schema}})
 	}
 	if answers != FormJSON {
 		g.forms = append(g.forms, form{kind: kind(e.Endpoint), params: params})
@@ -158,12 +155,12 @@ func (g *judge) asks(q *ask.Question) bool {
 
 // opinion is a judge's verdict on a text; Changed is "" if it is unknown.
 type opinion struct {
-	Number  int    `json:"number"`
-	Changed string `json:"changed"`
-	Words   string `json:"words"`
+	Number  int
+	Changed string
+	Words   string
 }
 
-// opinions parses a judge's answer about n texts: the first JSON object with verdicts. A text
+// opinions parses a judge's answer about n texts. A text
 // has no opinion if its number is missing, has two verdicts, or has a word that was not
 // offered.
 func opinions(a *cache.Answer, n int) []opinion {
@@ -171,18 +168,10 @@ func opinions(a *cache.Answer, n int) []opinion {
 	if !a.HasText || a.FinishReason == llm.FinishContentFilter {
 		return out
 	}
-	said, _, _ := text.AfterThoughts(a.Text)
-	var answer struct {
-		Verdicts []opinion `json:"verdicts"`
-	}
-	for range n { // text before the object may contain braces
-		_, object, found := strings.Cut(said, "{")
-		if !found || jsonv2.UnmarshalDecode(jsontext.NewDecoder(strings.NewReader("{"+object)), &answer) == nil && answer.Verdicts != nil {
-			break
-		}
-		answer.Verdicts, said = nil, object
-	}
-	for _, o := range answer.Verdicts {
+	rows, _ := answer.ReadList(a.Text, "verdicts", "number", "changed", "words")
+	for _, row := range rows {
+		number, _ := strconv.Atoi(row[0])
+		o := opinion{number, row[1], row[2]}
 		i := o.Number - 1
 		if i < 0 || i >= n {
 			continue

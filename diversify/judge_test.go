@@ -133,7 +133,7 @@ func TestJudgeLists(t *testing.T) {
 			return fmt.Sprintf("The train to Lindenau leaves at eight in the morning, in words %d.", n)
 		}
 		asked = append(asked, strings.Count(r.Prompt, `. {"rewriting":`))
-		if !strings.Contains(r.Prompt, "{\"reference\":\"") || r.Extra["response_format"] == nil || !json.Valid(r.Extra["response_format"].(json.RawMessage)) {
+		if !strings.Contains(r.Prompt, "{\"reference\":\"") || !json.Valid([]byte(r.Schema.JSON)) {
 			t.Errorf("asked %+v", r)
 		}
 		return said

@@ -175,7 +175,7 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 			texts[i] = r.Prompt
 		}
 		calls.Go(func() error {
-			ctx, done := llm.Lasting(working) // an answer that is paid for is stored
+			ctx, done := llm.Lasting(ctx, working) // an answer that is paid for is stored
 			defer done()
 			return w.get(ctx, part, texts, &mu)
 		})

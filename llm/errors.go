@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,33 @@ var (
 	// ErrContextLength: the prompt and max_tokens exceed the model's context.
 	ErrContextLength = errors.New("context length exceeded")
 )
+
+// Blame says what a failure is the fault of.
+type Blame int
+
+const (
+	BlameServer  Blame = iota // the server or the account: it ends a run
+	BlameRequest              // the request, which was refused for its content
+	BlameEither               // how the server answers another request tells
+)
+
+// BlameFor returns what a failed call tells of its cause. An input can also be why a server fails, breaks
+// the connection or hangs, and why a proxy before it says that something is forbidden or not found.
+func BlameFor(err error) Blame {
+	var e *Error
+	is := func(kinds ...error) bool {
+		return slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) })
+	}
+	switch {
+	case is(ErrContextLength, ErrInvalidRequest, ErrTooLarge):
+		return BlameRequest
+	case is(syscall.ECONNREFUSED, context.Canceled, context.DeadlineExceeded):
+	case is(ErrUnavailable, ErrTimeout, ErrBadAnswer, ErrRateLimited, ErrNotFound),
+		errors.As(err, &e) && e.Kind == ErrAuth && e.Status == http.StatusForbidden:
+		return BlameEither
+	}
+	return BlameServer
+}
 
 // Error says why a call failed. It contains no secret, and quotations from the server are
 // escaped and shortened. It wraps the *openai.APIError of the server's answer, if there was
@@ -308,9 +336,7 @@ func (e *Error) explain(s *server, c *call, body []byte) {
 	if c.logprobs {
 		e.refusesLogprobs()
 	}
-	if s.protocol != nil {
-		s.protocol.adapt(e, body)
-	}
+	s.explain(e, body)
 }
 
 // parseAPIError parses {"error": {…}}, {"error": "…"}, the flat object of older servers, and

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 )
 
@@ -27,21 +28,23 @@ func Interruptible(ctx context.Context) (context.Context, *Interrupt) {
 // Calls returns the number of attempts in flight.
 func (i *Interrupt) Calls() int { return int(i.calls.Load()) }
 
-// Interrupted reports whether the run of a context was stopped. Calls in flight then continue until
-// the channel givenUp is closed.
-func Interrupted(ctx context.Context) (givenUp <-chan struct{}, interrupted bool) {
-	i, _ := ctx.Value(interruptKey{}).(*Interrupt)
-	if i == nil {
-		return nil, false
-	}
-	return i.givenUp.Done(), i.stopped.Err() != nil
-}
+type runKey struct{}
 
-// Lasting returns a context for calls. It ends when ctx ends, except that Stop does not end it.
-func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	end := context.AfterFunc(ctx, func() {
-		if givenUp, interrupted := Interrupted(ctx); interrupted {
+// Lasting returns a context for the calls of a run, whose context derives from its caller's. Once the
+// run ends, no attempt begins, and those in flight finish, because they are paid for. If the caller's
+// context ends, they end, too, unless a failure ended it or an Interrupt stopped it; then they
+// continue until the Interrupt gives them up.
+func Lasting(caller, run context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(caller), runKey{}, run))
+	end := context.AfterFunc(caller, func() {
+		var givenUp <-chan struct{}
+		i, _ := caller.Value(interruptKey{}).(*Interrupt)
+		if i != nil {
+			givenUp = i.givenUp.Done()
+		}
+		cause := context.Cause(caller)
+		failed := cause != context.Canceled && cause != context.DeadlineExceeded
+		if failed || i != nil && i.stopped.Err() != nil {
 			select {
 			case <-givenUp:
 			case <-longer.Done():
@@ -54,12 +57,12 @@ func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // beginning returns a context that ends when attempts may no longer begin.
 func beginning(ctx context.Context) (context.Context, context.CancelFunc) {
-	i, _ := ctx.Value(interruptKey{}).(*Interrupt)
-	if i == nil {
+	run, _ := ctx.Value(runKey{}).(context.Context)
+	if run == nil {
 		return ctx, func() {}
 	}
 	begin, cancel := context.WithCancel(ctx)
-	end := context.AfterFunc(i.stopped, cancel)
+	end := context.AfterFunc(run, cancel)
 	return begin, func() { end(); cancel() }
 }
 
@@ -71,4 +74,18 @@ func inFlight(ctx context.Context) (done func()) {
 	}
 	i.calls.Add(1)
 	return func() { i.calls.Add(-1) }
+}
+
+type brieflyKey struct{}
+
+// Briefly returns a context whose calls are retried at most twice, unless the server limits the rate:
+// for calls that only tell whether it works.
+func Briefly(ctx context.Context) context.Context { return context.WithValue(ctx, brieflyKey{}, true) }
+
+// patience returns the maximum number of retries that a context allows after a failure.
+func patience(ctx context.Context, e *Error) int {
+	if ctx.Value(brieflyKey{}) == nil || e.Kind == ErrRateLimited {
+		return math.MaxInt
+	}
+	return fewRetries
 }

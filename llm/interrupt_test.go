@@ -33,7 +33,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, interrupt := llm.Interruptible(t.Context())
-	lasting, done := llm.Lasting(ctx)
+	lasting, done := llm.Lasting(ctx, ctx)
 	defer done()
 	ask := func(prompt string) <-chan error {
 		out := make(chan error, 1)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	openai "github.com/sashabaranov/go-openai"
 )
 
 // Endpoint is a kind of call.
@@ -35,6 +37,8 @@ type Request struct {
 	// MaxTokens bounds the answer in tokens. It must be at least 1.
 	MaxTokens int
 	Stop      []string
+	// Schema, if it is not zero, is what the answer must follow. It needs Chat.
+	Schema Schema
 	// Omit names parameters that are not sent: ParamTemperature, ParamTopP.
 	Omit []string
 	// Extra holds further fields of the body, such as structured_outputs, which are sent as
@@ -47,6 +51,45 @@ type Request struct {
 	// parameters to the log-probabilities; a Temperature of 0 or 1 with a TopP of 1 changes
 	// nothing.
 	PromptLogprobs bool
+}
+
+// Schema is a JSON schema that an answer must follow.
+type Schema struct {
+	Name string // letters, digits, "_" and "-"
+	JSON string // the schema itself
+}
+
+// paramSchema is the name of OpenAI's field for a schema.
+const paramSchema = "response_format"
+
+// String returns the schema as OpenAI's field response_format, or "" for the zero Schema. The keys
+// of stored answers contain it, whatever form a request is sent in.
+func (s Schema) String() string {
+	if s == (Schema{}) {
+		return ""
+	}
+	return `{"type":"json_schema","json_schema":{"name":"` + s.Name + `","strict":true,"schema":` + s.JSON + `}}`
+}
+
+// Fields returns the further fields of the request: Extra, and the Schema under OpenAI's name.
+func (req Request) Fields() map[string]any {
+	fields := maps.Clone(req.Extra)
+	if req.Schema != (Schema{}) {
+		if fields == nil {
+			fields = map[string]any{}
+		}
+		fields[paramSchema] = json.RawMessage(req.Schema.String())
+	}
+	return fields
+}
+
+// SchemaField returns the name of the field in extra that asks for a form of the answer, as a Schema
+// does; "" if there is none.
+func SchemaField(extra map[string]any) string {
+	if _, ok := extra[paramSchema]; ok {
+		return paramSchema
+	}
+	return ""
 }
 
 // Message is a message of a conversation. Neither Role nor Content may be empty.
@@ -108,6 +151,16 @@ func (req Request) Check(endpoint Endpoint) error {
 		return fmt.Errorf("temperature is %v; it must be a number of at least 0", req.Temperature)
 	case math.IsNaN(req.TopP) || req.TopP < 0 || req.TopP > 1:
 		return fmt.Errorf("top_p is %v; it must be in [0, 1]", req.TopP)
+	}
+	if name := SchemaField(req.Extra); req.Schema != (Schema{}) {
+		switch {
+		case endpoint != Chat:
+			return fmt.Errorf("a schema for the answer can only be sent to the endpoint %q", Chat)
+		case name != "":
+			return extraFieldError(name)
+		case !json.Valid([]byte(req.Schema.JSON)):
+			return fmt.Errorf("the schema %q is not JSON", req.Schema.Name)
+		}
 	}
 	for i, s := range req.Stop {
 		if s == "" || !utf8.ValidString(s) {
@@ -182,6 +235,14 @@ func EstimateTokens(text string) int {
 		}
 	}
 	return (ascii+3)/4 + other
+}
+
+// conversation returns the messages of the request; a prompt is one of a user.
+func (r *Request) conversation() []Message {
+	if r.Prompt != "" {
+		return []Message{{Role: openai.ChatMessageRoleUser, Content: r.Prompt}}
+	}
+	return r.Messages
 }
 
 // PromptTokens roughly estimates the number of tokens of the prompt; see [EstimateTokens].

@@ -235,7 +235,7 @@ func (r *Result) rowTable() *report.NamedTable {
 // ranking says how ranks are determined.
 func (r *Result) ranking() string {
 	t := r.test
-	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t, 1-r.Confidence)
+	note := fmt.Sprintf("rank: clusters by %s, p up to %.3g and an interval without 0", r.tests, 1-r.Confidence)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
 	}
@@ -290,17 +290,16 @@ func (r *Result) pairTable() *report.NamedTable {
 			better, worse, res := r.ranked(pr.better, i), r.ranked(pr.worse, i), pr.test
 			across = across || better.Setting.Metric != worse.Setting.Metric
 			cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
-			var ci *report.Range // if both have the same cells
-			if res.Cells == cells-better.Missing && res.Cells == cells-worse.Missing {
-				ci = intervalOf(differences(better.resamples, worse.resamples), r.Confidence)
-			}
 			significant := "no"
-			if significance.Significant(pr.corrected, 1-r.Confidence) && res.Delta > 0 {
+			switch small := significance.Significant(pr.corrected, 1-r.Confidence) && res.Delta > 0; {
+			case small && res.Interval.Contains(0):
+				significant = "undecided"
+			case small:
 				significant = "yes"
 			}
 			t.Add(better.name, better.Level, better.Group, better.Human,
 				better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-				res.Delta, ci, res.P, pr.corrected, significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
+				res.Delta, rangeOf(res.Interval), res.P, pr.corrected, significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
 				better.Signature, worse.Signature)
 		}
 	}
@@ -335,7 +334,7 @@ func (r *Result) shownPairs(statistic int) []*rankedPair {
 				continue
 			}
 			if pr.test.Delta < 0 {
-				pr.better, pr.worse, pr.test.Delta = pr.worse, pr.better, -pr.test.Delta
+				pr.better, pr.worse, pr.test = pr.worse, pr.better, pr.test.Turned()
 			}
 			out = append(out, pr)
 		}

@@ -31,11 +31,6 @@ import (
 // DefaultConcurrency is the default of Config.Concurrency.
 const DefaultConcurrency = 8
 
-// drain is how long calls in flight may continue after a failure has ended the run, because they
-// are paid for. The end of the context ends them earlier, unless an [llm.Interrupt] stopped it; then
-// calls continue until the Interrupt gives them up.
-const drain = 30 * time.Second
-
 // Completer asks a model for one answer; [llm.Client] implements it. It must be safe for concurrent
 // use, and return soon after the context ends.
 type Completer interface {
@@ -59,8 +54,8 @@ type Config struct {
 	// Concurrency is the number of concurrent calls, over all uses; 0 means
 	// DefaultConcurrency.
 	Concurrency int
-	// Tolerate is the number of requests that may fail because of their content, such as
-	// prompts that are too long, before the run ends.
+	// Tolerate is the number of requests that may fail because of their content before the run
+	// ends: prompts that are too long, or that the model fails at although it answers others.
 	Tolerate int
 	// LeftOut, if not nil, is called once for each parameter that is left out because a
 	// model refuses it, as this run or an earlier one found.
@@ -117,6 +112,8 @@ type Asker struct {
 	calls map[cache.Key]*call // in flight, or about to begin
 
 	refused *refusals
+
+	witness witness
 
 	answered  atomic.Bool  // the model has answered, in this run or an earlier one
 	tolerated atomic.Int64 // calls that failed because of their content

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -134,6 +135,69 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
+// A request at which the model fails is tolerated if the model answers another one afterwards.
+func TestOneInput(t *testing.T) {
+	for _, kind := range []error{llm.ErrUnavailable, llm.ErrTimeout, llm.ErrBadAnswer, llm.ErrRateLimited, llm.ErrNotFound, llm.ErrAuth, llm.ErrQuota} {
+		for _, test := range []struct {
+			prompts string
+			stored  bool // the prompts that are not bad
+			well    int  // answers that the server gives before it fails at everything; -1 for no limit
+			failed  int  // tolerated
+			calls   int  // with one at a time, including those that find out; 0 for a run that ends
+		}{
+			{"a b bad c", false, -1, 1, 5},
+			{"bad a b", false, -1, 1, 4},
+			{"a b bad", false, -1, 1, 4},
+			{"bad", false, -1, 1, 2},
+			{"bad1 bad2 bad3 bad4 a", false, -1, 4, 9},
+			{"a bad b", true, -1, 1, 2},
+			{"bad1 bad2 bad3 bad4 bad5 bad6 a", false, -1, 0, 0},
+			{"a b c", false, 0, 0, 0},
+			{"a b bad c", false, 2, 0, 0},
+			{"a b bad c", true, 0, 0, 0},
+		} {
+			for _, concurrency := range []int{1, 8} {
+				var mu sync.Mutex
+				well := -1
+				c := &client{answer: func(_ context.Context, p string) (string, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					if strings.HasPrefix(p, "bad") || well == 0 {
+						return "", fmt.Errorf("no: %w", kind)
+					}
+					well--
+					return p, nil
+				}}
+				store := cache.NewMemory()
+				if prompts := strings.Fields(test.prompts); test.stored {
+					others := slices.DeleteFunc(prompts, func(p string) bool { return strings.HasPrefix(p, "bad") })
+					if _, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store}), others...); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c.calls, well = nil, test.well
+				got, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store, Concurrency: concurrency, Tolerate: 5}), strings.Fields(test.prompts)...)
+				name := fmt.Sprintf("%v: %+v, %d at a time", kind, test, concurrency)
+				if ends := kind == llm.ErrAuth || kind == llm.ErrQuota || test.calls == 0; ends {
+					if !errors.Is(err, kind) {
+						t.Errorf("%s: %v", name, err)
+					}
+					continue
+				}
+				failed := 0
+				for _, r := range got {
+					if r.Err != nil && r.Tolerated {
+						failed++
+					}
+				}
+				if err != nil || failed != test.failed || concurrency == 1 && len(c.calls) != test.calls {
+					t.Errorf("%s: %d failed, %d calls %q, %v", name, failed, len(c.calls), c.calls, err)
+				}
+			}
+		}
+	}
+}
+
 // After a failure, calls in flight finish and no other begins; the same holds for an interrupt until
 // it is repeated. When the caller's context ends, the run does not wait for calls.
 func TestDrain(t *testing.T) {
@@ -143,7 +207,7 @@ func TestDrain(t *testing.T) {
 		stored                 bool
 	}{
 		{bad: time.Second, slow: 5 * time.Second, stored: true},
-		{bad: time.Second, slow: time.Minute},
+		{bad: time.Second, slow: time.Minute, stored: true},
 		{bad: time.Second, slow: 5 * time.Second, end: 2 * time.Second, cancelled: true},
 		{bad: time.Second, slow: 5 * time.Second, end: 2 * time.Second, stored: true},
 		{bad: 2 * time.Minute, slow: time.Minute, end: time.Second, stored: true},

@@ -179,15 +179,16 @@ func (r *run) make(t *task, i int, c *call) Result {
 		r.release(r.life, c.Key)
 	case err == nil:
 		r.answered.Store(true)
+		r.witness.saw(&q)
 		res.Answer, err = r.keep(Entry(q.Request, resp))
 		if q.Key != c.Key {
 			r.release(r.life, c.Key)
 		}
-	case r.life.Err() != nil:
+	case r.life.Err() != nil, r.ctx.Err() != nil && errors.Is(err, context.Canceled): // or its next attempt was not begun
 		err = errGivenUp
 		<-r.slots
 	default:
-		if res.Tolerated, err = r.tolerates(err); !res.Tolerated {
+		if res.Tolerated, err = r.tolerates(&q, err); !res.Tolerated {
 			r.end(t.at(i, err)) // before freeing the slot, so that no other call begins
 		}
 		<-r.slots
@@ -214,7 +215,7 @@ func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called 
 				return resp, &answers[0], called, nil
 			}
 		}
-		if resp, called, err = r.complete(q); err == nil {
+		if resp, called, err = r.complete(r.life, q); err == nil {
 			return resp, nil, called, nil
 		}
 		if again, stored := r.refused.note(r.life, q, err); stored != nil || !again {
@@ -224,35 +225,38 @@ func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called 
 }
 
 // complete asks the model, unless the budget is used up or earlier answers could not be stored.
-func (r *run) complete(q *Question) (resp llm.Response, called bool, err error) {
-	if err := r.store.flush(r.life); err != nil {
+func (r *run) complete(ctx context.Context, q *Question) (resp llm.Response, called bool, err error) {
+	if err := r.store.flush(ctx); err != nil {
 		return resp, false, fmt.Errorf("nothing is asked because earlier answers cannot be stored: %w", err)
 	}
-	if err := r.cfg.Budget.Take(r.life, q.Wire); err != nil {
+	if err := r.cfg.Budget.Take(ctx, q.Wire); err != nil {
 		return resp, false, err
 	}
-	resp, err = r.client(q).Complete(r.life, q.Wire)
+	resp, err = r.client(q).Complete(ctx, q.Wire)
 	r.cfg.Budget.Settle(q.Wire, resp, err)
 	return resp, true, err
 }
 
 // tolerates reports whether the run continues after a failure. If too many failures were tolerated
 // before, the error says so.
-func (a *Asker) tolerates(err error) (bool, error) {
-	var row *rowError
-	answered := a.answered.Load()
-	own := errors.Is(err, llm.ErrContextLength) || errors.Is(err, llm.ErrInvalidRequest) || errors.As(err, &row) ||
-		answered && errors.Is(err, llm.ErrBadAnswer) // without an answer it may not be a model server
-	if !own || a.cfg.Tolerate == 0 {
+func (r *run) tolerates(q *Question, err error) (bool, error) {
+	if r.cfg.Tolerate == 0 {
 		return false, err
 	}
-	if a.tolerated.Add(1) <= int64(a.cfg.Tolerate) {
+	blame := llm.BlameFor(err)
+	if errors.As(err, new(*rowError)) {
+		blame = llm.BlameRequest
+	}
+	if blame == llm.BlameServer || blame == llm.BlameEither && !r.others(q) {
+		return false, err
+	}
+	if r.tolerated.Add(1) <= int64(r.cfg.Tolerate) {
 		return true, err
 	}
-	if !answered {
-		return false, fmt.Errorf("%w: all %d requests so far were refused, and none was answered: %w", ErrTolerance, a.cfg.Tolerate+1, err)
+	if !r.answered.Load() {
+		return false, fmt.Errorf("%w: all %d requests so far were refused, and none was answered: %w", ErrTolerance, r.cfg.Tolerate+1, err)
 	}
-	return false, fmt.Errorf("%w: %d were tolerated, and this is one more: %w", ErrTolerance, a.cfg.Tolerate, err)
+	return false, fmt.Errorf("%w: %d were tolerated, and this is one more: %w", ErrTolerance, r.cfg.Tolerate, err)
 }
 
 // keep stores an answer and returns the stored one, because another process may have been first. An

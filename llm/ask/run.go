@@ -3,24 +3,22 @@ package ask
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"runtime"
 	"sync"
-	"time"
 
 	"github.com/refract-eval/refract/llm"
 )
 
-// run is one use of an Asker. It ends with the first failure; calls in flight may then continue for
-// a while.
+// run is one use of an Asker. It ends with the first failure; calls in flight then finish, and are
+// stored.
 type run struct {
 	*Asker
 	caller context.Context // the caller's context
 	ctx    context.Context // ends with the run; its cause is why
 	end    context.CancelCauseFunc
-	life   context.Context // context of calls in flight; ends when they are given up
+	life   context.Context // context of calls in flight; ends when they are given up; see llm.Lasting
 	giveUp context.CancelFunc
 	parts  sync.WaitGroup
 }
@@ -29,49 +27,18 @@ func (a *Asker) begin(ctx context.Context) *run {
 	_ = a.store.flush(ctx) // if it fails, no call begins
 	r := &run{Asker: a, caller: ctx}
 	r.ctx, r.end = context.WithCancelCause(ctx)
-	r.life, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	r.life, r.giveUp = llm.Lasting(ctx, r.ctx)
 	return r
 }
 
-// close ends the run. If calls in flight may still succeed, it waits for them for a while; if the
-// user interrupted the run, it waits as long as an attempt may take or until they are given up.
+// close ends the run, and waits for the calls in flight.
 func (r *run) close() {
 	r.end(nil)
-	home := make(chan struct{})
-	go func() {
-		r.parts.Wait()
-		close(home)
-	}()
-	givenUp, interrupted := llm.Interrupted(r.caller)
-	if cause := context.Cause(r.ctx); interrupted || drains(cause) {
-		enough, cut := time.After(drain), r.caller.Done()
-		if givenUp != nil {
-			cut = givenUp
-		}
-		if interrupted {
-			enough = nil
-		}
-		select {
-		case <-home:
-		case <-cut:
-		case <-enough:
-		}
-	}
+	r.parts.Wait()
 	r.giveUp()
-	<-home
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.caller), grace)
 	defer cancel()
 	_ = r.store.flush(ctx) // a last try; the error that ended the run says what failed
-}
-
-// drains reports whether calls in flight may still succeed after err ended the run.
-func drains(err error) bool {
-	for _, kind := range []error{llm.ErrAuth, llm.ErrQuota, llm.ErrNotFound, llm.ErrUnavailable, context.Canceled} {
-		if errors.Is(err, kind) {
-			return false
-		}
-	}
-	return true
 }
 
 // part runs f in a goroutine of the run. An error of f ends the run.

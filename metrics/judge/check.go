@@ -116,8 +116,8 @@ func checkExtra(field string, extra map[string]any) error {
 	if err := llm.CheckExtra(extra); err != nil {
 		return yamlfile.Wrong(field, "%w", err)
 	}
-	if _, ok := extra["response_format"]; ok {
-		return yamlfile.Wrong(field, "sets response_format; write structured: true instead, which knows the answer's schema")
+	if name := llm.SchemaField(extra); name != "" {
+		return yamlfile.Wrong(field, "sets %s; write structured: true instead, which knows the answer's schema", name)
 	}
 	return nil
 }

@@ -57,12 +57,15 @@ func (r *Resolved) Request(model string, turn int, f Fields, answers []string) l
 		prompt, continuation := r.RenderLikelihood(f)
 		return llm.Request{
 			Model: model, Prompt: prompt + continuation, TopP: 1, MaxTokens: 1,
-			PromptLogprobs: true, Extra: r.requestExtra(turn),
+			PromptLogprobs: true, Extra: maps.Clone(r.extra),
 		}
 	}
 	req := llm.Request{
 		Model: model, Temperature: s.Temperature, TopP: s.TopP,
-		MaxTokens: s.MaxTokens, Stop: s.Stop, Extra: r.requestExtra(turn),
+		MaxTokens: s.MaxTokens, Stop: s.Stop, Extra: maps.Clone(r.extra),
+	}
+	if schema := r.schema(); schema != nil && turn == len(r.turns)-1 {
+		req.Schema = llm.Schema{Name: "judgement", JSON: string(schema)}
 	}
 	if r.endpoint == llm.Completions {
 		_, req.Prompt = r.Render(turn, f)
@@ -90,21 +93,6 @@ func (r *Resolved) Request(model string, turn int, f Fields, answers []string) l
 		}
 	}
 	return req
-}
-
-// requestExtra returns the extra fields of a turn's request.
-func (r *Resolved) requestExtra(turn int) map[string]any {
-	extra := maps.Clone(r.extra)
-	if schema := r.schema(); schema != nil && turn == len(r.turns)-1 {
-		extra["response_format"] = map[string]any{
-			"type":        "json_schema",
-			"json_schema": map[string]any{"name": "judgement", "strict": true, "schema": schema},
-		}
-	}
-	if len(extra) == 0 {
-		return nil
-	}
-	return extra
 }
 
 // schema returns the JSON schema for the answer to the last turn, if any.

@@ -28,17 +28,17 @@ func TestTwoTurns(t *testing.T) {
 	if req.Messages[1].Content != "Major errors: {out} none." {
 		t.Errorf("the answer was changed: %s", req.Messages[1].Content)
 	}
-	if req.Extra != nil {
+	if len(req.Extra) > 0 {
 		t.Errorf("faithful requests have further fields: %v", req.Extra)
 	}
 	h, err := r.Hardened()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := h.Request("m", 0, placeholders, nil).Extra; got != nil {
+	if got := h.Request("m", 0, placeholders, nil); len(got.Extra) > 0 || got.Schema != (llm.Schema{}) {
 		t.Errorf("the free analysis is asked for as JSON: %v", got)
 	}
-	if got := h.Request("m", 1, placeholders, []string{"x"}).Extra["response_format"]; got == nil {
+	if got := h.Request("m", 1, placeholders, []string{"x"}).Schema.JSON; got == "" {
 		t.Error("the hardened form asks for no structured output")
 	}
 }
@@ -61,7 +61,7 @@ func TestFreshTurn(t *testing.T) {
 
 func TestStructuredOutput(t *testing.T) {
 	r := find(t, "mqm", map[string]string{"sl": "Chinese", "tl": "English"})
-	format, err := json.Marshal(r.Request("m", 0, placeholders, nil).Extra["response_format"])
+	format, err := json.Marshal(r.Request("m", 0, placeholders, nil).Fields())
 	if err != nil {
 		t.Fatal(err)
 	}

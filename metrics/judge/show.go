@@ -88,11 +88,10 @@ func requestFields(req llm.Request) string {
 		fields += " log-probabilities of the prompt"
 	}
 	for _, name := range slices.Sorted(maps.Keys(req.Extra)) {
-		value := req.Extra[name]
-		if name == "response_format" {
-			value = "json_schema"
-		}
-		fields += fmt.Sprintf(" %s=%v", name, value)
+		fields += fmt.Sprintf(" %s=%v", name, req.Extra[name])
+	}
+	if req.Schema.Name != "" {
+		fields += " schema=" + req.Schema.Name
 	}
 	return fields
 }

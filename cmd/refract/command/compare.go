@@ -58,23 +58,23 @@ const (
 // The values of --pairs.
 const pairsOfMetric, allPairs = "metric", "all"
 
+var tablesCompared = []string{settingsTable, pairsTable, ranksTable}
+
 // settingsCompared are the defaults of compare.
 var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings against each other"}
 
 func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
-	c.registerTable(cmd)
+	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs or ranks", tablesCompared...)
+	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
+	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	grouped(cmd, statisticFlags, "table", "pairs", "plot")
 }
 
-func (c *comparer) registerTable(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.table, "table", settingsTable, "settings, pairs or ranks")
-	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
-	cmd.Flags().StringVar(&c.pairs, "pairs", pairsOfMetric, "metric or all: the pairs in --table pairs, which are corrected together")
-	oneOf(cmd, "pairs", pairsOfMetric, allPairs)
-	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
+func (c *comparer) pairsValue() *parsed[string] {
+	return valueOf(&c.pairs, pairsOfMetric, wordOf(pairsOfMetric, allPairs))
 }
 
 func (c *comparer) run(ctx context.Context, e *env, args []string) error {
@@ -135,22 +135,17 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	case c.plot != "" || len(c.counts) > 0:
 		return nil, usagef("--plot and -k need a curve: say how references are chosen, such as --curve order,random")
 	case c.against != "" && c.table != pairsTable:
-		return nil, usagef("--against needs --table pairs and a test, such as --test randomization")
+		return nil, usagef("--against needs --table pairs and a test, such as --test auto")
 	case c.against != "" && c.pairs == allPairs:
 		return nil, usagef("--against says which pairs there are: leave --pairs all out")
 	case !c.tested && c.table != settingsTable:
-		return nil, usagef("--table %s needs a test: choose one by --test, such as randomization", c.table)
+		return nil, usagef("--table %s needs a test: choose one by --test, such as auto", c.table)
 	case !c.tested && c.oneSided:
 		return nil, usagef("--one-sided needs a test: choose one by --test, such as perm-both")
 	case !c.tested:
 		return p, nil
 	}
 	p.Test.OneSided, p.AcrossMetrics = c.oneSided, c.pairs == allPairs
-	for _, st := range p.Statistics {
-		if err := c.method.Takes(st.Measure); err != nil {
-			return nil, usagef("--test: %w (--statistic says which are tested)", err)
-		}
-	}
 	// A test that ends early has p-values too coarse for a correction over many pairs.
 	if p.Pairing = experiment.EveryPair; c.table != pairsTable {
 		p.Test.Block = earlyBlock

@@ -1,0 +1,64 @@
+package ask
+
+import (
+	"sync"
+	"time"
+
+	"github.com/refract-eval/refract/llm"
+)
+
+// A server may fail at one input, with a status that a server in trouble gives as well. Another request,
+// sent after the failure, tells them apart. It costs a call, and is known to be harmless: one that the
+// model has answered, in this run or an earlier one, or else a plain sentence.
+
+// witness finds out whether models answer.
+type witness struct {
+	known sync.Map // of who to llm.Request: one that has an answer
+
+	mu   sync.Mutex // held during a call
+	last map[who]sighting
+}
+
+// sighting says whether a model answered a request.
+type sighting struct {
+	asked time.Time // before the call
+	well  bool
+}
+
+// plainSentence is what a model is asked about if nothing is known that it has answered.
+const plainSentence = "The river was quiet."
+
+// saw remembers a question that has an answer.
+func (w *witness) saw(q *Question) {
+	if _, known := w.known.Load(q.who()); !known {
+		w.known.Store(q.who(), q.Wire)
+	}
+}
+
+// others reports whether the model of a question that has just failed answers another one. Calls that
+// fail at the same time share the finding.
+func (r *run) others(q *Question) bool {
+	failed, w, of := time.Now(), &r.witness, q.who()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at := w.last[of]; !at.asked.Before(failed) {
+		return at.well
+	}
+	other := *q
+	if known, ok := w.known.Load(of); ok {
+		other.Wire = known.(llm.Request)
+	} else {
+		other.Wire.Prompt, other.Wire.Messages = plainSentence, nil
+	}
+	now := sighting{asked: time.Now()}
+	_, _, err := r.complete(llm.Briefly(r.life), &other)
+	if r.ctx.Err() != nil {
+		return false // the call was not begun, perhaps
+	}
+	now.well = err == nil || llm.BlameFor(err) == llm.BlameRequest
+	if w.last == nil {
+		w.last = map[who]sighting{}
+	}
+	w.last[of] = now
+	return now.well
+}

@@ -205,7 +205,7 @@ func (r *Result) rule(all []*Difference) Rule {
 	case len(undecided) > 0:
 		out.Verdict, out.cited = fmt.Sprintf("there are too few %s to tell the %ss apart", undecided[0].tooFew(), noun), undecided
 	case !slices.ContainsFunc(all, (*Difference).tested):
-		out.Verdict, out.cited = r.untested(all, noun), against
+		out.Verdict, out.cited = r.untested(all, noun, out.Base), against
 	default:
 		out.Verdict = "the data cannot tell whether " + english.List(r.spokenNames(settings[1:], names), "or") + " beats " + out.Base
 		out.Short = "the data cannot tell"
@@ -293,14 +293,14 @@ func shortBase(all []*Difference) string {
 }
 
 // untested says why no difference has a verdict.
-func (r *Result) untested(all []*Difference, noun string) string {
+func (r *Result) untested(all []*Difference, noun, base string) string {
 	switch {
 	case !slices.ContainsFunc(all, func(d *Difference) bool { return d.Cells == 0 || d.Equal < d.Cells }):
 		return fmt.Sprintf("all %ss give the same scores", noun)
 	case r.test.Resamples > 0 || r.Confidence > 0 && drawn(r.Datasets) != "":
 		return fmt.Sprintf("there are too few data to compare the %ss", noun)
 	}
-	return fmt.Sprintf("no %s is tested against %s", noun, shortBase(all))
+	return fmt.Sprintf("no %s is tested against %s", noun, base)
 }
 
 // ruleClaim fills in a claim from its rules.

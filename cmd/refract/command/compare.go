@@ -61,7 +61,7 @@ const pairsOfMetric, allPairs = "metric", "all"
 var tablesCompared = []string{settingsTable, pairsTable, ranksTable}
 
 // settingsCompared are the defaults of compare.
-var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings against each other"}
+var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings"}
 
 func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
@@ -70,7 +70,7 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
 	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
-	grouped(cmd, statisticFlags, "table", "pairs", "plot")
+	grouped(cmd, statisticFlags, "table", "plot")
 }
 
 func (c *comparer) pairsValue() *parsed[string] {

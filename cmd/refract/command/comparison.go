@@ -95,7 +95,7 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 	addFlag(cmd, "curve", listOf(&c.curves, def.curves, selection.ParseMethod, selection.Method.String).orNone(),
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
-	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve", "against", "human-lower-is-better")
+	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
 }
 
 // plan is a plan for one dataset, with all its references as the only set.

@@ -128,14 +128,6 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readAnswer parses the body of a 200. It returns a failure if the body is not an answer.
-func (s *server) readAnswer(r *Request, endpoint Endpoint, body []byte) (resp Response, f *Error) {
-	if resp, f = s.readChoice(r, endpoint, body); f == nil {
-		f = s.repeats(resp.Text, resp.Model, resp.FinishReason)
-	}
-	return resp, f
-}
-
 // repeats returns a failure if an answer contains the credential that was sent, because answers
 // are stored and passed on.
 func (s *server) repeats(texts ...string) *Error {
@@ -148,17 +140,17 @@ func (s *server) repeats(texts ...string) *Error {
 	return nil
 }
 
-func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Response, f *Error) {
+func (f openAI) read(s *server, r *Request, body []byte) (resp Response, e *Error) {
 	var a answerShape
-	if f := s.decode(r.Model, body, &a, &a.Object, &a.Error); f != nil {
-		return resp, f
+	if e := s.decode(r.Model, body, &a, &a.Object, &a.Error); e != nil {
+		return resp, e
 	}
 	if len(a.Choices) == 0 {
-		f := s.badShape(body, "gave an answer without choices")
+		e := s.badShape(body, "gave an answer without choices")
 		if a.Usage.PromptTokens > 0 { // happens with proxies of Gemini if the model's reasoning used up its limit
-			f.Hint = "the model may have thought until its limit: allow more tokens for the answer (--max-tokens, max-tokens= of a judge)"
+			e.Hint = "the model may have thought until its limit: allow more tokens for the answer (--max-tokens, max-tokens= of a judge)"
 		}
-		return resp, f
+		return resp, e
 	}
 	choice := a.Choices[0]
 	choice.FinishReason = cmp.Or(finishWords[strings.ToLower(choice.FinishReason)], choice.FinishReason)
@@ -170,7 +162,7 @@ func (s *server) readChoice(r *Request, endpoint Endpoint, body []byte) (resp Re
 		return resp, s.errorInside(r.Model, body)
 	}
 	said := choice.Message.Content
-	if endpoint == Completions {
+	if !f.chat {
 		said = choice.Text
 	}
 	resp = Response{

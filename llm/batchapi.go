@@ -58,6 +58,19 @@ const (
 	downloadTime   = 20 * time.Minute
 )
 
+// viaLibrary is the transport as go-openai's HTTP client. An http.Client would follow redirects. The
+// context of a request has the rest of its call.
+type viaLibrary struct{ *transport }
+
+type callKey struct{}
+
+// Do carries out a request.
+func (v viaLibrary) Do(req *http.Request) (*http.Response, error) {
+	c, _ := req.Context().Value(callKey{}).(call)
+	c.method, c.below, c.header, c.body, c.size = req.Method, req.URL, req.Header, req.GetBody, req.ContentLength
+	return v.do(req.Context(), &c)
+}
+
 // batchCall returns a context for a call to the server that has the files and batches. A good answer
 // is read into v. Fields with wrong types are ignored, so that odd counts and times, which nothing
 // needs, lose no batch.
@@ -69,7 +82,7 @@ func batchCall(ctx context.Context, c call, v any) context.Context {
 			return nil
 		}
 	}
-	return with(ctx, &c)
+	return context.WithValue(ctx, callKey{}, c)
 }
 
 // UploadBatchFile uploads JSON lines and returns the file's id once the server can make a batch of
@@ -190,7 +203,7 @@ func (c *Client) ReadAnswer(r Request, status int, body []byte) (resp Response, 
 	var e *Error
 	switch status {
 	case http.StatusOK:
-		resp, e = s.readAnswer(&r, c.endpoint, body)
+		resp, e = c.readAnswer(s, &r, body)
 	case 0:
 		e = s.errorInside(r.Model, body)
 		e.Status = 0

@@ -87,8 +87,8 @@ func TestEmbeddingsOnTheWire(t *testing.T) {
 		req  llm.EmbedRequest
 		want string
 	}{
-		{llm.EmbedRequest{Model: "text-embedding-x", Texts: []string{"a", "b <c>"}}, `{"encoding_format":"base64","input":["a","b \u003cc\u003e"],"model":"text-embedding-x"}`},
-		{llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3}, `{"dimensions":3,"encoding_format":"base64","input":["a"],"model":"m"}`},
+		{llm.EmbedRequest{Model: "text-embedding-x", Texts: []string{"a", "b <c>"}}, `{"input":["a","b \u003cc\u003e"],"model":"text-embedding-x","encoding_format":"base64"}`},
+		{llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3}, `{"input":["a"],"model":"m","encoding_format":"base64","dimensions":3}`},
 	} {
 		resp, err := c.Embed(t.Context(), tc.req)
 		if err != nil {

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -49,11 +48,7 @@ var ErrTooLarge = errors.New("request too large")
 
 // Call sends a call to one of the servers. It returns the same errors as Complete.
 func (c *Client) Call(ctx context.Context, call Call) error {
-	req, out, err := call.request(ctx)
-	if err != nil {
-		return c.transport.notCalled(err)
-	}
-	_, err = c.transport.RoundTrip(req.WithContext(with(ctx, out)))
+	_, err := c.transport.do(ctx, call.call())
 	return err
 }
 
@@ -81,26 +76,17 @@ func (c *Client) each(ask func(i int, s *server) *Error) []error {
 
 // once sends a call outside all limits.
 func (s *server) once(ctx context.Context, call Call) *Error {
-	req, out, err := call.request(ctx)
-	if err != nil {
-		return s.fail(ErrInvalidRequest, 0, noRetry, "was not called", err.Error(), "")
-	}
+	out := call.call()
 	out.timeout = readyTimeout
-	_, e := s.send(ctx, out, req)
+	_, e := s.send(ctx, out)
 	return e
 }
 
-// request returns the request of a call, with what the transport needs in its context.
-func (c Call) request(ctx context.Context) (*http.Request, *call, error) {
-	req, err := http.NewRequestWithContext(ctx, c.Method, anyServer+c.Path, bytes.NewReader(c.Content))
-	if err != nil {
-		return nil, nil, err
-	}
-	if c.Content != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	maps.Copy(req.Header, c.Header)
-	out := &call{model: c.Model, most: min(maxAnswerBytes, cmp.Or(c.Most, maxAnswerBytes))}
+// call returns the Call for the transport.
+func (c Call) call() *call {
+	out := newCall(c.Method, c.Path, c.Content)
+	maps.Copy(out.header, c.Header)
+	out.model, out.most = c.Model, min(maxAnswerBytes, cmp.Or(c.Most, maxAnswerBytes))
 	out.read = func(s *server, resp *http.Response, body []byte) *Error {
 		err := c.Read(s.shown, resp, body)
 		var e *Error
@@ -124,7 +110,7 @@ func (c Call) request(ctx context.Context) (*http.Request, *call, error) {
 		e.elsewhere = true
 		return e
 	}
-	return req, out, nil
+	return out
 }
 
 // noMemory reports whether an error says that the memory is used up.

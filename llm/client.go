@@ -2,11 +2,9 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -18,8 +16,9 @@ import (
 // callers; the number of calls in flight is bounded for each server.
 type Client struct {
 	endpoint  Endpoint
+	form      wireForm
 	transport *transport
-	openai    *openai.Client
+	openai    *openai.Client // for files and batches, over the same transport
 	warn      func(error)
 	wait      time.Duration
 	announce  func()
@@ -40,9 +39,9 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	c := &Client{endpoint: cfg.Endpoint, transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}
+	c := &Client{endpoint: cfg.Endpoint, form: forms[cfg.Endpoint], transport: newTransport(targets, cfg), warn: cfg.Warn, wait: cfg.Wait, announce: cfg.Announce}
 	library := openai.DefaultConfig("") // each server has its own key
-	library.BaseURL, library.HTTPClient = anyServer, c.transport
+	library.BaseURL, library.HTTPClient = anyServer, viaLibrary{c.transport}
 	c.openai = openai.NewClientWithConfig(library)
 	return c, nil
 }
@@ -91,87 +90,37 @@ func adapting[T any](others *sync.Map, model string, refused func(*Error) bool, 
 	return resp, err
 }
 
-// complete makes the request, with the newer name of the token limit if renamed is set. go-openai's
-// types omit zeros, round numbers and cannot hold every answer. So the transport sends our body
-// instead of the library's, and the answer is parsed from the raw body.
+// complete makes the request, with the newer name of the token limit if renamed is set.
 func (c *Client) complete(ctx context.Context, req *Request, renamed bool) (resp Response, err error) {
-	body, err := c.compose(req, renamed)
+	out, err := c.compose(req, renamed)
 	if err != nil {
 		return resp, err
 	}
-	out := &call{body: body, model: req.Model, logprobs: req.PromptLogprobs, most: mostBytes(req.MaxTokens)}
-	if req.PromptLogprobs {
-		out.most = maxAnswerBytes
-	}
-	read := false
 	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {
-		resp, e = s.readAnswer(req, c.endpoint, body)
-		read = e == nil
+		resp, e = c.readAnswer(s, req, body)
 		return e
 	}
-	if c.endpoint == Completions {
-		_, err = c.openai.CreateCompletion(with(ctx, out), openai.CompletionRequest{Prompt: req.Prompt})
-	} else {
-		_, err = c.openai.CreateChatCompletion(with(ctx, out), openai.ChatCompletionRequest{})
+	if _, err = c.transport.do(ctx, out); err != nil {
+		return Response{}, err
 	}
-	if read {
-		return resp, nil // even if the library could not parse it
-	}
-	return Response{}, err
+	return resp, nil
 }
 
 // Body returns exactly the body that Complete sends for a request. Like Complete, it fails for a
 // request that cannot be sent.
 func (c *Client) Body(req Request) ([]byte, error) {
 	_, renamed := c.renamed.Load(req.Model)
-	return c.compose(&req, renamed)
+	made, err := c.compose(&req, renamed)
+	if err != nil {
+		return nil, err
+	}
+	return made.content, nil
 }
 
-// Names of the token limit.
-const (
-	maxTokens           = "max_tokens"
-	maxCompletionTokens = "max_completion_tokens"
-)
-
-// compose returns the body of a request with all its fields, including zeros. renamed gives the
-// token limit its newer name.
-func (c *Client) compose(r *Request, renamed bool) ([]byte, error) {
-	if err := r.Check(c.endpoint); err != nil {
-		return nil, c.transport.notCalled(err)
+// readAnswer returns the answer in the body of a 200, or what is wrong with it.
+func (c *Client) readAnswer(s *server, r *Request, body []byte) (resp Response, e *Error) {
+	if resp, e = c.form.read(s, r, body); e == nil {
+		e = s.repeats(resp.Text, resp.Model, resp.FinishReason)
 	}
-	body := make(map[string]any, 8+len(r.Extra))
-	maps.Copy(body, r.Fields())
-	body["model"], body[ParamTemperature], body[ParamTopP], body["stream"] = r.Model, r.Temperature, r.TopP, false
-	for _, name := range r.Omit {
-		delete(body, name)
-	}
-	if renamed {
-		body[maxCompletionTokens] = r.MaxTokens
-	} else {
-		body[maxTokens] = r.MaxTokens
-	}
-	if len(r.Stop) > 0 {
-		body["stop"] = r.Stop
-	}
-	if r.PromptLogprobs {
-		// Some servers take logprobs 0 as none, and max_tokens 0 as no limit.
-		body["echo"], body["logprobs"] = true, 1
-	}
-	switch {
-	case c.endpoint == Completions:
-		body["prompt"] = r.Prompt
-	case r.Prompt != "":
-		body["messages"] = []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: r.Prompt}}
-	default:
-		messages := make([]openai.ChatCompletionMessage, len(r.Messages))
-		for i, m := range r.Messages {
-			messages[i] = openai.ChatCompletionMessage{Role: m.Role, Content: m.Content}
-		}
-		body["messages"] = messages
-	}
-	content, err := json.Marshal(body)
-	if err != nil {
-		return nil, c.transport.notCalled(fmt.Errorf("the extra fields cannot be written as JSON: %w", err))
-	}
-	return content, nil
+	return resp, e
 }

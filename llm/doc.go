@@ -3,17 +3,17 @@
 //
 // A call has these steps:
 //
-//  1. [Client.Complete] or [Client.Embed] checks the request and writes its
-//     body, with sampling parameters, model name and extra fields exactly as
-//     given. go-openai's client makes the call.
-//  2. The transport below that client retries failures that another attempt may
+//  1. [Client.Complete] or [Client.Embed] checks the request. The endpoint's
+//     form writes its body, with sampling parameters, model name and extra
+//     fields exactly as given.
+//  2. The transport retries failures that another attempt may
 //     cure, with full jitter: statuses 408, 409, 429 and 5xx, connection errors
 //     and answers that were cut. It sends each attempt to the server with the
 //     fewest calls in flight, within the bound on calls, and pauses a server for
 //     as long as the server asks.
 //  3. The server makes one attempt with a time limit, reads the answer up to a
-//     bound, and classifies failures for the transport and the caller. The
-//     answer is parsed from the raw body.
+//     bound, and classifies failures for the transport and the caller. The form
+//     parses the answer.
 //
 // [Request.PromptLogprobs] asks for the log-probabilities of a prompt's tokens
 // instead of an answer; [ParseTokens] parses them.
@@ -22,7 +22,8 @@
 // go-openai's error if the server sent one. An answer that the server withheld
 // is not an error: it has no text, which differs from an empty text.
 //
-// [Client.Call] sends the calls of another [Protocol] through the same steps.
+// [Client.Call] sends the calls of another [Protocol] through the same steps, and
+// go-openai's client those for files and batches.
 //
 // [Client.Ready] tells whether the servers can be called. The methods for
 // batches are used by package llm/ask, which runs whole jobs.

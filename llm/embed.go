@@ -48,30 +48,25 @@ const encodingFormat = "encoding_format"
 
 // embed requests vectors as base64 or, if unpacked is set, in the server's default form.
 func (c *Client) embed(ctx context.Context, req *EmbedRequest, unpacked bool) (EmbedResponse, error) {
-	body := map[string]any{"model": req.Model, "input": req.Texts}
+	asked := openai.EmbeddingRequest{Input: req.Texts, Model: openai.EmbeddingModel(req.Model), Dimensions: req.Dimensions}
 	if !unpacked {
-		body[encodingFormat] = openai.EmbeddingEncodingFormatBase64
+		asked.EncodingFormat = openai.EmbeddingEncodingFormatBase64
 	}
-	if req.Dimensions > 0 {
-		body["dimensions"] = req.Dimensions
-	}
-	content, err := json.Marshal(body)
+	content, err := json.Marshal(asked)
 	if err != nil {
 		return EmbedResponse{}, c.transport.notCalled(err)
 	}
-	out := &call{body: content, model: req.Model, most: maxAnswerBytes}
+	out := newCall(http.MethodPost, "/embeddings", content)
+	out.model = req.Model
 	var vectors EmbedResponse
-	read := false
 	out.read = func(s *server, _ *http.Response, body []byte) (e *Error) {
 		vectors, e = s.readVectors(req, body)
-		read = e == nil
 		return e
 	}
-	_, err = c.openai.CreateEmbeddings(with(ctx, out), openai.EmbeddingRequest{})
-	if read {
-		return vectors, nil // even if the library could not parse it; see complete
+	if _, err = c.transport.do(ctx, out); err != nil {
+		return EmbedResponse{}, err
 	}
-	return EmbedResponse{}, err
+	return vectors, nil
 }
 
 func checkEmbed(req EmbedRequest) error {

@@ -336,9 +336,7 @@ func (e *Error) explain(s *server, c *call, body []byte) {
 	if c.logprobs {
 		e.refusesLogprobs()
 	}
-	if s.protocol != nil {
-		s.protocol.adapt(e, body)
-	}
+	s.explain(e, body)
 }
 
 // parseAPIError parses {"error": {…}}, {"error": "…"}, the flat object of older servers, and

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
@@ -20,7 +21,8 @@ import (
 type server struct {
 	target
 	base      http.RoundTripper
-	protocol  *Protocol // nil for OpenAI's
+	protocol  *Protocol                   // nil for OpenAI's
+	explain   func(e *Error, body []byte) // adds what the protocol says about a failure
 	userAgent string
 	timeout   time.Duration
 	room      *semaphore.Weighted // bytes for large answers, shared by all servers
@@ -52,43 +54,44 @@ func mostBytes(tokens int) int64 {
 }
 
 func newServer(t target, cfg Config, room *semaphore.Weighted) *server {
+	explain := forms[cfg.Endpoint].explain
+	if cfg.Protocol != nil {
+		explain = cfg.Protocol.adapt
+	}
 	return &server{
-		target: t, base: cfg.Transport, protocol: cfg.Protocol, userAgent: cfg.UserAgent, timeout: cfg.Timeout, room: room,
+		explain: explain, target: t, base: cfg.Transport, protocol: cfg.Protocol, userAgent: cfg.UserAgent, timeout: cfg.Timeout, room: room,
 		most: cfg.MaxInFlight,
 	}
 }
 
-// request addresses a request to the server.
-func (s *server) request(ctx context.Context, c *call, req *http.Request) *http.Request {
-	out := req.Clone(ctx)
-	out.Host, out.URL = "", s.at(req.URL)
+// request returns the request of a call, addressed to the server.
+func (s *server) request(ctx context.Context, c *call) *http.Request {
+	out := &http.Request{
+		Method: c.method, URL: s.at(c.below), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: maps.Clone(c.header), Body: http.NoBody, GetBody: c.body, ContentLength: c.size,
+	}
 	out.Header.Set("Accept", "application/json")
 	out.Header.Set("User-Agent", s.userAgent)
 	if s.authorization != "" {
 		out.Header.Set("Authorization", s.authorization)
 	}
 	if c.body != nil {
-		out.ContentLength = int64(len(c.body))
-		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.body)), nil }
+		out.Body, _ = c.body() // cannot fail: the body is in memory
 	}
-	out.Body = http.NoBody
-	if out.GetBody != nil {
-		out.Body, _ = out.GetBody() // cannot fail: the body is in memory
-	}
-	return out
+	return out.WithContext(ctx)
 }
 
 var errTooLarge = errors.New("answer too large")
 
 // send makes one attempt. A good answer has been parsed by the call, and the response contains the
 // raw body.
-func (s *server) send(caller context.Context, c *call, req *http.Request) (*http.Response, *Error) {
+func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) {
 	timeout := cmp.Or(c.timeout, s.timeout)
 	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
 	// RoundTrip does not follow redirects, which would send the prompt, and maybe the key,
 	// elsewhere.
-	resp, err := s.base.RoundTrip(s.request(ctx, c, req))
+	resp, err := s.base.RoundTrip(s.request(ctx, c))
 	var body []byte
 	if err == nil {
 		var free func()

@@ -1,9 +1,12 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -14,9 +17,9 @@ import (
 	"github.com/refract-eval/refract/internal/english"
 )
 
-// transport is the http.RoundTripper below go-openai's client. It sends each attempt to the server
-// with the fewest calls in flight, retries failures that another attempt may cure, and returns only
-// good answers; everything else is an *Error.
+// transport carries out calls. It sends each attempt to the server with the fewest calls in flight,
+// retries failures that another attempt may cure, and returns only good answers; everything else is
+// an *Error.
 type transport struct {
 	servers []*server
 	shown   string // the servers, for messages
@@ -29,10 +32,15 @@ type transport struct {
 	changed chan struct{} // closed and replaced when a call ends while others wait
 }
 
-// call is what the transport needs to know about a request. It is in the request's context, and is
-// never changed.
+// call is a request, and what the transport needs to know about it.
 type call struct {
-	body     []byte        // sent instead of the request's own body, unless nil
+	method  string
+	below   *url.URL // path and query, relative to the base URL
+	header  http.Header
+	content []byte
+	body    func() (io.ReadCloser, error) // for each attempt; nil for none
+	size    int64                         // of the body
+
 	model    string        // for messages
 	logprobs bool          // the request asks for log-probabilities of its prompt
 	most     int64         // maximum bytes of the answer
@@ -43,18 +51,25 @@ type call struct {
 	// once forbids repeating a request that the server may have carried out: only refused
 	// connections and answers that rule this out are retried.
 	once bool
-	// read parses a good answer and returns what is wrong with it. If it is nil, go-openai
-	// parses the answer.
+	// read parses a good answer and returns what is wrong with it; nil if the caller reads it.
 	read func(s *server, resp *http.Response, body []byte) *Error
 	// stream reads a good answer of any size. Each attempt calls it again.
 	stream streamReader
 }
 
-type callKey struct{}
-
-// with returns a context for requests that carry out the call.
-func with(ctx context.Context, c *call) context.Context {
-	return context.WithValue(ctx, callKey{}, c)
+// newCall returns a call with a body of JSON, nil for none.
+func newCall(method, path string, body []byte) *call {
+	below, err := url.Parse(path)
+	if err != nil { // impossible: callers escape what they add
+		below = &url.URL{Path: path}
+	}
+	c := &call{method: method, below: below, header: http.Header{}, content: body, most: maxAnswerBytes}
+	if body != nil {
+		c.header.Set("Content-Type", "application/json")
+		c.size = int64(len(body))
+		c.body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	return c
 }
 
 // The mean wait before retry n (from 0) is meanBackoff·2ⁿ, at most maxMeanBackoff. A wait is
@@ -75,14 +90,9 @@ func newTransport(targets []target, cfg Config) *transport {
 	return t
 }
 
-// Do makes the transport usable as go-openai's HTTP client. An http.Client would follow redirects.
-func (t *transport) Do(req *http.Request) (*http.Response, error) { return t.RoundTrip(req) }
-
-// RoundTrip makes attempts while another one may cure the failure and the context allows calls to
-// begin. It returns the error of the last attempt.
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := req.Context()
-	c, _ := ctx.Value(callKey{}).(*call)
+// do makes attempts while another one may cure the failure and the context allows calls to begin. It
+// returns the error of the last attempt.
+func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 	begin, done := beginning(ctx)
 	defer done()
 	if err := begin.Err(); err != nil {
@@ -103,7 +113,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			attempts++
 			asked = s.shown
 			end := inFlight(ctx)
-			resp, e := s.send(ctx, c, req)
+			resp, e := s.send(ctx, c)
 			end()
 			another, hopeless := t.release(s, c, e, ctx.Err() != nil)
 			switch {

@@ -197,11 +197,11 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 		texts, cited = []string{fmt.Sprintf("Keep %s: every other %s is worse", base, noun)}, losses
 	case len(losses) > 0:
 		texts, cited = []string{fmt.Sprintf("Keep %s: no %s is shown to be better", base, noun)}, losses
-	case slices.ContainsFunc(all, func(d *Difference) bool { return d.Undecided }):
-		cited = which(all, func(d *Difference) bool { return d.Undecided })
+	case slices.ContainsFunc(all, (*Difference).lacking):
+		cited = which(all, (*Difference).lacking)
 		texts = []string{fmt.Sprintf("Too few %s to decide between the %ss", cited[0].tooFew(), noun)}
 		tests := len(r.withP())
-		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests))
+		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, cited[0].method))
 		if cited[0].tooFew() != "resamples" {
 			more = fmt.Sprintf("With %d differences and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", tests, cited[0].tooFew())
 		}

@@ -28,8 +28,7 @@ type data struct {
 	drawn    string          // name of what resamples draw
 	units    correlate.Units // the units drawn
 	unitsKey storeKey        // of units
-	// leastP is the smallest p-value that exchanges of so few units can have.
-	leastP float64
+	drawable int             // their number
 
 	prompts  []string // of the variants, in order of appearance
 	variants bool     // whether any segment has one

@@ -321,13 +321,13 @@ func (f *file) tests(e *Plan) error {
 		return yamlfile.Wrong("bootstrap.confidence", "%v: want a share between 0 and 1", c)
 	}
 	t := f.Significance
-	m, err := parsed("significance.method", cmp.Or(t.Method, significance.MethodRandomization.String()), significance.ParseMethod)
+	m, err := parsed("significance.method", cmp.Or(t.Method, significance.MethodAuto.String()), significance.ParseMethod)
 	if err != nil {
 		return err
 	}
 	e.Test = Test{Method: m, Resamples: t.Resamples, Block: t.Block, Seed: e.Bootstrap.Seed, OneSided: t.OneSided}
 	for i, s := range e.Statistics {
-		if err := m.Takes(s.Measure); err != nil && t.Method != "" {
+		if _, err := e.Test.of(s); err != nil && t.Method != "" {
 			return yamlfile.Wrong(at("statistics", i), "%w", err)
 		}
 	}

@@ -180,8 +180,21 @@ type Test struct {
 	OneSided  bool // as mt-metrics-eval tests
 }
 
-// String is the method with the kind of its p-values.
-func (t Test) String() string { return fmt.Sprintf("%v, %s", t.Method, t.sides()) }
+// describe names the methods that test some statistics, and the kind of their p-values.
+func (t Test) describe(statistics []Statistic) string {
+	var names []string
+	for _, st := range statistics {
+		method, err := t.of(st)
+		name := method.String()
+		if t.Method == significance.MethodAuto && method == significance.MethodBootstrap {
+			name += " of systems"
+		}
+		if err == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return fmt.Sprintf("%s, %s", strings.Join(names, " and "), t.sides())
+}
 
 func (t Test) sides() string {
 	if t.OneSided {
@@ -190,11 +203,16 @@ func (t Test) sides() string {
 	return "two-sided"
 }
 
+// of returns the method that tests a statistic, or why none does.
+func (t Test) of(st Statistic) (significance.Method, error) {
+	return t.Method.For(st.Measure, st.Level)
+}
+
 // Enough is the smallest number of resamples with which one of some differences can be
-// significant after Holm's correction.
-func (t Test) Enough(alpha float64, differences int) int {
+// significant by a method after Holm's correction.
+func (t Test) Enough(alpha float64, differences int, by significance.Method) int {
 	p := alpha / float64(differences)
-	if t.Method == significance.MethodBootstrap && !t.OneSided {
+	if by == significance.MethodBootstrap && !t.OneSided {
 		p /= 2
 	}
 	return int(math.Ceil(1 / p))

@@ -31,6 +31,7 @@ type Result struct {
 	Notes       []string         `json:"notes"` // how the numbers were computed, and what was left out
 
 	test  Test
+	tests string   // the methods, by name
 	means []string // the statistics' levels above segments, whose scores are means
 	own   []string // metrics with the folder's own scores of systems, which are not means
 }
@@ -165,15 +166,17 @@ type Difference struct {
 	Missing   int           `json:"missing"` // cells without one of them
 	Unscored  int           `json:"-"`       // of them, those with a human score
 	Equal     int           `json:"equal"`   // cells in which both settings have the same score
-	// Significant is set if the corrected p-value is small enough or, without a test, if the
-	// interval excludes 0.
+	// Significant is set if the interval excludes 0 and the corrected p-value, if there is one,
+	// is small enough.
 	Significant bool `json:"significant"`
-	// Undecided is set if the interval excludes 0 but the test has too few resamples, or
-	// segments or documents to exchange, to tell.
+	// Undecided is set if the interval and the test disagree, because the test has too few
+	// resamples, segments or documents to tell, or because the interval includes 0 in spite of a
+	// small p-value.
 	Undecided bool `json:"undecided,omitempty"`
 
-	few    string  // what there is too little of, such as "resamples"
-	leastP float64 // of the test, with so many units as there are
+	few    string              // what there is too little of, such as "resamples"
+	method significance.Method // of the test
+	leastP float64             // of the test, with so many units as there are
 	drawn  string
 	worst  bool // the aggregator of A takes the metric's worst reference
 }

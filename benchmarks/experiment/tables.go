@@ -234,7 +234,7 @@ func (r *Result) rowTable() *report.NamedTable {
 // ranking says how ranks are determined.
 func (r *Result) ranking() string {
 	t := r.test
-	note := fmt.Sprintf("rank: clusters by %v, p up to %.3g", t, 1-r.Confidence)
+	note := fmt.Sprintf("rank: clusters by %s, p up to %.3g and an interval without 0", r.tests, 1-r.Confidence)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
 	}
@@ -287,20 +287,19 @@ func (r *Result) pairTable() *report.NamedTable {
 			for y := x + 1; y < len(c.Tests); y++ {
 				better, worse, res := r.ranked(c.Order[x], i), r.ranked(c.Order[y], i), c.Tests[x][y]
 				if res.Delta < 0 {
-					better, worse, res.Delta = worse, better, -res.Delta
+					better, worse, res = worse, better, res.Turned()
 				}
 				cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
-				var ci *report.Range // if both have the same cells
-				if res.Cells == cells-better.Missing && res.Cells == cells-worse.Missing {
-					ci = intervalOf(differences(better.resamples, worse.resamples), r.Confidence)
-				}
 				significant := "no"
-				if significance.Significant(c.Corrected[x][y], 1-r.Confidence) && res.Delta > 0 {
+				switch small := significance.Significant(c.Corrected[x][y], 1-r.Confidence) && res.Delta > 0; {
+				case small && res.Interval.Contains(0):
+					significant = "undecided"
+				case small:
 					significant = "yes"
 				}
 				t.Add(better.name, better.Level, better.Group, better.Human,
 					better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-					res.Delta, ci, res.P, c.Corrected[x][y], significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
+					res.Delta, rangeOf(res.Interval), res.P, c.Corrected[x][y], significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
 					better.Signature, worse.Signature)
 			}
 		}

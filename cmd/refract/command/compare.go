@@ -129,18 +129,13 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	case c.plot != "" || len(c.counts) > 0:
 		return nil, usagef("--plot and -k need a curve: say how references are chosen, such as --curve order,random")
 	case !c.tested && c.table != settingsTable:
-		return nil, usagef("--table %s needs a test: choose one by --test, such as randomization", c.table)
+		return nil, usagef("--table %s needs a test: choose one by --test, such as auto", c.table)
 	case !c.tested && c.oneSided:
 		return nil, usagef("--one-sided needs a test: choose one by --test, such as perm-both")
 	case !c.tested:
 		return p, nil
 	}
 	p.Test.OneSided = c.oneSided
-	for _, st := range p.Statistics {
-		if err := c.method.Takes(st.Measure); err != nil {
-			return nil, usagef("--test: %w (--statistic says which are tested)", err)
-		}
-	}
 	// A test that ends early has p-values too coarse for a correction over many pairs.
 	if p.Pairing = experiment.EveryPair; c.table != pairsTable {
 		p.Test.Block = earlyBlock

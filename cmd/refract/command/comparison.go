@@ -107,6 +107,11 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err
 	}
+	for _, st := range p.Statistics {
+		if _, err := c.method.For(st.Measure, st.Level); err != nil && c.tested {
+			return nil, usagef("--test: %w (--statistic says which are tested)", err)
+		}
+	}
 	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
 		p.Aggregators = aggregate.Default(compared...)
 	}

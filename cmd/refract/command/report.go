@@ -39,7 +39,7 @@ and every segment with its references, or the findings of an experiment.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
 	r.comparison.register(e, cmd, comparisonDefaults{
-		groups: "none,segment", test: significance.MethodRandomization.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
+		groups: "none,segment", test: significance.MethodAuto.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
 	})
 	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
@@ -123,7 +123,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 		return nil, err
 	}
 	if most := len(p.Metrics) * len(p.Aggregators) * len(p.Statistics); p.Test.Resamples > 0 && !flags.Changed("resamples") {
-		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most))
+		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most, p.Test.Method))
 	}
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true

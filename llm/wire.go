@@ -1,0 +1,93 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// wireForm is the form in which one protocol asks for an answer and gives it. The Endpoint is its
+// name, also in the store.
+type wireForm interface {
+	// write returns the path below the base URL, the headers that the protocol adds, and the body
+	// of a request that [Request.Check] accepts. renamed gives the token limit its newer name.
+	write(r *Request, renamed bool) (path string, header http.Header, body []byte, err error)
+	// read returns the answer in the body of a 200, or what is wrong with it.
+	read(s *server, r *Request, body []byte) (Response, *Error)
+	// explain adds to a failure what the protocol says about it in the body.
+	explain(e *Error, body []byte)
+}
+
+// forms are the wire forms of the endpoints.
+var forms = map[Endpoint]wireForm{
+	Chat:        openAI{chat: true},
+	Completions: openAI{},
+}
+
+// openAI is the form of the endpoints for chats and legacy completions. Bodies and answers are our
+// own, and only messages go-openai's: its requests drop a 0 and round numbers to 32 bits, and its
+// answers fail for a count that is no integer and cannot tell null from "".
+type openAI struct{ chat bool }
+
+// Names of the token limit.
+const (
+	maxTokens           = "max_tokens"
+	maxCompletionTokens = "max_completion_tokens"
+)
+
+func (f openAI) write(r *Request, renamed bool) (path string, header http.Header, body []byte, err error) {
+	fields := make(map[string]any, 8+len(r.Extra))
+	maps.Copy(fields, r.Fields())
+	fields["model"], fields[ParamTemperature], fields[ParamTopP], fields["stream"] = r.Model, r.Temperature, r.TopP, false
+	for _, name := range r.Omit {
+		delete(fields, name)
+	}
+	if renamed {
+		fields[maxCompletionTokens] = r.MaxTokens
+	} else {
+		fields[maxTokens] = r.MaxTokens
+	}
+	if len(r.Stop) > 0 {
+		fields["stop"] = r.Stop
+	}
+	if r.PromptLogprobs {
+		// Some servers take logprobs 0 as none, and max_tokens 0 as no limit.
+		fields["echo"], fields["logprobs"] = true, 1
+	}
+	path = "/completions"
+	if f.chat {
+		path = "/chat/completions"
+		var messages []openai.ChatCompletionMessage
+		for _, m := range r.conversation() {
+			messages = append(messages, openai.ChatCompletionMessage{Role: m.Role, Content: m.Content})
+		}
+		fields["messages"] = messages
+	} else {
+		fields["prompt"] = r.Prompt
+	}
+	body, err = json.Marshal(fields)
+	return path, nil, body, err
+}
+
+func (openAI) explain(*Error, []byte) {}
+
+// compose returns the call that makes a request.
+func (c *Client) compose(r *Request, renamed bool) (*call, error) {
+	if err := r.Check(c.endpoint); err != nil {
+		return nil, c.transport.notCalled(err)
+	}
+	path, header, body, err := c.form.write(r, renamed)
+	if err != nil {
+		return nil, c.transport.notCalled(fmt.Errorf("the extra fields cannot be written as JSON: %w", err))
+	}
+	out := newCall(http.MethodPost, path, body)
+	maps.Copy(out.header, header)
+	out.model, out.logprobs, out.most = r.Model, r.PromptLogprobs, mostBytes(r.MaxTokens)
+	if r.PromptLogprobs {
+		out.most = maxAnswerBytes
+	}
+	return out, nil
+}

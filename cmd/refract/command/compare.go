@@ -54,21 +54,18 @@ const (
 	ranksTable    = "ranks"
 )
 
+var tablesCompared = []string{settingsTable, pairsTable, ranksTable}
+
 // settingsCompared are the defaults of compare.
 var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings against each other"}
 
 func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
-	c.registerTable(cmd)
+	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs or ranks", tablesCompared...)
+	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	grouped(cmd, statisticFlags, "table", "plot")
-}
-
-func (c *comparer) registerTable(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.table, "table", settingsTable, "settings, pairs or ranks")
-	oneOf(cmd, "table", settingsTable, pairsTable, ranksTable)
-	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 }
 
 func (c *comparer) run(ctx context.Context, e *env, args []string) error {

@@ -1,6 +1,7 @@
 package refract
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,9 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // segment has one. Run stops early if ctx ends, if the dataset or yield returns an
 // error, or if every metric has failed and Options.ContinueWithoutMetrics is not set.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
+	if e.inline {
+		return e.runInline(ctx, ds, yield)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	workers, most := e.workers()
 	order := make(chan *segmentWork, most) // in the dataset's order
@@ -157,6 +161,54 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 		return errors.Join(failed.Errs...)
 	}
 	return failed
+}
+
+// runInline is Run in one goroutine.
+func (e *Engine) runInline(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
+	failed := make([]error, len(e.needs))
+	segments, shown := 0, []string(nil)
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return err
+		}
+		f, err := e.newWork(s)
+		if err != nil {
+			return err
+		}
+		if segments++; segments <= remarkSegments && e.options.Warn != nil {
+			shown = s.appendTexts(shown)
+		}
+		for k := range e.needs {
+			d := &e.needs[k]
+			if failed[k] == nil {
+				_, failed[k] = d.score(ctx, []*segmentWork{f})
+			}
+			if failed[k] != nil {
+				d.init(f, metrics.Ended)
+			} else if e.options.Observe != nil {
+				e.options.Observe(d.metric, 1)
+			}
+		}
+		if !slices.Contains(failed, nil) && !e.options.ContinueWithoutMetrics {
+			return errors.Join(failed...)
+		}
+		if err := cmp.Or(ctx.Err(), yield(f.scores)); err != nil {
+			return err
+		}
+	}
+	for _, remark := range metrics.Remarks(e.Metrics(), shown) {
+		e.options.Warn(remark)
+	}
+	ended := &Incomplete{}
+	for k, err := range failed {
+		if err != nil {
+			ended.Metrics, ended.Errs = append(ended.Metrics, e.needs[k].info.Name), append(ended.Errs, err)
+		}
+	}
+	if len(ended.Errs) > 0 {
+		return ended
+	}
+	return ctx.Err()
 }
 
 // remarkSegments is the number of segments that are shown to a metrics.Remarker.

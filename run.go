@@ -1,7 +1,6 @@
 package refract
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Incomplete says which metrics of a run failed. All segments were yielded; the cells
@@ -127,11 +127,15 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			return nil
 		})
 	}
+	lost := make([]unanswered, len(e.needs))
 	g.Go(func() error {
 		for f := range order {
 			f.open.Wait()
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			for k := range lost {
+				lost[k].add(&e.needs[k], f.scores)
 			}
 			if err := yield(f.scores); err != nil {
 				return err
@@ -139,7 +143,13 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 		}
 		return nil
 	})
-	if err := g.Wait(); err != nil {
+	err := g.Wait()
+	for k := range lost {
+		if l := &lost[k]; l.cells > 0 && e.options.Warn != nil {
+			e.options.Warn(fmt.Sprintf("%s has no score of %s, as its requests failed: %s", e.needs[k].info.Name, english.Count(l.cells, "cell"), l))
+		}
+	}
+	if err != nil {
 		return err
 	}
 	for _, remark := range remarks {
@@ -163,52 +173,29 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	return failed
 }
 
-// runInline is Run in one goroutine.
-func (e *Engine) runInline(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
-	failed := make([]error, len(e.needs))
-	segments, shown := 0, []string(nil)
-	for s, err := range ds.Segments(ctx) {
-		if err != nil {
-			return err
+// unanswered names the cells of a metric whose requests failed, as its reports say.
+type unanswered struct {
+	cells int
+	named []string // the first
+}
+
+func (u *unanswered) add(d *metricNeeds, s *SegmentScores) {
+	for i, r := range s.Metrics[d.index].Reports {
+		if r == nil || r.Outcome != analysis.Missing {
+			continue
 		}
-		f, err := e.newWork(s)
-		if err != nil {
-			return err
-		}
-		if segments++; segments <= remarkSegments && e.options.Warn != nil {
-			shown = s.appendTexts(shown)
-		}
-		for k := range e.needs {
-			d := &e.needs[k]
-			if failed[k] == nil {
-				_, failed[k] = d.score(ctx, []*segmentWork{f})
-			}
-			if failed[k] != nil {
-				d.init(f, metrics.Ended)
-			} else if e.options.Observe != nil {
-				e.options.Observe(d.metric, 1)
-			}
-		}
-		if !slices.Contains(failed, nil) && !e.options.ContinueWithoutMetrics {
-			return errors.Join(failed...)
-		}
-		if err := cmp.Or(ctx.Err(), yield(f.scores)); err != nil {
-			return err
+		if u.cells++; len(u.named) < 3 {
+			u.named = append(u.named, fmt.Sprintf("%s: %s", d.name(s.Segment, i/s.Metrics[d.index].Columns, i%s.Metrics[d.index].Columns), r.Detail))
 		}
 	}
-	for _, remark := range metrics.Remarks(e.Metrics(), shown) {
-		e.options.Warn(remark)
+}
+
+func (u *unanswered) String() string {
+	more := ""
+	if n := u.cells - len(u.named); n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
 	}
-	ended := &Incomplete{}
-	for k, err := range failed {
-		if err != nil {
-			ended.Metrics, ended.Errs = append(ended.Metrics, e.needs[k].info.Name), append(ended.Errs, err)
-		}
-	}
-	if len(ended.Errs) > 0 {
-		return ended
-	}
-	return ctx.Err()
+	return strings.Join(u.named, "; ") + more
 }
 
 // remarkSegments is the number of segments that are shown to a metrics.Remarker.

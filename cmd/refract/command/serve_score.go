@@ -168,7 +168,13 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 		return nil, err
 	}
 	_, target := q.languages(nil)
-	inLanguage(ms, target)
+	l := dataset.Localize(ms, target, segments, func(message string) { v.warnings = append(v.warnings, message) })
+	for _, s := range segments {
+		if err := l.Check(s); err != nil && target == "" {
+			return nil, &serve.Usage{Err: err}
+		}
+	}
+	ms = l.Metrics
 	chosen, err := q.settings(ms, true)
 	if err != nil {
 		return nil, err

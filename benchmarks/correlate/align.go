@@ -18,8 +18,8 @@ func Align(a, b *Pairs) (x, y *Pairs, cells int, err error) {
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		if x, err = x.Means(a.level.of, a.Segments); err == nil {
-			y, err = y.Means(b.level.of, b.Segments)
+		if x, err = a.Remade(x); err == nil {
+			y, err = b.Remade(y)
 		}
 		return x, y, cells, err
 	}

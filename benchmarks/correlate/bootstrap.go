@@ -49,6 +49,25 @@ func (u Units) ofGroups(p *Pairs) (Units, bool) {
 	return of, !slices.Contains(of, -1)
 }
 
+// OfRows returns the unit of each row of a table. A row of means that are of several units is
+// a unit by itself, as all rows of its table then are.
+func (u Units) OfRows(p *Pairs) (Units, error) {
+	if _, _, err := u.ofCells(p.Under()); err != nil {
+		return nil, err
+	}
+	if p.level != nil {
+		if rows, ok := u.ofGroups(p); ok {
+			return rows, nil
+		}
+		u = nil
+	}
+	rows := make(Units, p.Segments)
+	for i := range rows {
+		rows[i] = u.segment(i)
+	}
+	return rows, nil
+}
+
 // segment returns the unit of a segment.
 func (u Units) segment(i int) int32 {
 	if u == nil {
@@ -89,6 +108,10 @@ type Interval struct {
 	// means little.
 	Undefined int
 }
+
+// Contains reports whether a value lies within the interval, ends included. A nil interval
+// contains nothing.
+func (iv *Interval) Contains(v float64) bool { return iv != nil && iv.Low <= v && v <= iv.High }
 
 // Bootstrap computes measures of resampled tables, for intervals by [Percentiles] (Efron,
 // 1979).

@@ -84,22 +84,48 @@ func (p *Pairs) At(level Level, places []Place) (*Pairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Means(of, groups)
+	means, err := p.Means(of, groups)
+	if err == nil {
+		means.level.level = level
+	}
+	return means, err
+}
+
+// Level is the level of the scores: that of [Pairs.At]. For other [Pairs.Means] it is
+// SystemLevel if they are of one group, and otherwise DocumentLevel.
+func (p *Pairs) Level() Level {
+	if p.level == nil {
+		return SegmentLevel
+	}
+	return p.level.level
 }
 
 // meansOf says whose means a table holds.
 type meansOf struct {
-	base *Pairs
-	of   []int32 // group of each segment of base
+	base  *Pairs
+	of    []int32 // group of each segment of base
+	level Level
 }
 
-// Under returns the table whose means a table holds, and the row of each of its segments.
-// If the scores are not means, it returns the table itself and nil.
-func (p *Pairs) Under() (base *Pairs, row []int32) {
+// Under returns the table whose means a table holds: if the scores are not means, itself.
+func (p *Pairs) Under() *Pairs {
 	if p.level == nil {
-		return p, nil
+		return p
 	}
-	return p.level.base, p.level.of
+	return p.level.base
+}
+
+// Remade returns the table with the means of other scores of its segments; if the scores are
+// not means, these scores.
+func (p *Pairs) Remade(base *Pairs) (*Pairs, error) {
+	if p.level == nil {
+		return base, nil
+	}
+	out, err := base.Means(p.level.of, p.Segments)
+	if err == nil {
+		out.level.level = p.level.level
+	}
+	return out, err
 }
 
 // Means returns a table with one row per group of segments, such as documents: each
@@ -120,6 +146,9 @@ func (p *Pairs) Means(of []int32, groups int) (*Pairs, error) {
 		}
 	}
 	out := newMeanRow(p, of, groups, nil, int64(p.Segments)).means(nil, new(scratch))
-	out.level = &meansOf{p, of}
+	out.level = &meansOf{p, of, DocumentLevel}
+	if groups == 1 {
+		out.level.level = SystemLevel
+	}
 	return out, nil
 }

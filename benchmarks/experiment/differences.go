@@ -14,7 +14,7 @@ import (
 func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Result) error {
 	statistics := r.p.Statistics
 	for _, st := range statistics {
-		if err := r.p.Test.Method.Takes(st.Measure); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
+		if _, err := r.p.Test.of(st); err != nil && r.p.Test.Resamples > 0 && len(pairs) > 0 {
 			r.note("no p-values of %s: %v", st.Label(), err)
 		}
 	}
@@ -39,7 +39,7 @@ func (r *run) differences(ctx context.Context, d *data, pairs []pair, res *Resul
 
 func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, out *Difference) error {
 	x, y := aligned(pr.a.table, pr.b.table)
-	a, b, err := r.both(ctx, x, y, st)
+	a, b, err := r.both(ctx, x, y, st, r.p.Bootstrap.Resamples)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
 		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
-		leastP: d.leastP, drawn: d.drawn, worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
+		drawn: d.drawn, worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
 	}
 	if out.ofFiles() {
 		out.AName, out.BName = out.A.Metric, out.B.Metric
@@ -58,24 +58,30 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 			out.Equal++
 		}
 	}
-	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.Own != b.Own || r.p.Test.Method.Takes(st.Measure) != nil {
+	method, err := r.p.Test.of(st)
+	if !out.Value.Defined() || r.p.Test.Resamples == 0 || out.Equal == out.Cells || a.Own != b.Own || err != nil {
 		return nil
 	}
 	if out.Value < 0 {
 		x, y = y, x
 	}
-	t, err := r.test(ctx, x, y, st)
+	o := r.options(d)
+	t, err := r.tests.get(ctx, r, keyOf("test", x.key(), y.key(), d.describe(st), method, o), func() (*significance.Result, error) {
+		t, err := r.test(ctx, method, x, y, st, o)
+		return &t, err
+	})
 	if err != nil {
 		return err
 	}
-	out.Test, out.P, out.Resamples = r.p.Test.Method.String(), Number(t.P), t.Resamples
+	out.Test, out.P, out.Resamples = method.String(), Number(t.P), t.Resamples
+	out.method, out.leastP = method, d.leastP(r.p.Test, method)
 	return nil
 }
 
 // both computes a statistic of two tables.
-func (r *run) both(ctx context.Context, x, y *table, st Statistic) (a, b *estimate, err error) {
-	if a, err = r.estimate(ctx, x, st, r.p.Bootstrap.Resamples); err == nil {
-		b, err = r.estimate(ctx, y, st, r.p.Bootstrap.Resamples)
+func (r *run) both(ctx context.Context, x, y *table, st Statistic, resamples int) (a, b *estimate, err error) {
+	if a, err = r.estimate(ctx, x, st, resamples); err == nil {
+		b, err = r.estimate(ctx, y, st, resamples)
 	}
 	return a, b, err
 }
@@ -84,7 +90,7 @@ func (r *run) both(ctx context.Context, x, y *table, st Statistic) (a, b *estima
 // both values.
 func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, resamples []float64, av, bv Number, err error) {
 	x, y := aligned(a, b)
-	first, second, err := r.both(ctx, x, y, st)
+	first, second, err := r.both(ctx, x, y, st, r.p.Bootstrap.Resamples)
 	if err != nil {
 		return report.None(), nil, report.None(), report.None(), err
 	}
@@ -116,54 +122,69 @@ func testable(m significance.Method, st Statistic, t *table) error {
 	return st.Measure.Resamplable(t.Pairs)
 }
 
-// test tests whether table x has the larger value.
-func (r *run) test(ctx context.Context, x, y *table, st Statistic) (*significance.Result, error) {
-	o := significance.Options{Resamples: r.p.Test.Resamples, Block: r.p.Test.Block, Seed: r.p.Test.Seed, Units: x.data.units, OneSided: r.p.Test.OneSided}
-	key := keyOf("test", x.key(), y.key(), x.data.describe(st), r.p.Test.Method, o)
-	return r.tests.get(ctx, r, key, func() (*significance.Result, error) {
-		var tables [2]*correlate.Pairs
-		for i, t := range []*table{x, y} {
-			var err error
-			if tables[i], err = t.prepared(st); err != nil {
-				return nil, err
-			}
-		}
-		t, err := significance.Compare(ctx, r.p.Test.Method, tables[0], tables[1], st.Measure, o)
-		return &t, err
-	})
+// options are the settings of the tests on a dataset.
+func (r *run) options(d *data) significance.Options {
+	t := r.p.Test
+	return significance.Options{Resamples: t.Resamples, Block: t.Block, Seed: t.Seed, Units: d.units, OneSided: t.OneSided}
 }
 
-// correct corrects the p-values of all differences together, as they are read together, and
-// decides which are significant.
+// test tests whether table x has the larger value.
+func (r *run) test(ctx context.Context, method significance.Method, x, y *table, st Statistic, o significance.Options) (significance.Result, error) {
+	if method == significance.MethodBootstrap && o.Seed == r.p.Bootstrap.Seed { // with the resamples of an interval
+		a, b, err := r.both(ctx, x, y, st, o.Resamples)
+		if err != nil {
+			return significance.Result{}, err
+		}
+		if len(a.Resamples) > 0 && len(b.Resamples) > 0 {
+			res := significance.Bootstrapped(float64(a.Value), float64(b.Value), a.Resamples, b.Resamples, o)
+			_, res.Cells = x.judged()
+			return res, nil
+		}
+	}
+	var tables [2]*correlate.Pairs
+	for i, t := range []*table{x, y} {
+		var err error
+		if tables[i], err = t.prepared(st); err != nil {
+			return significance.Result{}, err
+		}
+	}
+	return significance.Compare(ctx, method, tables[0], tables[1], st.Measure, o)
+}
+
+// correct corrects the p-values of the settings of each metric under a statistic together,
+// and decides which are significant.
 func (r *run) correct(res *Result) {
-	family := res.withP()
-	var p []float64
-	for _, d := range family {
-		p = append(p, float64(d.P))
-	}
-	for k, c := range significance.Holm(p) {
-		family[k].Corrected = Number(c)
-	}
 	alpha := 1 - r.p.Bootstrap.Confidence
 	for i := range res.Differences {
 		d := &res.Differences[i]
+		family := res.family(d)
+		if d.P.Defined() && !d.Corrected.Defined() {
+			var p []float64
+			for _, d := range family {
+				p = append(p, float64(d.P))
+			}
+			for k, c := range significance.Holm(p) {
+				family[k].Corrected = Number(c)
+			}
+		}
 		off := d.Interval == nil || !d.Interval.Contains(0)
 		small := significance.Significant(float64(d.Corrected), alpha)
 		decided := small
 		if !d.Corrected.Defined() {
 			// An interval without width comes from a table too small to resample.
-			decided = off && d.Interval != nil && d.Interval.Low < d.Interval.High
+			decided = d.Interval != nil && d.Interval.Low < d.Interval.High
 		}
-		d.Significant = decided && d.Value.Defined() && d.Value != 0
+		d.Significant = decided && off && d.Value.Defined() && d.Value != 0
 		// With so few resamples or units, even the smallest p-value would not be significant.
-		enough := r.p.Test.Enough(alpha, len(family))
-		if d.Resamples < enough {
+		enough := r.p.Test.Enough(alpha, max(1, len(family)), d.method)
+		switch {
+		case !d.Corrected.Defined() || d.Resamples == 0 || small:
+		case d.Resamples < enough:
 			d.few = "resamples"
-		} else if d.leastP*float64(len(family)) > alpha {
+		case d.leastP*float64(len(family)) > alpha:
 			d.few = d.drawn + "s"
 		}
-		d.Undecided = d.Corrected.Defined() && d.Resamples > 0 && off && !small && d.few != ""
-		if d.Undecided && d.Resamples < enough {
+		if d.Undecided = off && d.few != "" || small && !off; off && d.few == "resamples" {
 			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",
 				d.Resamples, len(family), enough)
 		}

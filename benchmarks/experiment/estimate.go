@@ -121,11 +121,24 @@ func (r *run) interval(values []float64) *report.Range {
 }
 
 func intervalOf(values []float64, confidence float64) *report.Range {
+	return rangeOf(percentiles(values, confidence))
+}
+
+// percentiles is an interval before it is shown.
+func percentiles(values []float64, confidence float64) *correlate.Interval {
 	if len(values) == 0 {
 		return nil
 	}
 	iv := correlate.Percentiles(values, confidence)
 	if math.IsNaN(iv.Low) || math.IsNaN(iv.High) {
+		return nil
+	}
+	return &iv
+}
+
+// rangeOf is an interval as tables show it.
+func rangeOf(iv *correlate.Interval) *report.Range {
+	if iv == nil {
 		return nil
 	}
 	return &report.Range{Low: report.Number(iv.Low), High: report.Number(iv.High), Undefined: iv.Undefined}

@@ -31,8 +31,11 @@ type Result struct {
 	Notes       []string         `json:"notes"` // how the numbers were computed, and what was left out
 
 	test  Test
+	tests string   // the methods, by name
 	means []string // the statistics' levels above segments, whose scores are means
-	own   []string // metrics with the folder's own scores of systems, which are not means
+	// compared are the pairs that a table of every pair shows; nil for all.
+	compared map[[2]SettingName]bool
+	own      []string // metrics with the folder's own scores of systems, which are not means
 }
 
 // Ended is a metric that did not start, or failed before the last segment. No number of the
@@ -158,22 +161,24 @@ type Difference struct {
 	Interval  *report.Range `json:"interval"`
 	Test      string        `json:"test"`      // "" if there was none
 	P         Number        `json:"p"`         // two-sided, unless the plan asks for one-sided ones
-	Corrected Number        `json:"corrected"` // after Holm's correction for all differences of the Result
+	Corrected Number        `json:"corrected"` // after Holm's correction for the pairs of the metric under the statistic
 	Resamples int           `json:"resamples"` // of the test
 	N         int           `json:"n"`
 	Cells     int           `json:"cells"`   // with all three scores
 	Missing   int           `json:"missing"` // cells without one of them
 	Unscored  int           `json:"-"`       // of them, those with a human score
 	Equal     int           `json:"equal"`   // cells in which both settings have the same score
-	// Significant is set if the corrected p-value is small enough or, without a test, if the
-	// interval excludes 0.
+	// Significant is set if the interval excludes 0 and the corrected p-value, if there is one,
+	// is small enough.
 	Significant bool `json:"significant"`
-	// Undecided is set if the interval excludes 0 but the test has too few resamples, or
-	// segments or documents to exchange, to tell.
+	// Undecided is set if the interval and the test disagree, because the test has too few
+	// resamples, segments or documents to tell, or because the interval includes 0 in spite of a
+	// small p-value.
 	Undecided bool `json:"undecided,omitempty"`
 
-	few    string  // what there is too little of, such as "resamples"
-	leastP float64 // of the test, with so many units as there are
+	few    string              // what there is too little of, such as "resamples"
+	method significance.Method // of the test
+	leastP float64             // of the test, with so many units as there are
 	drawn  string
 	worst  bool // the aggregator of A takes the metric's worst reference
 }

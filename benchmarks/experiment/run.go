@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -130,20 +131,22 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	res := &Result{
 		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
 		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
-		Prompts: []PromptAnalysis{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test,
+		Prompts: []PromptAnalysis{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test, tests: r.p.Test.describe(r.p.Statistics),
 	}
-	var doubtful []string
+	doubtful := map[string][]string{}
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
 		if level := s.Level.String() + "s"; s.Level != correlate.SegmentLevel && !slices.Contains(res.means, level) {
 			res.means = append(res.means, level)
 		}
-		if method := r.p.Test.Method; r.p.Test.Resamples > 0 && s.ofCells() && method.TooLiberal(s.Measure) && method.Takes(s.Measure) == nil {
-			doubtful = append(doubtful, s.Label())
+		if method, err := r.p.Test.of(s); r.p.Test.Resamples > 0 && err == nil {
+			doubt := method.Doubt(s.Measure, s.Level)
+			doubtful[doubt] = append(doubtful[doubt], s.Label())
 		}
 	}
-	if len(doubtful) > 0 {
-		r.note("%v takes cells of a segment as independent: p of %s can be far too small; randomization holds", r.p.Test.Method, strings.Join(doubtful, ", "))
+	delete(doubtful, "")
+	for _, doubt := range slices.Sorted(maps.Keys(doubtful)) {
+		r.note("%v %s: p of %s can be far too small; auto holds", r.p.Test.Method, doubt, strings.Join(doubtful[doubt], ", "))
 	}
 	for k := 1; k < len(r.p.Datasets); k++ { // report faults in all datasets before scoring the first
 		r.progress("checking %s", r.p.Datasets[k].Name)
@@ -228,26 +231,33 @@ func (r *run) makeMetrics(ctx context.Context) error {
 func (r *run) bootstrap(d *data) (err error) {
 	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
 	d.unitsKey = keyOf(d.units)
-	n := len(d.places)
-	if len(d.units) > 0 {
-		n = int(slices.Max(d.units)) + 1
-	}
-	if r.p.Test.Method == significance.MethodRandomization {
-		d.leastP = math.Exp2(1 - float64(n))
-		if r.p.Test.OneSided {
-			d.leastP /= 2
+	n := d.judgedUnits()
+	d.drawable = n
+	for _, st := range r.p.Statistics {
+		method, err := r.p.Test.of(st)
+		switch least := d.leastP(r.p.Test, method); {
+		case err != nil || r.p.Test.Resamples == 0:
+		case least > 1-r.p.Bootstrap.Confidence:
+			r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
+		case method == significance.MethodBootstrap && n < significance.FewUnits:
+			r.note("%s: with %d %ss the bootstrap finds too many differences, in 10 %% and more of equal metrics at 0.05", d.Name, n, d.drawn)
 		}
-	}
-	if least := d.leastP; r.p.Test.Resamples > 0 && least > 1-r.p.Bootstrap.Confidence {
-		r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
-	}
-	if r.p.Test.Resamples > 0 && r.p.Test.Method == significance.MethodBootstrap && n < significance.FewUnits {
-		r.note("%s: with %d %ss the bootstrap finds too many differences, in 10 %% and more of equal metrics at 0.05; randomization holds", d.Name, n, d.drawn)
 	}
 	if r.p.Bootstrap.Resamples == 0 && !slices.ContainsFunc(r.p.Curves, func(c Curve) bool { return c.Resamples > 0 }) {
 		d.drawn = ""
 	}
 	return err
+}
+
+// leastP is the smallest p-value that a test of so few units can have.
+func (d *data) leastP(t Test, by significance.Method) float64 {
+	switch {
+	case by != significance.MethodRandomization:
+		return 0
+	case t.OneSided:
+		return math.Exp2(-float64(d.drawable))
+	}
+	return math.Exp2(1 - float64(d.drawable))
 }
 
 // drawn names what resamples of datasets draw, such as "documents".
@@ -342,6 +352,12 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	settings = slices.DeleteFunc(settings, func(s *setting) bool { return s.as != nil })
+	if r.p.Pairing == EveryPair {
+		if res.compared = comparedOf(pairs, settings); r.p.AcrossMetrics {
+			res.compared = nil
+		}
+		pairs = nil
+	}
 	if err := r.ranks(ctx, d, settings, res); err != nil {
 		return err
 	}
@@ -351,6 +367,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
 	}
+	r.tellTurned(d, res)
 	for _, f := range d.Scores {
 		rows, below := 0, 0
 		for _, row := range res.Rows {
@@ -384,6 +401,24 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		res.Rankings = append(res.Rankings, rank(d, settings))
 	}
 	return nil
+}
+
+// tellTurned warns if every setting disagrees with people beyond chance.
+func (r *run) tellTurned(d *data, res *Result) {
+	for _, st := range r.p.Statistics {
+		rows := slices.DeleteFunc(slices.Clone(res.Rows), func(row Row) bool {
+			return row.Dataset != d.Name || row.Statistic != st.Label() || !row.Value.Defined()
+		})
+		against := func(row Row) bool { return row.Interval != nil && row.Interval.High < 0 }
+		if len(rows) > 0 && !slices.ContainsFunc(rows, func(row Row) bool { return !against(row) }) {
+			advice := "if lower scores of it are better, as counts of errors or ranks are, set --human-lower-is-better (in an experiment's file, human_lower_is_better: true in the dataset)"
+			if d.HumanLowerIsBetter {
+				advice = "if higher scores of it are better, leave human-lower-is-better out"
+			}
+			r.warn("%s: every setting agrees negatively with %s, beyond chance; %s", d.Name, d.human, advice)
+			return
+		}
+	}
 }
 
 // mayStop reports whether cells may be left out: the only choices of references are the
@@ -472,7 +507,7 @@ func (r *run) method(res *Result) {
 		if t.Method == significance.MethodWilliams {
 			how = "exact"
 		}
-		r.note("p-values: %v, %s; corrected by Holm's method over all differences", t, how)
+		r.note("p-values: %s, %s; corrected by Holm's method over the pairs of a metric under a statistic", t.describe(r.p.Statistics), how)
 	}
-	r.note("significant: the corrected p-value is at most %.3g; without a test, the interval excludes 0", 1-b.Confidence)
+	r.note("significant: the corrected p-value, if there is a test, is at most %.3g, and the interval excludes 0", 1-b.Confidence)
 }

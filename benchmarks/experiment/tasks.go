@@ -102,7 +102,7 @@ func (f *file) task(field string, s *statistic, test string) (t Task, err error)
 	if t.Statistic, err = s.parse(field); err != nil {
 		return t, err
 	}
-	usual := significance.MethodRandomization
+	usual := significance.MethodAuto
 	switch {
 	case f.Significance.OneSided && t.Measure.Statistic.Calibrated():
 		usual = significance.MethodPermPairs
@@ -112,7 +112,7 @@ func (f *file) task(field string, s *statistic, test string) (t Task, err error)
 	if t.Method, err = parsed(field+".test", cmp.Or(test, f.Significance.Method, usual.String()), significance.ParseMethod); err != nil {
 		return t, err
 	}
-	if err := t.Method.Takes(t.Measure); err != nil {
+	if t.Method, err = t.Method.For(t.Measure, t.Level); err != nil {
 		return t, yamlfile.Wrong(field, "%w", err)
 	}
 	return t, nil
@@ -166,7 +166,11 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 		}
 		out := TaskResult{About: d.about(t.Statistic), Domain: t.Domain, Label: t.label(), Weight: t.Weight}
 		if r.p.Test.Resamples > 0 {
-			out.Test = r.taskMethod(tables, t).String()
+			method, err := r.taskMethod(tables, t)
+			if err != nil {
+				return err
+			}
+			out.Test = method.String()
 		}
 		done := significance.Task{Comparison: c, Weight: t.Weight, Least: t.Measure.Statistic.Lowest(), Most: 1}
 		for k, s := range settings {
@@ -187,10 +191,10 @@ func (r *run) tasks(ctx context.Context, d *data, settings []*setting, res *Resu
 
 // task ranks the settings of a dataset.
 func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (*significance.Comparison, []*table, error) {
-	part, test := d.domain(t.Domain), r.p.Test
-	o := significance.Options{Resamples: test.Resamples, Block: test.Block, Seed: test.Seed, Units: d.units, Draws: r.p.Pairing != EveryPair, OneSided: test.OneSided}
+	part, o := d.domain(t.Domain), r.options(d)
+	o.Draws = r.p.Pairing != EveryPair
 	var tables []*table
-	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap.Confidence}
+	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap}
 	for _, s := range settings {
 		of := s.table
 		if part != nil {
@@ -209,19 +213,37 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 		if o.Resamples == 0 {
 			return significance.ByValue(prepared, t.Measure)
 		}
-		return significance.Matrix(ctx, r.taskMethod(tables, t), prepared, t.Measure, 1-r.p.Bootstrap.Confidence, o)
+		method, err := r.taskMethod(tables, t)
+		if err != nil {
+			return nil, err
+		}
+		alpha := 1 - r.p.Bootstrap.Confidence
+		if r.p.Pairing != EveryPair && method != significance.MethodBootstrap {
+			return significance.Matrix(ctx, method, prepared, t.Measure, alpha, o)
+		}
+		return significance.MatrixOf(prepared, t.Measure, alpha, o, func(a, b int) (significance.Result, error) {
+			x, y := aligned(tables[a], tables[b])
+			res, err := r.test(ctx, method, x, y, t.Statistic, o)
+			if err != nil || r.p.Pairing != EveryPair {
+				return res, err
+			}
+			_, values, _, _, err := r.gain(ctx, x, y, t.Statistic)
+			res.Interval = percentiles(values, r.p.Bootstrap.Confidence)
+			return res, err
+		})
 	})
 	return c, tables, err
 }
 
 // taskMethod returns the test of a task: a folder's own scores of systems have no segments
-// that could be exchanged.
-func (r *run) taskMethod(tables []*table, t *Task) significance.Method {
+// that could be drawn.
+func (r *run) taskMethod(tables []*table, t *Task) (significance.Method, error) {
+	method, err := t.Method.For(t.Measure, t.Level)
 	own := func(of *table) bool { return r.takesOwn(of, t.Statistic) }
-	if t.Method == significance.MethodRandomization && slices.ContainsFunc(tables, own) {
-		return significance.MethodPermBoth
+	if method == significance.MethodBootstrap && slices.ContainsFunc(tables, own) {
+		return significance.MethodPermBoth, nil
 	}
-	return t.Method
+	return method, err
 }
 
 // hasDomain reports a task whose domain no segment has.

@@ -132,9 +132,6 @@ func (d *Difference) verdict(several bool) Verdict {
 		if found += ", " + p; d.Corrected > d.P {
 			found += " (Holm)"
 		}
-		if d.Significant && d.Interval != nil && d.Interval.Contains(0) {
-			found += ", though the interval includes 0"
-		}
 	case d.Interval != nil:
 		found += ", by its interval only"
 	}
@@ -143,6 +140,8 @@ func (d *Difference) verdict(several bool) Verdict {
 		v.Text = fmt.Sprintf("%s and %s are the same%s: equal scores in all %d cells", a, b, of, d.Cells)
 	case !d.tested():
 		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, found)
+	case d.Undecided && !d.lacking():
+		v.Text = fmt.Sprintf("undecided between %s and %s%s: %s, but the interval includes 0", a, b, of, found)
 	case d.Undecided:
 		v.Text = fmt.Sprintf("undecided: too few %s to tell %s from %s%s: %s", d.tooFew(), a, b, of, found)
 	case !d.Significant:
@@ -158,8 +157,17 @@ func (d *Difference) verdict(several bool) Verdict {
 	return v
 }
 
+// lacking reports whether a difference is undecided for too few resamples or units, and not
+// because its interval includes 0.
+func (d *Difference) lacking() bool {
+	return d.Undecided && (d.Interval == nil || !d.Interval.Contains(0))
+}
+
 // tooFew names what an undecided difference has too little of.
 func (d *Difference) tooFew() string { return cmp.Or(d.few, "resamples") }
+
+// lacks reports whether there is too little of something for any p-value to be small enough.
+func (d *Difference) lacks() bool { return d.lacking() || d.P.Defined() && d.few != "" }
 
 func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
 

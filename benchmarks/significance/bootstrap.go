@@ -16,13 +16,19 @@ func bootstrap(ctx context.Context, t paired) (Result, error) {
 		if seen[i], values[i] = of.Value, resampled; err != nil {
 			return Result{}, err
 		}
-		if math.IsNaN(seen[i]) {
-			return Result{Delta: math.NaN(), P: math.NaN()}, nil
-		}
 	}
-	res, notLarger, notSmaller := Result{Delta: seen[0] - seen[1]}, 0, 0
-	for i, v := range values[0] {
-		if d := v - values[1][i]; !math.IsNaN(d) {
+	return Bootstrapped(seen[0], seen[1], values[0], values[1], t.Options), nil
+}
+
+// Bootstrapped is MethodBootstrap's test of two measures, from those of resamples that drew
+// the same units for both. The Cells of the result are left to the caller.
+func Bootstrapped(a, b float64, resampledA, resampledB []float64, o Options) Result {
+	res, notLarger, notSmaller := Result{Delta: a - b, P: math.NaN()}, 0, 0
+	if math.IsNaN(res.Delta) {
+		return res
+	}
+	for i, v := range resampledA {
+		if d := v - resampledB[i]; !math.IsNaN(d) {
 			res.Resamples++
 			if d <= 0 {
 				notLarger++
@@ -30,10 +36,13 @@ func bootstrap(ctx context.Context, t paired) (Result, error) {
 			if d >= 0 {
 				notSmaller++
 			}
+			if o.Draws {
+				res.Draws = append(res.Draws, d-res.Delta)
+			}
 		}
 	}
-	if res.P = share(notLarger, res.Resamples); !t.OneSided {
+	if res.P = share(notLarger, res.Resamples); !o.OneSided {
 		res.P = min(1, 2*share(min(notLarger, notSmaller), res.Resamples))
 	}
-	return res, nil
+	return res
 }

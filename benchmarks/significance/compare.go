@@ -29,11 +29,14 @@ func Compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correl
 }
 
 func compare(ctx context.Context, method Method, a, b *correlate.Pairs, m correlate.Measure, o Options) (Result, error) {
-	tests := [...]func(context.Context, paired) (Result, error){permBoth, permPairs, williams, bootstrap, randomization}
+	tests := [...]func(context.Context, paired) (Result, error){
+		MethodPermBoth: permBoth, MethodPermPairs: permPairs, MethodWilliams: williams, MethodBootstrap: bootstrap, MethodRandomization: randomization,
+	}
 	if int(method) >= len(tests) {
 		return Result{}, errors.New("unknown significance test")
 	}
-	if err := method.Takes(m); err != nil {
+	method, err := method.For(m, a.Level())
+	if err != nil {
 		return Result{}, err
 	}
 	if err := o.check(); err != nil && method != MethodWilliams {
@@ -124,9 +127,12 @@ func ordered(tables []*correlate.Pairs, m correlate.Measure) (c *Comparison, kno
 
 // Matrix tests all tables against each other. Ranks use p-values up to alpha, such as 0.05.
 func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m correlate.Measure, alpha float64, o Options) (*Comparison, error) {
-	if err := method.Takes(m); err != nil {
-		return nil, err
-	}
+	return MatrixOf(tables, m, alpha, o, func(a, b int) (Result, error) { return Compare(ctx, method, tables[a], tables[b], m, o) })
+}
+
+// MatrixOf is Matrix with a test of two tables, by their positions. Where the test has an
+// interval that includes 0, no setting ranks above the other, whatever P is.
+func MatrixOf(tables []*correlate.Pairs, m correlate.Measure, alpha float64, o Options, test func(a, b int) (Result, error)) (*Comparison, error) {
 	c, known, err := ordered(tables, m)
 	if err != nil {
 		return nil, err
@@ -137,20 +143,17 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 	for i := range known {
 		c.Tests[i], c.Corrected[i], ps[i] = make([]Result, known), make([]float64, known), make([]float64, known)
 		for j := i + 1; j < known; j++ {
-			res, err := Compare(ctx, method, tables[c.Order[i]], tables[c.Order[j]], m, o)
+			res, err := test(c.Order[i], c.Order[j])
 			if err != nil {
 				return nil, err
 			}
 			if ps[i][j] = res.P; res.Delta < 0 && o.OneSided {
-				if res, err = Compare(ctx, method, tables[c.Order[j]], tables[c.Order[i]], m, o); err != nil {
+				if res, err = test(c.Order[j], c.Order[i]); err != nil {
 					return nil, err
 				}
-				res.Delta = -res.Delta
-				for k, d := range res.Draws {
-					res.Draws[k] = -d
-				}
+				res = res.Turned()
 			}
-			if res.Delta < 0 { // the i-th does not get a better rank
+			if res.Delta < 0 || res.Interval.Contains(0) { // the i-th does not get a better rank
 				ps[i][j] = 1
 			}
 			c.Tests[i][j] = res
@@ -167,4 +170,17 @@ func Matrix(ctx context.Context, method Method, tables []*correlate.Pairs, m cor
 		c.Ranks[c.Order[i]] = rank
 	}
 	return c, nil
+}
+
+// Turned returns the result for the tables in the other order, with the same P.
+func (r Result) Turned() Result {
+	r.Delta = -r.Delta
+	if r.Interval != nil {
+		r.Interval = &correlate.Interval{Low: -r.Interval.High, High: -r.Interval.Low, Undefined: r.Interval.Undefined}
+	}
+	r.Draws = slices.Clone(r.Draws)
+	for k, d := range r.Draws {
+		r.Draws[k] = -d
+	}
+	return r
 }

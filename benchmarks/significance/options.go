@@ -59,8 +59,10 @@ type Result struct {
 	P         float64
 	Resamples int // number drawn
 	Cells     int // number of cells with all three scores, which are compared
-	// Draws are the differences in the resamples of a permutation test, if Options.Draws asks
-	// for them.
+	// Interval is one of Delta, if the caller has it; see [MatrixOf].
+	Interval *correlate.Interval
+	// Draws are the differences in the resamples if there were none, if Options.Draws asks for
+	// them: MethodBootstrap's are less Delta. MethodWilliams has none.
 	Draws []float64
 }
 
@@ -74,14 +76,18 @@ type Method uint8
 
 // The methods.
 const (
+	// MethodAuto is the valid test of a measure: MethodBootstrap of statistics of systems or
+	// domains, because their judgements are uncertain too, and otherwise MethodRandomization.
+	MethodAuto Method = iota
 	// MethodPermBoth is the permutation test PERM-BOTH (Deutsch et al., 2021, "A Statistical
 	// Analysis of Summarization Evaluation Metrics using Resampling Methods"). The scores of
 	// both metrics are standardized; a resample exchanges the two scores of each cell with
 	// probability 1/2. The p-value is the share of resamples, including the observed table, in
 	// which the difference of the two measures is at least the observed one. StatAccuracy
 	// exchanges the means of systems. The difference of rank correlations may differ in its
-	// last digits from the one without standardizing.
-	MethodPermBoth Method = iota
+	// last digits from the one without standardizing. For statistics of systems it takes the
+	// judgements' means as certain.
+	MethodPermBoth
 	// MethodPermPairs exchanges outcomes of pairs instead of scores (mt-metrics-eval's
 	// pairwise permutation): with probability 1/2, the two metrics exchange whether a pair of
 	// cells of a vector is concordant, discordant or tied. For StatAcc23 each metric has its
@@ -104,12 +110,13 @@ const (
 	MethodBootstrap
 	// MethodRandomization exchanges the standardized scores of all systems of a unit, such as
 	// a document, together with probability 1/2 (approximate randomization; Noreen, 1989). It
-	// is valid if scores of a unit depend on each other, under every measure. Means are
-	// recomputed after the exchange.
+	// is valid if scores of a unit depend on each other. It takes no statistic of systems or
+	// domains: a mean of the scores of two metrics has less of the stable errors of either, so
+	// that nearly all metrics would differ.
 	MethodRandomization
 )
 
-var methodNames = []string{"perm-both", "perm-pairs", "williams", "bootstrap", "randomization"}
+var methodNames = []string{"auto", "perm-both", "perm-pairs", "williams", "bootstrap", "randomization"}
 
 // MethodNames returns the names that [ParseMethod] reads.
 func MethodNames() []string { return slices.Clone(methodNames) }
@@ -128,29 +135,47 @@ func ParseMethod(name string) (Method, error) {
 	return Method(i), err
 }
 
-// TooLiberal reports whether a method's p-values are too small under a measure of single
-// scores if systems share a metric's errors in a segment.
-func (m Method) TooLiberal(of correlate.Measure) bool {
-	switch m {
-	case MethodPermBoth:
-		return !of.Statistic.OfSystems() && of.Grouping != correlate.BySegment
-	case MethodPermPairs, MethodWilliams:
-		return true
-	}
-	return false
+// ofSystems reports whether a measure of scores at a level compares systems, or systems in
+// domains.
+func ofSystems(of correlate.Measure, level correlate.Level) bool {
+	return of.Statistic.OfSystems() || level >= correlate.DomainLevel
 }
 
-// Takes returns an error if a method cannot test a measure.
-func (m Method) Takes(of correlate.Measure) error {
-	taken, what := []correlate.Statistic{correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23}, "kendall or acc23"
+// Doubt says what a method's p-values of a measure leave out, "" for nothing.
+func (m Method) Doubt(of correlate.Measure, level correlate.Level) string {
 	switch {
-	case m == MethodWilliams:
+	case m == MethodAuto || m == MethodBootstrap || m == MethodRandomization:
+	case ofSystems(of, level):
+		return "takes the judgements of systems as certain, as WMT does"
+	case m != MethodPermBoth || of.Grouping != correlate.BySegment:
+		return "takes cells of a segment as independent"
+	}
+	return ""
+}
+
+// For returns the method that tests a measure of scores at a level: itself, or the one that
+// MethodAuto stands for. The error says why the measure cannot be tested by it.
+func (m Method) For(of correlate.Measure, level correlate.Level) (Method, error) {
+	taken, what := []correlate.Statistic{correlate.StatKendall, correlate.StatAcc23, correlate.StatPlainAcc23}, "kendall or acc23"
+	switch m {
+	case MethodAuto:
+		if ofSystems(of, level) {
+			return MethodBootstrap, nil
+		}
+		return MethodRandomization, nil
+	case MethodRandomization:
+		if ofSystems(of, level) {
+			return m, fmt.Errorf("%v does not test %v of systems: means of the scores of two settings have less of the stable errors of either, so that equally good ones would differ; use auto, or another test", m, of)
+		}
+		return m, nil
+	case MethodWilliams:
 		taken, what = []correlate.Statistic{correlate.StatPearson, correlate.StatSpearman, correlate.StatKendall}, "pearson, spearman or kendall without groups"
-	case m != MethodPermPairs:
-		return nil
+	case MethodPermPairs:
+	default:
+		return m, nil
 	}
 	if slices.Contains(taken, of.Statistic) && (m != MethodWilliams || of.Grouping == correlate.None) {
-		return nil
+		return m, nil
 	}
-	return fmt.Errorf("%v does not test %v: use %s, or another test", m, of, what)
+	return m, fmt.Errorf("%v does not test %v: use %s, or another test", m, of, what)
 }

@@ -224,8 +224,9 @@ func TestCancel(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for method, m := range map[Method]correlate.Measure{
 		MethodPermPairs: {Statistic: correlate.StatPearson}, MethodWilliams: {Grouping: correlate.BySegment},
+		MethodRandomization: {Statistic: correlate.StatAccuracy},
 	} {
-		if method.Takes(m) == nil {
+		if _, err := method.For(m, correlate.SegmentLevel); err == nil {
 			t.Errorf("%v takes %v", method, m)
 		}
 	}

@@ -25,6 +25,7 @@ var explained = map[string]string{
 	"by segment":        "Outputs are compared within their segment only; the value is the mean over segments.",
 	"randomization":     "A permutation test: the scores of two settings change places at random, a whole document or segment at a time, and the p-value is how often chance gives as large a difference, either way.",
 	"perm-both":         "A permutation test: the scores of two settings change places at random, and the p-value is how often chance gives as large a difference.",
+	"bootstrap":         "Documents or segments are drawn again and again, with their judgements and scores, and the p-value is twice how often the difference has the other sign.",
 	"Holm":              "The correction of p-values for the number of differences that are looked at together.",
 }
 

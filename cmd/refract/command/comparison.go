@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +30,9 @@ type comparison struct {
 	matrix string
 	scores []string
 
-	human      string
+	human      string // asked for by a request; flags have it in data
+	humanLower bool
+	against    string
 	statistics []correlate.Statistic
 	levels     []correlate.Level
 	groupings  []correlate.Grouping
@@ -55,31 +59,40 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	c.registerStatistics(cmd, def)
 	f := cmd.Flags()
 	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable; without -m only these are compared)")
+	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score, and reference for a score of each, as CSV, TSV, JSON Lines or Parquet (repeatable; without -m only these are compared)")
 	grouped(cmd, inputFlags)
 	c.judges.register(cmd)
 }
 
-// registerStatistics adds the flags that say what is compared, and how.
-func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
-	f := cmd.Flags()
-	f.StringVar(&c.human, "human", "", "name of the human scores (default the only ones, or mqm)")
-	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
-		"such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
-	listFlag(cmd, &c.levels, "per", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
-		"what a score is of: segment, document, domain or system", correlate.LevelNames()...)
-	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
-		"what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
-	c.resampling.register(cmd, 1000, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
-	parse := func(name string) (m significance.Method, err error) {
+// values are those that requests set, too.
+func (c *comparison) values(def comparisonDefaults) settable {
+	v := c.resampling.values(1000)
+	v["human"] = valueOf(&c.human, "", asIs)
+	v["against"] = valueOf(&c.against, "", asIs)
+	v["statistic"] = listOf(&c.statistics, "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String)
+	v["per"] = listOf(&c.levels, correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String)
+	v["group"] = listOf(&c.groupings, def.groups, correlate.ParseGrouping, correlate.Grouping.String)
+	v["test"] = valueOf(&c.method, def.test, func(name string) (m significance.Method, err error) {
 		if c.tested = name != listNone; c.tested {
 			m, err = significance.ParseMethod(name)
 		}
 		return m, err
-	}
-	parsedFlag(cmd, &c.method, "test", def.test, parse, def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none", append(significance.MethodNames(), listNone)...)
+	})
+	return v
+}
+
+// registerStatistics adds the flags that say what is compared, and how.
+func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
+	f, v := cmd.Flags(), c.values(def)
+	f.BoolVar(&c.humanLower, "human-lower-is-better", false, "lower human scores are better, as with counts of errors or ranks")
+	addFlag(cmd, "against", v["against"], "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
+	addFlag(cmd, "statistic", v["statistic"], "such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
+	addFlag(cmd, "per", v["per"], "what a score is of: segment, document, domain or system", correlate.LevelNames()...)
+	addFlag(cmd, "group", v["group"], "what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
+	c.resampling.register(cmd, v, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
+	addFlag(cmd, "test", v["test"], def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none", append(significance.MethodNames(), listNone)...)
 	methods := append(selection.MethodNames(), listNone)
-	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
+	addFlag(cmd, "curve", listOf(&c.curves, def.curves, selection.ParseMethod, selection.Method.String).orNone(),
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
 	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
@@ -88,7 +101,7 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 // plan is a plan for one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
-		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
+		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators, Against: c.against,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}
@@ -98,14 +111,22 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		}
 		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
+	_, human, err := c.data.ratings()
+	if err != nil {
+		return nil, err
+	}
+	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
 	_, d.Language = c.languages(args)
-	var err error
 	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err
+	}
+	for _, st := range p.Statistics {
+		if _, err := c.method.For(st.Measure, st.Level); err != nil && c.tested {
+			return nil, usagef("--test: %w (--statistic says which are tested)", err)
+		}
 	}
 	if p.Strict = len(p.Aggregators) > 0; !p.Strict {
 		p.Aggregators = aggregate.Default(compared...)
@@ -215,6 +236,9 @@ func noteReferences(t *report.NamedTable, left []string) {
 	}
 }
 
+// usualConfidence is the default coverage of intervals.
+const usualConfidence = 0.95
+
 // resampling holds the flags that say what is resampled, and how often.
 type resampling struct {
 	resamples  int
@@ -223,13 +247,20 @@ type resampling struct {
 	by         string
 }
 
-func (r *resampling) register(cmd *cobra.Command, resamples int, of, by string, units ...string) {
+// values are those that requests set, too.
+func (r *resampling) values(resamples int) settable {
+	return settable{
+		"resamples": numberOf(&r.resamples, strconv.Itoa(resamples), upTo(correlate.MaxResamples)),
+		"seed":      numberOf(&r.seed, strconv.Itoa(defaultSeed), func(s string) (uint64, error) { return strconv.ParseUint(s, 0, 64) }),
+	}
+}
+
+func (r *resampling) register(cmd *cobra.Command, v settable, of, by string, units ...string) {
 	f := cmd.Flags()
-	f.IntVar(&r.resamples, "resamples", resamples, "resamples "+of)
-	f.Float64Var(&r.confidence, "confidence", 0.95, "coverage of intervals")
-	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of all resampling")
+	addFlag(cmd, "resamples", v["resamples"], "resamples "+of)
+	f.Float64Var(&r.confidence, "confidence", usualConfidence, "coverage of intervals")
+	addFlag(cmd, "seed", v["seed"], "seed of all resampling")
 	f.StringVar(&r.by, "resample-by", "", strings.Join(units, ", ")+": what a resample draws (default "+by+")")
-	within(cmd, 0, correlate.MaxResamples, "resamples")
 	isShare(cmd, "confidence")
 	oneOf(cmd, "resample-by", units...)
 }

@@ -94,8 +94,8 @@ def _compare(
     """Measure how well settings agree with human judgements (Segment.human).
 
     The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy", "acc23", …;
-    per "segment", "document", "domain" or "system"; group "none", "segment" or "system"; test "randomization"
-    (which holds where systems share a metric's errors), "perm-both", "perm-pairs", "bootstrap" or "williams",
+    per "segment", "document", "domain" or "system"; group "none", "segment" or "system"; test "auto"
+    (the one that holds for the statistic), "randomization", "perm-both", "perm-pairs", "bootstrap" or "williams",
     with resamples draws, as intervals have. p-values are two-sided, or mt-metrics-eval's if one_sided is set.
     None means the flag's default. The same seed gives the same numbers.
     """

@@ -166,7 +166,13 @@ func (s *serverFlags) urls(e *env, service llm.Service) []string {
 		return s.baseURLs
 	}
 	if named := e.getenv(service.Address); named != "" {
-		return strings.Fields(strings.ReplaceAll(named, ",", " "))
+		urls := strings.Fields(strings.ReplaceAll(named, ",", " "))
+		for i, u := range urls {
+			if service == llm.Messages.Service() { // for Anthropic's clients it ends before the version
+				urls[i] = strings.TrimSuffix(strings.TrimRight(u, "/"), "/v1") + "/v1"
+			}
+		}
+		return urls
 	}
 	return []string{service.URL}
 }

@@ -68,6 +68,9 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // segment has one. Run stops early if ctx ends, if the dataset or yield returns an
 // error, or if every metric has failed and Options.ContinueWithoutMetrics is not set.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
+	if e.inline {
+		return e.runInline(ctx, ds, yield)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	workers, most := e.workers()
 	order := make(chan *segmentWork, most) // in the dataset's order

@@ -163,6 +163,9 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 
 // bears counts an input that a metric's server or program fails at, and reports whether that is tolerated.
 func (j *judging) bears(error) bool {
+	if j == nil {
+		return false
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.refused++

@@ -28,7 +28,8 @@ const (
 	mostListed   = 64   // texts of a parameter
 	mostSpec     = 4096 // bytes of one
 	someSegments = 10_000
-	leastSegment = 40 // bytes, of which a request of more than someSegments has one each
+	shortRequest = 8 << 10 // bytes, below which no goroutine is worth its start
+	leastSegment = 40      // bytes, of which a request of more than someSegments has one each
 )
 
 // Estimates of the memory that a request takes, in bytes.
@@ -180,6 +181,9 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	}
 	var mu sync.Mutex
 	o := s.judging.options(refract.Options{EveryCell: v.byCell})
+	if len(params) < shortRequest {
+		o.Workers = 1
+	}
 	o.Warn = func(message string) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -201,7 +201,7 @@ func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
 		cited = which(all, (*Difference).lacking)
 		texts = []string{fmt.Sprintf("Too few %s to decide between the %ss", cited[0].tooFew(), noun)}
 		tests := len(r.withP())
-		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, cited[0].method))
+		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, cited[0].method, cited[0].units))
 		if cited[0].tooFew() != "resamples" {
 			more = fmt.Sprintf("With %d differences and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", tests, cited[0].tooFew())
 		}

@@ -123,7 +123,11 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 		return nil, err
 	}
 	if most := len(p.Metrics) * len(p.Aggregators) * len(p.Statistics); p.Test.Resamples > 0 && !flags.Changed("resamples") {
-		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most, p.Test.Method))
+		for _, st := range p.Statistics {
+			if method, err := p.Test.Method.For(st.Measure, st.Level); err == nil {
+				p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most, method, 0))
+			}
+		}
 	}
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true

@@ -6,6 +6,7 @@ import (
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -59,7 +60,14 @@ func unchecked(a *cache.Answer) check.Result {
 	case blocked, empty:
 		return check.Result{}
 	}
-	return check.Result{Text: strings.TrimSpace(a.Text), HasText: true}
+	said, thought, ended := text.Answer(a.Text)
+	switch {
+	case !ended:
+		return check.Result{}
+	case !thought:
+		said = strings.TrimSpace(a.Text)
+	}
+	return check.Result{Text: said, HasText: true}
 }
 
 // checked converts an answer for package check.

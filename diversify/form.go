@@ -9,11 +9,9 @@ import (
 	"maps"
 	"strings"
 
-	jsonv2 "github.com/go-json-experiment/json"
-
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/jsonline"
+	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -222,32 +220,16 @@ func unwrap(form string, a cache.Answer) (cache.Answer, *check.Result) {
 	if form == "" || !a.HasText || a.FinishReason == llm.FinishContentFilter || strings.TrimSpace(a.Text) == "" {
 		return a, nil
 	}
-	// A server may ignore "strict" and add fields. If it ignores the schema, a thought or a
-	// code fence may surround the object.
-	object := strings.TrimSpace(a.Text)
-	if object[0] != '{' {
-		after, _, _ := text.AfterThoughts(object)
-		object = strings.TrimSpace(after)
-		if fenced, ok := strings.CutPrefix(object, "```"); ok {
-			object = strings.TrimSuffix(strings.TrimPrefix(fenced, "json"), "```")
-		}
-	}
-	var answer struct {
-		Text *string `json:"text"`
-	}
-	err := jsonv2.Unmarshal([]byte(object), &answer)
-	if err != nil {
-		err = jsonline.Unmarshal([]byte(object), &answer, "the value") // for its wording of the error
-	}
-	if err == nil && answer.Text == nil {
-		err = errors.New("the value has no text")
-	}
+	said, err := answer.ReadText(a.Text, "text")
+	_, _, ended := text.Answer(a.Text)
 	switch {
 	case err == nil:
-		if a.Text = *answer.Text; a.FinishReason == llm.FinishLength {
+		if a.Text = said; a.FinishReason == llm.FinishLength {
 			a.FinishReason = "" // the limit was reached after the object
 		}
 		return a, nil
+	case !ended:
+		return a, &check.Result{Text: a.Text, HasText: true, Verdict: check.ReasonCut, Detail: "it ends within a thought, before any answer"}
 	case a.FinishReason == llm.FinishLength:
 		return a, &check.Result{Text: a.Text, HasText: true, Verdict: check.ReasonCut, Detail: "the token limit ended the JSON"}
 	}

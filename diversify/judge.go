@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
-
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
+	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
-	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -157,12 +155,12 @@ func (g *judge) asks(q *ask.Question) bool {
 
 // opinion is a judge's verdict on a text; Changed is "" if it is unknown.
 type opinion struct {
-	Number  int    `json:"number"`
-	Changed string `json:"changed"`
-	Words   string `json:"words"`
+	Number  int
+	Changed string
+	Words   string
 }
 
-// opinions parses a judge's answer about n texts: the first JSON object with verdicts. A text
+// opinions parses a judge's answer about n texts. A text
 // has no opinion if its number is missing, has two verdicts, or has a word that was not
 // offered.
 func opinions(a *cache.Answer, n int) []opinion {
@@ -170,18 +168,10 @@ func opinions(a *cache.Answer, n int) []opinion {
 	if !a.HasText || a.FinishReason == llm.FinishContentFilter {
 		return out
 	}
-	said, _, _ := text.AfterThoughts(a.Text)
-	var answer struct {
-		Verdicts []opinion `json:"verdicts"`
-	}
-	for range n { // text before the object may contain braces
-		_, object, found := strings.Cut(said, "{")
-		if !found || jsonv2.UnmarshalDecode(jsontext.NewDecoder(strings.NewReader("{"+object)), &answer) == nil && answer.Verdicts != nil {
-			break
-		}
-		answer.Verdicts, said = nil, object
-	}
-	for _, o := range answer.Verdicts {
+	rows, _ := answer.ReadList(a.Text, "verdicts", "number", "changed", "words")
+	for _, row := range rows {
+		number, _ := strconv.Atoi(row[0])
+		o := opinion{number, row[1], row[2]}
 		i := o.Number - 1
 		if i < 0 || i >= n {
 			continue

@@ -18,6 +18,8 @@ type coverage struct {
 	missing map[string]*examples // ids of segments, by system
 	blank   map[string]int       // texts without a word, by system
 	files   map[string]string    // of systems that have one each
+	// references counts references without a word, and all of them.
+	blankReferences, references int
 }
 
 const mostShown = 3
@@ -36,6 +38,12 @@ func (c *coverage) add(s *refract.Segment) {
 			c.blank[s.Hypotheses[i].System]++
 		}
 	}
+	c.references += len(s.References)
+	for _, t := range s.References {
+		if t.Valid && strings.TrimSpace(t.Value) == "" {
+			c.blankReferences++
+		}
+	}
 	has := func(i int, name string) bool {
 		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // most segments have the same order
 			return s.Hypotheses[i].Text.Valid
@@ -52,16 +60,18 @@ func (c *coverage) add(s *refract.Segment) {
 	}
 }
 
-// report warns about each system that lacks segments or has only blank texts.
+// report warns about blank references, and about each system that lacks segments or has
+// blank texts.
 func (c *coverage) report(file, unit string, warn func(Warning)) {
+	if c.blankReferences > 0 {
+		warn(Warning{refract.Position{File: file}, fmt.Sprintf("blank references: %d of %d; they are scored as empty texts, not as missing ones", c.blankReferences, c.references)})
+	}
 	lacking := 0
 	for _, name := range c.systems {
 		lacking += c.missing[name].n
 		file := cmp.Or(c.files[name], file)
 		tellBlank(file, name, c.blank[name], c.all.n-c.missing[name].n, warn)
-		if e := c.missing[name]; e.n > 0 {
-			warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(name), e.n, english.Count(c.all.n, "segment"), e)})
-		}
+		tellMissing(file, name, c.missing[name], c.all.n, warn)
 	}
 	if unit == rowUnit && lacking > 0 && lacking == c.all.n*(len(c.systems)-1) {
 		warn(Warning{refract.Position{File: file}, "each row has the output of one system; rows of the same segment are joined by group=COLUMN, which names what they share"})
@@ -72,6 +82,13 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 func tellBlank(file, system string, blank, of int, warn func(Warning)) {
 	if blank > 0 {
 		warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s: blank outputs: %d of %d; they are scored as empty texts, not as missing ones", text.Quote(system), blank, of)})
+	}
+}
+
+// tellMissing warns about the segments that a system lacks, if there are any.
+func tellMissing(file, system string, e *examples, of int, warn func(Warning)) {
+	if e.n > 0 {
+		warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(system), e.n, english.Count(of, "segment"), e)})
 	}
 }
 

@@ -22,6 +22,7 @@ type input struct {
 	field  string    // of JSON Lines: the field with the text; "" for plain text
 	stdin  io.Reader // read instead of a file, if set
 	stream bool
+	role   role // what its lines are
 	used   atomic.Bool
 }
 
@@ -85,7 +86,7 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, fileError(in.name, err)
 		}
-		return &unicodeReader{ReadCloser: files.NewReader(f)}, nil
+		return &unicodeReader{ReadCloser: files.NewReader(f), in: in}, nil
 	}
 	if in.used.Swap(true) {
 		return nil, failFile(in.name, "is a stream and can be read only once; store it in a file first")
@@ -95,16 +96,17 @@ func (in *input) open(ctx context.Context) (io.ReadCloser, error) {
 	go func() {
 		pw.CloseWithError(in.copyTo(pw))
 	}()
-	return &unicodeReader{ReadCloser: files.NewReader(&stream{PipeReader: pr, stop: stop})}, nil
+	return &unicodeReader{ReadCloser: files.NewReader(&stream{PipeReader: pr, stop: stop}), in: in}, nil
 }
 
 // western matches four letters of UTF-16, in either byte order.
 var western = regexp.MustCompile(`^(?:(?:[ -~]\x00){4}|(?:\x00[ -~]){4})`)
 
-// unicodeReader detects Parquet files, and files in UTF-16, by their byte order mark or by the NULs
-// of four Western letters.
+// unicodeReader detects files that are not what they should be: Parquet, UTF-16 (by its byte order
+// mark or by the NULs of four Western letters), and tables where a text a line is wanted.
 type unicodeReader struct {
 	io.ReadCloser
+	in    *input
 	begun bool
 }
 
@@ -114,12 +116,25 @@ func (r *unicodeReader) Read(b []byte) (int, error) {
 		return n, err
 	}
 	r.begun = true
+	for err == nil && n < min(len(b), countBuffer) && bytes.IndexByte(b[:n], '\n') < 0 { // a whole line shows what the file is
+		k := 0
+		k, err = r.ReadCloser.Read(b[n:])
+		n += k
+	}
 	begin := b[:n]
 	if bytes.HasPrefix(begin, []byte("PAR1")) {
+		if r.in.role == outputs {
+			return 0, r.in.notText(isParquet, nil)
+		}
 		return 0, errors.New("the file is Parquet, not text; read it as a table, as in 'table:FILE,reference=COLUMN,system:NAME=COLUMN'")
 	}
 	if bytes.HasPrefix(begin, []byte("\xff\xfe")) || bytes.HasPrefix(begin, []byte("\xfe\xff")) || western.Match(begin) {
 		return 0, errors.New("the file is UTF-16; store it as UTF-8, as with iconv -f UTF-16 -t UTF-8")
+	}
+	if r.in.role != formatted {
+		if kind := r.in.table(begin); kind != "" {
+			return 0, r.in.notText(kind, begin)
+		}
 	}
 	return n, err
 }

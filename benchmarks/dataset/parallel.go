@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ type parallel struct {
 
 	trim    func([]byte) []byte
 	missing string // the line that represents a missing text; "" for none
+	ragged  bool   // a blank line is a missing reference if the segment has another
 	o       Options
 	n       int // number of segments; 0 if all files are streams
 }
@@ -31,6 +33,8 @@ type system struct {
 	name  string
 	human bool
 	texts *input
+	// column says that texts is a table, and which of its columns has the outputs.
+	column *textsSpec
 }
 
 // humanScores are the judgements with one name.
@@ -43,7 +47,7 @@ type humanScores struct {
 func (d *parallel) set() *set {
 	all := &set{n: d.n, read: d.read, stream: firstStream(d.columns())}
 	if len(d.references) > 0 {
-		first := &parallel{references: d.references[:1], trim: d.trim, missing: d.missing, o: Options{Warn: func(Warning) {}}}
+		first := &parallel{references: d.references[:1], trim: d.trim, missing: d.missing, ragged: d.ragged, o: Options{Warn: func(Warning) {}}}
 		all.firsts = &set{read: first.read, stream: firstStream(first.columns())}
 	}
 	return all
@@ -117,9 +121,12 @@ func (d *parallel) read(ctx context.Context, each func(*refract.Segment) error) 
 	}
 	p.ends = make([]int, len(p.columns))
 	p.absent = make([]bool, len(p.columns))
+	p.blank = make([]int, len(p.columns))
 	for {
 		s, err := p.next()
 		if err == io.EOF {
+			p.tellBlank()
+			p.coverage.blankReferences -= p.empty
 			p.coverage.report(p.columns[0].file, "", d.o.Warn)
 			return nil
 		}
@@ -142,6 +149,8 @@ type pass struct {
 	text   []byte // all columns of a segment, one after another
 	ends   []int
 	absent []bool
+	blank  []int // missing references, by column
+	empty  int   // segments with an empty reference only
 
 	judgements       int    // per segment
 	document, domain string // of the segment before
@@ -175,11 +184,54 @@ func (p *pass) next() (*refract.Segment, error) {
 			return nil, err
 		}
 	}
+	if d.ragged {
+		p.leaveBlank()
+	}
 	s.Pos = p.columns[0].pos()
 	s.ID = strconv.Itoa(s.Pos.Line)
 	// One string holds all texts of the segment: one allocation instead of twenty.
 	p.split(s, string(p.text))
 	return s, p.judge(s)
+}
+
+// leaveBlank makes blank references missing, but for the first if there is no other: that
+// one is an empty text, as in sacreBLEU.
+func (p *pass) leaveBlank() {
+	first := 0
+	if p.d.source != nil {
+		first++
+	}
+	references, some := p.absent[first:first+len(p.d.references)], false
+	for i := range references {
+		start := 0
+		if i+first > 0 {
+			start = p.ends[i+first-1]
+		}
+		references[i] = p.ends[i+first] == start
+		some = some || !references[i]
+	}
+	for i, blank := range references {
+		switch {
+		case !blank:
+		case !some && i == 0:
+			references[0] = false
+			p.empty++
+		default:
+			p.blank[i+first]++
+		}
+	}
+}
+
+// tellBlank warns about what leaveBlank did.
+func (p *pass) tellBlank() {
+	for i, n := range p.blank {
+		if c := p.columns[i]; n > 0 {
+			p.d.o.Warn(Warning{refract.Position{File: c.file}, fmt.Sprintf("blank lines: %d of %d; there the segment has one reference fewer", n, c.line)})
+		}
+	}
+	if p.empty > 0 {
+		p.d.o.Warn(Warning{refract.Position{File: p.d.references[0].name}, fmt.Sprintf("segments whose references are all blank: %d of %d; they are scored against an empty text", p.empty, p.columns[0].line)})
+	}
 }
 
 // judge adds the human scores of a segment.

@@ -81,7 +81,7 @@ func (m *Manifest) open(dir string, o Options) (*set, error) {
 	if len(paths(RoleSource)) > 0 {
 		spec.Source = paths(RoleSource)[0]
 	}
-	ds, err := openLines(spec, o)
+	ds, err := openLines(spec, o, true)
 	if err != nil || m.Format == FormatText {
 		return ds, err
 	}

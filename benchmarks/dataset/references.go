@@ -149,10 +149,12 @@ func withReferences(base *set, spec string, o Options, promptNames []string) (*s
 	return b.extend(base)
 }
 
-// WithHypotheses returns ds with the outputs of more systems, from text files whose line k
-// belongs to segment k, because published sets have no outputs. The texts are read as by
-// [OpenLines]. A file with another number of lines than segments is an error, and so is a
-// system that a segment already has. The length is known if that of ds is.
+// WithHypotheses returns ds with the outputs of more systems, because published sets have
+// no outputs. In a text file line k belongs to segment k; the texts are read as by
+// [OpenLines]. The rows of a table are joined by their ids, or row k belongs to segment k;
+// they are held in memory. A file with another number of lines than segments is an error,
+// and so are a row without a segment and a system that a segment already has. The length is
+// known if that of ds is.
 func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.Dataset, error) {
 	systems, err := o.openSystems(files)
 	if err != nil {
@@ -160,18 +162,20 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 	}
 	d, warn := asSet(ds), warnOnce(o.Warn)
 	for _, sys := range systems {
+		if sys.column != nil {
+			if d, err = withColumn(d, sys.name, *sys.column, Options{Warn: warn}); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		b := &sideFile{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
 			n, blank := 0, 0
 			add := func(line []byte, s *refract.Segment, pos refract.Position) error {
-				if slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == sys.name }) {
-					return failAt(pos, 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(sys.name))
-				}
 				output := string(text.TrimRight(line))
 				if n++; strings.TrimSpace(output) == "" {
 					blank++
 				}
-				s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: sys.name, Text: refract.NewText(output)})
-				return nil
+				return addOutput(s, refract.Hypothesis{System: sys.name, Text: refract.NewText(output)}, pos)
 			}
 			return add, func() { tellBlank(sys.texts.name, sys.name, blank, n, warn) }, nil
 		}}

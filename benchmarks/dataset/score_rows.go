@@ -152,7 +152,7 @@ func (r *scoreRows) table(path string, warn func(Warning)) error {
 			}
 			keys[i] = plain(t.Value)
 		}
-		value, ok, err := number(row.values[2].one(), "score")
+		value, ok, err := number(row.values[2].one(), "score", row.decimalComma)
 		if err != nil {
 			return placed(err, row.pos)
 		}

@@ -26,17 +26,24 @@ var columnWords = []struct {
 // noWord matches what does not distinguish names of columns.
 var noWord = regexp.MustCompile(`[\d\s_.:-]+`)
 
+// optionOf returns the option of a table that a column has by its name, or "".
+func optionOf(column string) string {
+	word := noWord.ReplaceAllString(strings.ToLower(column), "")
+	for _, c := range columnWords {
+		if slices.Contains(c.words, word) {
+			return c.option
+		}
+	}
+	return ""
+}
+
 // suggestTable returns a spec for a table, as far as the names of its columns tell what
 // they are; COLUMN stands for the rest.
 func suggestTable(path string, columns []string) string {
 	found := map[string][]string{}
 	for _, column := range columns {
-		word := noWord.ReplaceAllString(strings.ToLower(column), "")
-		for _, c := range columnWords {
-			if slices.Contains(c.words, word) && !strings.Contains(column, ",") && (len(found[c.option]) == 0 || c.option == "reference") {
-				found[c.option] = append(found[c.option], column)
-				break
-			}
+		if o := optionOf(column); o != "" && !strings.Contains(column, ",") && (len(found[o]) == 0 || o == "reference") {
+			found[o] = append(found[o], column)
 		}
 	}
 	spec := "table:" + path

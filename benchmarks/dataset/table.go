@@ -20,6 +20,7 @@ type tableSpec struct {
 	path    string
 	columns []string // all columns in the spec, each once
 	quotes  bool     // whether quotes enclose values that contain the separator
+	errors  string   // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
 	id, group, source, document, domain int // indices into columns, -1 for none
 	references                          []int
@@ -36,7 +37,7 @@ type namedColumn struct {
 }
 
 var (
-	tableOnce = []string{"id", "group", "source", "document", "domain", "system", "output", "quotes"}
+	tableOnce = []string{"id", "group", "source", "document", "domain", "system", "output", "quotes", "errors"}
 	tableMany = []string{"reference", "references", "system:NAME", "human:NAME"}
 )
 
@@ -47,14 +48,8 @@ func openTable(place string, o Options) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	var known []string
-	err = t.each(func(Warning) {}, func(r *tableRow) error {
-		if known = r.known; r.lacking > 0 {
-			return nil // in JSON Lines another row may have the column
-		}
-		return errStopped
-	})
-	if err != nil && !errors.Is(err, errStopped) {
+	known, err := t.known()
+	if err != nil {
 		return nil, err
 	}
 	if len(t.columns) == 0 {
@@ -74,6 +69,21 @@ func openTable(place string, o Options) (*set, error) {
 	return &set{read: checked(t.path, rowUnit, o, func(ctx context.Context, each func(*refract.Segment) error) error {
 		return t.segments(o.Warn, each)
 	})}, nil
+}
+
+// known returns all columns of the table, as far as its first rows show them, and checks
+// that it has those of the spec.
+func (t *tableSpec) known() (known []string, err error) {
+	err = t.each(func(Warning) {}, func(r *tableRow) error {
+		if known = r.known; r.lacking > 0 {
+			return nil // in JSON Lines another row may have the column
+		}
+		return errStopped
+	})
+	if errors.Is(err, errStopped) {
+		err = nil
+	}
+	return known, err
 }
 
 func parseTableSpec(place string) (*tableSpec, error) {
@@ -101,6 +111,10 @@ func parseTableSpec(place string) (*tableSpec, error) {
 			return wrong("quotes is %s; write quotes=none where quotes are letters like others", text.Quote(o.value))
 		case o.key == "quotes":
 			t.quotes = false
+		case o.key == "errors" && o.value != errorsMissing && o.value != errorsText:
+			return wrong("errors is %s; write errors=%s or errors=%s", text.Quote(o.value), errorsMissing, errorsText)
+		case o.key == "errors":
+			t.errors = o.value
 		case o.key == "reference":
 			t.references = append(t.references, column(o.value))
 		case o.key == "references":
@@ -170,15 +184,11 @@ func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) err
 // system named in the row.
 func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 	var err error
-	one := func(column int) refract.Text {
-		if column < 0 || err != nil {
-			return refract.Text{}
+	one := func(column int) (value refract.Text) {
+		if column >= 0 && err == nil {
+			value, err = t.cell(r, column)
 		}
-		if r.values[column].list {
-			err = fmt.Errorf("column %s holds a list; only references=COLUMN takes lists", text.Quote(t.columns[column]))
-			return refract.Text{}
-		}
-		return r.values[column].one()
+		return value
 	}
 	s := &refract.Segment{ID: strconv.Itoa(n + 1), Pos: r.pos, Source: one(t.source), Document: one(t.document).Value, Domain: one(t.domain).Value}
 	if t.id >= 0 || t.group >= 0 {
@@ -225,7 +235,7 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 		}
 		field := one(h.column)
 		if err == nil {
-			j.Score, j.Valid, err = number(field, t.columns[h.column])
+			j.Score, j.Valid, err = number(field, t.columns[h.column], r.decimalComma)
 		}
 		s.Judgements = append(s.Judgements, j)
 	}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,6 +30,8 @@ type tableRow struct {
 	values  []tableValue
 	known   []string // all columns of the table seen so far
 	lacking int      // how many of the columns no row has had so far
+	// decimalComma says that a comma in a number can only be a decimal one.
+	decimalComma bool
 }
 
 // tableValue is a text or a list of texts.
@@ -52,11 +55,49 @@ func (v tableValue) one() refract.Text {
 // noNumber lists how pandas, R and Python write a missing number.
 var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "<NA>", "null", "None"}
 
+// spreadsheetError matches a cell with an error, as spreadsheets export it in several
+// languages, or with the escape of a carriage return.
+var spreadsheetError = regexp.MustCompile(`^(?:#(?:NULL!|DIV/0!|(?:VALUE|WERT|VALEUR|VALOR)!|(?:REF|BEZUG)!|(?:NAME|NOM|NOMBRE)\?|(?:NUM|ZAHL|NOMBRE)!|N/A|NV|N/D|SPILL!|CALC!|FIELD!|BLOCKED!|UNKNOWN!|CONNECT!|BUSY!|ERROR!|GETTING_DATA)|Err:5\d\d|(?:_x000D_\s*)+)$`)
+
+// What a table's option errors makes of such cells.
+const (
+	errorsMissing = "missing"
+	errorsText    = "text"
+)
+
+// cell returns the text in a column of a row.
+func (t *tableSpec) cell(r *tableRow, column int) (refract.Text, error) {
+	value := r.values[column].one()
+	switch {
+	case r.values[column].list:
+		return refract.Text{}, fmt.Errorf("column %s holds a list; only references=COLUMN takes lists", text.Quote(t.columns[column]))
+	case t.errors == errorsText || len(value.Value) > 64 || !spreadsheetError.MatchString(strings.TrimSpace(value.Value)):
+		return value, nil
+	case t.errors == errorsMissing:
+		return refract.Text{}, nil
+	}
+	return refract.Text{}, fmt.Errorf("column %s is %s, which a spreadsheet writes for an error: mend the cell, or add errors=%s to a table: to have such texts missing, or errors=%s to take them as they stand",
+		text.Quote(t.columns[column]), value.Value, errorsMissing, errorsText)
+}
+
+// ofComma matches a number with a decimal comma, and thousands one that may have a
+// separator of thousands instead.
+var (
+	ofComma   = regexp.MustCompile(`^[+-]?\d+,\d+(?:[eE][+-]?\d+)?$`)
+	thousands = regexp.MustCompile(`^[+-]?[1-9]\d{0,2},\d{3}$`)
+)
+
 // number reads a score. An empty field, or a value in noNumber, is no score.
-func number(t refract.Text, column string) (value float64, valid bool, err error) {
+func number(t refract.Text, column string, decimalComma bool) (value float64, valid bool, err error) {
 	field := strings.TrimSpace(t.Value)
 	if !t.Valid || slices.Contains(noNumber, field) {
 		return 0, false, nil
+	}
+	if ofComma.MatchString(field) {
+		if !decimalComma && thousands.MatchString(field) {
+			return 0, false, fmt.Errorf("column %s is %s, which may be a number with a decimal comma or thousands; write it with a point", text.Quote(column), text.Quote(field))
+		}
+		field = strings.Replace(field, ",", ".", 1)
 	}
 	value, valid, ok := parseScore([]byte(field))
 	if !ok {
@@ -72,10 +113,11 @@ func noColumn(file, name string, known []string) error {
 
 // eachSeparated reads values separated by commas, semicolons or tabs, whichever is most
 // frequent in the first row; a file .tsv has tabs. An empty value is missing, because such
-// tables cannot distinguish it from an empty text.
-func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error) error {
+// tables cannot distinguish it from an empty text. Carriage returns and a byte order mark
+// are usual here and no reason for a warning.
+func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) error {
 	pull, stop := iter.Pull2(func(yield func([]byte, error) bool) {
-		err := eachLine(t.path, warn, func(line []byte, _ refract.Position) error {
+		err := eachLine(t.path, func(Warning) {}, func(line []byte, _ refract.Position) error {
 			if !yield(line, nil) {
 				return io.EOF // the reader wants no more
 			}
@@ -90,6 +132,9 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 	comma := '\t'
 	if !strings.EqualFold(filepath.Ext(files.Unpacked(t.path)), ".tsv") {
 		comma = in.separator()
+	}
+	if named, ok := in.namedSeparator(); ok {
+		comma = named
 	}
 	next := t.plainRows(in, comma)
 	if t.quotes {
@@ -118,7 +163,7 @@ func (t *tableSpec) eachSeparated(warn func(Warning), read func(*tableRow) error
 		if err == io.EOF {
 			return nil
 		}
-		r := &tableRow{pos: refract.Position{File: t.path, Line: line}, known: header}
+		r := &tableRow{pos: refract.Position{File: t.path, Line: line}, known: header, decimalComma: comma == ';'}
 		if err == nil && len(fields) != len(header) {
 			err = failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
 		}
@@ -145,6 +190,7 @@ type tableLines struct {
 	rest []byte // unread part of the line
 	err  error  // returned instead of a further line
 	left int    // bytes that the row may still have
+	head int    // lines before the header
 }
 
 // fill takes the next line once the current one is read.
@@ -173,6 +219,18 @@ func (l *tableLines) separator() rune {
 	return best
 }
 
+// namedSeparator skips a first line such as "sep=;", which tells spreadsheets the separator.
+func (l *tableLines) namedSeparator() (comma rune, ok bool) {
+	l.fill()
+	named, ok := strings.CutPrefix(strings.Trim(string(l.rest), "\"\r\n"), "sep=")
+	comma, size := utf8.DecodeRuneInString(named)
+	if !ok || size == 0 || size < len(named) || comma == '"' {
+		return 0, false
+	}
+	l.rest, l.head = nil, 1
+	return comma, true
+}
+
 // errLongRow says that a row has more than maxLine bytes.
 var errLongRow = errors.New("the row is too long")
 
@@ -199,23 +257,23 @@ func (t *tableSpec) quotedRows(in *tableLines, comma rune) func() ([]string, int
 		fields, err := r.Read()
 		var wrong *csv.ParseError
 		if errors.Is(err, errLongRow) {
-			return nil, 0, failAt(refract.Position{File: t.path, Line: last + 1}, 0, "the row that begins here has more than %d MiB, as if a quote were not closed; where quotes are letters like others, add quotes=none", maxLine>>20)
+			return nil, 0, failAt(refract.Position{File: t.path, Line: last + 1 + in.head}, 0, "the row that begins here has more than %d MiB, as if a quote were not closed; where quotes are letters like others, add quotes=none", maxLine>>20)
 		}
 		if errors.As(err, &wrong) {
-			return nil, 0, failAt(refract.Position{File: t.path, Line: wrong.Line}, wrong.Column, "bad table: %w; where quotes are letters like others, add quotes=none", wrong.Err)
+			return nil, 0, failAt(refract.Position{File: t.path, Line: wrong.Line + in.head}, wrong.Column, "bad table: %w; where quotes are letters like others, add quotes=none", wrong.Err)
 		}
 		line := 0
 		if err == nil {
 			line, _ = r.FieldPos(0)
 			last = line
 		}
-		return fields, line, err
+		return fields, line + in.head, err
 	}
 }
 
 // plainRows reads one row a line; quotes have no special meaning.
 func (t *tableSpec) plainRows(in *tableLines, comma rune) func() ([]string, int, error) {
-	line := 0
+	line := in.head
 	return func() ([]string, int, error) {
 		if in.fill(); in.err != nil {
 			return nil, 0, in.err

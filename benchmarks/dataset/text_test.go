@@ -37,7 +37,7 @@ func TestLines(t *testing.T) {
 		Hypotheses: []refract.Hypothesis{{System: "z", Text: text("\x00")}, {System: "a", Text: text("1")}},
 		Pos:        refract.Position{File: at("s"), Line: 1},
 	}, {
-		ID: "2", Source: text(""), References: []refract.Text{text(""), text("2\u0085z")},
+		ID: "2", Source: text(""), References: []refract.Text{{}, text("2\u0085z")},
 		Hypotheses: []refract.Hypothesis{{System: "z", Text: text(noTranslation)}, {System: "a", Text: text("2\u0085z")}},
 		Pos:        refract.Position{File: at("s"), Line: 2},
 	}}
@@ -46,7 +46,8 @@ func TestLines(t *testing.T) {
 	}
 	w.check(t, dir,
 		"s:1: lines end in carriage return and newline; the carriage returns are removed",
-		"s:1: the file begins with a byte order mark, which is removed")
+		"s:1: the file begins with a byte order mark, which is removed",
+		"r: blank lines: 1 of 2; there the segment has one reference fewer")
 }
 
 func TestLinesErrors(t *testing.T) {

@@ -31,6 +31,7 @@ type file struct {
 	Bootstrap    Bootstrap    `yaml:"bootstrap"`
 	Significance testEntry    `yaml:"significance"`
 	Comparisons  []Comparison `yaml:"comparisons"`
+	Against      string       `yaml:"against"`
 	Curves       []curveEntry `yaml:"curves"`
 	Tasks        []taskEntry  `yaml:"tasks"`
 	Analyses     []string     `yaml:"analyses"`
@@ -335,7 +336,9 @@ func (f *file) tests(e *Plan) error {
 }
 
 func (f *file) comparisons(e *Plan) error {
-	e.Comparisons = f.Comparisons
+	if e.Comparisons, e.Against = f.Comparisons, f.Against; e.Against != "" && len(e.Comparisons) > 0 {
+		return yamlfile.Wrong("against", "comparisons say which settings are compared: leave one of them out")
+	}
 	var sets []string
 	for _, s := range e.Sets {
 		sets = append(sets, s.Name)

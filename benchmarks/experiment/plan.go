@@ -40,11 +40,15 @@ type Plan struct {
 	Bootstrap Bootstrap
 	Test      Test
 	Pairing   Pairing
-	// Comparisons are pairs of settings of the same metric to compare, instead of comparing
-	// with the single reference.
+	// Comparisons are pairs of settings of the same metric to compare, instead of all of them.
 	Comparisons []Comparison
-	Curves      []Curve
-	Tasks       []Task
+	// Against is a setting such as "max" or "bleu max" with which all others are compared,
+	// those of its metric if it names none; "" compares all settings of a metric with each other.
+	Against string
+	// AcrossMetrics has a table of EveryPair also show pairs of different metrics.
+	AcrossMetrics bool
+	Curves        []Curve
+	Tasks         []Task
 	// Analyses to run in addition.
 	Prompts, Ranking, Worth bool
 }
@@ -54,8 +58,8 @@ type Pairing uint8
 
 // The ways to pair settings.
 const (
-	WithSingle Pairing = iota // every setting with the single reference of its metric
-	EveryPair                 // all pairs for a statistic; see [Ranks]
+	WithinMetric Pairing = iota // all settings of a metric
+	EveryPair                   // all pairs for a statistic; see [Ranks]
 	NoPair
 )
 
@@ -80,6 +84,8 @@ type Dataset struct {
 	IncludeReferences bool `yaml:"include_references"`
 	// AllowNoReference accepts segments without a reference; their scores are missing.
 	AllowNoReference bool `yaml:"allow_no_reference"`
+	// HumanLowerIsBetter says that a lower human score is better, as with counts of errors.
+	HumanLowerIsBetter bool `yaml:"human_lower_is_better"`
 	// Choice selects systems and domains.
 	dataset.Choice `yaml:",inline"`
 }

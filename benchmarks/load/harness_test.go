@@ -24,8 +24,12 @@ import (
 	"time"
 )
 
-// program returns the folder of the program, which TestMain removes.
+// program returns the folder of the program, which TestMain removes. REFRACT_LOAD_PROGRAM is
+// the folder of another one, to compare with.
 var program = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv("REFRACT_LOAD_PROGRAM"); dir != "" {
+		return dir, nil
+	}
 	dir, err := os.MkdirTemp("", "refract-load")
 	if err != nil {
 		return "", err
@@ -55,7 +59,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if built.Load() {
+	if built.Load() && os.Getenv("REFRACT_LOAD_PROGRAM") == "" {
 		if dir, err := program(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
@@ -110,7 +114,9 @@ func piped(tb testing.TB, cmd *exec.Cmd) (in io.Writer, out *bufio.Reader, first
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cmd.Stderr = os.Stderr
+	if cmd.Stderr == nil {
+		cmd.Stderr = os.Stderr
+	}
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}

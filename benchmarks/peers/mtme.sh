@@ -14,12 +14,13 @@ cd "$(dirname "$0")/../.."
 commit=68a481aea1a787392d55af8f76ac8ef40c5f4664
 here=benchmarks/peers
 source benchmarks/peers/environment.sh
+source benchmarks/servers/tested.sh
 data=${REFRACT_DATA:-../shared/data}
 parts=${REFRACT_MTME_PARTS:-values pvalues tasks speed}
 
 if [ ! -d "$data/mt-metrics-eval-v2/wmt22" ]; then
 	echo "mtme.sh: skipped: no WMT22 data at $data; set REFRACT_DATA"
-	exit 0
+	exit 77
 fi
 data=$(cd "$data" && pwd)
 export REFRACT_DATA=$data
@@ -38,7 +39,7 @@ if [ -z "$peer" ]; then
 	echo "mtme.sh: mt-metrics-eval is left out: PyPI's package of that name is empty, its repository cannot be"
 	echo "mtme.sh: reached, and REFRACT_MTME names no checkout. Refract is compared with the values in"
 	echo "mtme.sh: benchmarks/{correlate,significance}/testdata, taken once from commit $commit."
-	go test -count=1 -v -run 'TestMTME' ./benchmarks/correlate ./benchmarks/significance | grep -av '^=== '
+	tested -run 'TestMTME' ./benchmarks/correlate ./benchmarks/significance
 	exit 0
 fi
 check() { PYTHONPATH=$peer taskset -c "${core:-0}" "$venv/bin/python" "$here/mtme_check.py" "$@"; }
@@ -48,12 +49,12 @@ for part in $parts; do
 	values)
 		echo "== statistics of all stored metrics"
 		check values "$data" "$work/values.json"
-		REFRACT_MTME_VALUES=$work/values.json go test -count=1 -v -run 'TestMTME$' ./benchmarks/correlate | grep -av '^=== '
+		REFRACT_MTME_VALUES=$work/values.json tested -run 'TestMTME$' ./benchmarks/correlate
 		;;
 	pvalues)
 		echo "== p-values"
 		check pvalues "$data" "$work/pvalues.json"
-		REFRACT_MTME_PVALUES=$work/pvalues.json go test -count=1 -v -run 'TestMTMEPValues' ./benchmarks/significance | grep -av '^=== '
+		REFRACT_MTME_PVALUES=$work/pvalues.json tested -run 'TestMTMEPValues' ./benchmarks/significance
 		;;
 	tasks)
 		echo "== tasks of WMT22 zh-en"
@@ -61,7 +62,7 @@ for part in $parts; do
 		go run ./cmd/refract experiment -q "$work/tasks.yaml" -o "$work/tasks.json"
 		check tasks "$data" "$work/tasks.json"
 		check averages "$data" "$work/averages.json"
-		REFRACT_MTME_AVERAGES=$work/averages.json go test -count=1 -v -run 'TestMTMEAverages' ./benchmarks/significance | grep -av '^=== '
+		REFRACT_MTME_AVERAGES=$work/averages.json tested -run 'TestMTMEAverages' ./benchmarks/significance
 		;;
 	speed)
 		echo "== speed"

@@ -11,10 +11,11 @@ cd "$(dirname "$0")/../.."
 name=adapters
 requirements=benchmarks/peers/adapters_torch_requirements.txt
 source benchmarks/servers/torch_venv.sh
+source benchmarks/servers/tested.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 mkdir "$work/built"
-REFRACT_BUILT=$work/built go test -short -count=1 -parallel 4 -run 'TestBuilders$' ./benchmarks/load
+REFRACT_LOAD=short REFRACT_BUILT=$work/built tested -short -parallel 4 -run 'TestBuilders$' ./benchmarks/load
 HF_HOME=$work/hf "$venv/bin/python" -W ignore benchmarks/peers/trainers_check.py "$work/built"
 echo "trainers read it ($SECONDS s)"

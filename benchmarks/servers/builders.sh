@@ -11,9 +11,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/peers/environment.sh
+source benchmarks/servers/tested.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-REFRACT_BUILT=$work go test -count=1 -timeout 15m -v -parallel 4 -run 'TestBuilders$' "$@" ./benchmarks/load | grep -av '^=== '
+REFRACT_LOAD=full REFRACT_BUILT=$work tested -timeout 15m -parallel 4 -run 'TestBuilders$' "$@" ./benchmarks/load
 "$venv/bin/python" benchmarks/servers/builders_check.py "$work"
 echo "builders hold ($SECONDS s)"

@@ -3,11 +3,11 @@
 data=${REFRACT_DATA:-../shared/data}
 if ! [ -e "$data/mt-metrics-eval-v2/wmt22" ]; then
 	echo "skipped: there is no $data/mt-metrics-eval-v2/wmt22"
-	exit 0
+	exit 77
 fi
 if [ "$(id -u)" != 0 ]; then
 	echo "skipped: name spaces need root"
-	exit 0
+	exit 77
 fi
 data=$(realpath "$data")
 work=$(mktemp -d /tmp/refract.XXXXXX) # sockets need short names

@@ -6,10 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/servers/serve.sh
+source benchmarks/servers/tested.sh
 
 "$venv/bin/python" "$here/llamacpp_model.py" "$work/model.gguf"
 serve llamacpp_server.py "$work/model.gguf"
-if ! REFRACT_LLAMACPP=$url go test -count=1 -timeout 5m "$@" ./benchmarks/servers; then
+if ! REFRACT_LLAMACPP=$url tested -timeout 20m -run LlamaCPP "$@" ./benchmarks/servers; then
 	last_words
 	exit 1
 fi

@@ -8,6 +8,7 @@
 # and about 25 minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source benchmarks/servers/tested.sh
 export REFRACT_LOAD=full REFRACT_SEGMENTS="${*:-10000 100000}"
 echo "machine: $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); $(go version | cut -d' ' -f3)"
-exec go test -count=1 -timeout 120m -v -run 'TestMillion$' ./benchmarks/load
+tested -timeout 120m -run 'TestMillion$' ./benchmarks/load

@@ -2,7 +2,7 @@
 data=${REFRACT_DATA:-../shared/data}
 if [ ! -d "$data/neural" ]; then
 	echo "$(basename "$0"): skipped: no official figures at $data/neural; set REFRACT_DATA"
-	exit 0
+	exit 77
 fi
 data=$(cd "$data" && pwd)
 

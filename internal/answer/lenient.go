@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +77,10 @@ func (l *lenient) container(opening byte, depth int) (*node, error) {
 			return n, nil
 		case '}', ']':
 			return nil, errBrokenJSON
+		case '{':
+			if opening == '{' && n.names == nil && depth < deepest {
+				return l.doubled(depth)
+			}
 		}
 		if opening == '{' {
 			name, err := l.name()
@@ -92,21 +97,35 @@ func (l *lenient) container(opening byte, depth int) (*node, error) {
 	}
 }
 
-// name reads a member's name and the colon after it.
+// doubled reads an object whose braces are doubled.
+func (l *lenient) doubled(depth int) (*node, error) {
+	n, err := l.container('{', depth+1)
+	if err == nil && l.skip() == nil && l.text[l.at] == '}' {
+		l.at++
+	}
+	return n, err
+}
+
+// name reads a member's name and the colon after it. One of the quotation marks may be missing.
 func (l *lenient) name() (name string, err error) {
-	if c := l.text[l.at]; c == '"' || c == '\'' {
-		name, err = l.quoted()
-	} else if name = l.bare(":,{}[]\"'\n"); name == "" {
-		err = errBrokenJSON
+	from := l.at
+	if c := l.text[from]; c == '"' || c == '\'' {
+		if name, err = l.quoted(); err == nil {
+			err = l.skip()
+		}
+		if err == nil && l.text[l.at] == ':' {
+			l.at++
+			return name, nil
+		}
 	}
-	if err == nil {
-		err = l.skip()
+	l.at = from
+	name = strings.Trim(l.bare(":,{}[]\n"), `"'`)
+	ended := l.skip()
+	if ended == nil && name != "" && l.text[l.at] == ':' {
+		l.at++
+		return name, nil
 	}
-	if err == nil && l.text[l.at] != ':' {
-		err = errBrokenJSON
-	}
-	l.at++
-	return name, err
+	return "", cmp.Or(err, ended, errBrokenJSON)
 }
 
 // bare reads text without quotes up to one of the characters in ends.

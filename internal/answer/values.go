@@ -90,21 +90,14 @@ func leadingNumber(s string) (value float64, width int, ok bool) {
 // answerText removes what serving software and reasoning models put around an answer.
 // remark says for people what was skipped, or why there is no answer.
 func answerText(completion string) (text, remark string, ok bool) {
-	text = strings.TrimSpace(completion)
-	for _, token := range []string{"\ufeff", "<s>", "<bos>", "<|begin_of_text|>"} {
-		text = strings.TrimSpace(strings.TrimPrefix(text, token))
-	}
-	for _, token := range []string{"</s>", "<eos>", "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end|>"} {
-		text = strings.TrimSpace(strings.TrimSuffix(text, token))
-	}
-	switch rest, thought, ended := characters.AfterThoughts(text); {
-	case thought && !ended:
+	text, thought, ended := characters.Answer(completion)
+	switch {
+	case !ended:
 		return "", "the answer ends within its reasoning", false
-	case thought:
-		text, remark = strings.TrimSpace(rest), "the reasoning before the answer was skipped"
-	}
-	if text == "" {
+	case text == "":
 		return "", "the answer is empty", false
+	case thought:
+		remark = "the reasoning before the answer was skipped"
 	}
 	return text, remark, true
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -160,7 +161,7 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	case j.cfg.judge.IsLikelihood():
 		return readLikelihood(a.Text, t.prefix), nil
 	}
-	if t.question.Follow > 0 && strings.TrimSpace(a.Text) != "" {
+	if t.question.Follow > 0 && text.WithoutThoughts(a.Text) != "" {
 		return nil, t.next(a.Text)
 	}
 	r := j.parser.Parse(a.Text)

@@ -18,7 +18,7 @@ import (
 type aggregator struct {
 	settingFlags
 	scoreView
-	system string
+	scope scopeFlag
 }
 
 func (e *env) aggregateCommand() *cobra.Command {
@@ -39,12 +39,12 @@ corpus scores.`,
 	a.output.register(cmd)
 	cmd.Flags().StringVar(&a.per, "per", "system", "segment or system")
 	oneOf(cmd, "per", "segment", "system")
-	registerScope(cmd, &a.system)
+	a.scope.register(cmd)
 	return cmd
 }
 
 func (a *aggregator) run(ctx context.Context, e *env, path string) error {
-	if a.system == "corpus" {
+	if a.scope.Scope == refract.Pooled {
 		return usagef("--system corpus: a matrix holds only scores of segments; 'refract score --system corpus' scores the corpus")
 	}
 	in, err := matrix.Open(path)

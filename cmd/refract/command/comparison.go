@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,8 @@ type comparison struct {
 	scores []string
 
 	human      string
+	humanLower bool
+	against    string
 	statistics []correlate.Statistic
 	levels     []correlate.Level
 	groupings  []correlate.Grouping
@@ -60,26 +63,36 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	c.judges.register(cmd)
 }
 
-// registerStatistics adds the flags that say what is compared, and how.
-func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
-	f := cmd.Flags()
-	f.StringVar(&c.human, "human", "", "name of the human scores (default the only ones, or mqm)")
-	listFlag(cmd, &c.statistics, "statistic", "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String,
-		"such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
-	listFlag(cmd, &c.levels, "per", correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String,
-		"what a score is of: segment, document, domain or system", correlate.LevelNames()...)
-	listFlag(cmd, &c.groupings, "group", def.groups, correlate.ParseGrouping, correlate.Grouping.String,
-		"what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
-	c.resampling.register(cmd, 1000, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
-	parse := func(name string) (m significance.Method, err error) {
+// values are those that requests set, too.
+func (c *comparison) values(def comparisonDefaults) settable {
+	v := c.resampling.values(1000)
+	v["human"] = valueOf(&c.human, "", asIs)
+	v["against"] = valueOf(&c.against, "", asIs)
+	v["statistic"] = listOf(&c.statistics, "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String)
+	v["per"] = listOf(&c.levels, correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String)
+	v["group"] = listOf(&c.groupings, def.groups, correlate.ParseGrouping, correlate.Grouping.String)
+	v["test"] = valueOf(&c.method, def.test, func(name string) (m significance.Method, err error) {
 		if c.tested = name != listNone; c.tested {
 			m, err = significance.ParseMethod(name)
 		}
 		return m, err
-	}
-	parsedFlag(cmd, &c.method, "test", def.test, parse, def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none", append(significance.MethodNames(), listNone)...)
+	})
+	return v
+}
+
+// registerStatistics adds the flags that say what is compared, and how.
+func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
+	f, v := cmd.Flags(), c.values(def)
+	addFlag(cmd, "human", v["human"], "name of the human scores (default the only ones, or mqm)")
+	f.BoolVar(&c.humanLower, "human-lower-is-better", false, "lower human scores are better, as with counts of errors or ranks")
+	addFlag(cmd, "against", v["against"], "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
+	addFlag(cmd, "statistic", v["statistic"], "such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
+	addFlag(cmd, "per", v["per"], "what a score is of: segment, document, domain or system", correlate.LevelNames()...)
+	addFlag(cmd, "group", v["group"], "what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
+	c.resampling.register(cmd, v, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
+	addFlag(cmd, "test", v["test"], def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none", append(significance.MethodNames(), listNone)...)
 	methods := append(selection.MethodNames(), listNone)
-	listFlag(cmd, &c.curves, "curve", def.curves, selection.ParseMethod, selection.Method.String,
+	addFlag(cmd, "curve", listOf(&c.curves, def.curves, selection.ParseMethod, selection.Method.String).orNone(),
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
 	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
@@ -88,7 +101,7 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 // plan is a plan for one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
-		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
+		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators, Against: c.against,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}
@@ -98,7 +111,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		}
 		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
+	d := experiment.Dataset{Name: name, Human: c.human, HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
@@ -220,6 +233,9 @@ func noteReferences(t *report.NamedTable, left []string) {
 	}
 }
 
+// usualConfidence is the default coverage of intervals.
+const usualConfidence = 0.95
+
 // resampling holds the flags that say what is resampled, and how often.
 type resampling struct {
 	resamples  int
@@ -228,13 +244,20 @@ type resampling struct {
 	by         string
 }
 
-func (r *resampling) register(cmd *cobra.Command, resamples int, of, by string, units ...string) {
+// values are those that requests set, too.
+func (r *resampling) values(resamples int) settable {
+	return settable{
+		"resamples": numberOf(&r.resamples, strconv.Itoa(resamples), upTo(correlate.MaxResamples)),
+		"seed":      numberOf(&r.seed, strconv.Itoa(defaultSeed), func(s string) (uint64, error) { return strconv.ParseUint(s, 0, 64) }),
+	}
+}
+
+func (r *resampling) register(cmd *cobra.Command, v settable, of, by string, units ...string) {
 	f := cmd.Flags()
-	f.IntVar(&r.resamples, "resamples", resamples, "resamples "+of)
-	f.Float64Var(&r.confidence, "confidence", 0.95, "coverage of intervals")
-	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of all resampling")
+	addFlag(cmd, "resamples", v["resamples"], "resamples "+of)
+	f.Float64Var(&r.confidence, "confidence", usualConfidence, "coverage of intervals")
+	addFlag(cmd, "seed", v["seed"], "seed of all resampling")
 	f.StringVar(&r.by, "resample-by", "", strings.Join(units, ", ")+": what a resample draws (default "+by+")")
-	within(cmd, 0, correlate.MaxResamples, "resamples")
 	isShare(cmd, "confidence")
 	oneOf(cmd, "resample-by", units...)
 }

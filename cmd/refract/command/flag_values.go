@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -66,11 +67,6 @@ func atLeast(cmd *cobra.Command, least int, flags ...string) {
 	inRange(cmd, fmt.Sprintf("%d or more", least), func(v float64) bool { return v >= float64(least) }, flags...)
 }
 
-// within limits flags from both sides.
-func within(cmd *cobra.Command, least, most int, flags ...string) {
-	inRange(cmd, fmt.Sprintf("%d to %d", least, most), func(v float64) bool { return v >= float64(least) && v <= float64(most) }, flags...)
-}
-
 // isShare limits flags to numbers above 0 and below 1.
 func isShare(cmd *cobra.Command, flags ...string) {
 	inRange(cmd, "a share between 0 and 1", func(v float64) bool { return v > 0 && v < 1 }, flags...)
@@ -117,22 +113,45 @@ type parsed[T any] struct {
 	to    *T
 	text  string
 	parse func(string) (T, error)
+	kind  string // as help shows it; "" for a text
 }
 
-// parsedFlag registers a flag that parse reads, by a name such as "format" or
-// "format,f". The default is parsed, too.
-func parsedFlag[T any](cmd *cobra.Command, to *T, name, def string, parse func(string) (T, error), usage string, words ...string) {
+// valueOf returns a value that parse reads, as it does the default.
+func valueOf[T any](to *T, def string, parse func(string) (T, error)) *parsed[T] {
 	v := &parsed[T]{to: to, parse: parse}
-	if def != "" {
-		if err := v.Set(def); err != nil {
-			panic(err) // a default that is none: a fault of the program
-		}
+	setDefault(v, def)
+	return v
+}
+
+// numberOf returns a value that is a number.
+func numberOf[T any](to *T, def string, parse func(string) (T, error)) *parsed[T] {
+	v := valueOf(to, def, parse)
+	v.kind = fmt.Sprintf("%T", *to)
+	return v
+}
+
+func setDefault(v pflag.Value, def string) {
+	if def == "" {
+		return
 	}
+	if err := v.Set(def); err != nil {
+		panic(err) // a bug: the default is not a value
+	}
+}
+
+// addFlag registers a flag by a name such as "format" or "format,f", and offers words to
+// the shell.
+func addFlag(cmd *cobra.Command, name string, v pflag.Value, usage string, words ...string) {
 	name, short, _ := strings.Cut(name, ",")
 	cmd.Flags().VarP(v, name, short, usage)
 	if len(words) > 0 {
 		complete(cmd, name, words...)
 	}
+}
+
+// parsedFlag registers a flag that parse reads.
+func parsedFlag[T any](cmd *cobra.Command, to *T, name, def string, parse func(string) (T, error), usage string, words ...string) {
+	addFlag(cmd, name, valueOf(to, def, parse), usage, words...)
 }
 
 // Set implements pflag.Value.
@@ -145,34 +164,63 @@ func (p *parsed[T]) Set(s string) (err error) {
 func (p *parsed[T]) String() string { return p.text }
 
 // Type implements pflag.Value.
-func (*parsed[T]) Type() string { return "string" }
+func (p *parsed[T]) Type() string { return cmp.Or(p.kind, "string") }
 
 // listed is the value of a flag with several values, each of them once.
 type listed[T any] struct {
 	to    *[]T
 	names []string
-	set   bool // in place of the default
+	set   bool // instead of the default
 	parse func(string) (T, error)
 	name  func(T) string
 	none  bool // the word none stands for no value
 }
 
-// listFlag registers a flag that is repeatable or has its values separated by commas.
-// Two values of the same name are an error.
-func listFlag[T any](cmd *cobra.Command, to *[]T, flag, def string, parse func(string) (T, error), name func(T) string, usage string, words ...string) {
+// listOf returns a value that is set once for each element, or to several separated by
+// commas. Two elements of the same name are an error.
+func listOf[T any](to *[]T, def string, parse func(string) (T, error), name func(T) string) *listed[T] {
 	v := &listed[T]{to: to, parse: parse, name: name}
-	if _, err := parse(listNone); err != nil { // else it is a value
-		v.none = slices.Contains(words, listNone)
-	}
-	if def != "" {
-		if err := v.Set(def); err != nil {
-			panic(err) // a default that is none: a fault of the program
+	setDefault(v, def)
+	v.set = false
+	return v
+}
+
+// orNone lets the word none stand for an empty list.
+func (l *listed[T]) orNone() *listed[T] {
+	l.none = true
+	return l
+}
+
+// settable are values by the names that flags and the parameters of requests have in
+// common: both fill a plan of what to do.
+type settable map[string]pflag.Value
+
+// strs is a value with as many texts as it is set to.
+type strs []string
+
+// Set implements pflag.Value.
+func (s *strs) Set(text string) error {
+	*s = append(*s, text)
+	return nil
+}
+
+func (s *strs) String() string { return strings.Join(*s, ",") }
+
+// Type implements pflag.Value.
+func (*strs) Type() string { return "strings" }
+
+// asIs reads a text.
+func asIs(s string) (string, error) { return s, nil }
+
+// upTo reads a whole number of a range.
+func upTo(most int) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err == nil && (n < 0 || n > most) {
+			err = &unwantedError{s, fmt.Sprintf("0 to %d", most)}
 		}
-		v.set = false
+		return n, err
 	}
-	flag, short, _ := strings.Cut(flag, ",")
-	cmd.Flags().VarP(v, flag, short, usage)
-	complete(cmd, flag, words...)
 }
 
 // Set implements pflag.Value.

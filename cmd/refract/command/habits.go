@@ -105,8 +105,11 @@ func ofSignature(spec string) string {
 	return strings.TrimSuffix(metric+":"+strings.Join(options, ","), ":")
 }
 
-// specs are the metrics that were asked for.
-func (s *settingFlags) specs() []string {
+// specs are the metrics that were asked for, or else the default.
+func (s *settingFlags) specs(def ...string) []string {
+	if len(s.metrics) == 0 {
+		return def
+	}
 	var out []string
 	for _, spec := range s.metrics {
 		spec = ofSignature(spec)

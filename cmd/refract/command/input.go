@@ -28,7 +28,7 @@ func (in *input) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.source, "source", "", "text `FILE` of sources, one a line")
 	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, one a line (repeatable)")
-	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system, as `[NAME=]FILE` (repeatable)")
+	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system, as `[NAME=]FILE` with a text a line, or FILE:COLUMN of a table, joined by id (repeatable)")
 	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
 	f.StringArrayVar(&in.references, "references", nil, "expanded references, as `FORMAT:FILE` (repeatable)")
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "references")
@@ -107,7 +107,7 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 // apart refuses files joined by commas: such a flag takes one file.
 func apart(flag string, values []string) error {
 	for _, v := range values {
-		if _, err := os.Stat(v[strings.Index(v, "=")+1:]); err != nil && strings.Contains(v, ",") {
+		if _, err := os.Stat(dataset.TextsFile(v[strings.Index(v, "=")+1:])); err != nil && strings.Contains(v, ",") {
 			return usagef("--%s %s is no file; give the flag once for each file: --%[1]s %[3]s", flag, v, strings.ReplaceAll(v, ",", " --"+flag+" "))
 		}
 	}
@@ -129,7 +129,7 @@ func namedFiles(flag, example string, specs []string) ([]dataset.NamedFile, erro
 	for _, h := range specs {
 		name, file, ok := strings.Cut(h, "=")
 		if !ok && flag == "hyp" {
-			name, file, ok = systemOf(h), h, h != ""
+			name, file, ok = systemOf(dataset.TextsFile(h)), h, h != ""
 		}
 		if !ok || name == "" || file == "" {
 			return nil, usagef("--%s %q: want NAME=FILE, such as --%s mine=%s", flag, h, flag, example)

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/metrics"
 )
 
 // languageFlag names the languages of a dataset.
@@ -26,18 +26,21 @@ func (f *languageFlag) register(cmd *cobra.Command, does, otherwise string, word
 	if otherwise != "" {
 		def += ", else " + otherwise
 	}
-	parsedFlag(cmd, &f.language, "language,l", "", func(s string) (string, error) {
+	addFlag(cmd, "language,l", f.value(words...), "language of the references, such as de, or en-de with that of the sources"+does+" (default "+def+")", codes...)
+}
+
+// value reads the languages, or a word that names none.
+func (f *languageFlag) value(words ...string) pflag.Value {
+	return valueOf(&f.language, "", func(s string) (string, error) {
 		if slices.Contains(words, s) {
 			return s, nil
 		}
 		if s == "c" {
 			return "", errors.New("sacreBLEU's -lc is -m bleu:lowercase here; -l names a language, as in -l de")
 		}
-		if _, _, err := dataset.Languages(s); err != nil {
-			return "", err
-		}
-		return s, nil
-	}, "language of the references, such as de, or en-de with that of the sources"+does+" (default "+def+")", codes...)
+		_, _, err := dataset.Languages(s)
+		return s, err
+	})
 }
 
 // languages are the languages of sources and references, by the flag or else the
@@ -51,11 +54,4 @@ func (f *languageFlag) languages(args []string) (source, target string) {
 	}
 	from, to, _ := dataset.Languages(f.language) // which was read before
 	return cmp.Or(from, source), to
-}
-
-// inLanguage makes metrics split texts as the language of the references needs.
-func (s *scorer) inLanguage(ms []metrics.Metric) {
-	for i := range ms {
-		ms[i] = metrics.InLanguage(ms[i], s.target)
-	}
 }

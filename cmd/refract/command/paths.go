@@ -179,7 +179,9 @@ func (e *env) addPath(name, v string) {
 		if !named {
 			path = v
 		}
-		e.paths.Reads(shown, path)
+		e.paths.Reads(shown, dataset.TextsFile(path))
+	case "ref", "source":
+		e.paths.Reads(shown, dataset.TextsFile(v))
 	case "references":
 		e.paths.Reads(shown, dataset.Inputs(v)...)
 	case "metric":

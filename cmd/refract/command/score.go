@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -21,16 +22,22 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
+// scoring says with which metrics and aggregators systems are scored. Flags fill it, or a
+// request.
+type scoring struct {
+	settingFlags
+	languageFlag
+	scope scopeFlag
+}
+
 // scorer is one run of refract score.
 type scorer struct {
 	input
 	choiceFlags
-	languageFlag
-	settingFlags
+	scoring
 	judgeFlags
 	scoreView
 	shardFlag
-	system     string
 	canaries   int
 	reports    string
 	statistics bool   // --per statistics: scores of systems as a line that adds up
@@ -81,7 +88,7 @@ func (e *env) scoreCommand() *cobra.Command {
 	atLeast(cmd, 0, "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
-	registerScope(cmd, &s.system)
+	s.scope.register(cmd)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
@@ -89,9 +96,21 @@ func (e *env) scoreCommand() *cobra.Command {
 	return cmd
 }
 
-func registerScope(cmd *cobra.Command, system *string) {
-	cmd.Flags().StringVar(system, "system", "auto", "how a system's score comes about: auto, corpus or average")
-	oneOf(cmd, "system", "auto", "corpus", "average")
+// scopeFlag says how the score of a system comes about.
+type scopeFlag struct{ refract.Scope }
+
+var scopes = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}
+
+func (s *scopeFlag) value() pflag.Value {
+	known := wordOf("auto", "corpus", "average")
+	return valueOf(&s.Scope, "auto", func(word string) (refract.Scope, error) {
+		_, err := known(word)
+		return scopes[word], err
+	})
+}
+
+func (s *scopeFlag) register(cmd *cobra.Command) {
+	addFlag(cmd, "system", s.value(), "how a system's score comes about: auto, corpus or average", "auto", "corpus", "average")
 }
 
 func (s *scorer) run(ctx context.Context, e *env, args []string) error {
@@ -100,7 +119,7 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	_, s.target = s.languages(args)
-	s.inLanguage(ms)
+	inLanguage(ms, s.target)
 	s.judging = judging
 	defer judging.close()
 	err = s.score(ctx, e, args, ms)
@@ -119,7 +138,7 @@ func emptyPart(err error, args []string, output string) bool {
 }
 
 func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.Metric) error {
-	settings, err := s.settings(ms)
+	settings, err := s.scoring.settings(ms, s.per != "cell") // cells need no aggregation
 	if err != nil {
 		return err
 	}
@@ -255,16 +274,26 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
 		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files instead of a pipe, or its option df=FILE")
 	}
+	eng, err := s.scoring.engine(ctx, ds, settings, s.per == "system", s.judging.options(refract.Options{EveryCell: s.per == "cell"}))
+	if err == nil && s.per == "system" && s.shard == "" && !s.statistics {
+		s.tellMeans(eng)
+	}
+	return eng, err
+}
+
+// engine fits metrics to a dataset, and makes the engine that scores it.
+func (s *scoring) engine(ctx context.Context, ds refract.Dataset, settings []refract.Setting, systems bool, o refract.Options) (*refract.Engine, error) {
 	settings, err := refract.Fit(ctx, ds, settings)
 	if err != nil {
 		return nil, err
 	}
-	eng, err := refract.NewEngine(settings, s.options())
+	o.Scope, o.Missing, o.AllowNoReferences = refract.Averaged, s.missing, s.allowNone
+	if systems {
+		o.Scope = s.scope.Scope
+	}
+	eng, err := refract.NewEngine(settings, o)
 	if err != nil {
 		return nil, usagef("%w", err)
-	}
-	if s.per == "system" && s.shard == "" && !s.statistics {
-		s.tellMeans(eng)
 	}
 	return eng, nil
 }
@@ -274,7 +303,7 @@ func (s *scorer) tellMeans(eng *refract.Engine) {
 	var names []string
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
-		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.system == "auto" {
+		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.scope.Scope == refract.Auto {
 			names = append(names, set.Metric.Info().Name)
 		}
 	}
@@ -283,28 +312,16 @@ func (s *scorer) tellMeans(eng *refract.Engine) {
 	}
 }
 
-// options are those of the engine.
-func (s *scorer) options() refract.Options {
-	o := refract.Options{Scope: refract.Averaged, Missing: s.missing, AllowNoReferences: s.allowNone, EveryCell: s.per == "cell"}
-	if s.per == "system" {
-		o.Scope = scopes[s.system]
-	}
-	return s.judging.options(o)
-}
-
-// scopes are the values of --system.
-var scopes = map[string]refract.Scope{"auto": refract.Auto, "corpus": refract.Pooled, "average": refract.Averaged}
-
 // settings crosses metrics and aggregators. The default is the metric's own rule if it
-// has one, as in sacreBLEU.
-func (s *scorer) settings(ms []metrics.Metric) ([]refract.Setting, error) {
+// has one, as in sacreBLEU, where native scores are of use.
+func (s *scoring) settings(ms []metrics.Metric, native bool) ([]refract.Setting, error) {
 	if len(s.aggregators) > 0 {
 		return cross(ms, s.aggregators, true, scoresNative)
 	}
 	var out []refract.Setting
 	for _, m := range ms {
 		def := aggregate.Default("max")[0].For(m.Info().Direction == metrics.HigherIsBetter)
-		if metrics.HasNative(m) && s.per != "cell" { // cells need no aggregation
+		if native && metrics.HasNative(m) {
 			def = aggregate.Must("native")
 		}
 		out = append(out, refract.Setting{Metric: m, Aggregator: def})

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -36,30 +37,32 @@ const (
 	rowBytes   = 512 // for a row of a table, or a system with its signature
 )
 
-// readRequest reads parameters: segments, and values of flags of the command of the
-// same name, as a list where a flag is repeatable. null means not given. An error is a
-// usage error.
-func readRequest(params []byte, cmd *cobra.Command, flags ...string) ([]*refract.Segment, error) {
+// readRequest reads parameters: segments, and what values are set to, a list where there
+// may be several. null means not given. An error is a usage error.
+func readRequest(params []byte, method string, values settable) ([]*refract.Segment, error) {
 	var in map[string]jsontext.Value
 	err := jsonline.Unmarshal(params, &in, "the parameters")
-	known := slices.Concat([]string{"segments"}, flags)
-	for name := range in {
-		if err == nil && !slices.Contains(known, name) {
-			err = jsonline.Unknown(name, known)
+	values["metrics"] = values["metric"] // of which there may be several
+	delete(values, "metric")
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if err != nil || name == "segments" {
+			continue
 		}
-	}
-	for _, param := range flags {
-		flag := cmd.Flags().Lookup(strings.NewReplacer("metrics", "metric", "_", "-").Replace(param)).Value
-		values, wrong := textsOf(in[param])
-		for _, v := range values {
-			wrong = cmp.Or(wrong, unfit(flag.Set(v)))
+		value := values[name]
+		if value == nil {
+			err = jsonline.Unknown(name, append(slices.Sorted(maps.Keys(values)), "segments"))
+			continue
 		}
-		if err == nil && wrong != nil {
-			err = jsonline.Fault("%s: %v", param, wrong)
+		texts, wrong := textsOf(in[name])
+		for _, text := range texts {
+			wrong = cmp.Or(wrong, unfit(value.Set(text)))
+		}
+		if wrong != nil {
+			err = jsonline.Fault("%s: %v", name, wrong)
 		}
 	}
 	if v := in["segments"]; err == nil && (v == nil || v.Kind() == 'n') {
-		err = fmt.Errorf("%s needs segments", cmd.Name())
+		err = fmt.Errorf("%s needs segments", method)
 	}
 	var segments []*refract.Segment
 	if err == nil {
@@ -130,22 +133,16 @@ func demandOf(segments []*refract.Segment) *demand {
 
 // score is the method of this name.
 func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
-	q := &scorer{judgeFlags: s.judgeFlags, judging: s.judging}
-	var per []string
-	cmd := &cobra.Command{Use: "score"}
-	q.settingFlags.register(s.e, cmd, "")
-	q.languageFlag.register(cmd, "", "")
-	registerScope(cmd, &q.system)
-	same := func(word string) string { return word }
-	listFlag(cmd, &per, "per", "system,segment", wordOf("system", "segment", "cell"), same, "")
-	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "system", "per", "language")
+	q, per := &scoring{}, []string(nil)
+	values := q.values()
+	values["language"], values["system"] = q.languageFlag.value(), q.scope.value()
+	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell"), strings.Clone)
+	segments, err := readRequest(params, "score", values)
 	if err != nil {
 		return nil, err
 	}
 	v := &scored{segments: segments, bySystem: slices.Contains(per, "system"), bySegment: slices.Contains(per, "segment"), byCell: slices.Contains(per, "cell")}
-	if len(q.metrics) == 0 {
-		q.metrics = defaultMetrics
-	}
+	q.metrics = q.specs(defaultMetrics...)
 	if err := s.check(q.metrics); err != nil {
 		return nil, err
 	}
@@ -165,37 +162,25 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	}
 	lent := &lent{pool: s.pool}
 	defer func() { lent.back(ctx, v.ended, err) }()
-	ms := make([]metrics.Metric, len(q.metrics))
-	for i, spec := range q.metrics {
-		if ms[i], err = lent.metric(ctx, spec); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := distinct(q.metrics, ms); err != nil {
-		return nil, err
-	}
-	_, q.target = q.languages(nil)
-	q.inLanguage(ms)
-	chosen, err := q.settings(ms)
-	if err == nil {
-		chosen, err = refract.Fit(ctx, dataset.InMemory(segments), chosen)
-	}
+	ms, err := q.parse(func(spec string) (metrics.Metric, error) { return lent.metric(ctx, spec) })
 	if err != nil {
 		return nil, err
 	}
-	if v.bySystem {
-		q.per = "system"
+	_, target := q.languages(nil)
+	inLanguage(ms, target)
+	chosen, err := q.settings(ms, true)
+	if err != nil {
+		return nil, err
 	}
 	var mu sync.Mutex
-	o := q.options()
-	o.EveryCell = v.byCell
+	o := s.judging.options(refract.Options{EveryCell: v.byCell})
 	o.Warn = func(message string) {
 		mu.Lock()
 		defer mu.Unlock()
 		v.warnings = append(v.warnings, message)
 	}
-	if v.engine, err = refract.NewEngine(chosen, o); err != nil {
-		return nil, usagef("%w", err)
+	if v.engine, err = q.engine(ctx, dataset.InMemory(segments), chosen, v.bySystem, o); err != nil {
+		return nil, err
 	}
 	gather := audit.NewReports(v.engine.Metrics())
 	err = v.engine.Run(ctx, dataset.InMemory(segments), func(s *refract.SegmentScores) error {
@@ -214,13 +199,13 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 // compare is the method of this name.
 func (s *service) compare(ctx context.Context, params []byte) (result []byte, err error) {
 	c := &comparer{}
-	c.judges = s.judgeFlags
-	cmd := &cobra.Command{Use: "compare"}
-	c.score.register(s.e, cmd, "")
-	c.registerStatistics(cmd, settingsCompared)
-	c.registerTable(cmd)
-	c.languageFlag.register(cmd, "", "")
-	segments, err := readRequest(params, cmd, "metrics", "aggregate", "missing", "statistic", "per", "group", "test", "resamples", "seed", "human", "table", "language", "one_sided")
+	c.confidence = usualConfidence
+	values := c.values(settingsCompared)
+	maps.Copy(values, c.score.values())
+	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(tablesCompared...))
+	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
+	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
+	segments, err := readRequest(params, "compare", values)
 	if err != nil {
 		return nil, err
 	}

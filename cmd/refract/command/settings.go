@@ -16,7 +16,7 @@ import (
 // defaultSeed is sacreBLEU's.
 const defaultSeed = 12345
 
-// settingFlags name metrics and aggregators.
+// settingFlags name metrics and aggregators, by flags or by a request.
 type settingFlags struct {
 	metrics     []string
 	aggregators []aggregate.Aggregator // none: those of the command
@@ -35,26 +35,30 @@ func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates st
 	s.registerAggregates(cmd, defaultAggregates)
 }
 
-func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
-	listFlag(cmd, &s.aggregators, "aggregate,a", "", aggregate.Parse, aggregate.Aggregator.Name,
-		"aggregators over references, separated by commas (default "+def+")", aggregate.Names()...)
-	parse := func(name string) (aggregate.Policy, error) {
-		s.allowNone = name != aggregate.Fail.String()
-		return aggregate.ParsePolicy(name)
+// values are those that requests set, too.
+func (s *settingFlags) values() settable {
+	s.missing = aggregate.Exclude
+	return settable{
+		"metric":    (*strs)(&s.metrics),
+		"aggregate": listOf(&s.aggregators, "", aggregate.Parse, aggregate.Aggregator.Name),
+		"missing": valueOf(&s.missing, "", func(name string) (aggregate.Policy, error) { // exclude does more than the default
+			s.allowNone = name != aggregate.Fail.String()
+			return aggregate.ParsePolicy(name)
+		}),
 	}
-	parsedFlag(cmd, &s.missing, "missing", aggregate.Exclude.String(), parse,
+}
+
+func (s *settingFlags) registerAggregates(cmd *cobra.Command, def string) {
+	v := s.values()
+	addFlag(cmd, "aggregate,a", v["aggregate"], "aggregators over references, separated by commas (default "+def+")", aggregate.Names()...)
+	addFlag(cmd, "missing", v["missing"],
 		"policy for missing scores of references: exclude, propagate or fail (default exclude, but a segment without any reference is an error)", "exclude", "propagate", "fail")
-	s.allowNone = false                         // by the default
-	cmd.Flags().Lookup("missing").DefValue = "" // exclude does more than the default
 	grouped(cmd, metricFlags, "aggregate")
 }
 
 func (s *settingFlags) parse(parse func(spec string) (metrics.Metric, error)) ([]metrics.Metric, error) {
-	specs := s.specs()
-	if len(specs) == 0 {
-		specs = defaultMetrics
-	}
 	var ms []metrics.Metric
+	specs := s.specs(defaultMetrics...)
 	for _, spec := range specs {
 		if isStored(spec) {
 			return nil, usagef("--metric %s: stored scores can only be compared: 'refract compare mtme:DIR/TESTSET/LP -m %s'", spec, spec)
@@ -88,6 +92,13 @@ func distinct(specs []string, ms []metrics.Metric) (map[string]string, error) {
 		seen[name] = specs[i]
 	}
 	return seen, nil
+}
+
+// inLanguage makes metrics split texts as the language of the references needs.
+func inLanguage(ms []metrics.Metric, language string) {
+	for i := range ms {
+		ms[i] = metrics.InLanguage(ms[i], language)
+	}
 }
 
 // cross makes the settings of all metrics and aggregators. A metric that needs no

@@ -68,13 +68,13 @@ scores are means over segments. A pair is tested on the segments that both have.
 	t.registerWidth(cmd)
 	t.judgeFlags.register(cmd)
 	t.judgeFlags.registerDryRun(cmd, "ask for no score")
-	registerScope(cmd, &t.system)
+	t.scope.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
 	oneOf(cmd, "table", systemsTable, pairsTable)
 	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
 		"paired-ar or paired-bs", significance.SystemTestNames()...)
-	t.resampling.register(cmd, 0, "of the test (default 10000; paired-bs: 1000 but with --table pairs)", bySegment, bySegment, byDocument)
+	t.resampling.register(cmd, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", bySegment, bySegment, byDocument)
 	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
 	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
 	grouped(cmd, taskFlags, "table", "test", "resample-by", "baseline")

@@ -226,8 +226,10 @@ func (f *file) datasets(e *Plan) error {
 			return yamlfile.Wrong(field+".reference", "chooses among the named references of an mtme: dataset; %s has none", d.Spec)
 		}
 		seen[d.Name] = true
-		if k := slices.IndexFunc(d.Scores, func(s ScoreFile) bool { return s.Name == "" || s.Path == "" }); k >= 0 {
-			return yamlfile.Wrong(at(field+".scores", k), "write the name of a metric and a file, such as {name: mine, file: mine.tsv}")
+		for name, files := range map[string][]ScoreFile{"scores": d.Scores, "outputs": d.Outputs, "judgements": d.Judgements} {
+			if k := slices.IndexFunc(files, func(s ScoreFile) bool { return s.Name == "" || s.Path == "" }); k >= 0 {
+				return yamlfile.Wrong(at(field+"."+name, k), "write a name and a file, such as {name: mine, file: mine.tsv}")
+			}
 		}
 	}
 	return nil

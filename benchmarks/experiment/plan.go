@@ -75,6 +75,10 @@ type Dataset struct {
 	// Expansions are specs of expanded references.
 	Expansions []string `yaml:"expansions"`
 	Human      string   `yaml:"human"` // name of the human scores; "" means the only ones, or mqm
+	// Outputs are files of systems' outputs, and Judgements of human scores, as read by
+	// [dataset.WithHypotheses] and [dataset.WithJudgements].
+	Outputs    []ScoreFile `yaml:"outputs"`
+	Judgements []ScoreFile `yaml:"judgements"`
 	// Matrix is a file of cells as stored by package matrix, with its metrics unchanged;
 	// Scores are files of segment scores.
 	Matrix string      `yaml:"matrix"`
@@ -90,8 +94,8 @@ type Dataset struct {
 	dataset.Choice `yaml:",inline"`
 }
 
-// ScoreFile is a file with the scores of a metric: rows with id, system and score, as read
-// by [dataset.ReadScores]. Higher is better.
+// ScoreFile is a named file, such as one with the scores of a metric: rows with id, system
+// and score, as read by [dataset.ReadScores]. Higher is better.
 type ScoreFile struct {
 	Name string `yaml:"name"`
 	Path string `yaml:"file"`
@@ -302,24 +306,39 @@ func (p *Plan) Inputs() []string {
 		if d.Matrix != "" {
 			out = append(out, p.File(d.Matrix))
 		}
-		for _, s := range d.Scores {
-			out = append(out, p.File(s.Path))
+		for _, s := range slices.Concat(d.Scores, d.Outputs, d.Judgements) {
+			out = append(out, dataset.Inputs("table:"+p.File(s.Path))...)
 		}
 	}
 	return out
 }
 
-// OpenDataset opens a dataset of the plan, with its expansions and the references that d
-// names.
+// OpenDataset opens a dataset of the plan, with its outputs, expansions and human scores, and
+// the references that d names.
 func (p *Plan) OpenDataset(d Dataset, o dataset.Options) (refract.Dataset, error) {
 	o.References = d.References
 	ds, err := dataset.Open(p.Path(d.Spec), o)
+	if err == nil {
+		ds, err = dataset.WithHypotheses(ds, p.named(d.Outputs), o)
+	}
 	for _, spec := range d.Expansions {
 		if err == nil {
 			ds, err = dataset.WithReferences(ds, p.Path(spec), o)
 		}
 	}
+	if err == nil && len(d.Judgements) > 0 {
+		ds, err = dataset.WithJudgements(ds, p.named(d.Judgements), o)
+	}
 	return ds, err
+}
+
+// named resolves the paths of files.
+func (p *Plan) named(files []ScoreFile) []dataset.NamedFile {
+	var out []dataset.NamedFile
+	for _, f := range files {
+		out = append(out, dataset.NamedFile{Name: f.Name, Path: p.File(f.Path)})
+	}
+	return out
 }
 
 // File resolves the path of a file against the plan's folder.

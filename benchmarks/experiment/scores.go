@@ -37,8 +37,13 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	} else {
 		_, language, _ = dataset.Languages(language) // already checked by Plan.check
 	}
-	for _, m := range r.metrics {
-		m = metrics.InLanguage(m, language)
+	l := dataset.Localize(r.metrics, language, d.segments, func(m string) { r.warn("%s: %s", d.Name, m) })
+	for _, s := range d.segments {
+		if err := l.Check(s); err != nil && d.Language == "" {
+			return nil, err
+		}
+	}
+	for _, m := range l.Metrics {
 		fitted, err := refract.Fit(ctx, dataset.InMemory(d.segments), []refract.Setting{{Metric: m}})
 		if err != nil {
 			return nil, err
@@ -92,7 +97,7 @@ func (d *data) choose(s *series) error {
 
 // signature returns the signature of a setting.
 func (s *series) signature(a aggregate.Aggregator, lo, hi int, set string) string {
-	if _, ok := s.metric.(*stated); ok {
+	if _, ok := s.metric.(*stated); ok && !s.info.NeedsReferences {
 		return storedSpec
 	}
 	of := refract.Setting{Metric: s.metric, Aggregator: a}

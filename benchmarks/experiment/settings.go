@@ -255,7 +255,8 @@ func comparedOf(pairs []pair, settings []*setting) map[[2]SettingName]bool {
 // against returns for each setting the baseline of those that it is compared with.
 func (r *run) against(d *data, settings []*setting) (map[*setting]*setting, error) {
 	bases := map[*setting]*setting{}
-	within := func(a, b *setting) bool { return a.series == b.series || a.series.file && b.series.file }
+	one := func(s *series) bool { return s.file && !s.info.NeedsReferences } // one score of an output
+	within := func(a, b *setting) bool { return a.series == b.series || one(a.series) && one(b.series) }
 	for _, s := range settings {
 		for _, b := range settings {
 			named, whole := b.name.is(r.p.Against)

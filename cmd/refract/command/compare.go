@@ -93,6 +93,9 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
+		if len(c.curves) > 0 && len(res.Curves) == 0 && len(c.scores) > 0 {
+			return errors.New("there is no curve: the files of --scores need a column reference, and segments with several references")
+		}
 		if len(c.curves) > 0 && len(res.Curves) == 0 {
 			return errors.New("every segment has only one reference, so there is no curve")
 		}
@@ -163,8 +166,8 @@ func (c *comparer) askCurves(p *experiment.Plan) error {
 	switch {
 	case c.tested || c.table != settingsTable:
 		return usagef("--curve has its own table, and tests nothing: leave --test and --table out")
-	case len(c.scores) > 0 || slices.ContainsFunc(c.score.metrics, isStored):
-		return usagef("--curve needs scores against single references: take --matrix, as --scores and -m stored have none")
+	case slices.ContainsFunc(c.score.metrics, isStored):
+		return usagef("--curve needs scores against single references: take --matrix, or --scores with a column reference, as -m stored has none")
 	case c.plot != "" && filepath.Ext(c.plot) != ".svg":
 		return usagef("--plot %s: want a name that ends in .svg", c.plot)
 	}

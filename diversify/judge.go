@@ -94,13 +94,13 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 		}
 		params = append(params, p)
 	}
-	if answers == FormText || e.Endpoint != llm.Chat {
+	if answers == FormText || e.Endpoint == llm.Completions {
 		answers = FormText
 	} else {
-		g.forms = append(g.forms, form{kind: kindJSON, params: params, wire: llm.Request{Schema: schema}})
+		g.forms = append(g.forms, form{kind: string(e.Endpoint) + kindJSON, params: params, wire: llm.Request{Schema: schema}})
 	}
 	if answers != FormJSON {
-		g.forms = append(g.forms, form{kind: kind(e.Endpoint), params: params})
+		g.forms = append(g.forms, form{kind: string(e.Endpoint), params: params})
 	}
 	if err := g.question("", "a", []string{"b"}, 0).Wire.Check(e.Endpoint); err != nil {
 		return nil, fmt.Errorf("the judge of equivalence: %w", err)

@@ -73,7 +73,7 @@ func (s *server) request(ctx context.Context, c *call) *http.Request {
 	out.Header.Set("Accept", "application/json")
 	out.Header.Set("User-Agent", s.userAgent)
 	if s.authorization != "" {
-		out.Header.Set("Authorization", s.authorization)
+		out.Header.Set(s.keyHeader, s.authorization)
 	}
 	if c.body != nil {
 		out.Body, _ = c.body() // cannot fail: the body is in memory

@@ -30,6 +30,8 @@ type record struct {
 	Domain     string          `json:"domain" parquet:"domain,dict"`
 	Language   string          `json:"language" parquet:"-"`
 	Judged     *refract.Judged `json:"judged" parquet:"-"`
+
+	language string // a language that is known to be one, from the record before
 }
 
 type variantRecord struct {
@@ -327,6 +329,12 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 	}
 	if j := s.Judged; j != nil && (min(j.Flagged, j.HumanFlagged, j.Unjudged) < 0 || j.Flagged > j.Asked || j.HumanFlagged > j.Human) {
 		return nil, fmt.Errorf("segment %s: judged has more flagged than asked, or fewer than none", text.Quote(s.ID))
+	}
+	if s.Language != "" && s.Language != r.language {
+		if _, _, err := Languages(s.Language); err != nil {
+			return nil, fmt.Errorf("segment %s: %v", text.Quote(s.ID), err) // not an error of the command line
+		}
+		r.language = s.Language
 	}
 	var err, errRejected error
 	s.Variants, err = variantsOf("variants", r.Variants, json)

@@ -15,16 +15,16 @@ import (
 // forms holds which models answer the first form of questions, and which answer only the other.
 type forms struct {
 	mu    sync.Mutex
-	first map[who]bool
+	first map[place]bool
 }
 
 // note records which form a model answers, and reports whether that is new. The first finding
 // stays.
-func (f *forms) note(w who, first bool) bool {
+func (f *forms) note(w place, first bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.first == nil {
-		f.first = map[who]bool{}
+		f.first = map[place]bool{}
 	}
 	_, known := f.first[w]
 	if !known {
@@ -34,7 +34,7 @@ func (f *forms) note(w who, first bool) bool {
 }
 
 // refused reports whether a model answers only the other form.
-func (f *forms) refused(w who) bool {
+func (f *forms) refused(w place) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	first, known := f.first[w]
@@ -42,7 +42,7 @@ func (f *forms) refused(w who) bool {
 }
 
 // given reports whether a model has answered the first form.
-func (f *forms) given(w who) bool {
+func (f *forms) given(w place) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.first[w]
@@ -51,7 +51,7 @@ func (f *forms) given(w who) bool {
 // inForm asks the model in the question's form, or changes the question to its other form if only
 // that is answered. Like adapt, it may find an answer that is stored.
 func (r *run) inForm(q *Question) (resp llm.Response, kept *cache.Answer, called bool, err error) {
-	w := q.who()
+	w := q.place()
 	resp, kept, called, err = r.adapt(r.life, q)
 	if q.Other == nil {
 		return resp, kept, called, err

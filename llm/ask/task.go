@@ -118,8 +118,8 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 			case other:
 				ans, has = answers[0], true
 			case has:
-				a.forms.note(q.who(), true)
-			case a.forms.refused(q.who()):
+				a.forms.note(q.place(), true)
+			case a.forms.refused(q.place()):
 				other = true
 			case a.cfg.Choose != nil:
 				if other, err = a.cfg.Choose(ctx); err != nil {

@@ -65,7 +65,8 @@ type judging struct {
 	progress *report.Progress
 	clients  map[string]*llm.Client // by endpoint and server
 	vectors  []*vectors             // of metrics that compare them
-	refused  int                    // texts that got no vector
+	refused  int                    // texts that got no vector, and rows without a score
+	refusal  sync.Once              // the warning of the first text
 	silent   bool                   // without progress
 
 	answers answered
@@ -155,9 +156,20 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
+		Failed: j.bears, Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
 	}, nil
+}
+
+// bears counts an input that a metric's server or program fails at, and reports whether that is tolerated.
+func (j *judging) bears(error) bool {
+	if j == nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.refused++
+	return j.refused <= j.tolerate
 }
 
 // open opens, once, what metrics share that ask servers.

@@ -118,8 +118,6 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, s.target = s.languages(args)
-	inLanguage(ms, s.target)
 	s.judging = judging
 	defer judging.close()
 	err = s.score(ctx, e, args, ms)
@@ -159,6 +157,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	whole = dataset.Chosen(whole, s.chosen())
+	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
 	if s.shard != "" { // of which some may have no system
 		if part, err = s.cut(ctx, e, args, s.path, whole, "confidence", "canaries", "systems"); err != nil {

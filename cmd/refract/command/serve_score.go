@@ -28,7 +28,8 @@ const (
 	mostListed   = 64   // texts of a parameter
 	mostSpec     = 4096 // bytes of one
 	someSegments = 10_000
-	leastSegment = 40 // bytes, of which a request of more than someSegments has one each
+	shortRequest = 8 << 10 // bytes, below which no goroutine is worth its start
+	leastSegment = 40      // bytes, of which a request of more than someSegments has one each
 )
 
 // Estimates of the memory that a request takes, in bytes.
@@ -167,13 +168,22 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 		return nil, err
 	}
 	_, target := q.languages(nil)
-	inLanguage(ms, target)
+	l := dataset.Localize(ms, target, segments, func(message string) { v.warnings = append(v.warnings, message) })
+	for _, s := range segments {
+		if err := l.Check(s); err != nil && target == "" {
+			return nil, &serve.Usage{Err: err}
+		}
+	}
+	ms = l.Metrics
 	chosen, err := q.settings(ms, true)
 	if err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex
 	o := s.judging.options(refract.Options{EveryCell: v.byCell})
+	if len(params) < shortRequest {
+		o.Workers = 1
+	}
 	o.Warn = func(message string) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -212,7 +212,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.confidence = usualConfidence
 	values := c.values(settingsCompared)
 	maps.Copy(values, c.score.values())
-	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(tablesCompared...))
+	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
 	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
 	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
 	segments, err := readRequest(params, "compare", values)
@@ -230,7 +230,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	d, settings := demandOf(segments), len(p.Metrics)*len(p.Aggregators)
 	rows := len(p.Statistics) * settings
 	scores := len(p.Metrics)*d.cells + settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
-	if c.table == pairsTable {
+	if c.showsPairs() {
 		rows *= settings
 	}
 	if err := serve.Expect(ctx, int64(scores*scoreBytes+rows*rowBytes)); err != nil {
@@ -248,7 +248,17 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	if err != nil {
 		return nil, err // also where some metrics ended: there is no place to say so beside rows
 	}
-	return asJSON(c.view(res))
+	if c.table != bothTables {
+		return asJSON(c.view(res))
+	}
+	both := map[string]jsontext.Value{}
+	for name, table := range map[string]string{"rows": settingsTable, "pairs": pairsTable} {
+		c.table = table
+		if both[name], err = asJSON(c.view(res)); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(both, json.Deterministic(true))
 }
 
 // lent are the metrics that a request has borrowed from the pool.

@@ -25,6 +25,7 @@ const (
 const (
 	beginTime = 10 * time.Second
 	stallTime = 5 * time.Second
+	lookAgain = 100 * time.Millisecond // for room that others gave back
 	smallPace = 4 << 10
 	largePace = 256 << 10
 )
@@ -66,9 +67,9 @@ func (r *bodyRoom) give(client string, n int64) {
 // receive reads the body of a request. Only bytes that have arrived count against the
 // bounds, not those that the client announces; release gives them back.
 func (s *Server) receive(rw http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
-	now := time.Now()
 	b := &charged{ctx: r.Context(), room: s.large, client: hostOf(r.RemoteAddr), body: http.MaxBytesReader(rw, r.Body, MaxLine), wait: http.NewResponseController(rw),
-		pace: largePace, begun: now, until: now.Add(beginTime)}
+		pace: largePace}
+	b.restart()
 	if r.ContentLength >= 0 && r.ContentLength <= smallBody {
 		b.room, b.pace = s.small, smallPace
 	}
@@ -115,21 +116,31 @@ func (c *charged) Read(p []byte) (int, error) {
 	if c.arrived += int64(n); c.arrived >= c.pace*int64(stallTime/time.Second) {
 		c.arrived, c.until = 0, time.Now().Add(stallTime)
 	}
-	switch {
-	case c.last:
-	case c.room.take(c.client, int64(n)):
-		c.taken += int64(n)
-	default:
+	if c.last {
+		return n, err
+	}
+	for waits := false; ; waits = true {
+		if c.room.take(c.client, int64(n)) {
+			c.taken += int64(n)
+			return n, err
+		}
+		if !waits {
+			defer c.restart() // the wait does not count against the client's time
+		}
 		select {
 		case c.room.last <- struct{}{}:
 			c.last = true
+			return n, err
+		case <-time.After(lookAgain):
 		case <-c.ctx.Done():
 			return 0, c.ctx.Err()
 		}
-		c.begun = time.Now() // the wait does not count against the client's time
-		c.arrived, c.until = 0, c.begun.Add(stallTime)
 	}
-	return n, err
+}
+
+func (c *charged) restart() {
+	c.begun = time.Now()
+	c.arrived, c.until = 0, c.begun.Add(beginTime)
 }
 
 func (c *charged) release() {

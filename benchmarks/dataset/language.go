@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	xlanguage "golang.org/x/text/language"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -77,7 +77,7 @@ func statedLanguages(place string) []string {
 
 // cardLanguage returns the language in a dataset card; "" for none or several.
 func cardLanguage(path string) string {
-	b, err := os.ReadFile(path)
+	b, err := files.ReadSmall(path, mostSmall)
 	if err != nil {
 		return ""
 	}

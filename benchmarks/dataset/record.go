@@ -317,12 +317,19 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 	for i, t := range r.References {
 		s.References[i] = textOf(t)
 	}
-	for k, name := range r.People {
-		i := slices.IndexFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == name })
+	var systems map[string]int
+	if len(r.People) > 0 {
+		systems = make(map[string]int, len(s.Hypotheses))
+		for i := range s.Hypotheses {
+			systems[s.Hypotheses[i].System] = i
+		}
+	}
+	for _, name := range r.People {
+		i, known := systems[name]
 		switch {
-		case i < 0:
+		case !known:
 			return nil, fmt.Errorf("segment %s: human_systems names %s, which is not in hypotheses", text.Quote(s.ID), text.Quote(name))
-		case slices.Contains(r.People[:k], name):
+		case s.Hypotheses[i].Human:
 			return nil, fmt.Errorf("system %s is twice in human_systems", text.Quote(name))
 		}
 		s.Hypotheses[i].Human = true

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -82,11 +81,12 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 	if path == "" {
 		return nil, errors.New("no file is named: write " + FileMetric + ":my-judge.yaml")
 	}
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := parseDefinition(path, bytes.NewReader(text))
+	defer f.Close()
+	d, err := parseDefinition(path, f)
 	if err != nil {
 		return nil, err
 	}

@@ -167,6 +167,9 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.dryRun {
 		return s.foresee(ctx, e, part, settings)
 	}
+	if s.shard == "" {
+		s.judging.segments = func() (int, bool) { return dataset.Len(whole) }
+	}
 	out, done, err := s.create(ctx, e, s.path)
 	if done || err != nil {
 		return err

@@ -128,7 +128,7 @@ func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) 
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
-	e.asked = serverWait(resp, time.Now())
+	e.asked = toldWait(e, resp, body, time.Now())
 	e.explain(s, c, body)
 	return nil, e
 }

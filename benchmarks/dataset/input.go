@@ -17,13 +17,14 @@ import (
 // input is a file that can be opened for each pass over a dataset, or a stream (standard
 // input, a pipe), which allows only one pass.
 type input struct {
-	name   string
-	json   bool      // JSON Lines, see lineReader
-	field  string    // of JSON Lines: the field with the text; "" for plain text
-	stdin  io.Reader // read instead of a file, if set
-	stream bool
-	role   role // what its lines are
-	used   atomic.Bool
+	name    string
+	json    bool      // JSON Lines, see lineReader
+	objects bool      // the lines are objects, which may also stand in an array; true of json too
+	field   string    // of JSON Lines: the field with the text; "" for plain text
+	stdin   io.Reader // read instead of a file, if set
+	stream  bool
+	role    role // what its lines are
+	used    atomic.Bool
 }
 
 // input opens a file, or standard input for "-".

@@ -33,7 +33,7 @@ func openJSONL(place string, o Options) (*set, error) {
 func (r *record) parse(line []byte, pos refract.Position) (*refract.Segment, error) {
 	*r = record{References: r.References[:0], Variants: r.Variants[:0], Rejected: r.Rejected[:0], Hypotheses: r.Hypotheses[:0], Judgements: r.Judgements[:0]}
 	if err := jsonline.Unmarshal(line, r, "a segment"); err != nil {
-		return nil, cmp.Or(checkUTF8Line(line, pos), placed(notLines(line, err), pos))
+		return nil, cmp.Or(checkUTF8Line(line, pos), placed(err, pos))
 	}
 	s, err := r.segment(true)
 	if err != nil {
@@ -93,7 +93,9 @@ func otherColumns(err error, line []byte, path string) error {
 	if _, ours := object["references"]; fault.Mistyped && (ours || len(object) < 3) {
 		return err // only one field has a wrong type
 	}
-	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(object))))
+	known := map[string]bool{}
+	columnsIn(object, "", known)
+	return fmt.Errorf("%w; read a file with other columns as %s", err, suggestTable(path, slices.Sorted(maps.Keys(known))))
 }
 
 func lineSet(in *input, o Options) *set {
@@ -134,6 +136,12 @@ func lineSet(in *input, o Options) *set {
 	if in.stream {
 		d.stream = in
 		return d
+	}
+	if l, err := in.lines(context.Background(), func(Warning) {}); err == nil {
+		defer l.close()
+		if l.spread != nil { // its lines are no segments
+			return d
+		}
 	}
 	d.lines, d.rows = in, rows
 	return d

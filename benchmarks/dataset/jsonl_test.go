@@ -100,7 +100,7 @@ func TestJSONLErrors(t *testing.T) {
 		{"empty", "", `d.jsonl: the dataset is empty: no segment at all`},
 		{"blank only", "\n \n", `d.jsonl: the dataset is empty: no segment at all`},
 		{"blank line", "{\"id\":\"1\"}\n\n\n{\"id\":\"2\"}\n", `d.jsonl:2: blank line before further segments; remove it`},
-		{"array", `[1]`, `d.jsonl:1: this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl, or have pandas write lines: to_json(FILE, orient='records', lines=True)`},
+		{"array", `[1]`, `d.jsonl:1:1: a segment must be a JSON object, not a number`},
 		{"string", ` "x"`, `d.jsonl:1:2: a segment must be a JSON object, not a string`},
 		{"garbage", `hello`, `d.jsonl:1:1: bad JSON: invalid character 'h' at start of value`},
 		{"open object", `{"id":"1"`, `d.jsonl:1:10: bad JSON: it ends before its value does`},

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // lineReader reads the lines of a file, of at most maxLine bytes each. It removes a byte
@@ -23,6 +26,9 @@ type lineReader struct {
 	warn   func(Warning)
 	crlf   bool // has warned
 	json   bool // the caller checks the lines; blank ones may end the file
+	// spread are the objects of a file of JSON without an object a line; the numbers of lines
+	// are then those of objects.
+	spread *objects
 }
 
 const lineBuffer = 128 << 10
@@ -38,6 +44,14 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 	}
 	l := newLineReader(in.name, f, warn)
 	l.json, l.field, l.closer = in.json, in.field, f
+	if in.json || in.objects {
+		if _, err := l.r.Peek(1); err != nil && err != io.EOF {
+			f.Close()
+			l.line++
+			return nil, &Error{Pos: l.pos(), Err: err}
+		}
+		l.spread = openObjects(l.r)
+	}
 	return l, nil
 }
 
@@ -85,6 +99,9 @@ func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r")) == 0 }
 
 // any is next for lines of any kind.
 func (l *lineReader) any() ([]byte, error) {
+	if l.spread != nil {
+		return l.object()
+	}
 	b, err := l.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		l.long = append(l.long[:0], b...)
@@ -117,6 +134,22 @@ func (l *lineReader) any() ([]byte, error) {
 	if l.line == 1 && bytes.HasPrefix(b, []byte("\ufeff")) {
 		b = b[len("\ufeff"):]
 		l.warn(Warning{l.pos(), "the file begins with a byte order mark, which is removed"})
+	}
+	return b, nil
+}
+
+// object is any for files without an object a line.
+func (l *lineReader) object() ([]byte, error) {
+	b, err := l.spread.next()
+	if err == io.EOF {
+		return nil, err
+	}
+	l.line++
+	if errors.Is(err, errTooLong) {
+		return nil, failAt(l.pos(), 0, "the object has more than %d MiB", maxLine>>20)
+	}
+	if err != nil {
+		return nil, failAt(l.pos(), 0, "after %s: %w", english.Count(l.line-1, "object"), jsonline.Explain(err, ""))
 	}
 	return b, nil
 }

@@ -28,7 +28,7 @@ type MQMRating struct {
 // Other datasets have none.
 func ReadMQM(spec string, warn func(Warning)) ([]MQMRating, error) {
 	place, ok := strings.CutPrefix(spec, "mqm:")
-	path, _, err := splitSpec("mqm", place, nil, []string{"reference"})
+	path, _, err := splitSpec(spec, place, nil, []string{"reference"})
 	if !ok || err != nil {
 		return nil, nil // opening it reports the error
 	}
@@ -47,7 +47,7 @@ func ReadMQM(spec string, warn func(Warning)) ([]MQMRating, error) {
 // openMQM reads the ratings of Marot (google/wmt-mqm-human-evaluation) as judgements: a row
 // is an error, or says that there is none. place is FILE[,reference=SYSTEM…].
 func openMQM(place string, o Options) (*set, error) {
-	path, options, err := splitSpec("mqm", place, nil, []string{"reference"})
+	path, options, err := splitSpec("dataset "+text.Quote("mqm:"+place), place, nil, []string{"reference"})
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func TestMTMEErrors(t *testing.T) {
 		{"unknown system", map[string]string{mqm: "bb\t1\n"}, "", Options{},
 			mqm + `:1: unknown system "bb" (did you mean "B"?): the test set has no outputs of it`},
 		{"domain column", map[string]string{mqm: "news\tb\t1\n"}, "", Options{},
-			mqm + `:1: unknown system "news\tb": the test set has no outputs of it`},
+			mqm + `:1: want a system, a tab and a score, not "news\tb\t1"`},
 		{"few scores", map[string]string{mqm: "refB\t1\nrefB\t1\nrefB\t1\nb\t1\nb\t2\n"}, "", Options{},
 			mqm + `:4: system "b" has 2 lines of scores, but there should be 3`},
 		{"many scores", map[string]string{mqm: "b\t1\nb\t1\nb\t1\nb\t1\nrefB\t2\n"}, "", Options{},

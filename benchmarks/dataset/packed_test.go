@@ -48,7 +48,7 @@ func TestPackedFiles(t *testing.T) {
 	if _, err := openAndCollect(Open(in("d.jsonl.gz"), Options{})); err == nil || !strings.Contains(err.Error(), `d.jsonl.gz:2:11: unknown field "x"`) {
 		t.Errorf("JSON Lines: %v", err)
 	}
-	scores, err := ReadScores(in("s.TSV.gz"), segments, func(Warning) {})
+	scores, _, err := ReadScores(in("s.TSV.gz"), segments, func(Warning) {})
 	if err != nil || scores[0][0] != (Score{0.5, true}) {
 		t.Errorf("%v, %v", scores, err)
 	}

@@ -116,8 +116,10 @@ func (b *sideFile) unequal(lines, n int, short *refract.Segment) error {
 //     same ids. A row with variants adds these, with their reference index. A row without
 //     adds its references as variants of the first reference with the prompt "", or as
 //     references if the segment has none.
+//   - "parquet:FILE" and "published:DIR": the same, for the segments with the same ids,
+//     in any order; the set is kept in memory. Every segment must have a row.
 //
-// The file must have exactly one line per segment. This is checked early if the length of
+// A file of lines must have exactly one line per segment. This is checked early if the length of
 // ds is known. The length of the result is known if that of ds is.
 //
 // With div-ref: each pass is preceded by one over the first references, so standard input
@@ -138,9 +140,14 @@ func withReferences(base *set, spec string, o Options, promptNames []string) (*s
 		{"div-ref", "div-ref:FILE", openDivRef},
 		{"div-ref-lines", "div-ref-lines:FILE", openDivRefLines},
 		{"jsonl", "jsonl:FILE", openReferenceRows},
+		{"parquet", "parquet:FILE", nil},
+		{"published", "published:DIR", nil},
 	})
 	if err != nil {
 		return nil, err
+	}
+	if open == nil {
+		return withSet(base, complete(spec), o)
 	}
 	b, err := open(base, place, o, promptNames)
 	if err != nil {
@@ -197,34 +204,76 @@ func openReferenceRows(_ *set, place string, o Options, _ []string) (*sideFile, 
 	}
 	in.json = true
 	return &sideFile{in: in, warn: o.Warn, references: true, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-		var differ examples // rows whose references are not the segment's
+		j := &joined{name: in.name}
 		add := func(line []byte, s *refract.Segment, pos refract.Position) error {
 			r := &record{} // a new one, in which absent fields are nil
 			g, err := r.parse(line, pos)
-			if err == nil {
-				err = r.extend(g, s)
+			if err == nil && g.ID != s.ID {
+				err = failAt(g.Pos, 0, "want the row of segment %s (%s), found the row of %s; the rows must be in the dataset's order, one per segment",
+					text.Quote(s.ID), s.Pos, text.Quote(g.ID))
 			}
-			if err == nil && r.References != nil && !sameParents(g, s) {
-				differ.add(text.Quote(s.ID))
+			if err == nil {
+				err = j.add(g, s, r.Variants != nil || r.Rejected != nil, r.References != nil)
 			}
 			return err
 		}
-		return add, func() {
-			if differ.n > 0 {
-				o.Warn(Warning{refract.Position{File: in.name}, fmt.Sprintf(
-					"the variants of %s were made from other references than the dataset's (ids %s)", english.Count(differ.n, "row"), &differ)})
-			}
-		}, nil
+		return add, func() { j.end(o.Warn) }, nil
 	}}, nil
 }
 
-// extend adds a row's content to a segment; g was made from the row.
-func (r *record) extend(g, s *refract.Segment) error {
+// withSet adds the references of another dataset to the segments with the same ids.
+func withSet(base *set, spec string, o Options) (*set, error) {
+	added, err := Open(spec, Options{Warn: o.Warn, NoJudgements: true})
+	if err != nil {
+		return nil, err
+	}
+	out := *base
+	out.lines, out.firsts = nil, nil
+	out.read = func(ctx context.Context, each func(*refract.Segment) error) error {
+		rows := map[string]*refract.Segment{}
+		for s, err := range added.Segments(ctx) {
+			if err != nil {
+				return err
+			}
+			rows[s.ID] = s
+		}
+		j, n := &joined{name: NameOf(spec)}, 0
+		err := base.read(ctx, func(s *refract.Segment) error {
+			g := rows[s.ID]
+			if g == nil {
+				return failAt(s.Pos, 0, "%s has no segment %s; its segments must have the dataset's ids", text.Quote(spec), text.Quote(s.ID))
+			}
+			n++
+			if err := j.add(g, s, g.Variants != nil || g.Rejected != nil, true); err != nil {
+				return err
+			}
+			return each(s)
+		})
+		if err == nil {
+			j.end(o.Warn)
+		}
+		if err == nil && n < len(rows) {
+			o.Warn(Warning{refract.Position{File: j.name}, fmt.Sprintf("left out: references of %s that the dataset does not have", english.Count(len(rows)-n, "segment"))})
+		}
+		return err
+	}
+	return &out, nil
+}
+
+// joined adds references of one dataset to another.
+type joined struct {
+	name   string
+	differ examples // segments whose references are not those that the variants were made from
+}
+
+// add adds the content of g to s: its variants, if it has any, and otherwise its
+// references. stated says that g states the references of its variants.
+func (j *joined) add(g, s *refract.Segment, variants, stated bool) error {
 	switch {
-	case g.ID != s.ID:
-		return failAt(g.Pos, 0, "want the row of segment %s (%s), found the row of %s; the rows must be in the dataset's order, one per segment",
-			text.Quote(s.ID), s.Pos, text.Quote(g.ID))
-	case r.Variants != nil || r.Rejected != nil:
+	case variants && len(s.References) == 0 && stated:
+		s.References = g.References
+		fallthrough
+	case variants:
 		if err := checkParents(g, len(s.References)); err != nil {
 			return placed(err, g.Pos)
 		}
@@ -238,7 +287,18 @@ func (r *record) extend(g, s *refract.Segment) error {
 			s.Variants = append(s.Variants, refract.Variant{Text: t})
 		}
 	}
+	if stated && !sameParents(g, s) {
+		j.differ.add(text.Quote(s.ID))
+	}
 	return nil
+}
+
+// end says for how many segments the variants were made from other references.
+func (j *joined) end(warn func(Warning)) {
+	if j.differ.n > 0 {
+		warn(Warning{refract.Position{File: j.name}, fmt.Sprintf(
+			"the variants of %s were made from other references than the dataset's (ids %s)", english.Count(j.differ.n, "row"), &j.differ)})
+	}
 }
 
 // sameParents reports whether the variants of g were made from the references of s.

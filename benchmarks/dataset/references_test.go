@@ -79,7 +79,7 @@ func TestWithReferences(t *testing.T) {
 
 func TestWithReferencesErrors(t *testing.T) {
 	for _, c := range []struct{ name, scheme, base, text, want string }{
-		{"scheme", "divref", base, "", `references "divref:refs" has the unknown format "divref" (did you mean "div-ref"?); write div-ref:FILE, div-ref-lines:FILE or jsonl:FILE`},
+		{"scheme", "divref", base, "", `references "divref:refs" has the unknown format "divref" (did you mean "div-ref"?); write div-ref:FILE, div-ref-lines:FILE, jsonl:FILE, parquet:FILE or published:DIR`},
 		{"few lines", "div-ref", base, "[]\n", `refs: has 1 line, but the dataset has 2 segments; the first without one is "b" (base:2)`},
 		{"no lines", "div-ref", base, "", `refs: has 0 lines, but the dataset has 2 segments; the first without one is "a" (base:1)`},
 		{"many lines", "div-ref", base, "[]\n[]\n\n[]\n", `refs: has 4 lines, but the dataset has 2 segments; line k must belong to segment k`},

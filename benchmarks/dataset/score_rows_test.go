@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/refract-eval/refract"
 )
 
@@ -23,7 +25,7 @@ func TestReadScores(t *testing.T) {
 	for name, want := range map[string]string{"few.tsv": "has scores of 3 of 4 segments; the others have none",
 		"all.csv": ""} {
 		var warned []string
-		scores, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.Message) })
+		scores, _, err := ReadScores(filepath.Join(dir, name), segments, func(w Warning) { warned = append(warned, w.Message) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,8 +42,75 @@ func TestReadScores(t *testing.T) {
 func TestReadScoresWithoutAny(t *testing.T) {
 	segments := []*refract.Segment{{ID: "s", Hypotheses: []refract.Hypothesis{{System: "a", Text: refract.NewText("x")}}}}
 	dir := folderOf(t, map[string]string{"none.tsv": "id\tsystem\tscore\ns\ta\tNaN\n"})
-	_, err := ReadScores(filepath.Join(dir, "none.tsv"), segments, func(Warning) {})
+	_, _, err := ReadScores(filepath.Join(dir, "none.tsv"), segments, func(Warning) {})
 	if err == nil || !strings.Contains(err.Error(), "none.tsv: 1 row, and none has a score: all are missing") {
 		t.Error(err)
 	}
+}
+
+// Scores of single references say which by number, prompt or text; columns may have other
+// names, and a system that is the only one need not be named.
+func TestReadScoresOfReferences(t *testing.T) {
+	segment := func(id string) *refract.Segment {
+		return &refract.Segment{ID: id, References: []refract.Text{refract.NewText("one")}, Hypotheses: []refract.Hypothesis{{System: "a"}},
+			Variants: []refract.Variant{{Prompt: "tone"}, {Prompt: "voice"}, {Prompt: "voice"}}}
+	}
+	dir := folderOf(t, map[string]string{
+		"s.json":         `{"data":[{"at":{"id":1},"reference":"one","comet":1},{"at":{"id":1},"reference":"tone","comet":2},{"at":{"id":1},"reference":3,"comet":null},{"at":{"id":"2"},"reference":"0","comet":4}]}`,
+		"several.csv":    "id,score,reference\n1,1,voice\n",
+		"none.csv":       "id,score,reference\n1,1,4\n",
+		"twice.csv":      "id,score,reference\n1,1,1\n1,1,tone\n",
+		"other.csv":      "seg,score\n1,1\n",
+		"comet.json":     `{"a.txt":[{"COMET":1}]}`,
+		"wide.seg.score": "m\ta\t1\n",
+		"m.seg.score":    "a\t1\na\tNone\n",
+	})
+	read := func(spec string) ([][]Score, bool, error) {
+		return ReadScores(filepath.Join(dir, spec), []*refract.Segment{segment("1"), segment("2")}, func(Warning) {})
+	}
+	got, perReference, err := read("s.json,id=at.id,score=comet")
+	want := [][]Score{{{1, true}, {2, true}, {}, {}}, {{4, true}, {}, {}, {}}}
+	if d := cmp.Diff(want, got); err != nil || !perReference || d != "" {
+		t.Errorf("%v %v\n%s", perReference, err, d)
+	}
+	if got, _, err = read("m.seg.score"); err != nil || !cmp.Equal(got, [][]Score{{{1, true}}, {{}}}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for spec, want := range map[string]string{
+		"several.csv":    `segment "1" has several variants of the prompt "voice"; write their numbers from 0`,
+		"none.csv":       `segment "1" has 4 references, and none is "4"`,
+		"twice.csv":      `segment "1" has two scores of system "a" and reference "tone"`,
+		"other.csv":      `there is no column "id"; there are "seg", "score"; wanted are the columns id, system and score`,
+		"comet.json":     `there is no column "id"; there are "a.txt.COMET"; wanted are the columns id, system and score`,
+		"wide.seg.score": `want a system, a tab and a score`,
+		"m.csv,ids=a":    `has the unknown option "ids"`,
+	} {
+		if _, _, err := read(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", spec, err, want)
+		}
+	}
+}
+
+// People's scores join outputs by id; what several people gave is averaged.
+func TestWithJudgements(t *testing.T) {
+	dir := folderOf(t, map[string]string{"r.csv": "id,system,score\n2,a,1\n1,a,4\n2,a,2\n3,a,1\n2,b,\n", "none.csv": "id,system,score\n1,c,1\n"})
+	base := func() InMemory {
+		return InMemory{{ID: "1", Hypotheses: []refract.Hypothesis{{System: "a"}}}, {ID: "2", Hypotheses: []refract.Hypothesis{{System: "b"}, {System: "a"}}}, {ID: "4"}}
+	}
+	said := &warnings{}
+	all, err := openAndCollect(WithJudgements(base(), []NamedFile{{"da", filepath.Join(dir, "r.csv")}}, Options{Warn: said.add}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]refract.Judgement
+	for _, s := range all {
+		got = append(got, s.Judgements)
+	}
+	want := [][]refract.Judgement{{{Name: "da", System: "a", Score: 4, Valid: true}}, {{Name: "da", System: "a", Score: 1.5, Valid: true}, {Name: "da", System: "b"}}, nil}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	said.check(t, dir, "r.csv: left out: scores of 1 output that the dataset does not have", "r.csv: has scores of 2 of 3 segments; the others have none")
+	_, err = openAndCollect(WithJudgements(base(), []NamedFile{{"da", filepath.Join(dir, "none.csv")}}, Options{}))
+	wantError(t, dir, err, `none.csv: none of its scores is of an output of the dataset: the first is of segment "1" and system "c"`)
 }

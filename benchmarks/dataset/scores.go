@@ -75,7 +75,7 @@ func splitScore(line []byte) (system, score []byte, ok bool) {
 	line = text.Trim(line)
 	i := bytes.LastIndexByte(line, '\t')
 	if i >= 0 {
-		return text.Trim(line[:i]), text.Trim(line[i+1:]), true
+		return text.Trim(line[:i]), text.Trim(line[i+1:]), bytes.IndexByte(line[:i], '\t') < 0
 	}
 	if i = bytes.LastIndexFunc(line, text.IsSpace); i < 0 {
 		return nil, nil, false

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,15 +35,28 @@ func complete(spec string) string {
 // specOption is a "key=value" part of a spec such as "mqm:FILE,reference=refA".
 type specOption struct{ key, value string }
 
+// quotedOption matches an option whose value stands in quotes, as one with a comma has to.
+var quotedOption = regexp.MustCompile(`^[^,="]+="(?:[^"]|"")*"(?:,|$)`)
+
 // splitSpec separates a place from the options after it, in their order. The options in
 // many may be repeated, those in once not; "key:NAME" stands for a key with any name. A
-// comma before the first option belongs to the place, unless "word=" follows it.
-func splitSpec(scheme, place string, once, many []string) (path string, options []specOption, err error) {
+// comma before the first option belongs to the place, unless "word=" follows it. A value may
+// stand in double quotes, in which "" is a quote.
+func splitSpec(spec, place string, once, many []string) (path string, options []specOption, err error) {
 	known := slices.Concat(once, many)
-	parts := strings.Split(place, ",")
-	path = parts[0]
-	for _, part := range parts[1:] {
+	path, rest, more := strings.Cut(place, ",")
+	for more {
+		var part string
+		if quoted := quotedOption.FindString(rest); quoted != "" {
+			part, more = strings.CutSuffix(quoted, ",")
+			rest = rest[len(quoted):]
+		} else {
+			part, rest, more = strings.Cut(rest, ",")
+		}
 		key, value, ok := strings.Cut(part, "=")
+		if n := len(value); n > 1 && value[0] == '"' && value[n-1] == '"' {
+			value = strings.ReplaceAll(value[1:n-1], `""`, `"`)
+		}
 		form := key
 		if kind, name, named := strings.Cut(key, ":"); named && name != "" {
 			form = kind + ":NAME"
@@ -61,11 +75,19 @@ func splitSpec(scheme, place string, once, many []string) (path string, options 
 			err = fmt.Errorf("the option %s is given twice", key)
 		}
 		if err != nil {
-			return "", nil, specError("dataset %s: %v", text.Quote(scheme+":"+place), err)
+			return "", nil, specError("%s: %v", spec, err)
 		}
 		options = append(options, specOption{key, value})
 	}
 	return path, options, nil
+}
+
+// quoteColumn writes a column as the value of an option.
+func quoteColumn(name string) string {
+	if strings.ContainsAny(name, `,"`) {
+		return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	return name
 }
 
 // NameOf returns a readable name for the dataset of a spec: its file, or its test set and

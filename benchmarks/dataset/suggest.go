@@ -17,18 +17,22 @@ var columnWords = []struct {
 	{"id", []string{"id", "segid", "segmentid", "sampleid", "docid", "idx", "index", "unnamed", "indexlevel"}},
 	{"source", []string{"source", "src", "sourcetext", "input", "article", "document", "question", "prompt"}},
 	{"references", []string{"references", "refs", "targets", "answers", "golds"}},
-	{"reference", []string{"reference", "ref", "referencetext", "target", "gold", "golden", "groundtruth", "label", "answer"}},
+	{"reference", []string{"reference", "ref", "referencetext", "target", "tgt", "trg", "gold", "golden", "groundtruth", "label", "answer"}},
 	{"system", []string{"system", "systemname", "systemid", "model", "modelname"}},
 	{"output", []string{"output", "hypothesis", "hyp", "prediction", "predictions", "pred", "response", "generation", "generated", "generatedtext", "mt", "candidate", "translation", "completion"}},
 	{"human", []string{"human", "humanscore", "humanscores", "rating", "judgement", "judgment", "da", "mqm"}},
 }
 
 // noWord matches what does not distinguish names of columns.
-var noWord = regexp.MustCompile(`[\d\s_.:-]+`)
+var noWord = regexp.MustCompile(`[\d\s_.:,"-]+`)
 
 // optionOf returns the option of a table that a column has by its name, or "".
 func optionOf(column string) string {
-	word := noWord.ReplaceAllString(strings.ToLower(column), "")
+	word := strings.ToLower(column)
+	if i := strings.LastIndexByte(word, '.'); i > 0 && strings.Trim(word[i:], ".0123456789") != "" { // in a structure
+		word = word[i:]
+	}
+	word = noWord.ReplaceAllString(word, "")
 	for _, c := range columnWords {
 		if slices.Contains(c.words, word) {
 			return c.option
@@ -42,7 +46,7 @@ func optionOf(column string) string {
 func suggestTable(path string, columns []string) string {
 	found := map[string][]string{}
 	for _, column := range columns {
-		if o := optionOf(column); o != "" && !strings.Contains(column, ",") && (len(found[o]) == 0 || o == "reference") {
+		if o := optionOf(column); o != "" && (len(found[o]) == 0 || o == "reference") {
 			found[o] = append(found[o], column)
 		}
 	}
@@ -53,7 +57,7 @@ func suggestTable(path string, columns []string) string {
 			columns = or
 		}
 		for _, column := range columns {
-			spec += "," + option + "=" + column
+			spec += "," + option + "=" + quoteColumn(column)
 		}
 	}
 	key := found["source"]
@@ -61,7 +65,7 @@ func suggestTable(path string, columns []string) string {
 		key = ids
 	}
 	if found["system"] != nil && key != nil { // a row is an output
-		spec += ",group=" + key[0]
+		spec += ",group=" + quoteColumn(key[0])
 	} else {
 		add("id")
 	}
@@ -74,15 +78,15 @@ func suggestTable(path string, columns []string) string {
 	switch {
 	case found["system"] != nil:
 		add("system")
-		spec += ",output=" + output
+		spec += ",output=" + quoteColumn(output)
 	default:
 		if found["output"] != nil {
 			system = noWord.ReplaceAllString(output, "")
 		}
-		spec += ",system:" + system + "=" + output
+		spec += ",system:" + system + "=" + quoteColumn(output)
 	}
 	if human := found["human"]; human != nil {
-		spec += ",human:" + noWord.ReplaceAllString(human[0], "") + "=" + human[0]
+		spec += ",human:" + noWord.ReplaceAllString(human[0], "") + "=" + quoteColumn(human[0])
 	}
 	return "'" + text.Visible(spec) + "'"
 }

@@ -16,6 +16,7 @@ func TestSuggestTable(t *testing.T) {
 		"Unnamed:_0 Source Ref_1 Ref_2 Model Output":  "table:f.csv,group=Source,source=Source,reference=Ref_1,reference=Ref_2,system=Model,output=Output",
 		"question answers prediction rating":          "table:f.csv,source=question,references=answers,system:prediction=prediction,human:rating=rating",
 		"article summary":                             "table:f.csv,source=article,reference=COLUMN,system:NAME=COLUMN",
+		"src tgt translation.zh x.ref hyp,1":          `table:f.csv,source=src,reference=tgt,reference=x.ref,system:hyp="hyp,1"`,
 		"__index_level_0__ references system a,b hyp": "table:f.csv,id=__index_level_0__,references=references,system=system,output=hyp",
 	} {
 		if got := suggestTable("f.csv", strings.Fields(columns)); got != "'"+want+"'" {
@@ -54,7 +55,7 @@ func TestIDWithDirectionCharacters(t *testing.T) {
 	dir := folderOf(t, map[string]string{"s.csv": "id,system,score\na\\u202eb,x,1\n"})
 	t.Chdir(dir)
 	segments := []*refract.Segment{{ID: "a\u202eb", Hypotheses: []refract.Hypothesis{{System: "x"}}}}
-	got, err := ReadScores("s.csv", segments, func(Warning) {})
+	got, _, err := ReadScores("s.csv", segments, func(Warning) {})
 	if err != nil || got[0][0] != (Score{1, true}) {
 		t.Errorf("%v, %v", got, err)
 	}

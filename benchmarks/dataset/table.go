@@ -17,10 +17,12 @@ import (
 
 // tableSpec describes the columns of a table.
 type tableSpec struct {
-	path    string
-	columns []string // all columns in the spec, each once
-	quotes  bool     // whether quotes enclose values that contain the separator
-	errors  string   // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
+	path     string
+	columns  []string // all columns in the spec, each once
+	optional []string // columns that the table may lack
+	quotes   bool     // whether quotes enclose values that contain the separator
+	wanted   string   // what an error about a column adds
+	errors   string   // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
 	id, group, source, document, domain int // indices into columns, -1 for none
 	references                          []int
@@ -87,7 +89,7 @@ func (t *tableSpec) known() (known []string, err error) {
 }
 
 func parseTableSpec(place string) (*tableSpec, error) {
-	path, options, err := splitSpec("table", place, tableOnce, tableMany)
+	path, options, err := splitSpec("dataset "+text.Quote("table:"+place), place, tableOnce, tableMany)
 	if err != nil {
 		return nil, err
 	}

@@ -35,8 +35,11 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 			known, first[name] = append(known, name), steps[0]
 		}
 		for _, name := range t.columns {
+			if !slices.Contains(known, name) && t.may(name) {
+				continue
+			}
 			if !slices.Contains(known, name) {
-				return noColumn(path, name, known)
+				return t.noColumn(path, name, known)
 			}
 			if err := readable(p.Schema(), name); err != nil {
 				return failFile(path, "%w", err)

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -107,9 +108,12 @@ func number(t refract.Text, column string, decimalComma bool) (value float64, va
 }
 
 // noColumn is the error for a column that a table lacks.
-func noColumn(file, name string, known []string) error {
-	return failFile(file, "there is no column %s%s; there are %s", text.Quote(name), didYouMean(name, known), quotedNames(known))
+func (t *tableSpec) noColumn(file, name string, known []string) error {
+	return failFile(file, "there is no column %s%s; there are %s%s", text.Quote(name), didYouMean(name, known), quotedNames(known), t.wanted)
 }
+
+// may reports whether the table may lack a column.
+func (t *tableSpec) may(name string) bool { return slices.Contains(t.optional, name) }
 
 // eachSeparated reads values separated by commas, semicolons or tabs, whichever is most
 // frequent in the first row; a file .tsv has tabs. An empty value is missing, because such
@@ -150,8 +154,8 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 	var at []int
 	for _, name := range t.columns {
 		i := slices.Index(header, name)
-		if i < 0 {
-			return noColumn(t.path, name, header)
+		if i < 0 && !t.may(name) {
+			return t.noColumn(t.path, name, header)
 		}
 		if slices.Contains(header[i+1:], name) {
 			return failAt(refract.Position{File: t.path, Line: 1}, 0, "two columns are named %s", text.Quote(name))
@@ -169,8 +173,8 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 		}
 		for i := 0; i < len(at) && err == nil; i++ {
 			var v tableValue
-			if field := fields[at[i]]; field != "" {
-				v = textValue(field)
+			if at[i] >= 0 && fields[at[i]] != "" {
+				v = textValue(fields[at[i]])
 			}
 			r.values = append(r.values, v)
 		}
@@ -305,24 +309,31 @@ func isQuotedList(field string, pos refract.Position) bool {
 	return err == nil && len(list) > 0
 }
 
-// eachJSON reads one object a line. A row may lack a column that another has.
+// eachJSON reads one object a line, or the objects of an array. A row may lack a column that another has.
 func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) error {
-	seen := make([]bool, len(t.columns))
-	lacking := len(seen)
+	seen, lacking := make([]bool, len(t.columns)), 0
+	for i, name := range t.columns {
+		if seen[i] = t.may(name); !seen[i] {
+			lacking++
+		}
+	}
 	known := map[string]bool{}
 	var names []string
-	err := eachLine(t.path, warn, func(line []byte, pos refract.Position) error {
+	in, err := newRegular(t.path)
+	if err != nil {
+		return err
+	}
+	in.objects = true
+	err = in.each(context.Background(), warn, func(line []byte, pos refract.Position) error {
 		if blank(line) {
 			return nil
 		}
 		var object map[string]any
 		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
-			return placed(notLines(line, jsonline.Explain(err, "a row")), pos)
+			return placed(jsonline.Explain(err, "a row"), pos)
 		}
 		before := len(known)
-		for name := range object {
-			known[name] = true
-		}
+		columnsIn(object, "", known)
 		if len(known) > before {
 			names = slices.Sorted(maps.Keys(known))
 		}
@@ -339,18 +350,28 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 		return placed(err, pos)
 	})
 	if i := slices.Index(seen, false); err == nil && i >= 0 {
-		return noColumn(t.path, t.columns[i], names)
+		return t.noColumn(t.path, t.columns[i], names)
 	}
 	return err
 }
 
-// notLines explains how to turn one JSON array, as pandas writes it, into lines.
-func notLines(line []byte, err error) error {
-	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
-		return errors.New("this is one JSON array, not one object a line; convert it, as with jq -c '.[]' FILE.json > FILE.jsonl, or have pandas write lines: to_json(FILE, orient='records', lines=True)")
+// columnsIn adds the names of an object's columns to known; those in structures, also in lists
+// of them, have the form STRUCTURE.FIELD.
+func columnsIn(object map[string]any, prefix string, known map[string]bool) {
+	for name, value := range object {
+		if list, ok := value.([]any); ok && len(list) > 0 {
+			value = list[0]
+		}
+		if inner, ok := value.(map[string]any); ok && len(known) < mostNested {
+			columnsIn(inner, prefix+name+".", known)
+		} else {
+			known[prefix+name] = true
+		}
 	}
-	return err
 }
+
+// mostNested bounds the names of columns in structures, whose keys may differ in every row.
+const mostNested = 1000
 
 // literal is a number as written.
 type literal string
@@ -407,7 +428,7 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		return v, nil
 	case map[string]any:
 		if len(path) == 0 {
-			return v, errors.New("it holds a structure; name a part of it, as in COLUMN.PART")
+			return v, fmt.Errorf("it holds a structure; name a part of it, as in COLUMN.%s", slices.Concat(slices.Sorted(maps.Keys(value)), []string{"PART"})[0])
 		}
 		return tableText(value[path[0]], path[1:])
 	}

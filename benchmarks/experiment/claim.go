@@ -11,49 +11,58 @@ import (
 	"github.com/refract-eval/refract/internal/report"
 )
 
-// mostWords is the maximum length of a claim.
-const mostWords = 12
-
 // Claim is what a reader should take away from a result, never more than its differences
 // show.
 type Claim struct {
-	Text     string   // at most twelve words, without a full stop
-	Evidence []string // two sentences: the effect, and the data
+	// Text has a sentence for each of one or two metrics, and for more of them says how many
+	// gain. It ends without a full stop.
+	Text     string
+	Rules    []Rule
+	Evidence []string // the effects, and the data
 	Cautions []string // sentences on what limits the claim
 	Method   string   // how intervals and p-values were computed; "" if there are none
 }
 
-// Claim summarises the differences under the first statistic that has any:
+// MostSpoken is how many metrics a claim speaks of in sentences; more have a table.
+const MostSpoken = 2
+
+// Rule says which setting of a metric to use, or why the data cannot tell.
+type Rule struct {
+	Metric string // "" for files of scores, which are compared with each other
+	// Use are the settings that beat the baseline and that no other one beats, or only the
+	// baseline if something loses to it; empty if the data cannot tell.
+	Use     []string
+	Base    string // the baseline, such as "one reference"
+	Verdict string // such as "use the mean over 5 references"
+	Short   string // the same for a table, which names the setting in another column
+	// Gain is the smallest gain of Use[0] over the baseline, or if nothing is better than that the
+	// clearest difference; nil if nothing was compared.
+	Gain *Difference
+
+	cited   []*Difference // what the verdict rests on
+	matched bool          // the settings under Use were also compared with each other
+}
+
+// Claim says for each metric which of its settings to use.
 //
-//   - One setting gains and never loses: use it. If it gains only with some metrics or on
-//     some datasets, the text says so.
-//   - Several do: use one or the other. One is dropped if another gains wherever it does,
-//     and either in more comparisons or with every interval above its own. Intervals that do
-//     not overlap differ significantly, however the two are correlated.
-//   - Settings gain here and lose there, or by another statistic: none is better for all.
-//   - None gains: keep the baseline if something loses; otherwise nothing is shown.
-//   - Nothing was tested or compared, or there are too few data or resamples.
-//
-// A setting that shares another one's row gains what that one does. If settings were ranked
-// over tasks, the claim is about the first rank.
+// Differences under the first statistic that has any decide: a setting beats another one if
+// it is significantly better on a dataset, and on none worse, nor worse by another statistic.
+// If the baseline is beaten, the rule is to use what beats it and is not beaten; if it is not
+// and something loses to it, to keep it. A setting that shares another one's row is not
+// named. If settings were ranked over tasks, the claim is about the first rank.
 func (r *Result) Claim() Claim {
-	all := r.leading()
 	c := Claim{Method: r.tested()}
-	var texts []string
-	switch {
-	case len(r.Standings) > 0:
-		texts = r.standingClaim(&c)
-	case len(all) == 0:
-		texts = []string{r.uncompared()}
-	default:
-		texts = r.differenceClaim(all, &c)
+	if len(r.Standings) > 0 {
+		r.standingClaim(&c)
+	} else {
+		c.Rules = r.rules()
+		r.ruleClaim(&c)
 	}
-	coverage, subset := r.coverage(r.Datasets), ""
+	coverage := r.coverage(r.Datasets)
 	if chosen := r.Chosen(); chosen != "" {
-		coverage, subset = coverage+"; "+chosen, ", on a subset"
+		coverage += "; " + chosen
+		c.Text += ", on a subset"
 	}
-	fits := func(t string) bool { return len(strings.Fields(t+subset)) <= mostWords }
-	c.Text = texts[max(0, slices.IndexFunc(texts, fits))] + subset
 	c.Evidence = append(c.Evidence, coverage+".")
 	for _, sentences := range [][]string{c.Evidence, c.Cautions} {
 		for i := range sentences {
@@ -63,223 +72,211 @@ func (r *Result) Claim() Claim {
 	return c
 }
 
-// leading returns the differences under the first statistic that has any.
+// leading returns the differences under the first statistic that has any, for each metric
+// without those of aggregators that take its worst reference, if it has others.
 func (r *Result) leading() []*Difference {
 	for _, label := range r.Statistics {
 		all := which(pointers(r.Differences), func(d *Difference) bool { return d.Statistic == label && d.Value.Defined() })
-		if len(all) == 0 {
-			continue
+		if len(all) > 0 {
+			return which(all, func(d *Difference) bool {
+				return !d.worst || !slices.ContainsFunc(all, func(o *Difference) bool { return o.subject() == d.subject() && !o.worst })
+			})
 		}
-		// Scores made elsewhere have another baseline.
-		all = which(all, func(d *Difference) bool { return d.ofFiles() == all[0].ofFiles() })
-		if best := which(all, func(d *Difference) bool { return !d.worst }); len(best) > 0 {
-			return best
-		}
-		return all
 	}
 	return nil
-}
-
-// withP are the differences that have a p-value, which are corrected together.
-func (r *Result) withP() []*Difference {
-	return which(pointers(r.Differences), func(d *Difference) bool { return d.P.Defined() })
 }
 
 func which(all []*Difference, is func(*Difference) bool) []*Difference {
 	return slices.DeleteFunc(slices.Clone(all), func(d *Difference) bool { return !is(d) })
 }
 
-// candidate is a setting over all metrics and datasets.
-type candidate struct {
-	name          string // such as "max over 11 references"
-	all           []*Difference
-	better, worse []*Difference
-	opposed       []*Difference // significant in the other direction, under another statistic
+// subject is the metric that a difference is about, "" for files of scores.
+func (d *Difference) subject() string {
+	if d.ofFiles() {
+		return ""
+	}
+	return d.A.Metric
 }
 
-func (r *Result) candidates(all []*Difference) []*candidate {
-	own := slices.Clone(all)
-	for _, s := range r.Same {
-		for _, d := range slices.Clone(all) {
-			if d.A == s.As && d.Dataset == s.Dataset {
-				same := *d
-				same.A, same.AName = s.Setting, s.Name
-				all = append(all, &same)
-			}
-		}
+// rules returns the rule of every metric; those that were not compared come last.
+func (r *Result) rules() []Rule {
+	var out []Rule
+	leading := r.leading()
+	for _, all := range groupsOf(leading, func(d *Difference) (string, bool) { return d.subject(), true }) {
+		out = append(out, r.rule(all))
 	}
-	var out []*candidate
-	for _, of := range groupsOf(all, func(d *Difference) ([2]string, bool) {
-		if d.ofFiles() {
-			return [2]string{d.A.Metric}, true
-		}
-		return [2]string{d.A.References, d.A.Aggregator}, true
+	for _, rows := range groupsOf(r.Rows, func(row Row) (string, bool) {
+		known := func(d *Difference) bool { return d.A.Metric == row.Setting.Metric || d.B.Metric == row.Setting.Metric }
+		return row.Setting.Metric, !slices.ContainsFunc(leading, known)
 	}) {
-		c := &candidate{name: of[0].short(all), all: of}
-		for _, d := range of {
-			switch {
-			case d.Significant && d.Value > 0:
-				c.better = append(c.better, d)
-			case d.Significant:
-				c.worse = append(c.worse, d)
-			}
-			for i := range r.Differences {
-				if o := &r.Differences[i]; d.Significant && o.A == d.A && o.B == d.B && o.Dataset == d.Dataset && o.Significant && (o.Value > 0) != (d.Value > 0) {
-					c.opposed = append(c.opposed, o)
-				}
-			}
+		metric := rows[0].Setting.Metric
+		rule := Rule{Metric: metric, Verdict: "no two settings were compared", Base: "one reference"}
+		switch settings := groupsOf(rows, func(row Row) (SettingName, bool) { return row.Setting, true }); {
+		case slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.A.Metric == metric }):
+			rule.Verdict = "there are too few data to compare the settings"
+		case slices.ContainsFunc(r.Same, func(s Same) bool { return s.Setting.Metric == metric }):
+			rule.Verdict = "all settings give the same scores"
+		case len(settings) == 1:
+			rule.Verdict = "only one setting was scored, so nothing is compared"
 		}
-		if slices.ContainsFunc(of, func(d *Difference) bool { return slices.Contains(own, d) }) {
-			out = append(out, c)
-		}
+		rule.Short = rule.Verdict
+		out = append(out, rule)
 	}
 	return out
 }
 
-// winners returns the settings that gain and never lose, except those that another one is
-// better than.
-func winners(settings []*candidate) []*candidate {
-	gain := slices.DeleteFunc(slices.Clone(settings), func(c *candidate) bool { return len(c.better) == 0 || len(c.worse)+len(c.opposed) > 0 })
-	return slices.DeleteFunc(slices.Clone(gain), func(c *candidate) bool {
-		return slices.ContainsFunc(gain, func(o *candidate) bool { return o.beats(c) })
+// beats reports whether setting x beats y by some differences, and in how many of their
+// comparisons it is significantly better.
+func (r *Result) beats(all []*Difference, x, y SettingName) (beats bool, better, of int) {
+	for _, d := range all {
+		value := d.Value
+		switch {
+		case d.A == y && d.B == x:
+			value = -value
+		case d.A != x || d.B != y:
+			continue
+		}
+		of++
+		switch {
+		case !d.Significant:
+		case value < 0 || len(r.opposing(d)) > 0:
+			return false, 0, 0
+		default:
+			better++
+		}
+	}
+	return better > 0, better, of
+}
+
+// opposing returns the differences of the same settings that are significant in the other
+// direction under another statistic.
+func (r *Result) opposing(d *Difference) []*Difference {
+	return which(pointers(r.Differences), func(o *Difference) bool {
+		return d.Significant && o.Significant && o.A == d.A && o.B == d.B && o.Dataset == d.Dataset && (o.Value > 0) != (d.Value > 0)
 	})
 }
 
-func (c *candidate) beats(o *candidate) bool {
-	above := 0
-	for _, d := range o.better {
-		at := slices.IndexFunc(c.better, func(e *Difference) bool { return e.A.Metric == d.A.Metric && e.Dataset == d.Dataset })
-		if at < 0 {
-			return false
-		}
-		if e := c.better[at]; e.Interval != nil && d.Interval != nil && e.Interval.Low > d.Interval.High {
-			above++
-		}
+// rule makes the rule of a metric from its differences, of which the first is against the
+// baseline.
+func (r *Result) rule(all []*Difference) Rule {
+	against := r.againstBase(all)
+	first, noun := cmp.Or(append(against, all...)...), "setting"
+	out := Rule{Metric: first.subject(), Base: shortBase([]*Difference{first})}
+	if out.Metric == "" {
+		noun = "metric"
 	}
-	return len(c.better) > len(o.better) || above == len(o.better)
-}
-
-// differenceClaim returns wordings of the claim, the most specific first, and fills in its
-// basis.
-func (r *Result) differenceClaim(all []*Difference, c *Claim) []string {
-	settings, base := r.candidates(all), shortBase(all)
-	comparisons := len(groupsOf(all, func(d *Difference) ([2]string, bool) { return [2]string{d.A.Metric, d.Dataset}, true }))
-	noun := "setting"
-	if all[0].ofFiles() {
-		noun, comparisons = "metric", len(r.Datasets)
-	}
-	best := winners(settings)
-	var gains, losses, opposed, cited []*Difference
-	for _, s := range settings {
-		gains, losses, opposed = append(gains, s.better...), append(losses, s.worse...), append(opposed, s.opposed...)
-	}
-	var texts []string
-	clearest := ""
-	shown := fmt.Sprintf("No %s is shown to be better", noun)
-	switch {
-	case len(best) > 0:
-		for _, s := range best {
-			cited = append(cited, which(s.better, func(d *Difference) bool { return slices.Contains(all, d) })...)
-		}
-		texts = r.bestTexts(best, settings, all, noun, comparisons)
-		if len(best) > 1 {
-			c.Cautions = append(c.Cautions, fmt.Sprintf("These %d %ss were compared with %s, not with each other.", len(best), noun, base))
-		}
-	case len(gains) > 0 && len(opposed) > 0:
-		texts, cited = []string{shown + " by every statistic"}, gains
-	case len(gains) > 0:
-		over := "for every metric"
-		if len(r.Datasets) > 1 {
-			over = "in every comparison"
-		}
-		texts, cited = []string{shown + " " + over}, gains
-	case len(losses) == len(all):
-		texts, cited = []string{fmt.Sprintf("Keep %s: every other %s is worse", base, noun)}, losses
-	case len(losses) > 0:
-		texts, cited = []string{fmt.Sprintf("Keep %s: no %s is shown to be better", base, noun)}, losses
-	case slices.ContainsFunc(all, (*Difference).lacking):
-		cited = which(all, (*Difference).lacking)
-		texts = []string{fmt.Sprintf("Too few %s to decide between the %ss", cited[0].tooFew(), noun)}
-		tests := len(r.withP())
-		more := fmt.Sprintf("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, cited[0].method))
-		if cited[0].tooFew() != "resamples" {
-			more = fmt.Sprintf("With %d differences and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", tests, cited[0].tooFew())
-		}
-		c.Cautions = append(c.Cautions, more)
-	case !slices.ContainsFunc(all, (*Difference).tested):
-		texts = []string{r.untested(all, noun, base)}
-		cited = all
-	default:
-		texts = []string{shown + " than " + base}
-		cited = []*Difference{slices.MinFunc(all, func(a, b *Difference) int {
-			return cmp.Or(cmp.Compare(a.Corrected, b.Corrected), cmp.Compare(math.Abs(float64(b.Value)), math.Abs(float64(a.Value))))
-		})}
-		if len(all) > 1 {
-			clearest = fmt.Sprintf(", the smallest p-value of %d differences", len(all))
-			if !cited[0].Corrected.Defined() {
-				clearest = fmt.Sprintf(", one of %d differences", len(all))
+	base, names := first.B, map[SettingName]string{first.B: first.BName}
+	settings, use := []SettingName{base}, []SettingName(nil)
+	for _, d := range all {
+		for _, s := range [][2]any{{d.B, d.BName}, {d.A, d.short(all)}} {
+			if name := s[0].(SettingName); names[name] == "" {
+				names[name] = s[1].(string)
+				settings = append(settings, name)
 			}
 		}
 	}
-	c.Evidence = []string{r.effectSentence(cited, all, len(best) != 1) + clearest + "."}
-	if rest := which(losses, func(d *Difference) bool { return !slices.Contains(cited, d) }); len(rest) > 0 {
-		c.Cautions = append(c.Cautions, fmt.Sprintf("Worse than %s: %s.", base, r.list(rest, all, true)))
+	unbeaten := slices.DeleteFunc(slices.Clone(settings), func(x SettingName) bool {
+		return slices.ContainsFunc(settings, func(y SettingName) bool { won, _, _ := r.beats(all, y, x); return won })
+	})
+	gains := which(against, func(d *Difference) bool { return d.Significant && d.Value > 0 })
+	losses := which(against, func(d *Difference) bool { return d.Significant && d.Value < 0 })
+	undecided := which(all, (*Difference).lacks)
+	switch {
+	case !slices.Contains(unbeaten, base):
+		use = unbeaten
+		if better := slices.DeleteFunc(slices.Clone(unbeaten), func(x SettingName) bool { won, _, _ := r.beats(all, x, base); return !won }); len(better) > 0 {
+			use = better
+		}
+		out.cited = which(all, func(d *Difference) bool {
+			return d.Significant && (slices.Contains(use, d.A) || slices.Contains(use, d.B))
+		})
+		out.matched = slices.ContainsFunc(all, func(d *Difference) bool { return slices.Contains(use, d.A) && slices.Contains(use, d.B) })
+		out.Verdict, out.Short = r.useText(against, use, names, &out)
+	case len(gains) > 0 && slices.ContainsFunc(gains, func(d *Difference) bool { return len(r.opposing(d)) > 0 }):
+		out.Verdict, out.cited = "no "+noun+" is better by every statistic", gains
+	case len(gains) > 0:
+		out.Verdict, out.cited = "which "+noun+" is better depends on the dataset", append(gains, losses...)
+	case len(losses) > 0:
+		use, out.cited = []SettingName{base}, losses
+		if out.Short = "no other is shown to be better"; len(losses) == len(against) {
+			out.Short = "every other is worse"
+		}
+		out.Verdict = "keep " + out.Base + ": " + strings.Replace(out.Short, "other", "other "+noun, 1)
+	case len(undecided) > 0:
+		out.Verdict, out.cited = fmt.Sprintf("there are too few %s to tell the %ss apart", undecided[0].tooFew(), noun), undecided
+	case !slices.ContainsFunc(all, (*Difference).tested):
+		out.Verdict, out.cited = r.untested(all, noun, out.Base), against
+	default:
+		out.Verdict = "the data cannot tell whether " + english.List(r.spokenNames(settings[1:], names), "or") + " beats " + out.Base
+		out.Short = "the data cannot tell"
+		out.cited = which(all, func(d *Difference) bool { return d.Significant })
 	}
-	if worst := which(pointers(r.Differences), func(d *Difference) bool { return d.worst }); len(worst) > 0 && !all[0].worst {
-		c.Cautions = append(c.Cautions, fmt.Sprintf("Left out here: %s, which takes the worst reference of each output.", worst[0].A))
+	for _, s := range use {
+		out.Use = append(out.Use, names[s])
 	}
-	for _, by := range groupsOf(opposed, func(d *Difference) (string, bool) { return d.Statistic, true }) {
-		c.Cautions = append(c.Cautions, fmt.Sprintf("%s says the opposite: %s.", report.Display(by[0].Statistic), r.list(by, all, true)))
+	out.Short = cmp.Or(out.Short, out.Verdict)
+	ofUse := which(against, func(d *Difference) bool { return len(use) > 0 && d.A == use[0] })
+	switch {
+	case len(ofUse) > 0:
+		out.Gain = slices.MinFunc(ofUse, byValue)
+	case len(against) > 0:
+		out.Gain = slices.MinFunc(against, func(a, b *Difference) int {
+			return cmp.Or(cmp.Compare(a.Corrected, b.Corrected), cmp.Compare(math.Abs(float64(b.Value)), math.Abs(float64(a.Value))))
+		})
 	}
-	return texts
+	if len(out.cited) == 0 && out.Gain != nil {
+		out.cited = []*Difference{out.Gain}
+	}
+	return out
 }
 
-// bestTexts returns wordings for settings that gain and never lose.
-func (r *Result) bestTexts(best, settings []*candidate, all []*Difference, noun string, comparisons int) []string {
-	base, over := shortBase(all), r.overAll(all)
-	partly, beat := "", "beat"
-	if len(best) == 1 {
-		beat = "beats"
-	}
-	switch wins := best[0].better; {
-	case !slices.ContainsFunc(best, func(c *candidate) bool { return len(c.better) < comparisons }):
-	case len(best) > 1:
-		partly = " in some comparisons"
-	case len(wins) == 1 && len(r.Datasets) == 1:
-		partly = " with " + report.Display(wins[0].A.Metric)
-	default:
-		partly = fmt.Sprintf(" in %d of %d comparisons", len(wins), comparisons)
-	}
-	counted := fmt.Sprintf("%d of %s %s %s%s", len(best), english.Count(len(settings), noun), beat, base, partly)
-	if len(best) > 3 || len(best) > 1 && (partly != "" || over == "" && noun == "setting") {
-		return []string{counted}
-	}
-	var texts []string
-	for _, spell := range []func(string) string{spoken, func(s string) string { return s }} {
-		var names []string
-		for _, c := range best {
-			names = append(names, spell(strings.TrimSuffix(c.name, " over "+over)))
-		}
-		name := english.List(names, "or")
-		if over != "" {
-			name += " over " + over
-		}
-		switch {
-		case noun == "metric":
-			texts = append(texts, english.List(names, "and")+" "+beat+" "+base+partly)
-		case strings.HasPrefix(partly, " in "):
-			texts = append(texts, strings.ToUpper(name[:1])+name[1:]+" beats "+strings.TrimSuffix(base, " reference")+partly)
-		default:
-			texts = append(texts, "Use "+name+partly)
+// againstBase returns the differences to the baseline of their metric, which is the second
+// setting of its first difference.
+func (r *Result) againstBase(all []*Difference) []*Difference {
+	return which(all, func(d *Difference) bool {
+		first := slices.IndexFunc(r.Differences, func(o Difference) bool { return o.subject() == d.subject() && o.Dataset == d.Dataset })
+		return d.B == r.Differences[first].B
+	})
+}
+
+// spokenNames are the names of settings in words; what all of them are over is said once.
+func (r *Result) spokenNames(settings []SettingName, names map[SettingName]string) []string {
+	_, over, _ := strings.Cut(names[settings[0]], " over ")
+	for _, s := range settings {
+		if !strings.HasSuffix(names[s], " over "+over) {
+			over = ""
 		}
 	}
-	return append(texts, counted)
+	var out []string
+	for _, s := range settings {
+		out = append(out, spoken(strings.TrimSuffix(names[s], " over "+over)))
+	}
+	if over != "" {
+		out[len(out)-1] += " over " + over
+	}
+	return out
+}
+
+// useText says which settings to use, and where they are better than the baseline.
+func (r *Result) useText(all []*Difference, use []SettingName, names map[SettingName]string, rule *Rule) (verdict, short string) {
+	verdict, short = "use "+english.List(r.spokenNames(use, names), "or"), "better than "+rule.Base
+	if rule.matched {
+		verdict += ", which the data cannot tell apart"
+	}
+	switch _, better, of := r.beats(all, use[0], all[0].B); {
+	case better == 0:
+		short = "better than what beats " + rule.Base
+	case better < of:
+		short += fmt.Sprintf(" on %d of %d datasets", better, of)
+		verdict += ": " + short
+	}
+	return verdict, short
 }
 
 // spoken returns the name of a setting with its aggregator in words.
 func spoken(setting string) string {
 	aggregator, over, _ := strings.Cut(setting, " over ")
-	words := map[string]string{"max": "the maximum", "mean": "the mean", "min": "the minimum", "median": "the median", "native": "the native rule"}
+	words := map[string]string{"single": "one reference", "max": "the maximum", "mean": "the mean", "min": "the minimum", "median": "the median", "native": "the native rule"}
 	name := cmp.Or(words[aggregator], aggregator)
 	if k, ok := strings.CutPrefix(aggregator, "best:k="); ok {
 		name = "the mean of the best " + k
@@ -299,46 +296,73 @@ func shortBase(all []*Difference) string {
 func (r *Result) untested(all []*Difference, noun, base string) string {
 	switch {
 	case !slices.ContainsFunc(all, func(d *Difference) bool { return d.Cells == 0 || d.Equal < d.Cells }):
-		return fmt.Sprintf("All %ss give the same scores", noun)
+		return fmt.Sprintf("all %ss give the same scores", noun)
 	case r.test.Resamples > 0 || r.Confidence > 0 && drawn(r.Datasets) != "":
-		return fmt.Sprintf("Too few data to compare the %ss", noun)
+		return fmt.Sprintf("there are too few data to compare the %ss", noun)
 	}
-	return fmt.Sprintf("No %s is tested against %s", noun, base)
+	return fmt.Sprintf("no %s is tested against %s", noun, base)
 }
 
-// uncompared says why there are no differences.
-func (r *Result) uncompared() string {
-	settings := groupsOf(r.Rows, func(row Row) (SettingName, bool) { return row.Setting, true })
-	switch {
-	case len(r.Differences) > 0:
-		return "Too few data to compare the settings"
-	case len(r.Same) > 0:
-		return "All settings give the same scores"
-	case len(settings) == 1:
-		return "Only one setting was scored, so nothing is compared"
+// ruleClaim fills in a claim from its rules.
+func (r *Result) ruleClaim(c *Claim) {
+	var sentences []string
+	gaining := 0
+	for _, same := range groupsOf(c.Rules, func(rule Rule) (string, bool) { return rule.Verdict, true }) {
+		var metrics []string
+		for _, rule := range same {
+			if len(rule.Use) > 0 && rule.Gain != nil && rule.Use[0] != rule.Gain.BName {
+				gaining++
+			}
+			if rule.Metric != "" {
+				metrics = append(metrics, report.Display(rule.Metric))
+			}
+		}
+		sentence := "With " + english.List(metrics, "and") + ", " + same[0].Verdict
+		switch n := len(metrics); {
+		case n == 0:
+			sentence = strings.ToUpper(same[0].Verdict[:1]) + same[0].Verdict[1:]
+		case n > MostSpoken:
+			sentence = fmt.Sprintf("With all %d metrics, %s", n, same[0].Verdict)
+		}
+		sentences = append(sentences, sentence)
 	}
-	return "No two settings of a metric were compared"
+	switch c.Text = strings.Join(sentences, ". "); {
+	case len(c.Rules) == 0:
+		c.Text = "No two settings of a metric were compared"
+	case len(sentences) > 1 && len(c.Rules) > MostSpoken:
+		c.Text = fmt.Sprintf("%d of %d metrics have a setting that beats %s", gaining, len(c.Rules), c.Rules[0].Base)
+	}
+	if all := r.leading(); len(all) > 0 {
+		r.support(c, all)
+	}
 }
 
 // standingClaim makes the claim about the settings of the first rank over tasks.
-func (r *Result) standingClaim(c *Claim) []string {
+func (r *Result) standingClaim(c *Claim) {
 	sorted := slices.SortedStableFunc(slices.Values(r.Standings), func(a, b Standing) int { return cmp.Compare(b.Average, a.Average) })
 	top, tasks := sorted[:1], english.Thousands(len(r.Tasks), "task")
 	if sorted[0].Rank > 0 {
 		top = slices.DeleteFunc(slices.Clone(sorted), func(s Standing) bool { return s.Rank != 1 })
 	}
 	name := func(s Standing) string { return report.Display(s.Setting.String()) }
-	text := fmt.Sprintf("%d of %d settings share the first place over %s", len(top), len(sorted), tasks)
+	c.Text = fmt.Sprintf("%d of %d settings share the first place over %s", len(top), len(sorted), tasks)
 	switch {
 	case sorted[0].Rank == 0:
-		text = fmt.Sprintf("%s has the highest average over %s", name(top[0]), tasks)
+		c.Text = fmt.Sprintf("%s has the highest average over %s", name(top[0]), tasks)
 	case len(top) == 1:
-		text = fmt.Sprintf("%s is best over %s", name(top[0]), tasks)
+		c.Text = fmt.Sprintf("%s is best over %s", name(top[0]), tasks)
 	}
 	sentence := fmt.Sprintf("%s averages %s", name(sorted[0]), fixed(float64(sorted[0].Average)))
 	if len(sorted) > 1 {
 		sentence += fmt.Sprintf(", the next, %s, %s", name(sorted[1]), fixed(float64(sorted[1].Average)))
 	}
 	c.Evidence = []string{sentence + "."}
-	return []string{text}
+}
+
+// family returns the differences with a p-value that are corrected together with d: those of
+// its metric under its statistic.
+func (r *Result) family(d *Difference) []*Difference {
+	return which(pointers(r.Differences), func(o *Difference) bool {
+		return o.P.Defined() && o.About == d.About && o.subject() == d.subject()
+	})
 }

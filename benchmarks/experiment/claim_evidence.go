@@ -16,26 +16,72 @@ import (
 // mostListed is the maximum number of differences listed in a sentence.
 const mostListed = 4
 
-// effectSentence says, without a full stop, by how much the cited differences change the
-// statistic.
-func (r *Result) effectSentence(cited, all []*Difference, named bool) string {
+// support adds the evidence for a claim and its cautions, from the differences under the
+// leading statistic.
+func (r *Result) support(c *Claim, all []*Difference) {
+	var cited []*Difference
+	for _, rule := range c.Rules {
+		cited = append(cited, rule.cited...)
+	}
 	about := report.Display(all[0].Statistic)
 	if all[0].Human != "" {
 		about += " with " + all[0].Human
 	}
-	return fmt.Sprintf("Against %s, %s changes by %s", shortBase(all), about, r.list(cited, all, named))
+	if c.Evidence = []string{r.effectSentence(cited, all, about)}; len(c.Rules) > MostSpoken {
+		c.Evidence[0] = "Gains are of " + about + "."
+	}
+	caution := func(format string, args ...any) { c.Cautions = append(c.Cautions, fmt.Sprintf(format, args...)) }
+	for _, rule := range c.Rules {
+		if n := len(rule.Use); n > 1 && !rule.matched {
+			caution("%s: these %d settings were compared with %s, not with each other.", cmp.Or(report.Display(rule.Metric), "Files of scores"), n, rule.Base)
+		}
+	}
+	against := r.againstBase(all)
+	if rest := which(against, func(d *Difference) bool { return d.Significant && d.Value < 0 && !slices.Contains(cited, d) }); len(rest) > 0 {
+		caution("Worse than %s: %s.", shortBase(rest), r.list(rest, all))
+	}
+	if worst := which(pointers(r.Differences), func(d *Difference) bool { return d.worst }); len(worst) > 0 && !slices.Contains(all, worst[0]) {
+		caution("Left out here: %s, which takes the worst reference of each output.", worst[0].A)
+	}
+	var opposed []*Difference
+	for _, d := range all {
+		opposed = append(opposed, r.opposing(d)...)
+	}
+	for _, by := range groupsOf(opposed, func(d *Difference) (string, bool) { return d.Statistic, true }) {
+		caution("%s says the opposite: %s.", report.Display(by[0].Statistic), r.list(by, all))
+	}
+	for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.tooFew(), d.lacks() }) {
+		if tests := len(r.family(of[0])); of[0].tooFew() == "resamples" {
+			caution("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, of[0].method))
+		} else {
+			caution("With %s and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", english.Count(tests, "difference"), of[0].tooFew())
+		}
+	}
+}
+
+// effectSentence says by how much the cited differences change the statistic.
+func (r *Result) effectSentence(cited, all []*Difference, about string) string {
+	var parts []string
+	for _, of := range groupsOf(cited, func(d *Difference) (string, bool) { return d.BName, true }) {
+		against := shortBase(of)
+		if of[0].B.Aggregator != "single" {
+			against = strings.TrimSuffix(strings.TrimSuffix(of[0].BName, " ("+allSet+")"), " over "+r.overAll(all))
+		}
+		parts = append(parts, fmt.Sprintf("against %s, %s changes by %s", against, about, r.list(of, all)))
+		about = "it"
+	}
+	text := strings.Join(parts, "; ") + "."
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // list writes differences such as "+0.048 [0.037, 0.059] for BLEU max (p = 0.015)"; of
 // many, only the largest and the smallest.
-func (r *Result) list(cited, all []*Difference, named bool) string {
+func (r *Result) list(cited, all []*Difference) string {
+	over := r.overAll(all)
 	item := func(d *Difference) string {
-		text := change(d.Value, d.Interval) + " for "
-		switch metric := report.Display(d.A.Metric); {
-		case d.ofFiles() || !named:
-			text += metric
-		default:
-			text += metric + " " + strings.TrimSuffix(d.short(all), " over "+r.overAll(all))
+		text := change(d.Value, d.Interval) + " for " + report.Display(d.A.Metric)
+		if !d.ofFiles() {
+			text += " " + strings.TrimSuffix(d.short(all), " over "+over)
 		}
 		text += d.onDataset(len(r.Datasets) > 1)
 		if p := pText(d.Corrected); p != "" {
@@ -65,6 +111,30 @@ func (r *Result) overAll(all []*Difference) string {
 		}
 	}
 	return over
+}
+
+// ruleTable has a row for each metric: which setting to use, what it gains over the
+// baseline, and what that shows.
+func (r *Result) ruleTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Which setting to use", Columns: columns(
+		report.Column{Name: "metric"}, report.Column{Name: "use"}, value("gain", 3), interval("ci"), hidden(value("p_value", 4)), report.Column{Name: "verdict"})}
+	for _, rule := range r.rules() {
+		gain := &Difference{Value: report.None(), Corrected: report.None()}
+		if rule.Gain != nil {
+			gain = rule.Gain
+		}
+		t.Add(cmp.Or(rule.Metric, "files of scores"), report.StringOrNull(english.List(rule.Use, "or")), gain.Value, gain.Interval, gain.Corrected, rule.Short)
+	}
+	t.Note("gain: of the first setting under use over %s, the smallest of several datasets; without one that is better, the clearest difference", r.baseName())
+	return t
+}
+
+// baseName names the baseline of all metrics.
+func (r *Result) baseName() string {
+	if all := r.againstBase(r.leading()); len(all) > 0 {
+		return base(all)
+	}
+	return "the baseline"
 }
 
 // coverage says how much of some datasets the numbers rest on.
@@ -103,8 +173,8 @@ func (r *Result) tested() string {
 	if over := drawn(r.Datasets); over != "" {
 		parts = append(parts, fmt.Sprintf("Intervals: %g%% bootstrap over %s.", 100*r.Confidence, over))
 	}
-	if tests := r.withP(); len(tests) > 0 {
-		parts = append(parts, fmt.Sprintf("p-values: %s, corrected by Holm over %s.", tests[0].Test, english.Count(len(tests), "difference")))
+	if at := slices.IndexFunc(r.Differences, func(d Difference) bool { return d.P.Defined() }); at >= 0 {
+		parts = append(parts, fmt.Sprintf("p-values: %s, corrected by Holm over the pairs of settings of each metric.", r.Differences[at].Test))
 	}
 	return strings.Join(parts, " ")
 }

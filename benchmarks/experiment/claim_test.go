@@ -1,8 +1,8 @@
 package experiment_test
 
 import (
+	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -26,7 +26,34 @@ func compared(metric, aggregator, statistic string, value float64) experiment.Di
 	}
 }
 
-// Every case of a claim; its text never says more than its differences show.
+// between is a difference of two settings of a metric over 11 references.
+func between(metric, a, b string, value float64) experiment.Difference {
+	d, other := compared(metric, a, "kendall", value), compared(metric, b, "kendall", 0)
+	d.B, d.BName = other.A, other.AName
+	return d
+}
+
+// documented are the claims that docs/how-to/report.md shows.
+func documented(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/how-to/report.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	_, table, _ := strings.Cut(string(text), "| what the differences show | claim |\n|---|---|\n")
+	for row := range strings.Lines(table) {
+		if cells := strings.Split(row, "|"); len(cells) == 4 {
+			out[strings.TrimSpace(cells[2])] = true
+		} else {
+			break
+		}
+	}
+	return out
+}
+
+// Every case of a claim: it never says more than its differences show, the document in Markdown says
+// the same, and the documentation shows claims that exist.
 func TestClaim(t *testing.T) {
 	flat, grouped := "kendall", "kendall by segment"
 	change := func(d experiment.Difference, how func(*experiment.Difference)) experiment.Difference {
@@ -42,74 +69,106 @@ func TestClaim(t *testing.T) {
 	over4 := func(d *experiment.Difference) {
 		d.A.References, d.AName = "first 4", d.A.Aggregator+" over 4 references (first 4)"
 	}
+	ofFile := func(d *experiment.Difference) {
+		d.A, d.B, d.AName, d.BName = experiment.SettingName{Metric: d.A.Aggregator}, experiment.SettingName{Metric: d.B.Aggregator}, d.A.Aggregator, d.B.Aggregator
+	}
+	undecided := func(d *experiment.Difference) { d.Significant, d.Undecided = false, true }
+	const worseMean = "Worse than one reference: −0.041 [−0.051, −0.031] for chrF mean (p = 0.010)."
+	told := documented(t)
+	if len(told) < 20 {
+		t.Fatalf("%d claims in docs/how-to/report.md", len(told))
+	}
 	for name, c := range map[string]struct {
 		all      []experiment.Difference
 		want     string
 		cautions string // joined by |
 	}{
-		"one winner": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.042)},
-			"Use the maximum over 11 references", ""},
-		"one winner, and a setting that gains with one metric and loses with another": {
-			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "mean", flat, 0.021), compared("chrf", "max", flat, 0.042), compared("chrf", "mean", flat, -0.041)},
-			"Use the maximum over 11 references", "Worse than one reference: −0.041 [−0.051, −0.031] for chrF mean (p = 0.010)."},
-		"a mean of the best":          {[]experiment.Difference{compared("bleu", "best:k=3", flat, 0.048)}, "Use the mean of the best 3 over 11 references", ""},
-		"chosen references are named": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.048), over4)}, "Use the maximum over 4 references (first 4)", ""},
-		"two that are not told apart": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "native", flat, 0.043)},
-			"Use the maximum or the native rule over 11 references", "These 2 settings were compared with one reference, not with each other."},
-		"two that are not told apart, over other references": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), change(compared("bleu", "mean", flat, 0.043), over4)},
-			"2 of 2 settings beat one reference", "These 2 settings were compared with one reference, not with each other."},
-		"four that are not told apart": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "native", flat, 0.043), compared("bleu", "mean", flat, 0.04),
-			compared("bleu", "best:k=3", flat, 0.04), compared("bleu", "min", flat, 0.001)},
-			"4 of 5 settings beat one reference", "These 4 settings were compared with one reference, not with each other."},
-		"an interval above that of another winner": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "mean", flat, 0.021)},
-			"Use the maximum over 11 references", ""},
-		"a winner in more comparisons": {
-			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "native", flat, 0.043), compared("chrf", "max", flat, 0.042), compared("chrf", "native", flat, 0.004)},
-			"Use the maximum over 11 references", ""},
-		"a winner with one metric only": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.002)},
-			"Use the maximum over 11 references with BLEU", ""},
-		"a winner in some comparisons": {
-			[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.03), compared("ter", "max", flat, 0.001)},
-			"The maximum over 11 references beats one in 2 of 3 comparisons", ""},
-		"two winners with different metrics": {[]experiment.Difference{
-			compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.001), compared("bleu", "mean", flat, 0.001), compared("chrf", "mean", flat, 0.03)},
-			"2 of 2 settings beat one reference in some comparisons", "These 2 settings were compared with one reference, not with each other."},
-		"no winner, as each gains with one metric and loses with another": {[]experiment.Difference{compared("bleu", "mean", flat, 0.021), compared("chrf", "mean", flat, -0.041)},
-			"No setting is shown to be better for every metric", "Worse than one reference: −0.041 [−0.051, −0.031] for chrF mean (p = 0.010)."},
-		"another statistic says the opposite": {
-			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, -0.024)},
-			"No setting is shown to be better by every statistic", "Kendall’s τ by segment says the opposite: −0.024 [−0.034, −0.014] for chrF max (p = 0.010)."},
+		"one winner with two metrics": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.042)},
+			"With BLEU and chrF, use the maximum over 11 references", ""},
+		"one winner, and a setting that loses": {[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "mean", flat, -0.041)},
+			"With chrF, use the maximum over 11 references", worseMean},
+		"a mean of the best":          {[]experiment.Difference{compared("bleu", "best:k=3", flat, 0.048)}, "With BLEU, use the mean of the best 3 over 11 references", ""},
+		"chosen references are named": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.048), over4)}, "With BLEU, use the maximum over 4 references (first 4)", ""},
+		"two that were not compared": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "native", flat, 0.021)},
+			"With BLEU, use the maximum or the native rule over 11 references", "BLEU: these 2 settings were compared with one reference, not with each other."},
+		"two that are not told apart": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("bleu", "mean", flat, 0.043), between("bleu", "mean", "max", -0.005)},
+			"With BLEU, use the maximum or the mean over 11 references, which the data cannot tell apart", ""},
+		"two over other references": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), change(compared("bleu", "mean", flat, 0.043), over4)},
+			"With BLEU, use the maximum over 11 references (all) or the mean over 4 references (first 4)", "BLEU: these 2 settings were compared with one reference, not with each other."},
+		"one of two winners beats the other": {[]experiment.Difference{compared("chrf", "max", flat, 0.05), compared("chrf", "mean", flat, 0.109), between("chrf", "mean", "max", 0.059)},
+			"With chrF, use the mean over 11 references", ""},
+		"one beats the others, and nothing is better than one reference": {[]experiment.Difference{compared("chrf", "max", flat, -0.004), compared("chrf", "mean", flat, 0.006), between("chrf", "mean", "max", 0.02)},
+			"With chrF, the data cannot tell whether the maximum or the mean over 11 references beats one reference", ""},
+		"the setting that wins does not beat one reference itself": {[]experiment.Difference{compared("chrf", "max", flat, 0.02), compared("chrf", "mean", flat, 0.01), between("chrf", "mean", "max", 0.02)},
+			"With chrF, use the mean over 11 references", ""},
+		"one of two metrics gains": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.002)},
+			"With BLEU, use the maximum over 11 references. With chrF, the data cannot tell whether the maximum over 11 references beats one reference", ""},
+		"a setting that gains with one metric and loses with another": {[]experiment.Difference{compared("bleu", "mean", flat, 0.021), compared("chrf", "mean", flat, -0.041)},
+			"With BLEU, use the mean over 11 references. With chrF, keep one reference: every other setting is worse", ""},
+		"three metrics": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("max", "mean", flat, 0.03), compared("ter", "max", flat, 0.001)},
+			"2 of 3 metrics have a setting that beats one reference", ""},
+		"three metrics with one rule": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("my=metric", "max", flat, 0.03), compared("ter", "max", flat, 0.02)},
+			"With all 3 metrics, use the maximum over 11 references", ""},
+		"another statistic says the opposite": {[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, -0.024)},
+			"With chrF, no setting is better by every statistic", "Kendall’s τ by segment says the opposite: −0.024 [−0.034, −0.014] for chrF max (p = 0.010)."},
 		"another statistic says the opposite of what loses": {
 			[]experiment.Difference{compared("chrf", "max", flat, 0.042), compared("chrf", "max", grouped, 0.011), compared("chrf", "mean", flat, -0.041), compared("chrf", "mean", grouped, 0.024)},
-			"Use the maximum over 11 references", "Worse than one reference: −0.041 [−0.051, −0.031] for chrF mean (p = 0.010).|" +
-				"Kendall’s τ by segment says the opposite: +0.024 [0.014, 0.034] for chrF mean (p = 0.010)."},
+			"With chrF, use the maximum over 11 references", worseMean + "|Kendall’s τ by segment says the opposite: +0.024 [0.014, 0.034] for chrF mean (p = 0.010)."},
 		"the baseline is best": {[]experiment.Difference{compared("bleu", "mean", flat, -0.048), compared("bleu", "max", flat, -0.03)},
-			"Keep one reference: every other setting is worse", ""},
+			"With BLEU, keep one reference: every other setting is worse", ""},
 		"some are worse than the baseline": {[]experiment.Difference{compared("bleu", "mean", flat, -0.048), compared("bleu", "max", flat, 0.001)},
-			"Keep one reference: no setting is shown to be better", ""},
+			"With BLEU, keep one reference: no other setting is shown to be better", ""},
 		"nothing significant": {[]experiment.Difference{compared("bleu", "mean", flat, -0.004), compared("bleu", "max", flat, 0.002)},
-			"No setting is shown to be better than one reference", ""},
-		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), func(d *experiment.Difference) { d.Significant, d.Undecided = false, true })},
-			"Too few resamples to decide between the settings", "Take at least 20 resamples, or compare fewer settings."},
-		"not tested": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), untested)}, "No setting is tested against one reference", ""},
+			"With BLEU, the data cannot tell whether the mean or the maximum over 11 references beats one reference", ""},
+		"against another setting": {[]experiment.Difference{between("bleu", "mean", "max", 0.05)}, "With BLEU, use the mean over 11 references", ""},
+		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), undecided)},
+			"With BLEU, there are too few resamples to tell the settings apart", "Take at least 20 resamples, or compare fewer settings."},
+		"not tested": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), untested)}, "With BLEU, no setting is tested against one reference", ""},
 		"undefined, as there are too few data": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Value = report.None() })},
-			"Too few data to compare the settings", ""},
+			"With BLEU, there are too few data to compare the settings", ""},
 		"equal scores": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Equal, d.Significant = d.Cells, false })},
-			"All settings give the same scores", ""},
+			"With BLEU, all settings give the same scores", ""},
 		"nothing compared": {nil, "No two settings of a metric were compared", ""},
-		"a statistic of systems says nothing next to one of outputs": {
-			[]experiment.Difference{compared("bleu", "max", "accuracy", 0.3), compared("bleu", "max", flat, 0.001)},
-			"No setting is shown to be better than one reference", ""},
+		"a statistic of systems says nothing next to one of outputs": {[]experiment.Difference{compared("bleu", "max", "accuracy", 0.3), compared("bleu", "max", flat, 0.001)},
+			"With BLEU, the data cannot tell whether the maximum over 11 references beats one reference", ""},
 		"on two of three datasets": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), change(compared("bleu", "max", flat, 0.03), onSet("other")), change(compared("bleu", "max", flat, 0.001), onSet("third"))},
-			"The maximum over 11 references beats one in 2 of 3 comparisons", ""},
+			"With BLEU, use the maximum over 11 references: better than one reference on 2 of 3 datasets", ""},
+		"better on one dataset, worse on another": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), change(compared("bleu", "max", flat, -0.03), onSet("other"))},
+			"With BLEU, which setting is better depends on the dataset", ""},
+		"files of scores":                         {[]experiment.Difference{change(between("", "comet", "mine", 0.05), ofFile)}, "Use comet", ""},
+		"files of scores that are not told apart": {[]experiment.Difference{change(between("", "comet", "mine", 0.005), ofFile)}, "The data cannot tell whether comet beats mine", ""},
 	} {
 		res := &experiment.Result{Confidence: 0.95, Statistics: []string{flat, "accuracy"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: c.all}
+		for _, d := range c.all {
+			if !d.Value.Defined() {
+				res.Rows = []experiment.Row{{Setting: d.A}, {Setting: d.B}}
+			}
+			if d.Dataset != "set" {
+				res.Datasets = append(res.Datasets, experiment.DatasetInfo{Name: d.Dataset})
+			}
+		}
 		got := res.Claim()
 		if got.Text != c.want || strings.Join(got.Cautions, "|") != c.cautions {
 			t.Errorf("%s: %q, %q\nwant %q, %q", name, got.Text, got.Cautions, c.want, c.cautions)
 		}
-		if n := len(strings.Fields(got.Text)); n > 12 {
-			t.Errorf("%s: %d words", name, n)
+		delete(told, got.Text)
+		var b strings.Builder
+		if err := experiment.WriteMarkdown(&b, res); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range got.Rules {
+			if text := b.String(); !strings.Contains(text, report.EscapeMarkdown(rule.Metric)) && !strings.Contains(text, report.Display(rule.Metric)) {
+				t.Errorf("%s: the document does not name %s", name, text)
+			}
+		}
+		if !strings.Contains(b.String(), "**"+report.EscapeMarkdown(got.Text)+".**") || (len(got.Rules) > 2) != strings.Contains(strings.SplitN(b.String(), "## Verdicts", 2)[0], "| verdict |") {
+			t.Errorf("%s: the document says otherwise:\n%s", name, b.String())
+		}
+	}
+	elsewhere := []string{"With BLEU, only one setting was scored, so nothing is compared", "chrF max is best over 3 tasks", "system-b is first under 3 of 4 settings", "With BLEU, there are too few segments to tell the settings apart"}
+	for claim := range told {
+		if !slices.Contains(elsewhere, claim) {
+			t.Errorf("docs/how-to/report.md shows a claim that no case has: %q", claim)
 		}
 	}
 }
@@ -119,28 +178,11 @@ func TestClaim(t *testing.T) {
 func TestClaimWithoutDifferences(t *testing.T) {
 	row := experiment.Row{Setting: experiment.SettingName{Metric: "chrf", Aggregator: "single"}}
 	res := &experiment.Result{Datasets: []experiment.DatasetInfo{{Name: "set"}}, Rows: []experiment.Row{row, row}}
-	if got, want := res.Claim().Text, "Only one setting was scored, so nothing is compared"; got != want {
+	if got, want := res.Claim().Text, "With chrF, only one setting was scored, so nothing is compared"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	res.Same = []experiment.Same{{}}
-	if got, want := res.Claim().Text, "All settings give the same scores"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// If native shares the row of max with one metric, it gains what max does; if it does so
-// with every metric, it is not listed separately.
-func TestClaimOfSharedRows(t *testing.T) {
-	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: []experiment.Difference{
-		compared("bleu", "max", "kendall", 0.020), compared("bleu", "native", "kendall", 0.048), compared("chrf", "max", "kendall", 0.042)}}
-	native := res.Differences[1].A
-	native.Metric = "chrf"
-	res.Same = []experiment.Same{{Dataset: "set", Setting: native, As: res.Differences[2].A, Name: res.Differences[1].AName, AsName: res.Differences[2].AName}}
-	if got, want := res.Claim().Text, "Use the maximum or the native rule over 11 references"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	res.Differences = res.Differences[2:]
-	if got, want := res.Claim().Text, "Use the maximum over 11 references"; got != want {
+	res.Same = []experiment.Same{{Setting: row.Setting}}
+	if got, want := res.Claim().Text, "With chrF, all settings give the same scores"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -150,25 +192,22 @@ func TestEvidence(t *testing.T) {
 	res := &experiment.Result{Statistics: []string{"kendall"}, Confidence: 0.95,
 		Datasets:    []experiment.DatasetInfo{{Name: "set", Human: "mqm", Cells: 18, Segments: 10, Systems: []string{"a", "b"}, ResampledBy: "segment"}},
 		Differences: []experiment.Difference{compared("bleu", "max", "kendall", 0.048), compared("chrf", "max", "kendall", 0.042)},
-		Rows:        []experiment.Row{{About: experiment.About{Dataset: "set"}, Unscored: 1}}}
+		Rows:        []experiment.Row{{About: experiment.About{Dataset: "set"}, Setting: experiment.SettingName{Metric: "bleu"}, Unscored: 1}}}
 	got := res.Claim()
-	want := []string{"Against one reference, Kendall’s τ with mqm changes by +0.048 [0.038, 0.058] for BLEU (p = 0.010) and +0.042 [0.032, 0.052] for chrF (p = 0.010).",
+	want := []string{"Against one reference, Kendall’s τ with mqm changes by +0.048 [0.038, 0.058] for BLEU max (p = 0.010) and +0.042 [0.032, 0.052] for chrF max (p = 0.010).",
 		"18 of 20 outputs of 10 segments by 2 systems have mqm scores, and every setting scores at least 17 of them."}
 	if !slices.Equal(got.Evidence, want) {
 		t.Errorf("%q\nwant %q", got.Evidence, want)
 	}
-	if want := "Intervals: 95% bootstrap over segments. p-values: perm-both, corrected by Holm over 2 differences."; got.Method != want {
+	if want := "Intervals: 95% bootstrap over segments. p-values: perm-both, corrected by Holm over the pairs of settings of each metric."; got.Method != want {
 		t.Errorf("%q, want %q", got.Method, want)
 	}
 	res.Differences = []experiment.Difference{compared("bleu", "mean", "kendall", -0.004), compared("bleu", "max", "kendall", 0.002)}
-	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by −0.004 [−0.014, 0.006] for BLEU mean (p = 0.010), the smallest p-value of 2 differences."; got != want {
+	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by −0.004 [−0.014, 0.006] for BLEU mean (p = 0.010)."; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	res.Differences = nil
-	for k := range 5 {
-		res.Differences = append(res.Differences, compared("m"+strconv.Itoa(k), "max", "kendall", 0.02+0.01*float64(k)))
-	}
-	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by +0.020 [0.010, 0.030] for m0 (p = 0.010) to +0.060 [0.050, 0.070] for m4 (p = 0.010), in 5 comparisons."; got != want {
+	res.Differences = []experiment.Difference{compared("chrf", "max", "kendall", 0.05), compared("chrf", "mean", "kendall", 0.109), between("chrf", "mean", "max", 0.059)}
+	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by +0.109 [0.099, 0.119] for chrF mean (p = 0.010); against max, it changes by +0.059 [0.049, 0.069] for chrF mean (p = 0.010)."; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
@@ -194,7 +233,7 @@ func TestClaimOverTasks(t *testing.T) {
 		}
 	}
 	res.Standings, res.Statistics, res.Differences = nil, []string{"kendall"}, []experiment.Difference{compared("bleu", "max", "kendall", 0.048)}
-	if got, want := res.Claim().Text, "Use the maximum over 11 references, on a subset"; got != want {
+	if got, want := res.Claim().Text, "With BLEU, use the maximum over 11 references, on a subset"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -80,7 +80,7 @@ func load(ctx context.Context, d Dataset, ds refract.Dataset, scoresOnly bool) (
 	}
 	var err error
 	if judged || !scoresOnly {
-		out.judgements, err = judge(out.segments, d.Human, d.IncludeReferences)
+		out.judgements, err = judge(out.segments, d)
 	} else if d.Human != "" {
 		err = fmt.Errorf("the dataset has no human scores named %q", d.Human)
 	}
@@ -95,8 +95,8 @@ var ErrNoJudgements = errors.New("the dataset has no human scores, so there is n
 
 // judge arranges the human scores with that name, or the only or usual ones, as a table.
 // References scored as systems are left out unless requested; those that the segments have
-// as references are always left out.
-func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judgements, error) {
+// as references are always left out. Scores of which the lower are better are negated.
+func judge(segments []*refract.Segment, d Dataset) (judgements, error) {
 	var names, all []string
 	index, people := map[string]int{}, []bool{}
 	system := func(name string) int {
@@ -122,7 +122,7 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 	}
 	out := judgements{column: map[string]int{}}
 	var err error
-	if out.human, err = chooseHuman(wanted, names); err != nil {
+	if out.human, err = chooseHuman(d.Human, names); err != nil {
 		return out, err
 	}
 	judged := make([]bool, len(all))
@@ -135,7 +135,7 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 	}
 	for k, name := range all {
 		switch {
-		case people[k] && (!includeHuman || isReference(segments, name)):
+		case people[k] && (!d.IncludeReferences || isReference(segments, name)):
 			out.leftOut = append(out.leftOut, name)
 		case !judged[k]:
 			out.unjudged = append(out.unjudged, name)
@@ -160,11 +160,30 @@ func judge(segments []*refract.Segment, wanted string, includeHuman bool) (judge
 		for _, j := range s.Judgements {
 			if k, compared := out.column[j.System]; compared && j.Name == out.human && j.Valid {
 				at := out.gold.Index(i, k)
-				out.gold.Gold[at], out.gold.GoldOK[at] = j.Score, true
+				out.gold.Gold[at], out.gold.GoldOK[at] = d.turned(j.Score), true
 			}
 		}
 	}
 	return out, nil
+}
+
+// judgedUnits is how many of the units that a resample draws have a judgement.
+func (d *data) judgedUnits() int {
+	if d.gold == nil {
+		return len(d.places)
+	}
+	p := *d.gold
+	p.Metric, p.MetricOK = p.Gold, p.GoldOK
+	n, _ := d.units.Drawn(&p) // there is a unit for each segment
+	return n
+}
+
+// turned is a human score, or its mean, as one of which the higher is better, and the other way round.
+func (d *Dataset) turned(score float64) float64 {
+	if d.HumanLowerIsBetter {
+		return 0 - score // not -0
+	}
+	return score
 }
 
 // silent returns the compared systems without an output for any segment.

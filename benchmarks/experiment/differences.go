@@ -151,20 +151,22 @@ func (r *run) test(ctx context.Context, method significance.Method, x, y *table,
 	return significance.Compare(ctx, method, tables[0], tables[1], st.Measure, o)
 }
 
-// correct corrects the p-values of all differences together, as they are read together, and
-// decides which are significant.
+// correct corrects the p-values of the settings of each metric under a statistic together,
+// and decides which are significant.
 func (r *run) correct(res *Result) {
-	family := res.withP()
-	var p []float64
-	for _, d := range family {
-		p = append(p, float64(d.P))
-	}
-	for k, c := range significance.Holm(p) {
-		family[k].Corrected = Number(c)
-	}
 	alpha := 1 - r.p.Bootstrap.Confidence
 	for i := range res.Differences {
 		d := &res.Differences[i]
+		family := res.family(d)
+		if d.P.Defined() && !d.Corrected.Defined() {
+			var p []float64
+			for _, d := range family {
+				p = append(p, float64(d.P))
+			}
+			for k, c := range significance.Holm(p) {
+				family[k].Corrected = Number(c)
+			}
+		}
 		off := d.Interval == nil || !d.Interval.Contains(0)
 		small := significance.Significant(float64(d.Corrected), alpha)
 		decided := small
@@ -174,15 +176,15 @@ func (r *run) correct(res *Result) {
 		}
 		d.Significant = decided && off && d.Value.Defined() && d.Value != 0
 		// With so few resamples or units, even the smallest p-value would not be significant.
-		enough := r.p.Test.Enough(alpha, len(family), d.method)
+		enough := r.p.Test.Enough(alpha, max(1, len(family)), d.method)
 		switch {
-		case !d.Corrected.Defined() || d.Resamples == 0 || small || !off:
+		case !d.Corrected.Defined() || d.Resamples == 0 || small:
 		case d.Resamples < enough:
 			d.few = "resamples"
 		case d.leastP*float64(len(family)) > alpha:
 			d.few = d.drawn + "s"
 		}
-		if d.Undecided = d.few != "" || small && !off; d.few == "resamples" {
+		if d.Undecided = off && d.few != "" || small && !off; off && d.few == "resamples" {
 			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",
 				d.Resamples, len(family), enough)
 		}

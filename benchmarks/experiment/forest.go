@@ -22,11 +22,11 @@ func (a *About) grouping() string {
 	return "by " + a.Group
 }
 
-// Leads reports whether a difference is in a forest of the result: it has the leading
-// statistic, in any grouping.
+// Leads reports whether a difference is in a forest of the result: it is against the
+// baseline of its metric, under the leading statistic in any grouping.
 func (r *Result) Leads(d *Difference) bool {
 	all := r.leading()
-	return len(all) > 0 && d.Value.Defined() && d.ungrouped() == all[0].ungrouped()
+	return len(all) > 0 && d.Value.Defined() && d.ungrouped() == all[0].ungrouped() && len(r.againstBase([]*Difference{d})) > 0
 }
 
 // Forests returns, for each dataset, every setting against its baseline, under the

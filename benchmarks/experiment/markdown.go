@@ -15,6 +15,16 @@ func WriteMarkdown(w io.Writer, r *Result) error {
 	fmt.Fprintf(&b, "# %s\n\n", report.EscapeMarkdown(r.Name))
 	claim := r.Claim()
 	fmt.Fprintf(&b, "**%s.**\n\n", report.EscapeMarkdown(claim.Text))
+	if len(claim.Rules) > MostSpoken {
+		t, err := r.Table("rules")
+		if err == nil {
+			err = t.Write(&b, report.Markdown, true)
+		}
+		if err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
 	for _, text := range append(append(claim.Evidence, claim.Cautions...), claim.Method) {
 		if text != "" {
 			fmt.Fprintf(&b, "%s\n\n", report.EscapeMarkdown(text))
@@ -25,6 +35,9 @@ func WriteMarkdown(w io.Writer, r *Result) error {
 		fmt.Fprintf(&b, "- %s.\n", report.EscapeMarkdown(v.Text))
 	}
 	for _, t := range r.Tables() {
+		if t.Name == "rules" {
+			continue // it leads
+		}
 		fmt.Fprintf(&b, "\n## %s\n\n", t.Title)
 		if err := t.Write(&b, report.Markdown, true); err != nil {
 			return err

@@ -38,12 +38,6 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 	}
 	defer in.Close()
 	var out []*series
-	columns := func(of *series, seg *refract.Segment) int {
-		if of.info.NeedsReferences {
-			return max(1, seg.NumReferences())
-		}
-		return 1
-	}
 	err = inStep(ctx, in, path, d.segments, func(i int, s *refract.SegmentScores) (err error) {
 		for k, info := range in.Metrics() {
 			if k == len(out) { // they are known from the first segment on
@@ -53,11 +47,11 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 				}
 				out = append(out, &series{metric: m, info: m.Info(), own: true, cells: make([]refract.MetricScores, len(d.segments))})
 				for i, seg := range d.segments {
-					out[k].cells[i].Columns = columns(out[k], seg)
+					out[k].cells[i].Columns = out[k].columns(seg)
 				}
 			}
 			of := out[k]
-			if of.cells[i], err = rowsOf(d.segments[i], s, k, columns(of, d.segments[i])); err != nil {
+			if of.cells[i], err = rowsOf(d.segments[i], s, k, of.columns(d.segments[i])); err != nil {
 				return fmt.Errorf("%s: %w; score the references that are compared", of.info.Name, err)
 			}
 		}
@@ -97,13 +91,13 @@ func (r *run) matrixSeries(ctx context.Context, d *data) ([]*series, error) {
 func (r *run) fileSeries(_ context.Context, d *data) ([]*series, error) {
 	var out []*series
 	for _, f := range d.Scores {
-		s := newStated(f.Name, 0)
-		s.file = true
-		scores, err := dataset.ReadScores(r.p.File(f.Path), d.segments, func(w dataset.Warning) { r.warn("%s", w) })
+		scores, perReference, err := dataset.ReadScores(r.p.File(f.Path), d.segments, func(w dataset.Warning) { r.warn("%s", w) })
 		if err != nil {
 			return nil, err
 		}
-		s.lay(d, func(i, h int) (float64, bool) { v := scores[i][h]; return v.Value, v.Valid })
+		s := newStated(f.Name, 0, perReference)
+		s.file = true
+		s.lay(d, func(i, cell int) (float64, bool) { v := scores[i][cell]; return v.Value, v.Valid })
 		out = append(out, s)
 	}
 	return out, nil
@@ -142,7 +136,7 @@ func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 	}
 	var out []*series
 	for _, m := range found {
-		s := newStated(m.Label(), len(m.References))
+		s := newStated(m.Label(), len(m.References), false)
 		if m.InUse && len(d.References) == 0 || slices.Equal(m.References, d.References) {
 			s.shared = m.Name
 		}
@@ -170,23 +164,34 @@ func (r *run) storedSeries(_ context.Context, d *data) ([]*series, error) {
 	return out, nil
 }
 
-func newStated(name string, references int) *series {
-	m := &stated{metrics.Info{Name: name, Direction: metrics.HigherIsBetter}}
+func newStated(name string, references int, perReference bool) *series {
+	m := &stated{metrics.Info{Name: name, Direction: metrics.HigherIsBetter, NeedsReferences: perReference}}
 	return &series{metric: m, info: m.info, own: true, stated: references}
 }
 
-// lay fills in one score for each hypothesis.
-func (s *series) lay(d *data, value func(segment, h int) (float64, bool)) {
+// lay fills in a score for each hypothesis or, of a metric with references, for each of its
+// cells.
+func (s *series) lay(d *data, value func(segment, cell int) (float64, bool)) {
 	for i, seg := range d.segments {
-		ms := refract.MetricScores{Columns: 1, Values: make([]float64, len(seg.Hypotheses)), Status: make([]metrics.Status, len(seg.Hypotheses))}
-		for h := range seg.Hypotheses {
+		columns := s.columns(seg)
+		n := len(seg.Hypotheses) * columns
+		ms := refract.MetricScores{Columns: columns, Values: make([]float64, n), Status: make([]metrics.Status, n)}
+		for cell := range n {
 			var ok bool
-			if ms.Values[h], ok = value(i, h); !ok {
-				ms.Status[h] = metrics.Failed
+			if ms.Values[cell], ok = value(i, cell); !ok {
+				ms.Status[cell] = metrics.Failed
 			}
 		}
 		s.cells = append(s.cells, ms)
 	}
+}
+
+// columns is the number of scores that an output of a segment has.
+func (s *series) columns(seg *refract.Segment) int {
+	if s.info.NeedsReferences {
+		return max(1, seg.NumReferences())
+	}
+	return 1
 }
 
 // stated is a metric of which only segment scores are known.

@@ -31,6 +31,7 @@ type file struct {
 	Bootstrap    Bootstrap    `yaml:"bootstrap"`
 	Significance testEntry    `yaml:"significance"`
 	Comparisons  []Comparison `yaml:"comparisons"`
+	Against      string       `yaml:"against"`
 	Curves       []curveEntry `yaml:"curves"`
 	Tasks        []taskEntry  `yaml:"tasks"`
 	Analyses     []string     `yaml:"analyses"`
@@ -225,8 +226,10 @@ func (f *file) datasets(e *Plan) error {
 			return yamlfile.Wrong(field+".reference", "chooses among the named references of an mtme: dataset; %s has none", d.Spec)
 		}
 		seen[d.Name] = true
-		if k := slices.IndexFunc(d.Scores, func(s ScoreFile) bool { return s.Name == "" || s.Path == "" }); k >= 0 {
-			return yamlfile.Wrong(at(field+".scores", k), "write the name of a metric and a file, such as {name: mine, file: mine.tsv}")
+		for name, files := range map[string][]ScoreFile{"scores": d.Scores, "outputs": d.Outputs, "judgements": d.Judgements} {
+			if k := slices.IndexFunc(files, func(s ScoreFile) bool { return s.Name == "" || s.Path == "" }); k >= 0 {
+				return yamlfile.Wrong(at(field+"."+name, k), "write a name and a file, such as {name: mine, file: mine.tsv}")
+			}
 		}
 	}
 	return nil
@@ -335,7 +338,9 @@ func (f *file) tests(e *Plan) error {
 }
 
 func (f *file) comparisons(e *Plan) error {
-	e.Comparisons = f.Comparisons
+	if e.Comparisons, e.Against = f.Comparisons, f.Against; e.Against != "" && len(e.Comparisons) > 0 {
+		return yamlfile.Wrong("against", "comparisons say which settings are compared: leave one of them out")
+	}
 	var sets []string
 	for _, s := range e.Sets {
 		sets = append(sets, s.Name)

@@ -39,11 +39,15 @@ type Plan struct {
 	Bootstrap Bootstrap
 	Test      Test
 	Pairing   Pairing
-	// Comparisons are pairs of settings of the same metric to compare, instead of comparing
-	// with the single reference.
+	// Comparisons are pairs of settings of the same metric to compare, instead of all of them.
 	Comparisons []Comparison
-	Curves      []Curve
-	Tasks       []Task
+	// Against is a setting such as "max" or "bleu max" with which all others are compared,
+	// those of its metric if it names none; "" compares all settings of a metric with each other.
+	Against string
+	// AcrossMetrics has a table of EveryPair also show pairs of different metrics.
+	AcrossMetrics bool
+	Curves        []Curve
+	Tasks         []Task
 	// Analyses to run in addition.
 	Prompts, Ranking, Worth bool
 }
@@ -53,8 +57,8 @@ type Pairing uint8
 
 // The ways to pair settings.
 const (
-	WithSingle Pairing = iota // every setting with the single reference of its metric
-	EveryPair                 // all pairs for a statistic; see [Ranks]
+	WithinMetric Pairing = iota // all settings of a metric
+	EveryPair                   // all pairs for a statistic; see [Ranks]
 	NoPair
 )
 
@@ -70,6 +74,10 @@ type Dataset struct {
 	// Expansions are specs of expanded references.
 	Expansions []string `yaml:"expansions"`
 	Human      string   `yaml:"human"` // name of the human scores; "" means the only ones, or mqm
+	// Outputs are files of systems' outputs, and Judgements of human scores, as read by
+	// [dataset.WithHypotheses] and [dataset.WithJudgements].
+	Outputs    []ScoreFile `yaml:"outputs"`
+	Judgements []ScoreFile `yaml:"judgements"`
 	// Matrix is a file of cells as stored by package matrix, with its metrics unchanged;
 	// Scores are files of segment scores.
 	Matrix string      `yaml:"matrix"`
@@ -79,12 +87,14 @@ type Dataset struct {
 	IncludeReferences bool `yaml:"include_references"`
 	// AllowNoReference accepts segments without a reference; their scores are missing.
 	AllowNoReference bool `yaml:"allow_no_reference"`
+	// HumanLowerIsBetter says that a lower human score is better, as with counts of errors.
+	HumanLowerIsBetter bool `yaml:"human_lower_is_better"`
 	// Choice selects systems and domains.
 	dataset.Choice `yaml:",inline"`
 }
 
-// ScoreFile is a file with the scores of a metric: rows with id, system and score, as read
-// by [dataset.ReadScores]. Higher is better.
+// ScoreFile is a named file, such as one with the scores of a metric: rows with id, system
+// and score, as read by [dataset.ReadScores]. Higher is better.
 type ScoreFile struct {
 	Name string `yaml:"name"`
 	Path string `yaml:"file"`
@@ -289,24 +299,39 @@ func (p *Plan) Inputs() []string {
 		if d.Matrix != "" {
 			out = append(out, p.File(d.Matrix))
 		}
-		for _, s := range d.Scores {
-			out = append(out, p.File(s.Path))
+		for _, s := range slices.Concat(d.Scores, d.Outputs, d.Judgements) {
+			out = append(out, dataset.Inputs("table:"+p.File(s.Path))...)
 		}
 	}
 	return out
 }
 
-// OpenDataset opens a dataset of the plan, with its expansions and the references that d
-// names.
+// OpenDataset opens a dataset of the plan, with its outputs, expansions and human scores, and
+// the references that d names.
 func (p *Plan) OpenDataset(d Dataset, o dataset.Options) (refract.Dataset, error) {
 	o.References = d.References
 	ds, err := dataset.Open(p.Path(d.Spec), o)
+	if err == nil {
+		ds, err = dataset.WithHypotheses(ds, p.named(d.Outputs), o)
+	}
 	for _, spec := range d.Expansions {
 		if err == nil {
 			ds, err = dataset.WithReferences(ds, p.Path(spec), o)
 		}
 	}
+	if err == nil && len(d.Judgements) > 0 {
+		ds, err = dataset.WithJudgements(ds, p.named(d.Judgements), o)
+	}
 	return ds, err
+}
+
+// named resolves the paths of files.
+func (p *Plan) named(files []ScoreFile) []dataset.NamedFile {
+	var out []dataset.NamedFile
+	for _, f := range files {
+		out = append(out, dataset.NamedFile{Name: f.Name, Path: p.File(f.Path)})
+	}
+	return out
 }
 
 // File resolves the path of a file against the plan's folder.

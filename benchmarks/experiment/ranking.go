@@ -34,7 +34,7 @@ func rank(d *data, settings []*setting) Ranking {
 		report.Ranks(out, direction)
 		return out
 	}
-	first := places(human, judged, 1)
+	first := places(human, judged, d.turned(1))
 	for i, name := range d.systems {
 		if lacks[i] {
 			out.LeftOut = append(out.LeftOut, name)

@@ -33,7 +33,9 @@ type Result struct {
 	test  Test
 	tests string   // the methods, by name
 	means []string // the statistics' levels above segments, whose scores are means
-	own   []string // metrics with the folder's own scores of systems, which are not means
+	// compared are the pairs that a table of every pair shows; nil for all.
+	compared map[[2]SettingName]bool
+	own      []string // metrics with the folder's own scores of systems, which are not means
 }
 
 // Ended is a metric that did not start, or failed before the last segment. No number of the
@@ -159,7 +161,7 @@ type Difference struct {
 	Interval  *report.Range `json:"interval"`
 	Test      string        `json:"test"`      // "" if there was none
 	P         Number        `json:"p"`         // two-sided, unless the plan asks for one-sided ones
-	Corrected Number        `json:"corrected"` // after Holm's correction for all differences of the Result
+	Corrected Number        `json:"corrected"` // after Holm's correction for the pairs of the metric under the statistic
 	Resamples int           `json:"resamples"` // of the test
 	N         int           `json:"n"`
 	Cells     int           `json:"cells"`   // with all three scores

@@ -231,10 +231,7 @@ func (r *run) makeMetrics(ctx context.Context) error {
 func (r *run) bootstrap(d *data) (err error) {
 	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
 	d.unitsKey = keyOf(d.units)
-	n := len(d.places)
-	if len(d.units) > 0 {
-		n = int(slices.Max(d.units)) + 1
-	}
+	n := d.judgedUnits()
 	d.drawable = n
 	for _, st := range r.p.Statistics {
 		method, err := r.p.Test.of(st)
@@ -355,6 +352,12 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	settings = slices.DeleteFunc(settings, func(s *setting) bool { return s.as != nil })
+	if r.p.Pairing == EveryPair {
+		if res.compared = comparedOf(pairs, settings); r.p.AcrossMetrics {
+			res.compared = nil
+		}
+		pairs = nil
+	}
 	if err := r.ranks(ctx, d, settings, res); err != nil {
 		return err
 	}
@@ -364,6 +367,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.rows(ctx, d, settings, res); err != nil {
 		return err
 	}
+	r.tellTurned(d, res)
 	for _, f := range d.Scores {
 		rows, below := 0, 0
 		for _, row := range res.Rows {
@@ -397,6 +401,24 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		res.Rankings = append(res.Rankings, rank(d, settings))
 	}
 	return nil
+}
+
+// tellTurned warns if every setting disagrees with people beyond chance.
+func (r *run) tellTurned(d *data, res *Result) {
+	for _, st := range r.p.Statistics {
+		rows := slices.DeleteFunc(slices.Clone(res.Rows), func(row Row) bool {
+			return row.Dataset != d.Name || row.Statistic != st.Label() || !row.Value.Defined()
+		})
+		against := func(row Row) bool { return row.Interval != nil && row.Interval.High < 0 }
+		if len(rows) > 0 && !slices.ContainsFunc(rows, func(row Row) bool { return !against(row) }) {
+			advice := "if lower scores of it are better, as counts of errors or ranks are, set --human-lower-is-better (in an experiment's file, human_lower_is_better: true in the dataset)"
+			if d.HumanLowerIsBetter {
+				advice = "if higher scores of it are better, leave human-lower-is-better out"
+			}
+			r.warn("%s: every setting agrees negatively with %s, beyond chance; %s", d.Name, d.human, advice)
+			return
+		}
+	}
 }
 
 // mayStop reports whether cells may be left out: the only choices of references are the
@@ -485,7 +507,7 @@ func (r *run) method(res *Result) {
 		if t.Method == significance.MethodWilliams {
 			how = "exact"
 		}
-		r.note("p-values: %s, %s; corrected by Holm's method over all differences", t.describe(r.p.Statistics), how)
+		r.note("p-values: %s, %s; corrected by Holm's method over the pairs of a metric under a statistic", t.describe(r.p.Statistics), how)
 	}
 	r.note("significant: the corrected p-value, if there is a test, is at most %.3g, and the interval excludes 0", 1-b.Confidence)
 }

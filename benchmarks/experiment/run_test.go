@@ -345,7 +345,7 @@ func TestPooled(t *testing.T) {
 			}
 		}
 	}
-	if pooled != len(single)+5 { // native is max for chrF
+	if pooled != len(single)+9 { // 6 pairs of BLEU and 3 of chrF, whose native is its max
 		t.Errorf("%d pooled rows and differences", pooled)
 	}
 }
@@ -419,7 +419,7 @@ analyses: []
 	}; !reflect.DeepEqual(same, want) {
 		t.Errorf("the same are %q, want %q", same, want)
 	}
-	if d := res.Differences; len(d) != 2 || d[0].A.String() != "bleu max all" || d[0].B.String() != "bleu single original" {
+	if d := res.Differences; len(d) != 3 || d[0].A.String() != "bleu max all" || d[0].B.String() != "bleu single original" {
 		t.Errorf("differences %+v", d)
 	}
 	if c := res.Curves; len(c) != 1 || len(c[0].Points) != 3 || c[0].Points[2].K != 3 || len(warnings) != 1 {

@@ -92,7 +92,7 @@ func (d *data) choose(s *series) error {
 
 // signature returns the signature of a setting.
 func (s *series) signature(a aggregate.Aggregator, lo, hi int, set string) string {
-	if _, ok := s.metric.(*stated); ok {
+	if _, ok := s.metric.(*stated); ok && !s.info.NeedsReferences {
 		return storedSpec
 	}
 	of := refract.Setting{Metric: s.metric, Aggregator: a}

@@ -148,9 +148,7 @@ func (r *run) fill(ctx context.Context, d *data, settings []*setting, res *Resul
 				return false
 			}
 			s.as = first
-			if res.Same = append(res.Same, Same{d.Name, s.name, first.name, s.label, first.label, cells}); r.p.Strict {
-				r.warn("%s and %s are the same for %s: equal scores in all %d cells; one row stands for both", s.label, first.label, s.name.Metric, cells)
-			}
+			res.Same = append(res.Same, Same{d.Name, s.name, first.name, s.label, first.label, cells})
 			return true
 		})
 	}
@@ -175,10 +173,11 @@ func (n SettingName) label(t *table) string {
 // pair is two settings of a metric to compare.
 type pair struct{ a, b *setting }
 
-// pairs compares every setting with the single reference of its metric, and files of scores
-// with the first, or the pairs that the plan lists.
+// pairs returns the pairs of settings to compare: those that the plan lists, every setting
+// with the one that the plan names, or all settings of a metric with each other, first of
+// all with the single reference. Files of scores are compared like settings of one metric.
 func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
-	if r.p.Pairing != WithSingle {
+	if r.p.Pairing == NoPair {
 		return nil, nil
 	}
 	find := func(n SettingName, of *series) *setting {
@@ -205,25 +204,91 @@ func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 	if len(r.p.Comparisons) > 0 {
 		return out, nil
 	}
+	bases, err := r.against(d, settings)
+	if err != nil {
+		return nil, err
+	}
 	settings = slices.DeleteFunc(slices.Clone(settings), func(s *setting) bool { return s.as != nil })
-	bases := map[*series]*setting{}
-	var first *setting // file of scores
 	for _, s := range settings {
-		if s.series.file {
-			first = cmp.Or(first, s)
-			bases[s.series] = first
-			continue
-		}
-		if b := bases[s.series]; b == nil || s.single && !b.single {
-			bases[s.series] = s
+		if bases[s] == nil {
+			r.note("%s has no setting %s, so its settings are not compared", s.name.Metric, r.p.Against)
 		}
 	}
-	for _, s := range settings {
-		if b := bases[s.series]; b != s {
-			out = append(out, pair{s, b})
+	for _, of := range groupsOf(settings, func(s *setting) (*setting, bool) { return bases[s], bases[s] != nil }) {
+		base := bases[of[0]]
+		of = slices.DeleteFunc(of, func(s *setting) bool { return s == base })
+		for _, s := range of {
+			out = append(out, pair{s, base})
+		}
+		for i, b := range of {
+			for _, a := range of[i+1:] {
+				if r.p.Against == "" {
+					out = append(out, pair{a, b})
+				}
+			}
 		}
 	}
 	return out, nil
+}
+
+// comparedOf are the pairs of a table of every pair: those given, and between metrics that
+// have only one setting.
+func comparedOf(pairs []pair, settings []*setting) map[[2]SettingName]bool {
+	out := map[[2]SettingName]bool{}
+	for _, pr := range pairs {
+		out[[2]SettingName{pr.a.name, pr.b.name}] = true
+	}
+	var alone []SettingName
+	for _, of := range groupsOf(settings, func(s *setting) (*series, bool) { return s.series, true }) {
+		if len(of) == 1 {
+			alone = append(alone, of[0].name)
+		}
+	}
+	for i, a := range alone {
+		for _, b := range alone[:i] {
+			out[[2]SettingName{a, b}] = true
+		}
+	}
+	return out
+}
+
+// against returns for each setting the baseline of those that it is compared with.
+func (r *run) against(d *data, settings []*setting) (map[*setting]*setting, error) {
+	bases := map[*setting]*setting{}
+	one := func(s *series) bool { return s.file && !s.info.NeedsReferences } // one score of an output
+	within := func(a, b *setting) bool { return a.series == b.series || one(a.series) && one(b.series) }
+	for _, s := range settings {
+		for _, b := range settings {
+			named, whole := b.name.is(r.p.Against)
+			if b = cmp.Or(b.as, b); r.p.Against != "" && !named || !whole && !within(s, b) {
+				continue
+			}
+			switch old := bases[s]; {
+			case old == nil || r.p.Against == "" && b.single && !old.single:
+				bases[s] = b
+			case r.p.Against != "" && old != b:
+				return nil, planErrorf("against %s: that is both %s and %s: name one of them", r.p.Against, old.name, b.name)
+			}
+		}
+	}
+	if len(bases) == 0 && len(settings) > 0 {
+		var names []string
+		for _, s := range settings {
+			names = append(names, s.name.String())
+		}
+		return nil, planErrorf("against: %s", english.Unknown("setting", r.p.Against, names))
+	}
+	return bases, nil
+}
+
+// is reports whether a text names the setting, and whether with its metric.
+func (n SettingName) is(text string) (is, whole bool) {
+	if n.Aggregator == "" {
+		return text == n.Metric, text == n.Metric
+	}
+	short := n.Aggregator + " " + n.References
+	whole = text == n.Metric+" "+n.Aggregator || text == n.Metric+" "+short
+	return whole || text == n.Aggregator || text == short, whole
 }
 
 func (s *series) higher() bool { return s.info.Direction == metrics.HigherIsBetter }

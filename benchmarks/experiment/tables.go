@@ -17,6 +17,7 @@ var tables = []struct {
 	name string
 	make func(*Result) *report.NamedTable
 }{
+	{"rules", (*Result).ruleTable},
 	{"tasks", (*Result).taskTable},
 	{"rows", (*Result).rowTable},
 	{"differences", (*Result).differenceTable},
@@ -156,7 +157,7 @@ func value(name string, digits int) report.Column {
 }
 
 func interval(name string) report.Column {
-	return report.Column{Name: name, Header: "ci", Kind: report.KindInterval, Digits: 3}
+	return report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInterval, Digits: 3}
 }
 
 func count(name, header string) report.Column {
@@ -263,7 +264,7 @@ func (r *Result) differenceTable() *report.NamedTable {
 			report.StringOrNull(shortP(d.P)), report.StringOrNull(shortP(d.Corrected)), d.P, d.Corrected, significant,
 			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test))
 	}
-	t.Note("equal: cells in which both settings have the same score; corrected: by Holm's method over all differences")
+	t.Note("equal: cells in which both settings have the same score; corrected: by Holm's method over the pairs of a metric under a statistic")
 	return t
 }
 
@@ -272,43 +273,88 @@ func shortP(p Number) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pText(p), "p "), "= ")
 }
 
-// pairTable has a row for each test of two settings, for a plan that tests every pair.
+// pairTable has a row for each test of two settings that the plan compares, in a plan that
+// tests every pair.
 func (r *Result) pairTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "Every pair of settings", Columns: columns(
+	t := &report.NamedTable{Title: "Pairs of settings", Columns: columns(
 		statisticColumn, levelColumns, humanColumn,
-		[]report.Column{{Name: "better"}, {Name: "better_aggregate", Header: "aggregate"}, {Name: "worse"}, {Name: "worse_aggregate", Header: "aggregate"}},
-		value("delta", 3), interval("delta_ci"), minor(value("p", 4)), report.Column{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
+		report.Column{Name: "better", Header: "metric"}, report.Column{Name: "better_aggregate", Header: "better"},
+		report.Column{Name: "worse", Header: "worse metric"}, report.Column{Name: "worse_aggregate", Header: "worse"},
+		value("delta", 3), report.Column{Name: "delta_ci", Header: "ci", Kind: report.KindInterval, Digits: 3}, value("p", 4), report.Column{Name: "p_holm", Header: "p (Holm)", Kind: report.KindFloat, Digits: 4},
 		hidden(report.Column{Name: "significant"}),
 		minor(count("resamples", "")), minor(count("cells", "")), minor(count("missing", "")),
 		hidden(report.Column{Name: "better_signature"}), hidden(report.Column{Name: "worse_signature"}))}
+	across := false
 	for i := range r.Ranks {
-		c := &r.Ranks[i]
-		for x := range c.Tests {
-			for y := x + 1; y < len(c.Tests); y++ {
-				better, worse, res := r.ranked(c.Order[x], i), r.ranked(c.Order[y], i), c.Tests[x][y]
-				if res.Delta < 0 {
-					better, worse, res = worse, better, res.Turned()
-				}
-				cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
-				significant := "no"
-				switch small := significance.Significant(c.Corrected[x][y], 1-r.Confidence) && res.Delta > 0; {
-				case small && res.Interval.Contains(0):
-					significant = "undecided"
-				case small:
-					significant = "yes"
-				}
-				t.Add(better.name, better.Level, better.Group, better.Human,
-					better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-					res.Delta, rangeOf(res.Interval), res.P, c.Corrected[x][y], significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
-					better.Signature, worse.Signature)
+		for _, pr := range r.shownPairs(i) {
+			better, worse, res := r.ranked(pr.better, i), r.ranked(pr.worse, i), pr.test
+			across = across || better.Setting.Metric != worse.Setting.Metric
+			cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
+			significant := "no"
+			switch small := significance.Significant(pr.corrected, 1-r.Confidence) && res.Delta > 0; {
+			case small && res.Interval.Contains(0):
+				significant = "undecided"
+			case small:
+				significant = "yes"
 			}
+			t.Add(better.name, better.Level, better.Group, better.Human,
+				better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
+				res.Delta, rangeOf(res.Interval), res.P, pr.corrected, significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
+				better.Signature, worse.Signature)
 		}
+	}
+	if t.Columns[6].Hide = !across; across {
+		t.Columns[4].Header, t.Columns[5].Header, t.Columns[7].Header = "better", "its aggregate", "worse aggregate"
+		t.Columns[6].Header = "worse"
 	}
 	if len(r.Ranks) > 0 {
 		t.Note("%s", r.ranking())
 	}
-	t.Note("p: %s; Holm: corrected for the number of pairs under the statistic; better: of the larger value over cells, which have a judgement and both scores; missing: cells without", r.test.sides())
+	t.Note("p: %s; Holm: corrected for the pairs of a metric under the statistic, or for all if they are shown; better: of the larger value over cells, which have a judgement and both scores; missing: cells without", r.test.sides())
 	return t
+}
+
+// rankedPair is a test of two settings, by their numbers.
+type rankedPair struct {
+	better, worse int
+	test          significance.Result
+	corrected     float64
+}
+
+// shownPairs are the pairs that the plan compares under a statistic, with p-values corrected
+// over those of a metric, or over all if metrics are compared.
+func (r *Result) shownPairs(statistic int) []*rankedPair {
+	var out []*rankedPair
+	c := &r.Ranks[statistic]
+	for x := range c.Tests {
+		for y := x + 1; y < len(c.Tests); y++ {
+			pr := &rankedPair{better: c.Order[x], worse: c.Order[y], test: c.Tests[x][y]}
+			a, b := r.ranked(pr.better, statistic).Setting, r.ranked(pr.worse, statistic).Setting
+			if r.compared != nil && !r.compared[[2]SettingName{a, b}] && !r.compared[[2]SettingName{b, a}] {
+				continue
+			}
+			if pr.test.Delta < 0 {
+				pr.better, pr.worse, pr.test = pr.worse, pr.better, pr.test.Turned()
+			}
+			out = append(out, pr)
+		}
+	}
+	for _, family := range groupsOf(out, func(pr *rankedPair) (string, bool) {
+		a, b := r.ranked(pr.better, statistic).Setting.Metric, r.ranked(pr.worse, statistic).Setting.Metric
+		if r.compared == nil || a != b {
+			a = ""
+		}
+		return a, true
+	}) {
+		var p []float64
+		for _, pr := range family {
+			p = append(p, pr.test.P)
+		}
+		for k, v := range significance.Holm(p) {
+			family[k].corrected = v
+		}
+	}
+	return out
 }
 
 // ranked returns the row of a setting and statistic in a plan that tests every pair.
@@ -323,7 +369,7 @@ func (r *Result) rankTable() *report.NamedTable {
 	var ranks [][]int
 	for i := range r.Ranks {
 		c := &r.Ranks[i]
-		t.Columns = append(t.Columns, value(c.Statistic, 3), count(c.Statistic+"_rank", "rank"))
+		t.Columns = append(t.Columns, value(c.Statistic, 3), count(c.Statistic+"_rank", c.Statistic+" rank"))
 		ranks = append(ranks, c.Comparison.Ranks)
 	}
 	t.Columns = append(t.Columns, minor(count("cells", "")), minor(count("missing", "")), hidden(report.Column{Name: "signature"}))
@@ -359,7 +405,7 @@ func (r *Result) rankTable() *report.NamedTable {
 // random choices of as many.
 func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: columns(
-		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, report.Column{Name: "by"}, statisticColumn, count("k", ""), minor(count("references", "refs")),
+		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, report.Column{Name: "by"}, levelColumns, statisticColumn, count("k", ""), minor(count("references", "refs")),
 		value("value", 3), interval("ci"), minor(report.Column{Name: "band", Kind: report.KindInterval, Digits: 3}), value("to_all", 3), interval("to_all_ci"),
 		value("to_random", 3), interval("to_random_ci"), minor(count("n", "")), minor(count("missing", "")))}
 	for _, c := range curves {
@@ -372,7 +418,7 @@ func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 			if at >= 0 && k < len(curves[at].Points) {
 				toRandom, toRandomRange = p.less(&curves[at].Points[k], r.Confidence)
 			}
-			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Statistic, p.K, p.References, p.Value, p.Interval,
+			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Level, c.Group, c.name, p.K, p.References, p.Value, p.Interval,
 				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, toRandom, toRandomRange, p.N, p.Missing)
 		}
 	}
@@ -416,7 +462,7 @@ func (r *Result) rankingTable() *report.NamedTable {
 		for _, s := range r.Rankings[i].Settings {
 			if !slices.Contains(settings, s) {
 				settings = append(settings, s)
-				t.Columns = append(t.Columns, value(s.String(), 3), report.Column{Name: s.String() + " rank", Header: "rank", Kind: report.KindFloat})
+				t.Columns = append(t.Columns, value(s.String(), 3), report.Column{Name: s.String() + " rank", Kind: report.KindFloat})
 			}
 		}
 	}
@@ -459,7 +505,7 @@ func (r *Result) taskTable() *report.NamedTable {
 		of := &r.Tasks[i]
 		total += of.Weight
 		number := fmt.Sprintf("task %d", i+1)
-		t.Columns = append(t.Columns, report.Column{Name: of.Label, Header: number, Kind: report.KindFloat, Digits: 3, Minor: true}, minor(count(of.Label+" rank", "rank")))
+		t.Columns = append(t.Columns, report.Column{Name: of.Label, Header: number, Kind: report.KindFloat, Digits: 3, Minor: true}, minor(count(of.Label+" rank", number+" rank")))
 		for _, e := range of.Entries {
 			if !slices.ContainsFunc(standings, func(s Standing) bool { return s.Setting == e.Setting }) {
 				standings = append(standings, Standing{Setting: e.Setting, Average: report.None(), AverageRank: report.None()})

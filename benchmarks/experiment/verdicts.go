@@ -166,6 +166,9 @@ func (d *Difference) lacking() bool {
 // tooFew names what an undecided difference has too little of.
 func (d *Difference) tooFew() string { return cmp.Or(d.few, "resamples") }
 
+// lacks reports whether there is too little of something for any p-value to be small enough.
+func (d *Difference) lacks() bool { return d.lacking() || d.P.Defined() && d.few != "" }
+
 func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
 
 func negative(v Number) Number {

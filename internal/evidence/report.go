@@ -35,6 +35,9 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	case r.Result != nil:
 		claim := r.Result.Claim()
 		d.Claim, d.Evidence, d.Findings, d.Method, d.Forests = claim.Text, claim.Evidence, claim.Cautions, claim.Method, r.Result.Forests()
+		if t, err := r.Result.Table("rules"); err == nil && len(claim.Rules) > experiment.MostSpoken {
+			d.Rules = r.shown(t)
+		}
 	case r.Held != nil:
 		d.Claim, d.Evidence = r.Held.claim(r.Chosen)
 	}
@@ -61,7 +64,7 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 			if table.Rows = r.notLeading(table.Rows); len(table.Rows) == 0 {
 				continue
 			}
-			table.Title = "Other differences"
+			table.Title = "Settings against each other, and by other statistics"
 		}
 		d.Tables = append(d.Tables, table)
 	}
@@ -73,8 +76,8 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 var replaced = map[string][]string{"rows": {"level", "group"}, "differences": {"p", "corrected"}}
 
 // elsewhere are the tables that the page shows in another form: curves and prompts below
-// their figures, the order of systems next to their scores.
-var elsewhere = []string{"curve", "prompts", "ranking"}
+// their figures, the order of systems next to their scores, rules with the claim.
+var elsewhere = []string{"rules", "curve", "prompts", "ranking"}
 
 // notLeading removes the differences that the forest shows.
 func (r *Report) notLeading(rows [][]report.Value) [][]report.Value {
@@ -94,8 +97,8 @@ func (r *Report) shown(t *report.NamedTable) *report.NamedTable {
 	out.Columns = slices.Clone(t.Columns)
 	for k, c := range t.Columns {
 		switch {
-		case r.Result != nil && c.Header == "ci":
-			out.Columns[k].Header = fmt.Sprintf("%.4g%% interval", 100*r.Result.Confidence)
+		case r.Result != nil && c.Kind == report.KindInterval && strings.HasSuffix(c.Header, "ci"):
+			out.Columns[k].Header = strings.TrimSuffix(c.Header, "ci") + fmt.Sprintf("%.4g%% interval", 100*r.Result.Confidence)
 		case c.Name == "dataset" && r.Result != nil && len(r.Result.Datasets) == 1:
 			out.Columns[k].Hide = true
 		case t.Name == "rows" && c.Name == "set":

@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 	r := &evidence.Report{Title: "Title", Result: found("data"), Held: h, More: []*report.NamedTable{
 		{Name: "judges", Title: "Judges", Columns: []report.Column{{Name: "metric"}}, Rows: [][]report.Value{{report.String("critic")}}}}}
 	d := r.Document(t.Context())
-	if d.Claim != "Use the maximum" || len(d.Forests) != 1 || d.Forests[0].Rows[0].Setting != "data max" {
+	if d.Claim != "With data, use the maximum" || len(d.Forests) != 1 || d.Forests[0].Rows[0].Setting != "data max" {
 		t.Errorf("claim %q, forests %+v", d.Claim, d.Forests)
 	}
 	var tables []string

@@ -10,7 +10,9 @@ type Document struct {
 	// Evidence are the sentences that support the claim, and Findings those that
 	// limit it, which stand below the first forest.
 	Evidence, Findings []string
-	Method             string // how intervals and p-values of the forests were made
+	// Rules say for each of several metrics what a reader takes away; nil if the claim does.
+	Rules  *report.NamedTable
+	Method string // how intervals and p-values of the forests were made
 	// Terms are explained where a sentence names them, the longest first.
 	Terms   []report.Fact
 	Forests []report.Forest // the first one stands open

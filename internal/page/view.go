@@ -32,6 +32,7 @@ type view struct {
 	Policy   template.HTML // an element, made of nothing but hashes
 	Style    template.HTML // an element
 	Script   string
+	Rules    *tableView // nil for none
 	Forests  []figureView
 	Figures  []figureView
 	Aside    []figureView // of the figures, those that are shown on demand
@@ -120,6 +121,9 @@ func newView(d *Document) (*view, error) {
 	v.Policy = policyElement(policy(v.Script, style))
 	if d.Title == "" {
 		return nil, errors.New("the document has no title")
+	}
+	if d.Rules != nil {
+		v.Rules = newTableView(d.Rules)
 	}
 	for i := range d.Forests {
 		v.Forests = append(v.Forests, *newForestView(&d.Forests[i], i+1))

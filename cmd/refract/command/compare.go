@@ -23,6 +23,7 @@ type comparer struct {
 	out   output
 	table string
 	plot  string
+	pairs string
 
 	oneSided bool
 }
@@ -34,8 +35,8 @@ func (e *env) compareCommand() *cobra.Command {
 		Short: "Compare settings by their agreement with human judgements",
 		Long: `Compare settings (metric and aggregator) by their agreement with human judgements.
 
---table pairs shows the p-values of --test with Holm's correction, and --table
-ranks the ranks under all statistics. --curve shows the agreement by the number
+--table pairs shows the p-values of --test for the settings of each metric, with
+Holm's correction, and --table ranks the ranks under all statistics. --curve shows the agreement by the number
 of references instead. -m stored takes every metric score file of an mtme:
 dataset, -m stored:NAME one of them, and --scores a file of your own.`,
 		Example: `  refract compare jsonl:expanded.jsonl -m chrf -a single,max,mean
@@ -54,18 +55,26 @@ const (
 	ranksTable    = "ranks"
 )
 
+// The values of --pairs.
+const pairsOfMetric, allPairs = "metric", "all"
+
 var tablesCompared = []string{settingsTable, pairsTable, ranksTable}
 
 // settingsCompared are the defaults of compare.
-var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings against each other"}
+var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings"}
 
 func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
 	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs or ranks", tablesCompared...)
+	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
 	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	grouped(cmd, statisticFlags, "table", "plot")
+}
+
+func (c *comparer) pairsValue() *parsed[string] {
+	return valueOf(&c.pairs, pairsOfMetric, wordOf(pairsOfMetric, allPairs))
 }
 
 func (c *comparer) run(ctx context.Context, e *env, args []string) error {
@@ -84,6 +93,9 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
+		if len(c.curves) > 0 && len(res.Curves) == 0 && len(c.scores) > 0 {
+			return errors.New("there is no curve: the files of --scores need a column reference, and segments with several references")
+		}
 		if len(c.curves) > 0 && len(res.Curves) == 0 {
 			return errors.New("every segment has only one reference, so there is no curve")
 		}
@@ -125,6 +137,10 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	switch {
 	case c.plot != "" || len(c.counts) > 0:
 		return nil, usagef("--plot and -k need a curve: say how references are chosen, such as --curve order,random")
+	case c.against != "" && c.table != pairsTable:
+		return nil, usagef("--against needs --table pairs and a test, such as --test auto")
+	case c.against != "" && c.pairs == allPairs:
+		return nil, usagef("--against says which pairs there are: leave --pairs all out")
 	case !c.tested && c.table != settingsTable:
 		return nil, usagef("--table %s needs a test: choose one by --test, such as auto", c.table)
 	case !c.tested && c.oneSided:
@@ -132,7 +148,7 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	case !c.tested:
 		return p, nil
 	}
-	p.Test.OneSided = c.oneSided
+	p.Test.OneSided, p.AcrossMetrics = c.oneSided, c.pairs == allPairs
 	// A test that ends early has p-values too coarse for a correction over many pairs.
 	if p.Pairing = experiment.EveryPair; c.table != pairsTable {
 		p.Test.Block = earlyBlock
@@ -150,8 +166,8 @@ func (c *comparer) askCurves(p *experiment.Plan) error {
 	switch {
 	case c.tested || c.table != settingsTable:
 		return usagef("--curve has its own table, and tests nothing: leave --test and --table out")
-	case len(c.scores) > 0 || slices.ContainsFunc(c.score.metrics, isStored):
-		return usagef("--curve needs scores against single references: take --matrix, as --scores and -m stored have none")
+	case slices.ContainsFunc(c.score.metrics, isStored):
+		return usagef("--curve needs scores against single references: take --matrix, or --scores with a column reference, as -m stored has none")
 	case c.plot != "" && filepath.Ext(c.plot) != ".svg":
 		return usagef("--plot %s: want a name that ends in .svg", c.plot)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,9 @@ type comparison struct {
 	matrix string
 	scores []string
 
-	human      string
+	human      string // asked for by a request; flags have it in data
+	humanLower bool
+	against    string
 	statistics []correlate.Statistic
 	levels     []correlate.Level
 	groupings  []correlate.Grouping
@@ -56,7 +59,7 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	c.registerStatistics(cmd, def)
 	f := cmd.Flags()
 	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
-	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score as TSV, CSV or JSON Lines (repeatable; without -m only these are compared)")
+	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score, and reference for a score of each, as CSV, TSV, JSON Lines or Parquet (repeatable; without -m only these are compared)")
 	grouped(cmd, inputFlags)
 	c.judges.register(cmd)
 }
@@ -65,6 +68,7 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 func (c *comparison) values(def comparisonDefaults) settable {
 	v := c.resampling.values(1000)
 	v["human"] = valueOf(&c.human, "", asIs)
+	v["against"] = valueOf(&c.against, "", asIs)
 	v["statistic"] = listOf(&c.statistics, "kendall,accuracy", correlate.ParseStatistic, correlate.Statistic.String)
 	v["per"] = listOf(&c.levels, correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String)
 	v["group"] = listOf(&c.groupings, def.groups, correlate.ParseGrouping, correlate.Grouping.String)
@@ -80,7 +84,8 @@ func (c *comparison) values(def comparisonDefaults) settable {
 // registerStatistics adds the flags that say what is compared, and how.
 func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
 	f, v := cmd.Flags(), c.values(def)
-	addFlag(cmd, "human", v["human"], "name of the human scores (default the only ones, or mqm)")
+	f.BoolVar(&c.humanLower, "human-lower-is-better", false, "lower human scores are better, as with counts of errors or ranks")
+	addFlag(cmd, "against", v["against"], "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
 	addFlag(cmd, "statistic", v["statistic"], "such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
 	addFlag(cmd, "per", v["per"], "what a score is of: segment, document, domain or system", correlate.LevelNames()...)
 	addFlag(cmd, "group", v["group"], "what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
@@ -96,7 +101,7 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 // plan is a plan for one dataset, with all its references as the only set.
 func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) {
 	p := &experiment.Plan{
-		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators,
+		Name: name, Metrics: c.score.specs(), Pairing: experiment.NoPair, Levels: c.levels, Missing: c.score.missing, Aggregators: c.score.aggregators, Against: c.against,
 		Sets:      []experiment.Set{{Name: "all", All: true}},
 		Bootstrap: experiment.Bootstrap{Resamples: c.resamples, Confidence: c.confidence, Seed: c.seed, By: c.by},
 	}
@@ -106,12 +111,15 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		}
 		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
 	}
-	d := experiment.Dataset{Name: name, Human: c.human, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
+	_, human, err := c.data.ratings()
+	if err != nil {
+		return nil, err
+	}
+	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}
 	_, d.Language = c.languages(args)
-	var err error
 	if p.Statistics, err = c.measures(); err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (e *env) hint(err error) string {
 	case errors.As(err, &none):
 		return "--missing exclude continues, and leaves the scores of such segments missing"
 	case errors.Is(err, experiment.ErrNoJudgements):
-		return `jsonl: reads them from "human": {"NAME": {"SYSTEM": 0.5}} of a segment; without judgements, 'refract systems' tests which outputs score better, and 'refract help aggregators' says which setting agrees with people elsewhere; mtme:DIR/wmt22/zh-en is judged data of WMT (docs/reference/formats.md)`
+		return `--human NAME=FILE takes them from a table with id, system and score; a table: has them in human:NAME=COLUMN, and JSON Lines in "human": {"NAME": {"SYSTEM": 0.5}} of a segment; without judgements, 'refract systems' tests which outputs score better, and 'refract help aggregators' says which setting agrees with people elsewhere; mtme:DIR/wmt22/zh-en is judged data of WMT (docs/reference/formats.md)`
 	case errors.Is(err, dataset.ErrNoSystems):
 		return "name outputs with --hyp NAME=FILE, or give the segments \"hypotheses\""
 	case errors.As(err, &refused) && refused.Refuses == llm.ParamTopP:

@@ -89,7 +89,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 var tableAsks = map[string]string{
 	"tasks": "tasks in the file", "curve": "curves in the file", "prompts": "analyses: [prompts] in the file",
 	"worth": "analyses: [worth] in the file", "ranking": "analyses: [ranking] in the file",
-	"pairs": "'refract compare --test', as an experiment tests only against the single reference", "ranks": "'refract compare --test', as an experiment tests only against the single reference",
+	"pairs": "'refract compare --test'; an experiment has --table differences", "ranks": "'refract compare --test'; an experiment has --table differences",
 }
 
 func (x *experimenter) write(e *env, w io.Writer, res *experiment.Result) error {

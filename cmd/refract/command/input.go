@@ -22,6 +22,7 @@ type input struct {
 	hyps       []string
 	reference  []string
 	references []string
+	human      []string // NAME=FILE, and NAME of those to compare with
 }
 
 func (in *input) register(cmd *cobra.Command) {
@@ -31,7 +32,29 @@ func (in *input) register(cmd *cobra.Command) {
 	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system, as `[NAME=]FILE` with a text a line, or FILE:COLUMN of a table, joined by id (repeatable)")
 	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
 	f.StringArrayVar(&in.references, "references", nil, "expanded references, as `FORMAT:FILE` (repeatable)")
+	f.StringArrayVar(&in.human, "human", nil, "human scores of outputs, as `NAME[=FILE]`: rows id, system, score (repeatable); NAME chooses among several (default the only ones, or mqm)")
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "references")
+}
+
+// ratings are the files of human scores, and the name of those to compare with; "" for the
+// usual ones.
+func (in *input) ratings() (files []dataset.NamedFile, chosen string, err error) {
+	var specs []string
+	for _, v := range in.human {
+		switch named := strings.Contains(v, "="); {
+		case named:
+			specs = append(specs, v)
+		case chosen != "":
+			return nil, "", usagef("--human %s and --human %s: choose one, or write NAME=FILE for a file of scores", chosen, v)
+		default:
+			chosen = v
+		}
+	}
+	files, err = namedFiles("human", "ratings.csv", specs)
+	if chosen == "" && len(files) == 1 {
+		chosen = files[0].Name
+	}
+	return files, chosen, err
 }
 
 // choiceFlags select the systems of a dataset.
@@ -76,6 +99,10 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	if err != nil {
 		return nil, err
 	}
+	ratings, _, err := in.ratings()
+	if err != nil {
+		return nil, err
+	}
 	var ds refract.Dataset
 	switch {
 	case lines && len(args) > 0:
@@ -100,6 +127,9 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 		if err == nil {
 			ds, err = dataset.WithReferences(ds, spec, o)
 		}
+	}
+	if err == nil && len(ratings) > 0 {
+		ds, err = dataset.WithJudgements(ds, ratings, o)
 	}
 	return ds, err
 }

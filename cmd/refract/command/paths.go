@@ -121,7 +121,7 @@ func (u usedPath) info() os.FileInfo {
 
 // pathFlags are the flags that name files.
 var pathFlags = []string{
-	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "prices", "prompts", "metric", "decisions",
+	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "human", "prices", "prompts", "metric", "decisions",
 }
 
 // distinctPaths refuses two purposes for one file where one of them writes it.
@@ -174,7 +174,13 @@ func (e *env) addPath(name, v string) {
 		e.paths.Writes(shown, v)
 	case "plot":
 		e.paths.add(usedPath{name: shown, written: true, folder: filepath.Ext(v) != ".svg"}, []string{v})
-	case "hyp", "scores":
+	case "scores", "human":
+		if _, path, named := strings.Cut(v, "="); named { // the names of columns may follow
+			for _, file := range dataset.Inputs("table:" + path) {
+				e.paths.Reads(shown, dataset.TextsFile(file))
+			}
+		}
+	case "hyp":
 		_, path, named := strings.Cut(v, "=")
 		if !named {
 			path = v

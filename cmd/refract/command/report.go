@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,7 @@ type reporter struct {
 	comparison
 	out     output
 	prompts bool
+	title   string
 }
 
 func (e *env) reportCommand() *cobra.Command {
@@ -39,11 +41,13 @@ and every segment with its references, or the findings of an experiment.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), e, cmd.Flags(), args) },
 	}
 	r.comparison.register(e, cmd, comparisonDefaults{
-		groups: "none,segment", test: significance.MethodAuto.String(), tests: "how settings are tested against the single reference", curves: selection.ByOrder.String(),
+		groups: "none,segment", test: significance.MethodAuto.String(), tests: "how the settings of a metric are tested against each other", curves: selection.ByOrder.String(),
 	})
 	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
 	r.out.registerPath(cmd)
+	cmd.Flags().StringVar(&r.title, "title", "", "title of the page (default the name of the data)")
+	grouped(cmd, resultFlags, "title")
 	return cmd
 }
 
@@ -59,7 +63,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		return err
 	}
 	shown := run.Datasets[0]
-	rep := &evidence.Report{Title: run.Name}
+	rep := &evidence.Report{Title: cmp.Or(r.title, run.Name)}
 	if len(run.Datasets) > 1 {
 		rep.Shown = shown.Name
 	}
@@ -117,13 +121,13 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 	if err != nil {
 		return nil, err
 	}
-	p.Pairing, p.Ranking, p.Prompts = experiment.WithSingle, true, r.prompts
+	p.Pairing, p.Ranking, p.Prompts = experiment.WithinMetric, true, r.prompts
 	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: "original", BesideVariants: true})
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err
 	}
-	if most := len(p.Metrics) * len(p.Aggregators) * len(p.Statistics); p.Test.Resamples > 0 && !flags.Changed("resamples") {
-		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, most, p.Test.Method))
+	if n := max(len(p.Aggregators), len(r.scores)); p.Test.Resamples > 0 && !flags.Changed("resamples") {
+		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, max(1, n*(n-1)/2), p.Test.Method))
 	}
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true

@@ -203,6 +203,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	values := c.values(settingsCompared)
 	maps.Copy(values, c.score.values())
 	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(tablesCompared...))
+	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
 	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
 	segments, err := readRequest(params, "compare", values)
 	if err != nil {

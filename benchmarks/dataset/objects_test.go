@@ -1,0 +1,92 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract"
+)
+
+// However JSON stands in a file, its segments are those of JSON Lines.
+func TestObjects(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		var want []*refract.Segment
+		var rows []json.RawMessage
+		for i := range rapid.IntRange(1, 5).Draw(t, "rows") {
+			s := &refract.Segment{ID: string(rune('a' + i)), Source: textOf(drawPointer(t, "source")), References: []refract.Text{textOf(drawPointer(t, "ref"))}}
+			want = append(want, s)
+			rows = append(rows, bytes.TrimSpace(appendSegment(nil, s)))
+		}
+		var value any = rows
+		switch rapid.IntRange(0, 2).Draw(t, "around") {
+		case 1:
+			value = map[string]any{wrappers[rapid.IntRange(0, len(wrappers)-1).Draw(t, "name")]: rows, "a": []int{1}, "version": map[string]any{"data": 1}}
+		case 2:
+			value = rows[0]
+		}
+		b, err := json.Marshal(value)
+		if rapid.Bool().Draw(t, "indented") {
+			b, err = json.MarshalIndent(value, "", " ")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := value.(json.RawMessage); ok { // objects over several lines
+			b = nil
+			for _, row := range rows {
+				var spread bytes.Buffer
+				json.Indent(&spread, row, "", "\t")
+				b = append(append(b, spread.Bytes()...), '\n')
+			}
+		}
+		path := filepath.Join(dir, "d.json")
+		if rapid.Bool().Draw(t, "mark") {
+			b = append([]byte("\ufeff"), b...)
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		ds, err := Open(path, Options{})
+		got, err := openAndCollect(ds, err)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b)
+		}
+		for i, s := range got {
+			if s.Pos.Line != i+1 {
+				t.Errorf("segment %d is at %v", i, s.Pos)
+			}
+			s.Pos = refract.Position{}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("%s\n%s", d, b)
+		}
+		if n, known := Len(ds); known && n != len(want) {
+			t.Errorf("%d segments, want %d", n, len(want))
+		}
+	})
+}
+
+func TestObjectsErrors(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"cut off", `[{"id":"1"},{"id":"2"`, "after 1 object: bad JSON: unexpected EOF"},
+		{"more", "[{\"id\":\"1\"}]\n[]", "after 1 object: there is more after the array"},
+		{"no comma", `[{"id":"1"} {"id":"2"}]`, "d.json:2: after 1 object: bad JSON: invalid character '{' after array element (expecting ',' or ']')"},
+		{"a field", "{\"id\":\"1\",\"data\":[{}]}\n{\"id\":\"2\"}\n", `unknown field "data"`},
+		{"same id", `[{"id":"1"},{"id":1}]`, `d.json:2: id "1" is already used by line 1; ids must be unique`},
+		{"endless", `[` + strings.Repeat(" ", maxLine+1<<20), "d.json:1: the object has more than 32 MiB"},
+	} {
+		dir := folderOf(t, map[string]string{"d.json": c.text})
+		_, err := openAndCollect(Open(filepath.Join(dir, "d.json"), Options{}))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}

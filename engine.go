@@ -52,7 +52,9 @@ type Options struct {
 	ContinueWithoutMetrics bool
 	// Workers is the number of calls of a metric that run at a time, and Batch the
 	// number of segments in a call. They default to GOMAXPROCS and 16, and metrics with
-	// a metrics.Pace ignore them.
+	// a metrics.Pace ignore them. If Workers is 1, and every metric is a Preparer that
+	// needs no source and whose scores are not stored, a run starts no goroutines: a
+	// few short texts are scored faster without.
 	Workers, Batch int
 	// MaxText bounds the text of a segment in bytes; default DefaultMaxText, negative
 	// for no bound. N-grams take about a hundred times as much memory as the text.
@@ -81,11 +83,13 @@ type Engine struct {
 	metric   []int // for each setting, the index of its metric in needs
 	pooled   []bool
 	needs    []metricNeeds // one per distinct metric
+	inline   bool          // runs start no goroutines
 }
 
 // NewEngine returns an engine that computes what the settings need. The error is
 // about a setting that the scope does not allow, or a metric that is not fitted.
 func NewEngine(settings []Setting, o Options) (*Engine, error) {
+	inline := o.Workers == 1
 	if o.Workers < 1 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -116,7 +120,9 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 	damage := o.damage()
 	for k := range e.needs {
 		e.needs[k].keep(&e.options, damage)
+		inline = inline && e.needs[k].cache == nil && !e.needs[k].info.NeedsSource
 	}
+	e.inline = inline
 	return e, nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Incomplete says which metrics of a run failed. All segments were yielded; the cells
@@ -67,6 +68,9 @@ func (e *Incomplete) Unwrap() []error { return e.Errs }
 // segment has one. Run stops early if ctx ends, if the dataset or yield returns an
 // error, or if every metric has failed and Options.ContinueWithoutMetrics is not set.
 func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
+	if e.inline {
+		return e.runInline(ctx, ds, yield)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	workers, most := e.workers()
 	order := make(chan *segmentWork, most) // in the dataset's order
@@ -123,11 +127,15 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 			return nil
 		})
 	}
+	lost := make([]unanswered, len(e.needs))
 	g.Go(func() error {
 		for f := range order {
 			f.open.Wait()
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			for k := range lost {
+				lost[k].add(&e.needs[k], f.scores)
 			}
 			if err := yield(f.scores); err != nil {
 				return err
@@ -135,7 +143,13 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 		}
 		return nil
 	})
-	if err := g.Wait(); err != nil {
+	err := g.Wait()
+	for k := range lost {
+		if l := &lost[k]; l.cells > 0 && e.options.Warn != nil {
+			e.options.Warn(fmt.Sprintf("%s has no score of %s, as its requests failed: %s", e.needs[k].info.Name, english.Count(l.cells, "cell"), l))
+		}
+	}
+	if err != nil {
 		return err
 	}
 	for _, remark := range remarks {
@@ -157,6 +171,31 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 		return errors.Join(failed.Errs...)
 	}
 	return failed
+}
+
+// unanswered names the cells of a metric whose requests failed, as its reports say.
+type unanswered struct {
+	cells int
+	named []string // the first
+}
+
+func (u *unanswered) add(d *metricNeeds, s *SegmentScores) {
+	for i, r := range s.Metrics[d.index].Reports {
+		if r == nil || r.Outcome != analysis.Missing {
+			continue
+		}
+		if u.cells++; len(u.named) < 3 {
+			u.named = append(u.named, fmt.Sprintf("%s: %s", d.name(s.Segment, i/s.Metrics[d.index].Columns, i%s.Metrics[d.index].Columns), r.Detail))
+		}
+	}
+}
+
+func (u *unanswered) String() string {
+	more := ""
+	if n := u.cells - len(u.named); n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
+	}
+	return strings.Join(u.named, "; ") + more
 }
 
 // remarkSegments is the number of segments that are shown to a metrics.Remarker.

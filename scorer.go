@@ -304,10 +304,18 @@ func (d *metricNeeds) ask(ctx context.Context, batch []*segmentWork) (whole []*s
 
 // cell describes a cell of a block for an error message.
 func (d *metricNeeds) cell(f *segmentWork, at *metrics.CellError) string {
-	seg := f.scores.Segment
-	name := fmt.Sprintf("%ssegment %q, system %q", seg.Pos.prefix(), seg.ID, seg.Hypotheses[f.hyps[at.Hypothesis]].System)
-	if d.info.NeedsReferences && at.Column < len(f.refs) && len(f.refs) > 1 {
-		name += fmt.Sprintf(", reference %d", f.refs[at.Column]+1)
+	column := 0
+	if d.info.NeedsReferences && at.Column < len(f.refs) {
+		column = f.refs[at.Column]
+	}
+	return d.name(f.scores.Segment, f.hyps[at.Hypothesis], column)
+}
+
+// name describes a cell of a segment for messages.
+func (d *metricNeeds) name(seg *Segment, hypothesis, column int) string {
+	name := fmt.Sprintf("%ssegment %q, system %q", seg.Pos.prefix(), seg.ID, seg.Hypotheses[hypothesis].System)
+	if d.info.NeedsReferences && seg.NumReferences() > 1 {
+		name += fmt.Sprintf(", reference %d", column+1)
 	}
 	return name
 }

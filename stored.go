@@ -138,7 +138,7 @@ func (k *scoreCache) score(ctx context.Context, d *metricNeeds, blocks []metrics
 			return nil, err
 		}
 	}
-	if no := k.put(ctx, all, keys); no != nil {
+	if no := k.put(context.WithoutCancel(ctx), all, keys); no != nil { // what was scored is kept, even if the run has ended
 		return nil, errors.Join(err, fmt.Errorf("the store of scores: %w", no))
 	}
 	return all, err

@@ -292,15 +292,18 @@ func (s *Systems) Set() string {
 	return s.identity.Name()
 }
 
-// Signature returns the full signature of a system score. It names the references of
-// the segments added so far, so call it after the last one.
+// Signature returns the full signature of a system score, which states after the aggregator
+// whether the score pools statistics ("system:corpus") or is a mean ("system:mean"). It names
+// the references of the segments added so far, so call it after the last one.
 func (s *Systems) Signature(score *SystemScore) metrics.Signature {
 	set := s.engine.settings[score.Setting]
-	level := metrics.Sentence
+	level, made := metrics.Sentence, "mean"
 	if score.Pooled {
-		level = metrics.Corpus
+		level, made = metrics.Corpus, "corpus"
 	}
-	return SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences), s.identity.Of(set.Aggregator))
+	sig := SettingSignature(set, level, ReferenceCount(score.MinReferences, score.MaxReferences), s.identity.Of(set.Aggregator))
+	end := slices.IndexFunc(sig, func(s metrics.Setting) bool { return s.Key == "set" || s.Key == "version" })
+	return slices.Insert(sig, end, metrics.Setting{Key: "system", Value: made})
 }
 
 // SettingSignature returns the full signature of a score under a setting. references

@@ -97,9 +97,9 @@ func TestSystems(t *testing.T) {
 		t.Errorf("single is of %v, and all references of %s", set, s.Set())
 	}
 	for i, sig := range map[int]string{
-		0: "nrefs:var|fake:sized|agg:max|set:" + s.Set() + "|version:" + refract.Version,
-		2: "nrefs:1|fake:sized|agg:max|set:" + s.Set() + "|version:" + refract.Version,
-		6: "nrefs:var|fake:sized|agg:native|set:" + s.Set() + "|version:" + refract.Version,
+		0: "nrefs:var|fake:sized|agg:max|system:mean|set:" + s.Set() + "|version:" + refract.Version,
+		2: "nrefs:1|fake:sized|agg:max|system:mean|set:" + s.Set() + "|version:" + refract.Version,
+		6: "nrefs:var|fake:sized|agg:native|system:corpus|set:" + s.Set() + "|version:" + refract.Version,
 	} {
 		if g := s.Signature(&got[i]).String(); g != sig {
 			t.Errorf("signature of score %d is %s, want %s", i, g, sig)

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -180,11 +179,3 @@ func (c *Config) check() error {
 
 // maxEnlarge bounds the token limit of an answer to 64 times MaxTokens.
 const maxEnlarge = 6
-
-// kind returns the name of an endpoint in the store.
-func kind(e llm.Endpoint) string {
-	if e == llm.Completions {
-		return cache.KindCompletions
-	}
-	return cache.KindChat
-}

@@ -24,7 +24,7 @@ const (
 	// FormText sends only the prompt, as the paper does; the answer is the text.
 	FormText Form = "text"
 	// FormJSON also sends a system prompt and a schema; the answer is a JSON object
-	// that contains the text. It needs the endpoint llm.Chat.
+	// that contains the text. It cannot be had from llm.Completions.
 	FormJSON Form = "json"
 	// FormAuto uses stored answers of either form, preferring FormJSON. It asks for
 	// other answers as FormJSON, unless a first question shows that the server cannot
@@ -44,8 +44,8 @@ const (
 		`no introduction, no explanation, no note, no alternatives and no markup.`
 
 	formParam = "form" // key of the stored parameters
-	// kindJSON separates these answers in the store from those of FormText.
-	kindJSON = "chat-json"
+	// kindJSON, after the endpoint, separates these answers in the store from those of FormText.
+	kindJSON = "-json"
 	// formQuestion finds out whether a server gives JSON.
 	formQuestion = "Paraphrase the sentences: The river was quiet."
 	// wrapping is roughly the number of tokens that the object adds to its text.
@@ -66,10 +66,10 @@ func (x *Expander) newForms() (forms []form, err error) {
 	if x.cfg.Form != FormText {
 		shaped := wire
 		shaped.Schema = answerSchema
-		forms = append(forms, form{name: string(FormJSON), kind: kindJSON, wire: shaped})
+		forms = append(forms, form{name: string(FormJSON), kind: string(x.cfg.Endpoint) + kindJSON, wire: shaped})
 	}
 	if x.cfg.Form != FormJSON {
-		forms = append(forms, form{kind: kind(x.cfg.Endpoint), wire: wire})
+		forms = append(forms, form{kind: string(x.cfg.Endpoint), wire: wire})
 	}
 	for i := range forms {
 		f := &forms[i]
@@ -119,12 +119,12 @@ func (x *Expander) question(f *form, prompt string, sample, room, expected int) 
 func (c *Config) checkForm() error {
 	shaped := llm.SchemaField(c.Extra)
 	_, named := c.Extra[formParam]
-	plain := c.Endpoint != llm.Chat || shaped != "" || named
+	plain := c.Endpoint == llm.Completions || shaped != "" || named
 	switch {
 	case c.Form == FormAuto && plain:
 		c.Form = FormText
-	case c.Form == FormJSON && c.Endpoint != llm.Chat:
-		return fmt.Errorf("answers as JSON need the endpoint %q; set the form to %q for %q", llm.Chat, FormText, c.Endpoint)
+	case c.Form == FormJSON && c.Endpoint == llm.Completions:
+		return fmt.Errorf("the endpoint %q gives no answers as JSON; set the form to %q", c.Endpoint, FormText)
 	case c.Form == FormJSON && plain:
 		return fmt.Errorf("the extra field %q is reserved for answers as JSON; leave it out, or set the form to %q", cmp.Or(shaped, formParam), FormText)
 	case c.Form != FormText && c.Form != FormJSON && c.Form != FormAuto:

@@ -217,7 +217,7 @@ func TestImpossibleForms(t *testing.T) {
 		change func(*diversify.Config)
 		json   string // error of FormJSON
 	}{
-		{func(c *diversify.Config) { c.Endpoint = llm.Completions }, `need the endpoint "chat"`},
+		{func(c *diversify.Config) { c.Endpoint = llm.Completions }, `the endpoint "completions" gives no answers as JSON`},
 		{func(c *diversify.Config) { c.Extra = map[string]any{"response_format": 1} }, `"response_format"`},
 	} {
 		server := llmtest.NewServer(t, &llmtest.Handler{JSON: true})

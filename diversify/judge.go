@@ -94,13 +94,13 @@ func newJudge(e Equivalence, answers Form) (*judge, error) {
 		}
 		params = append(params, p)
 	}
-	if answers == FormText || e.Endpoint != llm.Chat {
+	if answers == FormText || e.Endpoint == llm.Completions {
 		answers = FormText
 	} else {
-		g.forms = append(g.forms, form{kind: kindJSON, params: params, wire: llm.Request{Schema: schema}})
+		g.forms = append(g.forms, form{kind: string(e.Endpoint) + kindJSON, params: params, wire: llm.Request{Schema: schema}})
 	}
 	if answers != FormJSON {
-		g.forms = append(g.forms, form{kind: kind(e.Endpoint), params: params})
+		g.forms = append(g.forms, form{kind: string(e.Endpoint), params: params})
 	}
 	if err := g.question("", "a", []string{"b"}, 0).Wire.Check(e.Endpoint); err != nil {
 		return nil, fmt.Errorf("the judge of equivalence: %w", err)
@@ -201,26 +201,37 @@ func (x *Expander) askJudge(j *job) {
 
 // judgeItems asks the judge about some texts, in an order that depends only on the reference.
 func (x *Expander) judgeItems(j *job, reference int, items []item, try int) {
-	ref := j.seg.References[reference].Value
-	hash := sha256.Sum256([]byte(ref))
+	hash := sha256.Sum256([]byte(j.seg.References[reference].Value))
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(hash[:]), uint64(try)))
 	rng.Shuffle(len(items), func(a, b int) { items[a], items[b] = items[b], items[a] })
 	for list := range slices.Chunk(items, judgeList>>try) { // a second answer may have been cut
-		var texts []string
-		for _, it := range list {
-			if it.ask >= 0 {
-				it.text = j.asks[it.ask].result.Text
-			}
-			texts = append(texts, it.text)
-		}
-		cell := slices.IndexFunc(j.cells, func(c cell) bool { return c.reference == reference })
-		j.add(asked{cell: cell, sample: try, items: list}, x.judge.question(j.seg.Source.Value, ref, texts, try))
+		x.judgeList(j, reference, list, try)
 	}
+}
+
+// judgeList asks the judge about texts in one request.
+func (x *Expander) judgeList(j *job, reference int, list []item, try int) {
+	var texts []string
+	for _, it := range list {
+		if it.ask >= 0 {
+			it.text = j.asks[it.ask].result.Text
+		}
+		texts = append(texts, it.text)
+	}
+	cell := slices.IndexFunc(j.cells, func(c cell) bool { return c.reference == reference })
+	q := x.judge.question(j.seg.Source.Value, j.seg.References[reference].Value, texts, try)
+	j.add(asked{cell: cell, sample: try, items: list}, q)
 }
 
 // settleJudged applies the judge's verdicts to the answers.
 func (x *Expander) settleJudged(j *job, i int) {
 	q := j.asks[i]
+	if half := len(q.items) / 2; q.failed != nil && half > 0 { // one of the texts may be why
+		for _, list := range [][]item{q.items[:half], q.items[half:]} {
+			x.judgeList(j, j.cells[q.cell].reference, list, q.sample)
+		}
+		return
+	}
 	said := make([]opinion, len(q.items))
 	if q.failed == nil {
 		said = opinions(q.answer, len(q.items))

@@ -115,6 +115,29 @@ func TestJudgeOfMeaning(t *testing.T) {
 	}
 }
 
+// A text at which the judge fails every time is unjudged, and the others have their verdicts.
+func TestJudgeFailsAtOneText(t *testing.T) {
+	n := 0
+	cfg := config(completer(func(_ context.Context, r llm.Request) (llm.Response, error) {
+		said, isJudge := llmtest.Verdicts(r.Prompt, func(string, string) (changed, words string) { return "same", "" })
+		switch {
+		case isJudge && strings.Contains(r.Prompt, "in words 5."):
+			return llm.Response{}, fmt.Errorf("no: %w", llm.ErrUnavailable)
+		case !isJudge:
+			n++
+			said = fmt.Sprintf("The train to Lindenau leaves at eight in the morning, in words %d.", n)
+		}
+		return llm.Response{Text: said, HasText: true, FinishReason: "stop"}, nil
+	}))
+	cfg.Prompts, cfg.Samples, cfg.Concurrency, cfg.Tolerate = ten(t, "order"), 24, 1, 9
+	cfg.Check = checker(t, check.ReasonCopy)
+	cfg.Equivalence = &diversify.Equivalence{Model: "j"}
+	out, _ := mustRun(t, newExpander(t, cfg), oneReference())
+	if r := out[0].Rejected; len(out[0].Variants) != 23 || len(r) != 1 || r[0].Verdict != diversify.Unjudged || !strings.Contains(r[0].Detail, "gave no answer") {
+		t.Errorf("%d variants, rejected %+v", len(out[0].Variants), r)
+	}
+}
+
 // Long lists are split, and in a later round the judge is asked only about new answers.
 func TestJudgeLists(t *testing.T) {
 	var asked []int

@@ -102,7 +102,7 @@ func TestModelRefusesBadAnswers(t *testing.T) {
 		says  string
 	}{
 		"too few":     {func(v [][]float32) [][]float32 { return v[1:] }, "1 vectors for 2 texts"},
-		"empty":       {func(v [][]float32) [][]float32 { v[1] = nil; return v }, "no vector of float32"},
+		"empty":       {func(v [][]float32) [][]float32 { v[1] = nil; return v }, "not finite"},
 		"lengths":     {func(v [][]float32) [][]float32 { v[1] = v[1][1:]; return v }, "7 dimensions for model"},
 		"not numbers": {func(v [][]float32) [][]float32 { v[0][2] = float32(math.NaN()); return v }, "not finite"},
 		"zeros":       {func(v [][]float32) [][]float32 { clear(v[1]); return v }, `for the text "text 1": vectors cannot be compared: all 8 dimensions are 0`},
@@ -251,5 +251,41 @@ func TestDamagedVectors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "stored vector") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// A text that the server fails at has no vector if the server answers another text, and the others have
+// theirs; if it answers none, the run ends.
+func TestModelFailsAtOneText(t *testing.T) {
+	down := fmt.Errorf("no: %w", llm.ErrUnavailable)
+	for name, tc := range map[string]struct {
+		spoil func(i int, v [][]float32) error // of a request with the text 17, at index i
+		most  int                              // calls
+	}{
+		"500":        {func(int, [][]float32) error { return down }, 100},
+		"not finite": {func(i int, v [][]float32) error { v[i] = nil; return nil }, 3},
+		"zeros":      {func(i int, v [][]float32) error { clear(v[i]); return nil }, 3},
+	} {
+		m := &model{spoil: func(r llm.EmbedRequest, v [][]float32) ([][]float32, error) {
+			if i := slices.Index(r.Texts, "text 17"); i >= 0 {
+				return v, tc.spoil(i, v)
+			}
+			return v, nil
+		}}
+		var refused []string
+		c := &embeddings.Model{Client: m, Name: "m", Batch: 16, Store: cache.NewMemory(), Refused: func(text string, _ error) bool {
+			refused = append(refused, text)
+			return true
+		}}
+		got, err := c.Embed(t.Context(), numbered(40))
+		if err != nil || !slices.Equal(refused, []string{"text 17"}) || got[17] != nil || m.calls > tc.most {
+			t.Fatalf("%s: %v, refused %q after %d calls", name, err, refused, m.calls)
+		}
+		checkVectors(t, append(numbered(17), numbered(40)[18:]...), append(got[:17:17], got[18:]...), 8)
+	}
+	dead := &model{spoil: func(llm.EmbedRequest, [][]float32) ([][]float32, error) { return nil, down }}
+	c := &embeddings.Model{Client: dead, Name: "m", Batch: 16, Concurrency: 1, Store: cache.NewMemory(), Refused: func(string, error) bool { return true }}
+	if _, err := c.Embed(t.Context(), numbered(40)); !errors.Is(err, llm.ErrUnavailable) || dead.calls > 4 {
+		t.Errorf("a server that is down: %v after %d calls", err, dead.calls)
 	}
 }

@@ -22,6 +22,8 @@ const Kind = "embeddings"
 // it.
 var ErrNotStored = errors.New("vector not stored")
 
+var errNotFinite = errors.New("its numbers are not finite")
+
 // Client makes one call for embeddings. *llm.Client implements it.
 type Client interface {
 	Embed(ctx context.Context, r llm.EmbedRequest) (llm.EmbedResponse, error)
@@ -46,8 +48,9 @@ type Model struct {
 	// Concurrency is the number of calls in flight at a time; 0 means
 	// defaultConcurrency.
 	Concurrency int
-	// Refused, if not nil, is called with each text that the server refuses, such as one
-	// that is too long. If it returns true, the text gets a nil vector.
+	// Refused, if not nil, is called with each text that gets no vector: one that the server
+	// refuses, such as a text that is too long, or fails at although it answers others. If it
+	// returns true, the text gets a nil vector.
 	Refused func(text string, err error) bool
 
 	asked, stored atomic.Int64
@@ -177,7 +180,7 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 		calls.Go(func() error {
 			ctx, done := llm.Lasting(ctx, working) // an answer that is paid for is stored
 			defer done()
-			return w.get(ctx, part, texts, &mu)
+			return w.get(ctx, part, texts, false, &mu)
 		})
 	}
 	if err := calls.Wait(); err != nil {
@@ -186,27 +189,52 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	return ctx.Err()
 }
 
-// get asks for vectors. If the server refuses a batch, get halves it to find the texts that
-// the server refuses.
-func (w *work) get(ctx context.Context, part []cache.Request, texts []string, mu *sync.Mutex) error {
-	got, err := w.Client.Embed(ctx, llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions})
+// get asks for vectors. If the server fails at a batch, but answers another text, get halves it to find
+// the texts that it fails at.
+func (w *work) get(ctx context.Context, part []cache.Request, texts []string, halved bool, mu *sync.Mutex) error {
+	tries := ctx
+	if halved && len(part) > 1 {
+		tries = llm.Briefly(ctx)
+	}
+	got, err := w.Client.Embed(tries, w.request(texts...))
+	blame := llm.BlameFor(err)
 	switch {
 	case err == nil:
 		mu.Lock()
 		defer mu.Unlock()
 		return w.keep(ctx, part, got.Vectors)
-	case w.Refused == nil || !errors.Is(err, llm.ErrContextLength) && !errors.Is(err, llm.ErrInvalidRequest):
+	case w.Refused == nil || blame == llm.BlameServer || blame == llm.BlameEither && !w.answers(ctx, mu):
 		return err
 	case len(part) > 1:
 		half := len(part) / 2
-		if err := w.get(ctx, part[:half], texts[:half], mu); err != nil {
+		if err := w.get(ctx, part[:half], texts[:half], true, mu); err != nil {
 			return err
 		}
-		return w.get(ctx, part[half:], texts[half:], mu)
+		return w.get(ctx, part[half:], texts[half:], true, mu)
 	case w.Refused(texts[0], err):
 		return nil
 	}
 	return err
+}
+
+func (w *work) request(texts ...string) llm.EmbedRequest {
+	return llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions}
+}
+
+// answers reports whether the server still gives vectors: of a text that has one, or else of a plain
+// sentence.
+func (w *work) answers(ctx context.Context, mu *sync.Mutex) bool {
+	text := "The river was quiet."
+	mu.Lock()
+	for t, v := range w.vectors {
+		if v != nil {
+			text = t
+			break
+		}
+	}
+	mu.Unlock()
+	_, err := w.Client.Embed(llm.Briefly(ctx), w.request(text))
+	return err == nil
 }
 
 // keep stores vectors and then uses those in the store, because another process may have
@@ -215,30 +243,37 @@ func (w *work) keep(ctx context.Context, part []cache.Request, got [][]float32) 
 	if len(got) != len(part) {
 		return fmt.Errorf("embeddings of model %q: the server gave %d vectors for %d texts", w.Name, len(got), len(part))
 	}
-	now := time.Now()
-	entries := make([]cache.Entry, len(part))
+	now, due := time.Now(), cmp.Or(w.size, w.Dimensions)
+	var entries []cache.Entry
 	for i, r := range part {
 		text := encode(got[i])
 		v, err := decode(text)
+		if got[i] == nil {
+			err = errNotFinite
+		}
+		if err == nil {
+			_, err = norm(v)
+		}
 		if err != nil {
-			return fmt.Errorf("embeddings of model %q: the server gave %w", w.Name, err)
+			err = fmt.Errorf("the server gave a vector of model %q for the text %.60q: %w", w.Name, r.Prompt, err)
+			if w.Refused != nil && w.Refused(r.Prompt, err) {
+				continue
+			}
+			return err
 		}
-		if _, err := norm(v); err != nil {
-			return fmt.Errorf("the server gave a vector of model %q for the text %.60q: %w", w.Name, r.Prompt, err)
-		}
-		if due := cmp.Or(w.size, w.Dimensions, len(got[0])); len(v) != due {
+		if due = cmp.Or(due, len(v)); len(v) != due {
 			return fmt.Errorf("%w: the server gave a vector of %d dimensions for model %q, expected %d; use another cache, or name the model's revision",
 				ErrVector, len(v), w.Name, due)
 		}
-		entries[i] = cache.Entry{Request: r, Answer: cache.Answer{Text: text, HasText: true, Created: now}}
+		entries = append(entries, cache.Entry{Request: r, Answer: cache.Answer{Text: text, HasText: true, Created: now}})
 	}
-	w.asked.Add(int64(len(part)))
+	w.asked.Add(int64(len(entries)))
 	kept, err := cache.NewAnswers(w.Store).Put(ctx, entries...)
 	if err != nil {
 		return err
 	}
-	for i, r := range part {
-		if err := w.take(r, kept[i]); err != nil {
+	for i, e := range entries {
+		if err := w.take(e.Request, kept[i]); err != nil {
 			return err
 		}
 	}

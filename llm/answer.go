@@ -25,9 +25,10 @@ const (
 	FinishNotUnicode = "not_unicode"
 )
 
-// finishWords maps the names that Gemini, Mistral, z.ai and DeepSeek use, in lower case, to the
-// protocol's reasons. finishError is the protocol's reason for a server that broke off.
+// finishWords maps the names that Anthropic, Gemini, Mistral, z.ai and DeepSeek use, in lower case, to
+// OpenAI's reasons. An answer that would go on is cut. finishError is the protocol's reason for a server that broke off.
 var finishWords = map[string]string{
+	"end_turn": "stop", "stop_sequence": "stop", "refusal": FinishContentFilter, "tool_use": FinishLength, "pause_turn": FinishLength,
 	"max_tokens": FinishLength, "model_length": FinishLength, "model_context_window_exceeded": FinishLength,
 	"safety": FinishContentFilter, "recitation": FinishContentFilter, "blocklist": FinishContentFilter,
 	"prohibited_content": FinishContentFilter, "spii": FinishContentFilter, "sensitive": FinishContentFilter,
@@ -35,6 +36,8 @@ var finishWords = map[string]string{
 }
 
 const finishError = "error"
+
+func finishReason(said string) string { return cmp.Or(finishWords[strings.ToLower(said)], said) }
 
 // answerShape is the JSON of an answer of either endpoint. It tells an error, and a text that is
 // null. Fields that are not needed for the text are accepted in any form.
@@ -71,7 +74,10 @@ type usage struct {
 func (u *usage) UnmarshalJSON(b []byte) error {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(b, &given) == nil {
-		u.PromptTokens, u.CompletionTokens = tokenCount(given["prompt_tokens"]), tokenCount(given["completion_tokens"])
+		count := func(name string) int { return tokenCount(given[name]) }
+		// Anthropic's parts of a prompt add up.
+		u.PromptTokens = cmp.Or(count("prompt_tokens"), count("input_tokens")+count("cache_creation_input_tokens")+count("cache_read_input_tokens"))
+		u.CompletionTokens = cmp.Or(count("completion_tokens"), count("output_tokens"))
 	}
 	return nil
 }
@@ -108,13 +114,11 @@ func (c *content) UnmarshalJSON(b []byte) error {
 			return err
 		}
 		for _, p := range parts {
-			switch p.Type {
-			case "text", "output_text", "thinking", "reasoning":
-				if c.text == nil {
-					c.text = new(string)
-				}
+			isText := strings.HasSuffix(p.Type, "text")
+			if c.text == nil && (isText || strings.HasSuffix(p.Type, "thinking") || p.Type == "reasoning") {
+				c.text = new(string)
 			}
-			if strings.HasSuffix(p.Type, "text") {
+			if isText {
 				*c.text += p.Text
 			}
 		}
@@ -140,6 +144,17 @@ func (s *server) repeats(texts ...string) *Error {
 	return nil
 }
 
+// into puts the text into an answer, and reports whether there is one.
+func (c *content) into(resp *Response) bool {
+	switch {
+	case c.raw != "":
+		resp.Text, resp.HasText, resp.FinishReason = c.raw, true, FinishNotUnicode
+	case c.text != nil:
+		resp.Text, resp.HasText = *c.text, true
+	}
+	return resp.HasText
+}
+
 func (f openAI) read(s *server, r *Request, body []byte) (resp Response, e *Error) {
 	var a answerShape
 	if e := s.decode(r.Model, body, &a, &a.Object, &a.Error); e != nil {
@@ -153,7 +168,7 @@ func (f openAI) read(s *server, r *Request, body []byte) (resp Response, e *Erro
 		return resp, e
 	}
 	choice := a.Choices[0]
-	choice.FinishReason = cmp.Or(finishWords[strings.ToLower(choice.FinishReason)], choice.FinishReason)
+	choice.FinishReason = finishReason(choice.FinishReason)
 	if stated(choice.Error) {
 		inner, _ := json.Marshal(map[string]json.RawMessage{"error": choice.Error})
 		return resp, s.errorInside(r.Model, inner)
@@ -173,10 +188,7 @@ func (f openAI) read(s *server, r *Request, body []byte) (resp Response, e *Erro
 	case choice.FinishReason == FinishContentFilter:
 	case r.PromptLogprobs:
 		return resp, s.readTokens(r.Prompt, &resp, &choice, &a.Usage, body)
-	case said.raw != "":
-		resp.Text, resp.HasText, resp.FinishReason = said.raw, true, FinishNotUnicode
-	case said.text != nil:
-		resp.Text, resp.HasText = *said.text, true
+	case said.into(&resp):
 	case stated(choice.Message.ReasoningContent) || stated(choice.Message.Reasoning):
 		resp.HasText = true // the model reasoned without reaching an answer: it is empty or cut
 	}

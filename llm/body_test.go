@@ -120,7 +120,7 @@ func TestPromptsThatAreNotSent(t *testing.T) {
 		{llm.Chat, func(r *llm.Request) { r.Messages = []llm.Message{{Role: "user", Content: "p"}} }, "both a prompt and messages"},
 		{llm.Chat, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user"}} }, "message 1 has no role or no content"},
 		{llm.Chat, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "\xff"}} }, "message 1 is not valid UTF-8"},
-		{llm.Completions, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "p"}} }, `only be sent to the endpoint "chat"`},
+		{llm.Completions, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "p"}} }, `takes a prompt, not messages`},
 		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"temperature": 1} }, `the extra field "temperature"`},
 		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"n": 2} }, `the extra field "n"`},
 		{llm.Chat, func(r *llm.Request) { r.Extra = map[string]any{"": 2} }, "extra field is empty"},

@@ -22,11 +22,11 @@ const (
 // secrets in a base URL.
 type Config struct {
 	// BaseURL is the address up to and including the version, such as
-	// http://127.0.0.1:8000/v1; "" means DefaultBaseURL, or none if there are Servers. A
+	// http://127.0.0.1:8000/v1; "" means the Endpoint's Service, or none if there are Servers. A
 	// user and password in it are sent as basic authentication, and a query with every
 	// request.
 	BaseURL string `json:"-"`
-	// APIKey is sent to BaseURL as a bearer token; "" sends none.
+	// APIKey is sent to BaseURL as a bearer token, or as x-api-key to Messages; "" sends none.
 	APIKey string `json:"-"`
 	// Servers are further servers of the same models.
 	Servers []Server `json:"-"`
@@ -107,7 +107,7 @@ func (c Config) targets() ([]target, error) {
 		seen    = map[string]bool{}
 	)
 	for i, s := range servers {
-		t, err := parseTarget(s.BaseURL, s.APIKey)
+		t, err := parseTarget(cmp.Or(s.BaseURL, c.Endpoint.Service().URL), s.APIKey)
 		if err != nil {
 			if len(servers) > 1 {
 				err = fmt.Errorf("server %d of %d: %w", i+1, len(servers), err)
@@ -119,6 +119,9 @@ func (c Config) targets() ([]target, error) {
 		}
 		seen[t.base] = true
 		secrets = append(secrets, t.secrets...)
+		if c.Endpoint == Messages && s.APIKey != "" {
+			t.keyHeader, t.authorization = "X-Api-Key", s.APIKey
+		}
 		targets = append(targets, t)
 	}
 	secrets = longestFirst(secrets)
@@ -130,12 +133,9 @@ func (c Config) targets() ([]target, error) {
 
 // complete fills in the defaults, and returns an error if the Config cannot work.
 func (c *Config) complete() error {
-	switch c.Endpoint {
-	case "":
-		c.Endpoint = Chat
-	case Chat, Completions:
-	default:
-		return fmt.Errorf("unknown endpoint %q; known are %q and %q", c.Endpoint, Chat, Completions)
+	c.Endpoint = cmp.Or(c.Endpoint, Chat)
+	if err := c.Endpoint.check(); err != nil {
+		return err
 	}
 	if c.Timeout < 0 || c.MaxRetryWait < 0 || c.MaxInFlight < 0 {
 		return errors.New("the timeout, the maximum retry wait and the calls in flight must not be negative")

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -9,11 +10,14 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // EmbedRequest requests the vectors of texts (POST {base}/embeddings).
@@ -27,7 +31,8 @@ type EmbedRequest struct {
 
 // EmbedResponse holds one vector for each text, in the order of the texts.
 type EmbedResponse struct {
-	// Vectors all have the same length, at least 1, and only finite numbers.
+	// Vectors all have the same length, at least 1, and only finite numbers. The vector of a text for
+	// which the server gave others is nil; at least one is not.
 	Vectors      [][]float32
 	PromptTokens int    // the server's count, 0 if it gave none
 	Model        string // the server's name of the model, "" if it gave none
@@ -92,22 +97,29 @@ type vectorsShape struct {
 	Object json.RawMessage `json:"object"`
 	Model  json.RawMessage `json:"model"`
 	Error  json.RawMessage `json:"error"`
-	Data   []struct {
-		Index     *int   `json:"index"` // some servers omit 0, or all indexes
-		Embedding vector `json:"embedding"`
-	} `json:"data"`
-	Usage usage `json:"usage"`
+	Data   []datum         `json:"data"`
+	Usage  usage           `json:"usage"`
+}
+
+type datum struct {
+	Index     *int   `json:"index"` // some servers omit 0, or all indexes
+	Embedding vector `json:"embedding"`
 }
 
 // vector is a list of numbers, or the base64 of little-endian 32-bit floats. The client
 // requests base64, which is exact and fast to read; servers that do not support it send
-// numbers.
+// numbers. Null, alone or among them, makes a vector of NaN.
 type vector []float32
 
 // UnmarshalJSON parses either form.
 func (v *vector) UnmarshalJSON(b []byte) error {
 	if b[0] != '"' {
-		return json.Unmarshal(b, (*[]float32)(v))
+		err := json.Unmarshal(b, (*[]float32)(v))
+		var beyond *json.UnmarshalTypeError // a number that no float32 can hold
+		if errors.As(err, &beyond) && strings.HasPrefix(beyond.Value, "number ") || bytes.Contains(b, []byte("null")) {
+			*v, err = vector{float32(math.NaN())}, nil
+		}
+		return err
 	}
 	var raw []byte // encoding/json decodes base64 into bytes
 	if err := json.Unmarshal(b, &raw); err != nil {
@@ -126,6 +138,7 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 // readVectors parses the body of a 200, and assigns each vector to its text.
 func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse, f *Error) {
 	var a vectorsShape
+	body = jsonline.Finite(body)
 	if f := s.decode(req.Model, body, &a, &a.Object, &a.Error); f != nil {
 		return out, f
 	}
@@ -133,14 +146,20 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 	if len(a.Data) != len(out.Vectors) {
 		return out, s.badShape(body, fmt.Sprintf("gave %d vectors for %s", len(a.Data), english.Count(len(out.Vectors), "text")))
 	}
-	size := len(a.Data[0].Embedding)
-	if req.Dimensions > 0 {
-		size = req.Dimensions
-	}
+	size := req.Dimensions
 	numbered := false
-	for _, d := range a.Data {
+	for i, d := range a.Data {
 		numbered = numbered || d.Index != nil
+		if slices.ContainsFunc(d.Embedding, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }) {
+			a.Data[i].Embedding = nil
+		} else if size == 0 {
+			size = len(d.Embedding)
+		}
 	}
+	if size == 0 && !slices.ContainsFunc(a.Data, func(d datum) bool { return d.Embedding != nil }) {
+		return out, s.badShape(body, "gave no vector of finite numbers")
+	}
+	given := make([]bool, len(out.Vectors))
 	for i, d := range a.Data {
 		switch {
 		case d.Index != nil:
@@ -149,17 +168,12 @@ func (s *server) readVectors(req *EmbedRequest, body []byte) (out EmbedResponse,
 			i = 0
 		}
 		switch {
-		case i < 0 || i >= len(out.Vectors) || out.Vectors[i] != nil:
+		case i < 0 || i >= len(out.Vectors) || given[i]:
 			return out, s.badShape(body, "gave vectors that do not match the texts one by one")
-		case len(d.Embedding) == 0 || len(d.Embedding) != size:
+		case d.Embedding != nil && (len(d.Embedding) == 0 || len(d.Embedding) != size):
 			return out, s.badShape(body, fmt.Sprintf("gave a vector of %d numbers instead of %d", len(d.Embedding), max(1, size)))
 		}
-		for _, v := range d.Embedding {
-			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-				return out, s.badShape(body, "gave a vector with a number that is not finite")
-			}
-		}
-		out.Vectors[i] = d.Embedding
+		out.Vectors[i], given[i] = d.Embedding, true
 	}
 	return out, s.repeats(out.Model)
 }

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,10 +70,10 @@ func TestInvalidVectors(t *testing.T) {
 		"wrong index":     {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "do not match the texts"},
 		"other lengths":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "a vector of 1 numbers instead of 2"},
 		"empty":           {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, "a vector of 0 numbers"},
-		"null":            {`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":[1]}]}`, "a vector of 0 numbers"},
+		"all null":        {`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":[1,null]}]}`, "no vector of finite numbers"},
 		"half a number":   {`{"data":[{"index":0,"embedding":"AACA"},{"index":1,"embedding":"AACA"}]}`, "unexpected shape"},
 		"not base64":      {`{"data":[{"index":0,"embedding":"?"},{"index":1,"embedding":"?"}]}`, "unexpected shape"},
-		"not finite":      {`{"data":[{"index":0,"embedding":"AACAfw=="},{"index":1,"embedding":"AACAPw=="}]}`, "not finite"},
+		"not finite":      {`{"data":[{"index":0,"embedding":"AACAfw=="},{"index":1,"embedding":"AACAfw=="}]}`, "no vector of finite numbers"},
 		"words":           {`{"data":[{"index":0,"embedding":["a"]},{"index":1,"embedding":[1]}]}`, "unexpected shape"},
 		"an error inside": {`{"error":{"message":"no memory","code":500}}`, "no memory"},
 	} {
@@ -95,6 +96,18 @@ func TestInvalidVectors(t *testing.T) {
 	_, err := local(t, h, func(cfg *llm.Config) { cfg.MaxRetries = -1 }).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3})
 	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers instead of 3") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A text for which the server gives no finite numbers has no vector, and the others have theirs.
+func TestVectorsThatAreNotFinite(t *testing.T) {
+	for _, bad := range []string{`null`, `[1,null]`, `[NaN,1]`, `[1,-Infinity]`, `[1e99,1]`, `"AACAfwAAgD8="`} {
+		h := &llmtest.Handler{}
+		h.Fail(llmtest.Body(200, "application/json", `{"data":[{"index":0,"embedding":`+bad+`},{"index":1,"embedding":[1,2]}],"model":"NaN"}`))
+		got, err := local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a", "b"}})
+		if err != nil || got.Vectors[0] != nil || !slices.Equal(got.Vectors[1], []float32{1, 2}) || got.Model != "NaN" {
+			t.Errorf("%s: %v %v", bad, got, err)
+		}
 	}
 }
 

@@ -208,7 +208,7 @@ func TestPromptLogprobsThatAreNotAskedFor(t *testing.T) {
 		says     string
 	}{
 		{llm.Chat, func(*llm.Request) {}, `only be asked for at the endpoint "completions"; the client is set to "chat"`},
-		{llm.Completions, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "p"}} }, "can only be sent to the endpoint"},
+		{llm.Completions, func(r *llm.Request) { r.Prompt, r.Messages = "", []llm.Message{{Role: "user", Content: "p"}} }, "takes a prompt, not messages"},
 		{llm.Completions, func(r *llm.Request) { r.MaxTokens = 8 }, "max_tokens is 8; it must be 1"},
 		{llm.Completions, func(r *llm.Request) { r.Extra = map[string]any{"logprobs": 5} }, `the extra field "logprobs"`},
 		{llm.Completions, func(r *llm.Request) { r.PromptLogprobs, r.Extra = false, map[string]any{"echo": true} }, `the extra field "echo"`},

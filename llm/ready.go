@@ -30,6 +30,7 @@ func (s *server) ready(ctx context.Context, model string) *Error {
 		var list struct {
 			Object json.RawMessage `json:"object"`
 			Error  json.RawMessage `json:"error"`
+			More   bool            `json:"has_more"`
 			Data   []struct {
 				ID string `json:"id"`
 			} `json:"data"`
@@ -38,6 +39,9 @@ func (s *server) ready(ctx context.Context, model string) *Error {
 			return e
 		}
 		for _, m := range list.Data {
+			if list.More { // the list is not whole
+				break
+			}
 			names = append(names, m.ID)
 		}
 		return nil

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,15 +14,38 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Endpoint is a kind of call.
+// Endpoint is a kind of call. Its name is also the kind of its requests in a store.
 type Endpoint string
 
 // The endpoints of Complete. Tuned base models usually have no chat template and answer only
-// Completions.
+// Completions. A 1 of Temperature or TopP is not sent to Messages, where it is the default.
 const (
 	Chat        Endpoint = "chat"        // POST {base}/chat/completions, a prompt as one user message
 	Completions Endpoint = "completions" // POST {base}/completions
+	Messages    Endpoint = "messages"    // Anthropic's: POST {base}/messages
 )
+
+// Endpoints are all endpoints.
+var Endpoints = []Endpoint{Chat, Completions, Messages}
+
+// Service is the public service of a protocol: its address, and the environment variables for
+// another address and for the key.
+type Service struct{ URL, Address, Key string }
+
+// Service returns the service of the endpoint's protocol.
+func (e Endpoint) Service() Service {
+	if e == Messages {
+		return Service{"https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"}
+	}
+	return Service{DefaultBaseURL, "OPENAI_BASE_URL", "OPENAI_API_KEY"}
+}
+
+func (e Endpoint) check() error {
+	if slices.Contains(Endpoints, e) {
+		return nil
+	}
+	return fmt.Errorf("unknown endpoint %q; known are %q", e, Endpoints)
+}
 
 // Request is a prompt with its sampling parameters, which reach the server unchanged: a
 // Temperature of 0 is sent as 0.
@@ -29,7 +53,7 @@ type Request struct {
 	Model string
 	// Exactly one of Prompt and Messages must be set. Texts must be valid UTF-8.
 	Prompt   string
-	Messages []Message // a conversation, for Chat
+	Messages []Message // a conversation, not for Completions
 	// Temperature is at least 0; 0 means greedy decoding.
 	Temperature float64
 	// TopP is in [0, 1]; 1 switches off nucleus sampling. Some servers refuse 0.
@@ -37,7 +61,7 @@ type Request struct {
 	// MaxTokens bounds the answer in tokens. It must be at least 1.
 	MaxTokens int
 	Stop      []string
-	// Schema, if it is not zero, is what the answer must follow. It needs Chat.
+	// Schema, if it is not zero, is what the answer must follow. Completions take none.
 	Schema Schema
 	// Omit names parameters that are not sent: ParamTemperature, ParamTopP.
 	Omit []string
@@ -86,8 +110,12 @@ func (req Request) Fields() map[string]any {
 // SchemaField returns the name of the field in extra that asks for a form of the answer, as a Schema
 // does; "" if there is none.
 func SchemaField(extra map[string]any) string {
-	if _, ok := extra[paramSchema]; ok {
+	output, _ := extra[paramOutput].(map[string]any)
+	switch {
+	case extra[paramSchema] != nil:
 		return paramSchema
+	case output["format"] != nil:
+		return paramOutput
 	}
 	return ""
 }
@@ -129,18 +157,18 @@ const (
 // kind of answer that Response cannot hold.
 var ownFields = map[string]bool{
 	"model": true, "prompt": true, "messages": true, "temperature": true, "top_p": true, "max_tokens": true,
-	"max_completion_tokens": true, "stop": true, "stream": true, "n": true, "echo": true,
+	"max_completion_tokens": true, "stop": true, "stop_sequences": true, "system": true, "stream": true, "n": true, "echo": true,
 }
 
 // Check returns an error for a request that cannot be sent unchanged to an endpoint: JSON cannot
 // contain invalid UTF-8, and an empty chat message would be omitted.
 func (req Request) Check(endpoint Endpoint) error {
-	if err := checkPrompt(req, endpoint); err != nil {
+	if err := cmp.Or(endpoint.check(), checkPrompt(req, endpoint)); err != nil {
 		return err
 	}
 	switch {
-	case endpoint != Chat && endpoint != Completions:
-		return fmt.Errorf("unknown endpoint %q; known are %q and %q", endpoint, Chat, Completions)
+	case endpoint == Messages && req.Temperature > 1:
+		return fmt.Errorf("temperature is %v; the endpoint %q takes at most 1", req.Temperature, endpoint)
 	case req.PromptLogprobs && endpoint != Completions:
 		return fmt.Errorf("log-probabilities of a prompt can only be asked for at the endpoint %q; the client is set to %q", Completions, endpoint)
 	case req.PromptLogprobs && req.MaxTokens != 1:
@@ -154,8 +182,8 @@ func (req Request) Check(endpoint Endpoint) error {
 	}
 	if name := SchemaField(req.Extra); req.Schema != (Schema{}) {
 		switch {
-		case endpoint != Chat:
-			return fmt.Errorf("a schema for the answer can only be sent to the endpoint %q", Chat)
+		case endpoint == Completions:
+			return fmt.Errorf("the endpoint %q takes no schema for the answer", endpoint)
 		case name != "":
 			return extraFieldError(name)
 		case !json.Valid([]byte(req.Schema.JSON)):
@@ -195,8 +223,8 @@ func checkPrompt(req Request, endpoint Endpoint) error {
 	switch {
 	case req.Prompt != "" && len(req.Messages) > 0:
 		return errors.New("the request has both a prompt and messages")
-	case endpoint != Chat && len(req.Messages) > 0:
-		return fmt.Errorf("messages can only be sent to the endpoint %q", Chat)
+	case endpoint == Completions && len(req.Messages) > 0:
+		return fmt.Errorf("the endpoint %q takes a prompt, not messages", endpoint)
 	case req.Prompt == "" && len(req.Messages) == 0:
 		return errors.New("the prompt is empty")
 	case !utf8.ValidString(req.Prompt):

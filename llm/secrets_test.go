@@ -198,7 +198,7 @@ func TestConfigThatCannotWork(t *testing.T) {
 		"whole path":   {llm.Config{BaseURL: "http://host/v1/chat/completions/"}, "must end before"},
 		"two logins":   {llm.Config{BaseURL: "http://me:secretpw@host/v1", APIKey: "k"}, "only one of them"},
 		"line break":   {llm.Config{APIKey: "secretpw\n"}, "line break"},
-		"endpoint":     {llm.Config{Endpoint: "responses"}, `unknown endpoint "responses"; known are "chat" and "completions"`},
+		"endpoint":     {llm.Config{Endpoint: "responses"}, `unknown endpoint "responses"; known are ["chat" "completions" "messages"]`},
 		"bad timeout":  {llm.Config{Timeout: -1}, "negative"},
 		"bad max wait": {llm.Config{MaxRetryWait: -1}, "negative"},
 	} {

@@ -73,7 +73,7 @@ func (s *server) request(ctx context.Context, c *call) *http.Request {
 	out.Header.Set("Accept", "application/json")
 	out.Header.Set("User-Agent", s.userAgent)
 	if s.authorization != "" {
-		out.Header.Set("Authorization", s.authorization)
+		out.Header.Set(s.keyHeader, s.authorization)
 	}
 	if c.body != nil {
 		out.Body, _ = c.body() // cannot fail: the body is in memory
@@ -128,7 +128,7 @@ func (s *server) send(caller context.Context, c *call) (*http.Response, *Error) 
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
-	e.asked = serverWait(resp, time.Now())
+	e.asked = toldWait(e, resp, body, time.Now())
 	e.explain(s, c, body)
 	return nil, e
 }

@@ -20,8 +20,8 @@ type target struct {
 	base  string   // without user, query and trailing slash
 	url   *url.URL // base, with the query
 	shown string   // base, for messages
-	// authorization is the value of the Authorization header, "" for none.
-	authorization string
+	// authorization is the value of the header keyHeader, "" for none.
+	keyHeader, authorization string
 	// credentials must not occur in an answer.
 	credentials []string
 	// secrets are all strings that must not be shown, longest first.
@@ -40,15 +40,15 @@ func parseTarget(base, key string) (target, error) {
 		return target{}, errors.New("the base URL is not a valid URL; it should look like http://127.0.0.1:8000/v1")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "":
 		return target{}, errors.New("the base URL must be an http or https address; it should look like http://127.0.0.1:8000/v1")
-	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/completions"):
-		return target{}, errors.New("the base URL must end before /chat/completions or /completions, usually in /v1")
+	case endOfCall.MatchString(u.Path):
+		return target{}, errors.New("the base URL must end before /chat/completions, /completions or /messages, usually in /v1")
 	case u.User != nil && key != "":
 		return target{}, errors.New("the base URL holds a user although a key is set; a request can carry only one of them")
 	}
 	if i := strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
 		return target{}, fmt.Errorf("the key holds a space, a line break or another character that no key has, at byte %d", i)
 	}
-	t := target{url: &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery}}
+	t := target{keyHeader: "Authorization", url: &url.URL{Scheme: u.Scheme, Host: u.Host, RawQuery: u.RawQuery}}
 	t.url.Path, t.url.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
 	t.secrets = secretsOf(u, key)
 	switch {
@@ -167,6 +167,8 @@ var (
 	// longRun matches a part of a path that may be a key; names of models and APIs are not
 	// that long without a hyphen.
 	longRun = regexp.MustCompile(`[A-Za-z0-9_]{20,}`)
+	// endOfCall matches the path of a call.
+	endOfCall = regexp.MustCompile(`/(completions|messages)/*$`)
 	// jsonEscape matches a character escaped in JSON, also in nested strings.
 	jsonEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[/"])`)
 	// userInURL matches a user in any URL, such as a proxy's.

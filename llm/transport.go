@@ -79,6 +79,9 @@ const (
 	maxMeanBackoff = 15 * time.Second
 )
 
+// closedTime is how long a call tries to reach a server that has never answered.
+const closedTime = 5 * time.Second
+
 func newTransport(targets []target, cfg Config) *transport {
 	t := &transport{
 		shown: names(targets), retries: cfg.MaxRetries, maxWait: cfg.MaxRetryWait, changed: make(chan struct{}),
@@ -104,6 +107,7 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 	}
 	attempts, tries, asked := 0, 0, t.shown
 	answered := int64(-1)
+	var told, closed time.Time // of the first such failure, zero if there was none
 	attempt := func() (*http.Response, error) {
 		for {
 			s, err := t.acquire(begin, c)
@@ -135,7 +139,27 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 			if retries == fewRetries && s.answered.Load() > 0 {
 				retries = allRetries // it has answered before, so it is a model server with a problem
 			}
-			if !repeatable || tries > min(retries, t.retries, patience(ctx, e)) {
+			retries = min(retries, patience(ctx, e))
+			switch now := time.Now(); {
+			case retries == 0 || t.retries == 0:
+			case e.asked > 0 && retries == allRetries: // what a server asks for is no failure, for as long as it may ask
+				if told.IsZero() {
+					told = now
+				}
+				if now.Add(e.asked).Sub(told) <= t.maxWait {
+					tries--
+					waits.Reset()
+				}
+			case e.unmade && s.answered.Load() == 0: // it is down, or its address is wrong
+				if closed.IsZero() {
+					closed = now
+				}
+				if waits.Reset(); now.Sub(closed) >= closedTime {
+					return nil, backoff.Permanent(e)
+				}
+				tries--
+			}
+			if !repeatable || tries > min(retries, t.retries) {
 				return nil, backoff.Permanent(e)
 			}
 			if hopeless != nil {

@@ -25,6 +25,7 @@ type wireForm interface {
 var forms = map[Endpoint]wireForm{
 	Chat:        openAI{chat: true},
 	Completions: openAI{},
+	Messages:    anthropic{},
 }
 
 // openAI is the form of the endpoints for chats and legacy completions. Bodies and answers are our

@@ -74,6 +74,9 @@ type Info struct {
 	Direction       Direction
 	// Lower and Upper bound the scores, inclusively; an infinite value means no bound.
 	Lower, Upper float64
+	// Rule says in a few words how native scores come about; "" if there are none, or if it is
+	// not known.
+	Rule string
 
 	Pace     Pace // how the engine calls the metric
 	Explains bool // whether scores come with reports

@@ -44,11 +44,18 @@ func (c *coverage) add(s *refract.Segment) {
 			c.blankReferences++
 		}
 	}
+	var texts map[string]bool // systems with a text
 	has := func(i int, name string) bool {
 		if i < len(s.Hypotheses) && s.Hypotheses[i].System == name { // most segments have the same order
 			return s.Hypotheses[i].Text.Valid
 		}
-		return slices.ContainsFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == name && h.Text.Valid })
+		if texts == nil {
+			texts = map[string]bool{}
+			for _, h := range s.Hypotheses {
+				texts[h.System] = h.Text.Valid
+			}
+		}
+		return texts[name]
 	}
 	for i, name := range c.systems {
 		if !has(i, name) {

@@ -194,11 +194,13 @@ func appendHuman(b []byte, judgements []refract.Judgement) []byte {
 		return b
 	}
 	b = append(b, `,"human":{`...)
+	written := map[string]bool{}
 	for i := range judgements {
 		name := judgements[i].Name
-		if slices.ContainsFunc(judgements[:i], func(j refract.Judgement) bool { return j.Name == name }) {
+		if written[name] {
 			continue
 		}
+		written[name] = true
 		b = comma(b, i)
 		b = jsonline.AppendString(b, name)
 		b = append(b, ':', '{')
@@ -250,6 +252,9 @@ func appendText(b []byte, t refract.Text) []byte {
 func check(s *refract.Segment) error {
 	if s.ID == "" {
 		return errors.New("it has no id")
+	}
+	if _, _, err := Languages(s.Language); s.Language != "" && err != nil {
+		return err
 	}
 	if err := checkVariants(s); err != nil {
 		return err

@@ -64,6 +64,7 @@ func TestJSONL(t *testing.T) {
 		t.Error(d)
 	}
 	w.check(t, dir,
+		`d.jsonl: blank references: 1 of 3; they are scored as empty texts, not as missing ones`,
 		`d.jsonl: system "y" has no text for 2 of 2 segments (ids "a", "7.0")`,
 		`d.jsonl: system "x": blank outputs: 1 of 1; they are scored as empty texts, not as missing ones`,
 		`d.jsonl: system "x" has no text for 1 of 2 segments (ids "7.0")`)

@@ -2,20 +2,22 @@ package dataset
 
 import (
 	"context"
-	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	xlanguage "golang.org/x/text/language"
 
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/text"
 )
 
 // LanguagePair returns the languages of sources and references, such as "zh" and "en", if a
 // dataset's spec tells: for an mtme: dataset by its name, for a published folder by its
-// manifest or the first language of its card, and for JSON Lines by the first segment, as
-// written by expand. Unknown languages are "".
+// manifest or the only language of its card, and for JSON Lines if all segments that state
+// one state the same. Unknown languages are "".
 func LanguagePair(spec string) (source, target string) {
 	scheme, place, _ := strings.Cut(complete(spec), ":")
 	pair := ""
@@ -23,7 +25,10 @@ func LanguagePair(spec string) (source, target string) {
 	case "mtme":
 		pair = filepath.Base(place)
 	case "jsonl":
-		return "", firstLanguage(spec, place)
+		if stated := statedLanguages(place); len(stated) == 1 {
+			return "", stated[0]
+		}
+		return "", ""
 	case "published":
 		if m, err := ReadManifest(place); err == nil {
 			pair = m.LanguagePair
@@ -38,35 +43,47 @@ func LanguagePair(spec string) (source, target string) {
 	return source, target
 }
 
-// firstLanguage returns the language stated by the first segment of a file. It does not
-// read pipes, which can be read only once.
-func firstLanguage(spec, place string) string {
-	info, err := os.Stat(place)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
+// statesLanguage finds what may be the language of a segment.
+var statesLanguage = regexp.MustCompile(`"language"\s*:\s*"([^"\\]*)"`)
+
+// statedLanguages returns the languages that the segments of a file state, each once. It
+// parses only lines that may state a new one. It does not read pipes, which can be read
+// only once; errors are left to the reading that follows.
+func statedLanguages(place string) []string {
+	in, err := newInput(place)
+	if err != nil || in.stream {
+		return nil
 	}
-	ds, err := Open(spec, Options{})
-	if err != nil {
-		return ""
-	}
-	for s, err := range ds.Segments(context.Background()) {
-		if err == nil {
-			return s.Language
+	seen := map[string]bool{}
+	var stated []*refract.Segment
+	r := &record{}
+	in.each(context.Background(), func(Warning) {}, func(line []byte, pos refract.Position) error {
+		for _, found := range statesLanguage.FindAllSubmatch(line, -1) {
+			if seen[string(found[1])] {
+				continue
+			}
+			s, err := r.parse(line, pos)
+			if err != nil {
+				return err
+			}
+			if stated = append(stated, s); s.Language == string(found[1]) {
+				seen[s.Language] = true
+			}
 		}
-		break
-	}
-	return ""
+		return nil
+	})
+	return statedBy(stated)
 }
 
-// cardLanguage returns the first language in a dataset card; "" for none.
+// cardLanguage returns the language in a dataset card; "" for none or several.
 func cardLanguage(path string) string {
-	b, err := os.ReadFile(path)
+	b, err := files.ReadSmall(path, mostSmall)
 	if err != nil {
 		return ""
 	}
 	head, _, _ := strings.Cut(strings.TrimPrefix(string(b), "---\n"), "\n---\n")
 	var card struct{ Language []string }
-	if yaml.Unmarshal([]byte(head), &card) != nil || len(card.Language) == 0 {
+	if yaml.Unmarshal([]byte(head), &card) != nil || len(card.Language) != 1 {
 		return ""
 	}
 	return card.Language[0]

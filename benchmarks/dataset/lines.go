@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract"
@@ -107,6 +108,9 @@ func (l *lineReader) any() ([]byte, error) {
 		l.long = append(l.long[:0], b...)
 		for err == bufio.ErrBufferFull {
 			b, err = l.r.ReadSlice('\n')
+			if len(l.long) > 1<<20 {
+				l.long = slices.Grow(l.long, maxLine+lineBuffer-len(l.long)) // at once: growing by and by holds a line several times
+			}
 			if l.long = append(l.long, b...); len(l.long) > maxLine {
 				l.line++
 				return nil, failAt(l.pos(), 0, "the line has more than %d MiB; is this a file of a segment a line?", maxLine>>20)

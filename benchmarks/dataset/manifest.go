@@ -15,6 +15,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -130,10 +131,13 @@ func (m *Manifest) Role(role string) []File {
 	return out
 }
 
+// mostSmall bounds the manifest and the card of a folder, in MiB.
+const mostSmall = 64
+
 // ReadManifest reads the manifest of a published folder, and no other file.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
-	b, err := os.ReadFile(path)
+	b, err := files.ReadSmall(path, mostSmall)
 	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
 		return nil, failFile(dir, "the folder does not exist")
 	}

@@ -19,6 +19,8 @@ type marotFile struct {
 	segments []*marotSegment
 	ratings  []*marotRating
 	byID     map[string]*marotSegment
+	outputs  map[outputKey]*marotOutput
+	rated    map[ratingKey]*marotRating
 	oddities oddities
 }
 
@@ -28,11 +30,24 @@ type marotSegment struct {
 	outputs      []*marotOutput
 }
 
+// outputKey and ratingKey identify an output, by its text without white space, and a
+// rating of it.
+type outputKey struct {
+	segment      *marotSegment
+	system, bare string
+}
+
+type ratingKey struct {
+	of    *marotOutput
+	rater string
+}
+
 type marotOutput struct {
 	segment *marotSegment
 	system  string
 	marked  // as marked in the first row
 	ratings []*marotRating
+	rows    []int // lines
 }
 
 type marotRating struct {
@@ -66,11 +81,15 @@ var marotColumns = []struct {
 
 // readMarot reads a file of tab-separated values, in which quotes have no special meaning.
 func readMarot(path string, warn func(Warning)) (*marotFile, error) {
-	f := &marotFile{path: path, byID: map[string]*marotSegment{}}
+	f := &marotFile{path: path, byID: map[string]*marotSegment{}, outputs: map[outputKey]*marotOutput{}, rated: map[ratingKey]*marotRating{}}
 	err := eachLine(path, warn, func(line []byte, pos refract.Position) error {
 		row := strings.Split(string(line), "\t")
 		if f.columns == nil {
 			return f.head(row, pos)
+		}
+		if len(row) < f.width {
+			f.oddities.add("left out: it has fewer columns than the first row names", pos.Line)
+			return nil
 		}
 		if len(row) != f.width {
 			return failAt(pos, 0, "the row has %d columns, but the first row names %d: a row stands on one line, and its texts have no tab", len(row), f.width)
@@ -83,6 +102,7 @@ func readMarot(path string, warn func(Warning)) (*marotFile, error) {
 	if f.columns == nil {
 		return nil, failFile(path, "is empty; the first row must name the columns")
 	}
+	f.leaveEdited()
 	for _, r := range f.ratings {
 		if r.noError > 0 && len(r.errors) > 0 {
 			f.oddities.add("No-error, where the rater marks errors of the output: the errors count", r.noError)
@@ -156,10 +176,8 @@ func (f *marotFile) add(row []string, pos refract.Position) error {
 	if err != nil {
 		return err
 	}
-	out, err := f.output(s, field("system"), &e.target)
-	if err != nil {
-		return err
-	}
+	out := f.output(s, field("system"), &e.target)
+	out.rows = append(out.rows, pos.Line)
 	r := f.rating(out, field("rater"), pos)
 	if e.severity == "no-error" {
 		r.noError = pos.Line
@@ -187,29 +205,55 @@ func (f *marotFile) segment(id, document string, source *marked) (*marotSegment,
 	return s, nil
 }
 
-// output returns the output of a system, and creates it if it is new.
-func (f *marotFile) output(s *marotSegment, system string, target *marked) (*marotOutput, error) {
-	i := slices.IndexFunc(s.outputs, func(o *marotOutput) bool { return o.system == system })
-	if i < 0 {
-		out := &marotOutput{segment: s, system: system, marked: *target}
-		s.outputs = append(s.outputs, out)
-		return out, nil
+// output returns a system's output of a text, and creates it if it is new.
+func (f *marotFile) output(s *marotSegment, system string, target *marked) *marotOutput {
+	key := outputKey{s, system, bare(target.text)}
+	out := f.outputs[key]
+	if out == nil {
+		out = &marotOutput{segment: s, system: system, marked: *target}
+		f.outputs[key], s.outputs = out, append(s.outputs, out)
 	}
-	if out := s.outputs[i]; f.same(target, &out.marked) {
-		return out, nil
+	f.same(target, &out.marked)
+	return out
+}
+
+// leaveEdited leaves out rows whose target is not the system's output, which is the target
+// of most rows: some raters work on post-edited targets.
+func (f *marotFile) leaveEdited() {
+	edited := map[*marotOutput]bool{}
+	for _, s := range f.segments {
+		most := map[string]*marotOutput{}
+		for _, o := range s.outputs {
+			switch before := most[o.system]; {
+			case before == nil:
+				most[o.system] = o
+			case len(o.rows) > len(before.rows):
+				most[o.system], edited[before] = o, true
+			default:
+				edited[o] = true
+			}
+		}
+		s.outputs = slices.DeleteFunc(s.outputs, func(o *marotOutput) bool {
+			for _, line := range o.rows {
+				if edited[o] {
+					f.oddities.add("left out: its target is not the output of the system that most rows of the segment have", line)
+				}
+			}
+			return edited[o]
+		})
 	}
-	return nil, failAt(target.pos, 0, "segment %s has another target of system %s than on line %d", text.Quote(s.id), text.Quote(system), s.outputs[i].pos.Line)
+	f.ratings = slices.DeleteFunc(f.ratings, func(r *marotRating) bool { return edited[r.of] })
 }
 
 // rating returns a rater's rating of an output, and creates it if it is new.
 func (f *marotFile) rating(out *marotOutput, rater string, pos refract.Position) *marotRating {
-	for _, r := range out.ratings {
-		if r.rater == rater {
-			return r
-		}
+	key := ratingKey{out, rater}
+	r := f.rated[key]
+	if r == nil {
+		r = &marotRating{of: out, rater: rater, pos: pos}
+		out.ratings, f.ratings = append(out.ratings, r), append(f.ratings, r)
+		f.rated[key] = r
 	}
-	r := &marotRating{of: out, rater: rater, pos: pos}
-	out.ratings, f.ratings = append(out.ratings, r), append(f.ratings, r)
 	return r
 }
 
@@ -264,7 +308,6 @@ func (f *marotFile) same(m, earlier *marked) bool {
 	if m.text == earlier.text {
 		return true
 	}
-	bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
 	if bare(m.text) != bare(earlier.text) {
 		return false
 	}
@@ -281,6 +324,9 @@ func (f *marotFile) same(m, earlier *marked) bool {
 	m.text, m.spans = earlier.text, spans
 	return true
 }
+
+// bare removes white space.
+func bare(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // letters returns the indices of the runes that are not white space.
 func letters(s string) []int {

@@ -70,7 +70,8 @@ func TestMQMVariants(t *testing.T) {
 		{"note", head + "\tnote" + row("Setz <v>es</v> auf.", "Other", "Minor") + "\twhich?", `7 -1 "es" hypothesis {5 7} which?`},
 
 		{"critical", head + row("Setz <v>es</v> auf.", "Other", "Critical"), `mqm.tsv:2: the severity is "Critical"; want No-error, Neutral, Minor or Major, for which there are weights`},
-		{"a line break", head + "\na\td\t1\t7\tr\t\"Put\nit on.\"\tt\tOther\tMinor", "mqm.tsv:2: the row has 6 columns, but the first row names 9: a row stands on one line, and its texts have no tab"},
+		{"a line break", head + "\na\td\t1\t7\tr\t\"Put\nit on.\"\tt\tOther\tMinor", "; mqm.tsv: 2 rows (line 2, 3): left out: it has fewer columns than the first row names"},
+		{"edited", head + row("Setz sie auf.", "Other", "Major") + row("<v>Setz</v> es.", "Other", "Minor") + row("Setz es .", "Other", "Neutral"), `7 -1 "Setz" hypothesis {0 4} "" none {0 0}; mqm.tsv: 1 row (line 4): other white space in a text than the first row of it has, which is taken; spans are shifted; mqm.tsv: 1 row (line 2): left out: its target is not the output of the system that most rows of the segment have`},
 		{"no head", strings.TrimPrefix(row("t", "Other", "Minor"), "\n"), `mqm.tsv:1: there is no column "system"; there are "a", "d", "1", "7", "r", "Put it on.", "t", "Other", "Minor"`},
 	} {
 		path := filepath.Join(t.TempDir(), "mqm.tsv")

@@ -30,6 +30,8 @@ type record struct {
 	Domain     string          `json:"domain" parquet:"domain,dict"`
 	Language   string          `json:"language" parquet:"-"`
 	Judged     *refract.Judged `json:"judged" parquet:"-"`
+
+	language string // a language that is known to be one, from the record before
 }
 
 type variantRecord struct {
@@ -315,18 +317,31 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 	for i, t := range r.References {
 		s.References[i] = textOf(t)
 	}
-	for k, name := range r.People {
-		i := slices.IndexFunc(s.Hypotheses, func(h refract.Hypothesis) bool { return h.System == name })
+	var systems map[string]int
+	if len(r.People) > 0 {
+		systems = make(map[string]int, len(s.Hypotheses))
+		for i := range s.Hypotheses {
+			systems[s.Hypotheses[i].System] = i
+		}
+	}
+	for _, name := range r.People {
+		i, known := systems[name]
 		switch {
-		case i < 0:
+		case !known:
 			return nil, fmt.Errorf("segment %s: human_systems names %s, which is not in hypotheses", text.Quote(s.ID), text.Quote(name))
-		case slices.Contains(r.People[:k], name):
+		case s.Hypotheses[i].Human:
 			return nil, fmt.Errorf("system %s is twice in human_systems", text.Quote(name))
 		}
 		s.Hypotheses[i].Human = true
 	}
 	if j := s.Judged; j != nil && (min(j.Flagged, j.HumanFlagged, j.Unjudged) < 0 || j.Flagged > j.Asked || j.HumanFlagged > j.Human) {
 		return nil, fmt.Errorf("segment %s: judged has more flagged than asked, or fewer than none", text.Quote(s.ID))
+	}
+	if s.Language != "" && s.Language != r.language {
+		if _, _, err := Languages(s.Language); err != nil {
+			return nil, fmt.Errorf("segment %s: %v", text.Quote(s.ID), err) // not an error of the command line
+		}
+		r.language = s.Language
 	}
 	var err, errRejected error
 	s.Variants, err = variantsOf("variants", r.Variants, json)

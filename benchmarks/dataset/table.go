@@ -244,13 +244,20 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 	return s, err
 }
 
+// group is a segment that rows are joined into.
+type group struct {
+	*refract.Segment
+	references map[refract.Text]bool
+	systems    map[string]int                  // indices of hypotheses
+	scores     map[refract.Judgement][]float64 // by judgements without their scores
+}
+
 // groups joins the rows with the same value in the group column into one segment each, in
 // the order of their first rows. The segment has the references and systems of all its
 // rows, and the means of their human scores.
 func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 	var all []*refract.Segment
-	index := map[string]*refract.Segment{}
-	scores := map[*refract.Segment]map[refract.Judgement][]float64{} // by judgements without their scores
+	index := map[string]*group{}
 	err := t.each(warn, func(r *tableRow) error {
 		key := r.values[t.group].one()
 		row, err := t.segment(r, len(all))
@@ -260,23 +267,23 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 		if err != nil {
 			return placed(err, r.pos)
 		}
-		s := index[key.Value]
-		if s == nil {
+		g := index[key.Value]
+		if g == nil {
 			first := *row
-			s = &first
-			s.References, s.Hypotheses, s.Judgements = nil, nil, nil
-			index[key.Value], scores[s] = s, map[refract.Judgement][]float64{}
-			all = append(all, s)
+			g = &group{&first, map[refract.Text]bool{}, map[string]int{}, map[refract.Judgement][]float64{}}
+			g.References, g.Hypotheses, g.Judgements = nil, nil, nil
+			index[key.Value] = g
+			all = append(all, g.Segment)
 		}
-		if row.Source != s.Source {
-			return failAt(r.pos, 0, "segment %s has another source here than in row %d", text.Quote(s.ID), s.Pos.Line)
+		if row.Source != g.Source {
+			return failAt(r.pos, 0, "segment %s has another source here than in row %d", text.Quote(g.ID), g.Pos.Line)
 		}
-		return join(s, row, scores[s])
+		return g.join(row)
 	})
-	for _, s := range all {
-		for i := range s.Judgements {
-			j := &s.Judgements[i]
-			if values := scores[s][*j]; len(values) > 0 {
+	for _, g := range index {
+		for i := range g.Judgements {
+			j := &g.Judgements[i]
+			if values := g.scores[*j]; len(values) > 0 {
 				j.Score, j.Valid = mean(values), true
 			}
 		}
@@ -284,33 +291,34 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 	return all, err
 }
 
-// join adds a row to its segment. A reference that the segment already has is not added
-// again.
-func join(s, row *refract.Segment, scores map[refract.Judgement][]float64) error {
+// join adds a row. A reference that the segment already has is not added again.
+func (g *group) join(row *refract.Segment) error {
 	for _, ref := range row.References {
-		if ref.Valid && !slices.Contains(s.References, ref) {
-			s.References = append(s.References, ref)
+		if ref.Valid && !g.references[ref] {
+			g.references[ref] = true
+			g.References = append(g.References, ref)
 		}
 	}
 	for _, h := range row.Hypotheses {
-		i := slices.IndexFunc(s.Hypotheses, func(g refract.Hypothesis) bool { return g.System == h.System })
+		i, known := g.systems[h.System]
 		switch {
-		case i < 0:
-			s.Hypotheses = append(s.Hypotheses, h)
-		case !s.Hypotheses[i].Text.Valid:
-			s.Hypotheses[i].Text = h.Text
-		case h.Text.Valid && h.Text != s.Hypotheses[i].Text:
-			return failAt(row.Pos, 0, "segment %s has another output of system %s here than in a row before", text.Quote(s.ID), text.Quote(h.System))
+		case !known:
+			g.systems[h.System] = len(g.Hypotheses)
+			g.Hypotheses = append(g.Hypotheses, h)
+		case !g.Hypotheses[i].Text.Valid:
+			g.Hypotheses[i].Text = h.Text
+		case h.Text.Valid && h.Text != g.Hypotheses[i].Text:
+			return failAt(row.Pos, 0, "segment %s has another output of system %s here than in a row before", text.Quote(g.ID), text.Quote(h.System))
 		}
 	}
 	for _, j := range row.Judgements {
 		key := refract.Judgement{Name: j.Name, System: j.System}
-		if _, known := scores[key]; !known {
-			s.Judgements = append(s.Judgements, key)
-			scores[key] = nil
+		if _, known := g.scores[key]; !known {
+			g.Judgements = append(g.Judgements, key)
+			g.scores[key] = nil
 		}
 		if j.Valid {
-			scores[key] = append(scores[key], j.Score)
+			g.scores[key] = append(g.scores[key], j.Score)
 		}
 	}
 	return nil

@@ -37,8 +37,13 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 	} else {
 		_, language, _ = dataset.Languages(language) // already checked by Plan.check
 	}
-	for _, m := range r.metrics {
-		m = metrics.InLanguage(m, language)
+	l := dataset.Localize(r.metrics, language, d.segments, func(m string) { r.warn("%s: %s", d.Name, m) })
+	for _, s := range d.segments {
+		if err := l.Check(s); err != nil && d.Language == "" {
+			return nil, err
+		}
+	}
+	for _, m := range l.Metrics {
 		fitted, err := refract.Fit(ctx, dataset.InMemory(d.segments), []refract.Setting{{Metric: m}})
 		if err != nil {
 			return nil, err

@@ -42,13 +42,16 @@ func (r *run) verdicts(res *Result) []Verdict {
 	return out
 }
 
-// repeats names the settings that another one represents, one of which is s.
+// repeats names the settings that another one represents, one of which is s, unless it is so
+// because there is only one reference.
 func (r *Result) repeats(say func(s *Same, names string)) {
 	type key struct {
 		dataset string
 		as      SettingName
 	}
-	for _, all := range groupsOf(pointers(r.Same), func(s *Same) (key, bool) { return key{s.Dataset, s.As}, true }) {
+	for _, all := range groupsOf(pointers(r.Same), func(s *Same) (key, bool) {
+		return key{s.Dataset, s.As}, !strings.Contains(s.Name, " over 1 reference ")
+	}) {
 		var names []string
 		for _, s := range all {
 			names = append(names, s.Name)

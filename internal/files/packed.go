@@ -73,6 +73,20 @@ func Open(path string) (io.ReadCloser, error) {
 	return NewReader(f), nil
 }
 
+// ReadSmall reads a file as it is, which may have at most so many MiB.
+func ReadSmall(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most<<20+1))
+	if err == nil && int64(len(b)) > most<<20 {
+		err = fmt.Errorf("%s: has more than %d MiB, which no such file has", path, most)
+	}
+	return b, err
+}
+
 // counted reads a reader's file and counts the bytes.
 type counted reader
 

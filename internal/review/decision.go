@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -123,26 +124,34 @@ func Read(path string) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(f)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return read(path, b)
+	d, err := read(path, f)
+	return d, errors.Join(err, f.Close())
 }
 
-func read(path string, b []byte) (*Decisions, error) {
+// mostLine bounds a line in bytes: a decision holds at most the text of a segment.
+const mostLine = 4 * refract.DefaultMaxText
+
+func read(path string, in io.Reader) (*Decisions, error) {
 	d := &Decisions{Path: path, by: map[string]Decision{}, repeats: map[string]bool{}}
-	n := 0
-	for line := range bytes.Lines(b) {
-		n++
-		if len(bytes.TrimSpace(line)) == 0 {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, mostLine)
+	n := 1
+	for ; lines.Scan() && lines.Err() == nil; n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		one, err := parse(line)
+		one, err := parse(lines.Bytes())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: n}, err)
 		}
 		d.add(one)
+	}
+	err := lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("the line has more than %d MiB; a decision is one JSON object on one line", mostLine>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: n}, err)
 	}
 	return d, nil
 }
@@ -184,19 +193,41 @@ func Open(path string) (file *os.File, decided *Decisions, torn bool, err error)
 	if name := files.Unpacked(path); name != path {
 		return nil, nil, false, fmt.Errorf("%s: decisions are added to the file one by one, and none can be added to a packed one: name it %s", path, name)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, false, fmt.Errorf("%s: is not a regular file, to which decisions could be added", path)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, false, err
 	}
-	whole := bytes.LastIndexByte(b, '\n') + 1
-	if decided, err = read(path, b[:whole]); err != nil {
-		return nil, nil, false, err
-	}
-	if file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
+	if file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666); err != nil {
 		return nil, nil, false, files.CannotCreate(path, path, err)
 	}
-	if torn = whole < len(b); torn {
-		err = file.Truncate(int64(whole))
+	whole, size, err := wholeLines(file)
+	if err == nil {
+		decided, err = read(path, io.NewSectionReader(file, 0, whole))
 	}
-	return file, decided, torn, err
+	if torn = whole < size; err == nil && torn {
+		err = file.Truncate(whole)
+	}
+	if err != nil {
+		file.Close() // of an error that is returned
+		return nil, nil, false, err
+	}
+	return file, decided, torn, nil
+}
+
+// wholeLines returns how many bytes of a file are lines with an end, and its size.
+func wholeLines(file *os.File) (whole, size int64, err error) {
+	buf := make([]byte, 64<<10)
+	for err == nil {
+		var n int
+		n, err = file.ReadAt(buf, size)
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			whole = size + int64(i) + 1
+		}
+		size += int64(n)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return whole, size, err
 }

@@ -15,6 +15,28 @@ var unspaced = []struct {
 	{"my", []*unicode.RangeTable{unicode.Myanmar}},
 }
 
+// ByScript returns the language that the script of a text shows: one that [Unspaced] knows,
+// or Korean; "" if most letters belong to other scripts.
+func ByScript(s string) string {
+	code, _ := Unspaced(s)
+	if code != "" {
+		return code
+	}
+	hangul, all := 0, 0
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			all++
+		}
+		if unicode.Is(unicode.Hangul, r) {
+			hangul++
+		}
+	}
+	if 2*hangul > all {
+		return "ko"
+	}
+	return ""
+}
+
 // Unspaced counts the letters of scripts without spaces between words, and returns the
 // language written in that script; "" if most letters belong to other scripts.
 func Unspaced(s string) (language string, letters int) {

@@ -70,7 +70,7 @@ type Question struct {
 	Request cache.Request // the form for the store
 	Key     cache.Key     // of Request
 	Wire    llm.Request   // the form for the client
-	Client  Completer     // nil means the Config's
+	Client  Completer     // nil means the Config's; its type must be comparable
 	Chosen  []string      // parameters that the user chose: they are sent even if the model refuses them
 
 	// For Plan:
@@ -108,8 +108,9 @@ type Asker struct {
 	slots   chan struct{} // holds one element per call
 	puts    chan struct{} // holds one element per answer being stored
 
-	mu    sync.Mutex
-	calls map[cache.Key]*call // in flight, or about to begin
+	mu      sync.Mutex
+	calls   map[cache.Key]*call // in flight, or about to begin
+	failing map[*run]failure    // runs that ended with a failed call, and wait for others
 
 	refused *refusals
 
@@ -133,6 +134,7 @@ func New(cfg Config) *Asker {
 		slots:   make(chan struct{}, cfg.Concurrency),
 		puts:    make(chan struct{}, cfg.Concurrency),
 		calls:   make(map[cache.Key]*call),
+		failing: make(map[*run]failure),
 		refused: newRefusals(cfg.Store, cfg.LeftOut),
 	}
 }

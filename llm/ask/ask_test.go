@@ -292,3 +292,40 @@ func TestClaims(t *testing.T) {
 		t.Errorf("%d calls for %d prompts", len(c.calls), len(prompts))
 	}
 }
+
+// A refused key ends all runs that ask the same model, and every call in flight is stored.
+func TestFailureEndsOtherRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &client{answer: func(_ context.Context, p string) (string, error) {
+			time.Sleep(time.Second)
+			if p == "bad" {
+				return "", fmt.Errorf("no: %w", llm.ErrAuth)
+			}
+			time.Sleep(time.Minute)
+			return p, nil
+		}}
+		store := cache.NewMemory()
+		a := ask.New(ask.Config{Client: c, Store: store, Concurrency: 4, Tolerate: 100})
+		var both sync.WaitGroup
+		for _, prompts := range [][]string{{"a", "bad"}, {"b", "c", "d"}} {
+			synctest.Wait()
+			both.Go(func() {
+				if _, err := all(t.Context(), a, prompts...); !errors.Is(err, llm.ErrAuth) || !strings.HasPrefix(err.Error(), "at ") {
+					t.Errorf("%q: %v", prompts, err)
+				}
+			})
+		}
+		both.Wait()
+		if len(c.calls) != 4 {
+			t.Errorf("calls %q", c.calls)
+		}
+		for _, p := range c.calls {
+			if _, found, err := cache.NewAnswers(store).Get(t.Context(), []cache.Key{question(p).Key}); err != nil || found[0] == (p == "bad") {
+				t.Errorf("%s: stored %v, %v", p, found, err)
+			}
+		}
+		if _, err := all(t.Context(), a, "f"); err != nil {
+			t.Errorf("a later run: %v", err)
+		}
+	})
+}

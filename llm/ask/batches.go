@@ -173,7 +173,7 @@ func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error
 	if err != nil {
 		return nil, err
 	}
-	r := &batchRun{Batches: b, journal: j, rows: map[string]*row{}, in: map[string][]*batch{}}
+	r := &batchRun{Batches: b, journal: j, most: b.maxRows, rows: map[string]*row{}, in: map[string][]*batch{}}
 	for _, old := range j.batches {
 		if old.id != "" {
 			b.progress.Batches++

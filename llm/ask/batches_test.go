@@ -444,6 +444,25 @@ func TestValidationFails(t *testing.T) {
 	wantSubmitted(t, h, 3, nil)
 }
 
+// Rows that the server names as invalid fail, and the others are sent again.
+func TestValidationNamesRows(t *testing.T) {
+	h := &llmtest.Handler{}
+	h.Batch.Plan = plans(llmtest.BatchPlan{Problems: []llmtest.BatchProblem{{Line: 5, Code: "bad", Message: "no"}, {Line: 4, Code: "bad", Message: "no"}}})
+	b := newBatches(t, h)
+	mustFill(t, b, prompts(5))
+	wantAnswers(t, b, 3)
+	if _, err := result(t, b, promptOf(4)); !errors.Is(err, llm.ErrInvalidRequest) || !strings.Contains(err.Error(), "the server refused the row: no (bad)") {
+		t.Errorf("error %v", err)
+	}
+	h = &llmtest.Handler{} // which names the first row every time
+	h.Batch.Plan = func(int) llmtest.BatchPlan {
+		return llmtest.BatchPlan{Problems: []llmtest.BatchProblem{{Line: 1, Code: "model_not_found"}}}
+	}
+	if err := fill(t.Context(), newBatches(t, h), prompts(9)); !errors.Is(err, llm.ErrInvalidRequest) || h.Batch.Steps(llmtest.BatchCreate) != 3 {
+		t.Errorf("error %v after %d batches", err, h.Batch.Steps(llmtest.BatchCreate))
+	}
+}
+
 // A server whose queue is full gets the remaining rows when there is room again.
 func TestQueueFull(t *testing.T) {
 	full := llmtest.BatchPlan{Problems: []llmtest.BatchProblem{{Code: "token_limit_exceeded", Message: "enqueued token limit reached"}}}
@@ -454,8 +473,15 @@ func TestQueueFull(t *testing.T) {
 	mustFill(t, b, prompts(6))
 	wantAnswers(t, b, 6)
 	wantSubmitted(t, h, 6, nil)
+	// One that is too small for all rows gets parts, one after the other.
 	h = &llmtest.Handler{}
-	h.Batch.Plan = plans(full)
+	h.Batch.Plan = plans(full, full, llmtest.BatchPlan{Gets: 3}, full, llmtest.BatchPlan{Gets: 2})
+	b = newBatches(t, h)
+	mustFill(t, b, prompts(9))
+	wantAnswers(t, b, 9)
+	wantSubmitted(t, h, 9, nil)
+	h = &llmtest.Handler{}
+	h.Batch.Plan = func(int) llmtest.BatchPlan { return full }
 	if err := fill(t.Context(), newBatches(t, h), prompts(2)); err == nil || !strings.Contains(err.Error(), "enqueued token limit") {
 		t.Errorf("error %v", err)
 	}

@@ -19,6 +19,9 @@ type batchRun struct {
 	in    map[string][]*batch // by id of a row: batches of earlier runs that contain it
 	queue []*row              // rows to submit
 	held  int                 // number of open batches when the server's queue was full; 0 if it is not
+	most  int                 // rows of a batch
+
+	refusals int // batches that failed their validation since one has ended
 
 	// submits and looks count errors since the last success.
 	submits, looks int

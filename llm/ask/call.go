@@ -170,6 +170,12 @@ func (r *run) elsewhere(c *call, res *Result) (ours bool) {
 // make makes a call that has a slot, and stores the answer.
 func (r *run) make(t *task, i int, c *call) Result {
 	q := c.Question // a copy: the call keeps its key in the run
+	if err := r.failed(q.place()); err != nil {
+		r.end(t.at(i, err))
+		<-r.slots
+		r.release(r.life, c.Key)
+		return Result{Err: errGivenUp}
+	}
 	resp, kept, called, err := r.adapt(&q)
 	res := Result{Called: called, Params: q.Request.Params}
 	switch {
@@ -189,7 +195,7 @@ func (r *run) make(t *task, i int, c *call) Result {
 		<-r.slots
 	default:
 		if res.Tolerated, err = r.tolerates(&q, err); !res.Tolerated {
-			r.end(t.at(i, err)) // before freeing the slot, so that no other call begins
+			r.fail(q.place(), err, t.at(i, err)) // before freeing the slot, so that no other call begins
 		}
 		<-r.slots
 	}

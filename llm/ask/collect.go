@@ -63,29 +63,49 @@ func (r *batchRun) ask(ctx context.Context, b *batch) error {
 		}
 	}
 	r.succeeded(&r.looks)
+	r.refusals = 0
 	return r.handOut(ctx, b, got.Status, all)
 }
 
 // invalid handles a batch that failed its validation, so that none of its rows was processed. If the
-// server's queue was full, the rows wait until other batches have ended.
+// server's queue was full, the rows wait until other batches have ended, or are sent in smaller batches. If
+// the server says which rows are at fault, these fail, and the others are sent again.
 func (r *batchRun) invalid(b *batch, got openai.Batch) error {
 	rows := b.rows
 	if err := r.drop(b); err != nil {
 		return err
 	}
 	var said []string
-	full := false
+	full, whole, bad := false, false, map[string]error{}
 	if got.Errors != nil {
 		for _, p := range got.Errors.Data {
 			full = full || p.Code == "token_limit_exceeded"
 			text := r.Client.Clean(p.Message) + " (" + r.Client.Clean(p.Code) + ")"
 			if p.Line != nil && *p.Line > 0 && *p.Line <= len(rows) {
-				text = fmt.Sprintf("line %d (row %q): %s", *p.Line, rows[*p.Line-1], text)
+				id := rows[*p.Line-1]
+				bad[id] = fmt.Errorf("%w: the server refused the row: %s", llm.ErrInvalidRequest, text)
+				text = fmt.Sprintf("line %d (row %q): %s", *p.Line, id, text)
+			} else {
+				whole = true
 			}
 			said = append(said, text)
 		}
 	}
-	if r.held = r.open(); full && r.held > 0 {
+	r.held = r.open()
+	r.refusals++
+	switch {
+	case full && r.held > 0:
+		return nil
+	case full && len(rows) > 1:
+		r.most = len(rows) / 2
+		return nil
+	case !full && !whole && len(bad) > 0 && (len(bad) < len(rows) || r.progress.Done > 0) && r.refusals < r.attempts:
+		r.queue = slices.DeleteFunc(r.queue, func(w *row) bool {
+			if bad[w.id] != nil {
+				r.fail(w, bad[w.id])
+			}
+			return bad[w.id] != nil
+		})
 		return nil
 	}
 	said = said[:min(len(said), 5)]

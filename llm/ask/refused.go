@@ -26,10 +26,7 @@ var parameters = []string{llm.ParamTemperature, llm.ParamTopP}
 type who struct{ model, revision, kind string }
 
 func (q *Question) who() who {
-	kind := cache.KindChat
-	if strings.HasPrefix(q.Request.Kind, cache.KindCompletions) {
-		kind = cache.KindCompletions
-	}
+	kind, _, _ := strings.Cut(q.Request.Kind, "-") // the endpoint
 	return who{q.Request.Model, q.Request.Revision, kind}
 }
 

@@ -36,6 +36,9 @@ func (r *run) close() {
 	r.end(nil)
 	r.parts.Wait()
 	r.giveUp()
+	r.mu.Lock()
+	delete(r.failing, r)
+	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.caller), grace)
 	defer cancel()
 	_ = r.store.flush(ctx) // a last try; the error that ended the run says what failed

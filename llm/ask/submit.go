@@ -34,7 +34,7 @@ func (r *batchRun) submit(ctx context.Context) error {
 
 // cut takes the rows of the next batch from the queue. Rows that cannot be sent fail.
 func (r *batchRun) cut() (lines []byte, rows []*row) {
-	for len(r.queue) > 0 && len(rows) < r.maxRows {
+	for len(r.queue) > 0 && len(rows) < r.most {
 		w := r.queue[0]
 		line, err := r.Client.BatchLine(w.id, w.Wire)
 		if err == nil && len(line) > r.maxBytes {

@@ -13,11 +13,19 @@ import (
 
 // witness finds out whether models answer.
 type witness struct {
-	known sync.Map // of who to llm.Request: one that has an answer
+	known sync.Map // of place to llm.Request: one that has an answer
 
 	mu   sync.Mutex // held during a call
-	last map[who]sighting
+	last map[place]sighting
 }
+
+// place is where a question is asked: a model of a client, nil for the Config's.
+type place struct {
+	client Completer
+	who
+}
+
+func (q *Question) place() place { return place{q.Client, q.who()} }
 
 // sighting says whether a model answered a request.
 type sighting struct {
@@ -30,15 +38,15 @@ const plainSentence = "The river was quiet."
 
 // saw remembers a question that has an answer.
 func (w *witness) saw(q *Question) {
-	if _, known := w.known.Load(q.who()); !known {
-		w.known.Store(q.who(), q.Wire)
+	if _, known := w.known.Load(q.place()); !known {
+		w.known.Store(q.place(), q.Wire)
 	}
 }
 
 // others reports whether the model of a question that has just failed answers another one. Calls that
 // fail at the same time share the finding.
 func (r *run) others(q *Question) bool {
-	failed, w, of := time.Now(), &r.witness, q.who()
+	failed, w, of := time.Now(), &r.witness, q.place()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if at := w.last[of]; !at.asked.Before(failed) {
@@ -57,8 +65,36 @@ func (r *run) others(q *Question) bool {
 	}
 	now.well = err == nil || llm.BlameFor(err) == llm.BlameRequest
 	if w.last == nil {
-		w.last = map[who]sighting{}
+		w.last = map[place]sighting{}
 	}
 	w.last[of] = now
 	return now.well
+}
+
+// fail ends the run with err after a failure at a place. Other runs of the Asker that go on to ask there
+// before this one has ended find the failure.
+func (r *run) fail(at place, failed, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end(err)
+	if _, twice := r.failing[r]; !twice {
+		r.failing[r] = failure{at, failed}
+	}
+}
+
+type failure struct {
+	at  place
+	err error
+}
+
+// failed returns the failure of another run at a place, if that run still waits for its calls.
+func (a *Asker) failed(at place) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, f := range a.failing {
+		if f.at == at {
+			return f.err
+		}
+	}
+	return nil
 }

@@ -63,6 +63,7 @@ func New(o Options) (*Metric, error) {
 		Direction:       metrics.HigherIsBetter,
 		Lower:           0,
 		Upper:           100,
+		Rule:            "the best reference of each segment",
 		Keep:            metrics.KeepUnneeded,
 	}
 	return m, nil

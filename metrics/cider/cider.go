@@ -122,7 +122,7 @@ func (m *metric) Info() metrics.Info {
 	if m.from != "" {
 		kv = append(kv, "df", m.from)
 	}
-	return metrics.Info{Name: metrics.Canonical(name, kv...), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 10}
+	return metrics.Info{Name: metrics.Canonical(name, kv...), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 10, Rule: "the mean over references"}
 }
 
 // Signature has the tokenizer, and the number of segments and the hash of the texts that

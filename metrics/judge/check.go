@@ -99,10 +99,10 @@ func (d *Definition) checkNames() error {
 }
 
 func checkEndpoint(field string, e llm.Endpoint) error {
-	if e == "" || e == llm.Chat || e == llm.Completions {
+	if e == "" || slices.Contains(llm.Endpoints, e) {
 		return nil
 	}
-	return yamlfile.Wrong(field, "%q is neither %q nor %q", e, llm.Chat, llm.Completions)
+	return yamlfile.Wrong(field, "%q is none of %q", e, llm.Endpoints)
 }
 
 // checkExtra checks that further fields of a request can be sent as JSON.

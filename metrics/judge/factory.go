@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -81,11 +81,12 @@ func ReadDefinition(path string, reserved ...string) (*Definition, error) {
 	if path == "" {
 		return nil, errors.New("no file is named: write " + FileMetric + ":my-judge.yaml")
 	}
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := parseDefinition(path, bytes.NewReader(text))
+	defer f.Close()
+	d, err := parseDefinition(path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +135,15 @@ const (
 	optionCombine     = "combine"
 )
 
+// optionEndpoint chooses between the endpoints for chats, unless a definition has an option of that
+// name.
+const optionEndpoint = "endpoint"
+
+func (d *Definition) otherEndpoint() bool {
+	own := slices.ContainsFunc(d.Options, func(o option) bool { return o.Name == optionEndpoint })
+	return cmp.Or(d.Endpoint, llm.Chat) == llm.Chat && !own
+}
+
 func commonOptions(d *Definition) []metrics.Option {
 	model := "--judge-model"
 	if d.Model != "" {
@@ -165,6 +175,9 @@ func (d *Definition) Factory(env Environment) metrics.Factory {
 		}
 		f.Options = append(f.Options, metrics.Option{Key: o.Name, Default: def, Values: o.valuesHelp(), Doc: o.Doc})
 	}
+	if d.otherEndpoint() {
+		f.Options = append(f.Options, metrics.Option{Key: optionEndpoint, Default: string(llm.Chat), Values: string(llm.Chat) + "|" + string(llm.Messages), Doc: "endpoint of the server; Anthropic's is messages"})
+	}
 	f.Options = append(f.Options, commonOptions(d)...)
 	f.New = func(_ context.Context, v *metrics.Values) (metrics.Metric, error) { return d.metric(v, env) }
 	return f
@@ -180,6 +193,9 @@ func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric,
 	r, err := d.Resolve(set)
 	if err != nil {
 		return nil, err
+	}
+	if d.otherEndpoint() {
+		r.endpoint = llm.Endpoint(v.Enum(optionEndpoint, string(r.endpoint), string(llm.Chat), string(llm.Messages)))
 	}
 	if v.Bool(optionHardened, env.Hardened) {
 		if r, err = r.Hardened(); err != nil {

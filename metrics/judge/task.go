@@ -17,7 +17,7 @@ import (
 
 // Kinds of requests in the store, besides those of package cache.
 const (
-	kindConversation = "chat-messages"             // the prompt is the messages as JSON
+	kindConversation = "-messages"                 // after the endpoint: the prompt is the messages as JSON
 	kindLikelihood   = "completions-with-logprobs" // the answer is the prompt's tokens
 )
 
@@ -87,7 +87,7 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 	wire.MaxTokens <<= t.room
 	if sample := j.sample(t); sample > 0 {
 		wire.Temperature = max(wire.Temperature, retryTemperature)
-		if j.cfg.samples > 1 { // so that a server's cache does not return the same answer
+		if j.cfg.samples > 1 && j.cfg.judge.Endpoint() != llm.Messages { // so that a server's cache does not return the same answer; Messages take none
 			extra := map[string]any{}
 			maps.Copy(extra, wire.Extra)
 			extra["seed"] = sample
@@ -103,7 +103,7 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 // StoredRequest returns the key of a request in the store. revision is the revision of the
 // model's weights; sample distinguishes answers to equal requests.
 func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sample int) (cache.Request, error) {
-	r := cache.Request{Kind: cache.KindChat, Model: wire.Model, Revision: revision, Prompt: wire.Prompt, Sample: sample}
+	r := cache.Request{Kind: string(endpoint), Model: wire.Model, Revision: revision, Prompt: wire.Prompt, Sample: sample}
 	values, err := plain(wire.Fields())
 	if err != nil {
 		return r, err
@@ -115,14 +115,12 @@ func StoredRequest(wire llm.Request, endpoint llm.Endpoint, revision string, sam
 	switch {
 	case wire.PromptLogprobs:
 		r.Kind = kindLikelihood
-	case endpoint == llm.Completions:
-		r.Kind = cache.KindCompletions
 	case len(wire.Messages) > 0:
 		messages, err := json.Marshal(wire.Messages)
 		if err != nil {
 			return r, fmt.Errorf("the conversation cannot be written as JSON: %w", err)
 		}
-		r.Kind, r.Prompt = kindConversation, string(messages)
+		r.Kind, r.Prompt = string(endpoint)+kindConversation, string(messages)
 	}
 	r.Params, err = cache.NewParams(values)
 	return r, err

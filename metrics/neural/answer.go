@@ -1,10 +1,14 @@
 package neural
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -13,7 +17,7 @@ import (
 // result holds an answer's values for the rows of its request.
 type result struct {
 	version string
-	scores  []float64
+	scores  []float64          // NaN for a row without a number
 	reports []*analysis.Report // or nil
 	facts   *facts             // or nil
 }
@@ -24,31 +28,28 @@ func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 	if a.ID != "" && a.ID != id {
 		return nil, fmt.Errorf("gave an answer to another request: its id is %.60q instead of %q", a.ID, id)
 	}
-	scores, err := values[float64](a, output, fp32Type, n)
+	scores, err := values(a, output, fp32Type, n, number)
 	if err != nil {
 		return nil, err
 	}
 	out := &result{version: a.Version, scores: scores}
-	for i, v := range scores {
-		if math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 {
-			return nil, fmt.Errorf("gave %v as score %d of %d", v, i+1, n)
-		}
-		scores[i] = float64(float32(v)) // as in binary data
-	}
 	if f.spans {
-		spans, err := values[string](a, outSpans, bytesType, n)
+		spans, err := values(a, outSpans, bytesType, n, word)
 		if err != nil {
 			return nil, err
 		}
 		out.reports = make([]*analysis.Report, n)
 		for i, text := range spans {
+			if math.IsNaN(scores[i]) {
+				continue
+			}
 			if out.reports[i], err = explain(text, scores[i], all[i][hypothesis]); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if f.facts {
-		text, err := values[string](a, outFacts, bytesType, 1)
+		text, err := values(a, outFacts, bytesType, 1, word)
 		if err != nil {
 			return nil, err
 		}
@@ -59,8 +60,24 @@ func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 	return out, nil
 }
 
+// number reads a score; NaN stands for null and for numbers that are not finite, which some servers write
+// as texts.
+func number(raw json.RawMessage) (float64, error) {
+	v, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	switch {
+	case string(raw) == "null", err == nil && (math.IsNaN(v) || math.IsInf(v, 0)), errors.Is(err, strconv.ErrRange), math.Abs(v) > math.MaxFloat32:
+		return math.NaN(), nil
+	case err == nil && raw[0] == '"':
+		err = strconv.ErrSyntax
+	}
+	return float64(float32(v)), err // as in binary data
+}
+
+// word reads a text; null is "".
+func word(raw json.RawMessage) (s string, err error) { return s, json.Unmarshal(raw, &s) }
+
 // values returns the n values of an output.
-func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, error) {
+func values[T any](a *answer, name, datatype string, n int, read func(json.RawMessage) (T, error)) ([]T, error) {
 	found := -1
 	for i := range a.Outputs {
 		if a.Outputs[i].Name == name {
@@ -82,22 +99,23 @@ func values[T float64 | string](a *answer, name, datatype string, n int) ([]T, e
 	case !slices.Equal(t.Shape, []int{n}) && !slices.Equal(t.Shape, []int{n, 1}) && (n != 1 || len(t.Shape) > 0): // MLServer writes columns, squeeze a number
 		return nil, fmt.Errorf("gave %q of the shape %.60s for %s", name, fmt.Sprint(t.Shape), english.Count(n, "row"))
 	}
-	var given []*T // null is an error
+	var given []json.RawMessage
 	err := json.Unmarshal(t.Data, &given)
-	var rows [][]*T // the protocol's natural form for shape [n 1]
-	if err != nil && len(t.Shape) == 2 && json.Unmarshal(t.Data, &rows) == nil &&
-		!slices.ContainsFunc(rows, func(row []*T) bool { return len(row) != 1 }) {
-		given, err = slices.Concat(rows...), nil
+	var rows [][]json.RawMessage // the protocol's natural form for shape [n 1]
+	if err == nil && len(t.Shape) == 2 && json.Unmarshal(t.Data, &rows) == nil &&
+		!slices.ContainsFunc(rows, func(row []json.RawMessage) bool { return len(row) != 1 }) {
+		given = slices.Concat(rows...)
 	}
-	if err != nil || slices.Contains(given, nil) {
+	var out []T
+	for _, raw := range given {
+		v, no := read(raw)
+		out, err = append(out, v), cmp.Or(err, no)
+	}
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("gave values of %.60q that are not all %s: %.80q", name, datatype, t.Data)
-	}
-	if len(given) != n {
-		return nil, fmt.Errorf("gave %d values of %q for %s", len(given), name, english.Count(n, "row"))
-	}
-	out := make([]T, n)
-	for i, v := range given {
-		out[i] = *v
+	case len(out) != n:
+		return nil, fmt.Errorf("gave %d values of %q for %s", len(out), name, english.Count(n, "row"))
 	}
 	return out, nil
 }
@@ -117,7 +135,7 @@ func explain(spans string, score float64, hypothesis string) (*analysis.Report, 
 	if err := json.Unmarshal([]byte(spans), &stated); err != nil {
 		return nil, fmt.Errorf("gave error spans that are not a list of {text, severity, start, end}")
 	}
-	var errors []analysis.Error
+	var found []analysis.Error
 	for _, s := range stated {
 		e := analysis.Error{Location: s.Text, Severity: analysis.Severity(s.Severity)}
 		switch e.Severity {
@@ -128,9 +146,9 @@ func explain(spans string, score float64, hypothesis string) (*analysis.Report, 
 		if s.Confidence != nil {
 			e.Explanation = fmt.Sprintf("confidence %.2f", *s.Confidence)
 		}
-		errors = append(errors, e)
+		found = append(found, e)
 	}
-	out := analysis.Reported(errors, &score, "", analysis.Texts{Hypothesis: hypothesis})
+	out := analysis.Reported(found, &score, "", analysis.Texts{Hypothesis: hypothesis})
 	out.Raw = &spans
 	characters := []rune(hypothesis)
 	for i, s := range stated {

@@ -49,10 +49,6 @@ func TestFaults(t *testing.T) {
 		"a web page":                  {body(200, "text/html", `<html>login</html>`), "gave a web page instead of an answer"},
 		"an error in a 200":           {body(200, "application/json", `{"error":"cannot"}`), `failed (500) after 4 attempts: "cannot"`},
 		"invalid UTF-8":               {body(200, "application/json", "{\"id\":\"\xff\"}"), "gave an answer that is not valid UTF-8"},
-		"NaN":                         {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,NaN,0,0,0,0]}`), "gave an answer that is not JSON (200)"},
-		"infinite":                    {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[0,0,0,0,0,0,0,0,1e39]}`), "gave 1e+39 as score 9 of 9"},
-		"too large a number":          {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[1e999]}`), `gave values of "score" that are not all FP32: "[1e999]"`},
-		"null":                        {output(`{"name":"score","shape":[9],"datatype":"FP32","data":[null,0,0,0,0,0,0,0,0]}`), "that are not all FP32"},
 		"texts":                       {output(`{"name":"score","shape":[9],"datatype":"FP32","data":["0.5"]}`), "that are not all FP32"},
 		"object":                      {output(`{"name":"score","shape":[9],"datatype":"FP32","data":{"a":1}}`), "that are not all FP32"},
 		"no output":                   {output(``), `gave no output "score"`},
@@ -88,6 +84,68 @@ func TestFaults(t *testing.T) {
 				t.Errorf("an error that no terminal should see: %q", err)
 			}
 		})
+	}
+}
+
+// A row that the server fails at, or gives no number for, costs its own score if the server still scores
+// others.
+func TestOneRow(t *testing.T) {
+	blocks := many(50)
+	want := scores(t, must(t, "", &llmtest.OIP{}), blocks)
+	for _, bad := range []string{"null", "NaN", "-Infinity", "1e39", "1e999", `"NaN"`, `"inf"`, "500", "400", "reset", "short", "dead"} {
+		s := &llmtest.OIP{}
+		s.Fault = func(n int, w http.ResponseWriter, r *llmtest.OIPRequest) bool {
+			at := slices.IndexFunc(r.Rows, func(r llmtest.Row) bool { return r.Hypothesis == blocks[17].Hypotheses[0] })
+			status, _ := strconv.Atoi(bad)
+			var list []string
+			for i, row := range r.Rows {
+				if list = append(list, fmt.Sprint(row.Score())); i == at {
+					list[i] = bad
+				}
+			}
+			switch {
+			case bad == "dead" && n > 1:
+				llmtest.OIPFail(w, 500, "no")
+			case at < 0:
+				return false
+			case status > 0:
+				llmtest.OIPFail(w, status, "no")
+			case bad == "reset":
+				panic(http.ErrAbortHandler)
+			default:
+				if bad == "short" {
+					list = slices.Delete(list, at, at+1)
+				}
+				output(fmt.Sprintf(`{"name":"score","shape":[%d],"datatype":"FP32","data":[%s]},{"name":"facts","shape":[1],"datatype":"BYTES","data":[FACTS]}`,
+					len(list), strings.Join(list, ",")))(w, r)
+			}
+			return true
+		}
+		failed := 0
+		env := neural.Environment{Client: quick.Client, Failed: func(error) bool { failed++; return true }}
+		m, err := open(t, "", s, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Score(t.Context(), blocks)
+		if bad == "dead" {
+			if err == nil || failed != 0 {
+				t.Errorf("a server that is down: %v, %d failed", err, failed)
+			}
+			continue
+		}
+		if err != nil || failed != 1 {
+			t.Errorf("%s: %v, %d failed", bad, err, failed)
+			continue
+		}
+		for i, g := range got {
+			if ok := g.Status[0] == metrics.Scored && g.Values[0] == want[i]; ok == (i == 17) || i == 17 && g.Reports[0].Detail == "" {
+				t.Errorf("%s: segment %d has %+v", bad, i, g)
+			}
+		}
+		if _, err := must(t, "", s).Score(t.Context(), blocks); err == nil {
+			t.Errorf("%s is tolerated although nothing is", bad)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -32,6 +33,9 @@ type Environment struct {
 	Wait   time.Duration // how long to wait for a server that is not ready
 	// Budget bounds the number of scoring calls, not their cost; nil means no bound.
 	Budget *ask.Budget
+	// Failed, if not nil, is called for each row that gets no score although the server scores
+	// others. If it returns true, the cells of the row are metrics.Failed; otherwise scoring ends.
+	Failed func(why error) bool
 	// Warn, if not nil, is called for each of several servers that does not answer at first.
 	Warn func(error)
 }
@@ -60,6 +64,10 @@ type metric struct {
 	spec   spec
 	client *llm.Client
 	budget *ask.Budget // of the scoring calls
+	failed func(why error) bool
+	why    atomic.Pointer[error] // the first of a row without a score
+	scored atomic.Bool           // some row has a score
+	open   atomic.Int32          // calls of Score
 	form   *form
 	info   metrics.Info
 	sig    metrics.Signature
@@ -76,7 +84,7 @@ const inFlight = 4
 // newMetric asks the servers about the model and returns it as a metric, or a
 // *metrics.StartError.
 func newMetric(ctx context.Context, s spec, env Environment) (metrics.Metric, error) {
-	m := &metric{spec: s, budget: env.Budget}
+	m := &metric{spec: s, budget: env.Budget, failed: env.Failed}
 	cfg := env.Client
 	for _, u := range s.urls {
 		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: u, APIKey: env.Key})
@@ -112,8 +120,10 @@ func (m *metric) begin(ctx context.Context, env Environment) error {
 	if m.form, err = formOf(d, m.spec.output); err != nil {
 		return err
 	}
-	const text = "The weather is fine today."
-	first, err := m.ask(ctx, []row{{text, text, text}})
+	first, err := m.ask(ctx, []row{known})
+	if err == nil && math.IsNaN(first.scores[0]) {
+		err = fmt.Errorf("the server gave no number for the text %q", known[hypothesis])
+	}
 	if err != nil {
 		return err
 	}
@@ -143,6 +153,9 @@ func (m *metric) begin(ctx context.Context, env Environment) error {
 	}
 	return nil
 }
+
+// known is the pair that is scored at first.
+var known = row{"The weather is fine today.", "The weather is fine today.", "The weather is fine today."}
 
 // describe returns what all servers say about the model. Servers that do not answer are
 // skipped: if they recover, their answers must agree with the first one.

@@ -2,6 +2,7 @@ package neural
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/metrics"
@@ -48,16 +49,22 @@ func rowsOf(blocks []metrics.Block) rows {
 	return out
 }
 
-// place puts scores into cells.
-func (r *rows) place(values []float64, reports []*analysis.Report, explains bool) []metrics.Scores {
+// place puts scores into cells. A row whose score is NaN has none.
+func (r *rows) place(values []float64, reports []*analysis.Report) []metrics.Scores {
 	out := make([]metrics.Scores, len(r.at))
 	for b, at := range r.at {
-		for _, i := range at {
-			out[b].Values = append(out[b].Values, values[i])
-			if explains {
-				out[b].Reports = append(out[b].Reports, reports[i])
+		s := metrics.Scores{Values: make([]float64, len(at)), Status: make([]metrics.Status, len(at)), Reports: make([]*analysis.Report, len(at))}
+		explains := false
+		for c, i := range at {
+			if s.Values[c], s.Reports[c] = values[i], reports[i]; math.IsNaN(values[i]) {
+				s.Values[c], s.Status[c] = 0, metrics.Failed
 			}
+			explains = explains || reports[i] != nil
 		}
+		if !explains {
+			s.Reports = nil
+		}
+		out[b] = s
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -30,7 +31,7 @@ func (s *spec) metadata(into *description) llm.Call {
 func ready(string, *http.Response, []byte) error { return nil }
 
 func unmarshal(body []byte, into any) error {
-	err := json.Unmarshal(body, into)
+	err := json.Unmarshal(jsonline.Finite(body), into)
 	if err != nil && !errors.As(err, new(*json.SyntaxError)) {
 		return errors.New("gave an answer of an unexpected shape")
 	}

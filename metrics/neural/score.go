@@ -17,16 +17,24 @@ import (
 
 // Score implements metrics.Metric.
 func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	m.open.Add(1)
+	defer m.open.Add(-1)
 	rows := rowsOf(blocks)
 	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
 	done := make([]bool, len(rows.all))
-	g, all := errgroup.WithContext(ctx)
+	g, run := errgroup.WithContext(ctx)
+	calls, end := llm.Lasting(ctx, run)
+	defer end()
 	from := 0
 	for _, part := range parts(rows.all, m.spec.bytes, m.form.flat) {
 		at, to := from, from+len(part)
 		from = to
 		g.Go(func() error {
-			err := m.part(all, part, values[at:to], reports[at:to])
+			if err := m.calls.Acquire(run, 1); err != nil {
+				return err
+			}
+			defer m.calls.Release(1)
+			err := m.part(calls, part, values[at:to], reports[at:to], false)
 			for i := at; i < to; i++ {
 				done[i] = err == nil
 			}
@@ -34,10 +42,11 @@ func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 		})
 	}
 	err := g.Wait()
-	if err != nil && ctx.Err() != nil {
-		return nil, err
+	out := rows.place(values, reports)
+	if why := m.why.Load(); why != nil && err == nil && !m.scored.Load() && m.open.Load() == 1 { // it is not the rows
+		clear(done)
+		err = *why
 	}
-	out := rows.place(values, reports, m.form.spans)
 	if err == nil {
 		return out, nil
 	}
@@ -49,29 +58,63 @@ func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	return nil, &metrics.BlocksError{Scores: out, Err: err}
 }
 
-// part scores the rows of a request, and splits it if it is too large for the server.
-func (m *metric) part(ctx context.Context, all []row, values []float64, reports []*analysis.Report) error {
-	if err := m.calls.Acquire(ctx, 1); err != nil {
+// part scores the rows of a request. If the request is too large for the server, or the server fails at it
+// but answers another one, part halves it until the row at fault stands alone: that row has no score.
+func (m *metric) part(ctx context.Context, all []row, values []float64, reports []*analysis.Report, halved bool) error {
+	if err := m.budget.Count(); err != nil {
 		return err
 	}
-	err := m.budget.Count()
-	var r *result
-	if err == nil {
-		r, err = m.ask(ctx, all)
+	half, tries := len(all)/2, ctx
+	if halved && half > 0 {
+		tries = llm.Briefly(ctx)
 	}
-	m.calls.Release(1)
-	if half := len(all) / 2; half > 0 && errors.Is(err, llm.ErrTooLarge) {
-		if err := m.part(ctx, all[:half], values[:half], reports[:half]); err != nil {
+	r, err := m.ask(tries, all)
+	blame := llm.BlameFor(err)
+	switch {
+	case err == nil:
+		copy(values, r.scores)
+		copy(reports, r.reports)
+		for i, v := range values {
+			if none := errors.New("the server gave no number"); math.IsNaN(v) && !m.lacks(values, reports, i, none) {
+				return none
+			} else if !math.IsNaN(v) {
+				m.scored.Store(true)
+			}
+		}
+		return nil
+	case half > 0 && errors.Is(err, llm.ErrTooLarge):
+	case m.failed == nil || blame == llm.BlameServer || blame == llm.BlameEither && !m.answers(ctx):
+		return err
+	}
+	if half == 0 {
+		if !m.lacks(values, reports, 0, err) {
 			return err
 		}
-		return m.part(ctx, all[half:], values[half:], reports[half:])
+		return nil
 	}
-	if err != nil {
+	if err := m.part(ctx, all[:half], values[:half], reports[:half], true); err != nil {
 		return err
 	}
-	copy(values, r.scores)
-	copy(reports, r.reports)
-	return nil
+	return m.part(ctx, all[half:], values[half:], reports[half:], true)
+}
+
+// lacks makes a row one without a score, if that is tolerated.
+func (m *metric) lacks(values []float64, reports []*analysis.Report, i int, why error) bool {
+	if m.failed == nil || !m.failed(why) {
+		return false
+	}
+	m.why.CompareAndSwap(nil, &why)
+	values[i], reports[i] = math.NaN(), &analysis.Report{Outcome: analysis.Missing, Detail: why.Error()}
+	return true
+}
+
+// answers reports whether the server still scores what it scored at first.
+func (m *metric) answers(ctx context.Context) bool {
+	if m.budget.Count() != nil {
+		return false
+	}
+	_, err := m.ask(llm.Briefly(ctx), []row{known})
+	return err == nil
 }
 
 // ask sends a request.

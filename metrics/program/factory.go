@@ -37,8 +37,8 @@ const (
 
 // Factory makes metrics from specs such as "exec:processes=2 python3 my_metric.py": options
 // as KEY=VALUE, then the program and its arguments, split and quoted as in a shell, without
-// its other rules. A program gets environ without what withhold removes; log is config.Log.
-func Factory(environ []string, log func(line string)) metrics.Factory {
+// its other rules. A program gets environ without what withhold removes; log and failed are of config.
+func Factory(environ []string, log func(line string), failed func(why error) bool) metrics.Factory {
 	return metrics.Factory{
 		Name: Name, Tail: "[OPTION=VALUE …] PROGRAM [ARG …]", Options: options,
 		Summary: "a program of yours, over standard input and output", Runs: "a program",
@@ -50,7 +50,7 @@ func Factory(environ []string, log func(line string)) metrics.Factory {
 			cfg.Environ, cfg.Secrets = withhold(environ, pass...)
 			_, given := redact.Secrets(cfg.Command)
 			cfg.Secrets = append(cfg.Secrets, long(given)...)
-			cfg.Log = log
+			cfg.Log, cfg.Failed = log, failed
 			m, err := newMetric(ctx, cfg)
 			if e := (*exec.Error)(nil); errors.As(err, &e) { // the program does not exist
 				return nil, v.Wrong(fmt.Errorf("program %q: %w", e.Name, e.Err))

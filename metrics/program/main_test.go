@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,6 +68,7 @@ func counter(fault string, args []string) {
 	fmt.Printf(`{"refract":1,"name":%q,"signature":{"b":"2","a":"1"},%s,"lower":0,"upper":1e6,"native":true,"batch":3}`+"\n", name, needs)
 	lines := bufio.NewReader(os.Stdin)
 	for {
+		fault := strings.TrimSuffix(fault, "-not")
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			if fault == "ignores" {
@@ -95,8 +97,29 @@ func counter(fault string, args []string) {
 			scores = append(scores, row)
 		}
 		answer := map[string]any{"id": r.ID, "scores": scores}
-		text := ""
+		text, at := "", [2]int{-1}
+		if strings.HasSuffix(fault, "-at") { // at a hypothesis with a reference
+			for i, s := range r.Segments {
+				h, ref := slices.Index(s.Hypotheses, args[0]), slices.Index(s.References, args[1])
+				if h >= 0 && ref >= 0 {
+					at = [2]int{i, h*len(s.References) + ref}
+				}
+			}
+			if at[0] < 0 {
+				fault += "-not"
+			}
+		}
 		switch fault {
+		case "says-at":
+			answer = map[string]any{"id": r.ID, "error": "IndexError"}
+		case "dies-at":
+			os.Exit(7)
+		case "garbage-at":
+			text = "Warning: index"
+		case "nan-at":
+			scores[at[0]][at[1]] = "NaN"
+			line, _ := json.Marshal(answer)
+			text = strings.Replace(string(line), `"NaN"`, "NaN", 1)
 		case "garbage":
 			text = "Loading model\x1b[2J…"
 		case "wrong-id":

@@ -30,6 +30,9 @@ type config struct {
 	// Log, if not nil, is called with each line of standard error, up to a bound, from any
 	// number of goroutines.
 	Log func(line string)
+	// Failed, if not nil, is called for each cell that the program fails at although it scores
+	// others. If it returns true, the cell is metrics.Failed; otherwise scoring ends.
+	Failed func(why error) bool
 }
 
 // defaultTimeout is the time limit for a batch.
@@ -38,7 +41,7 @@ const defaultTimeout = 10 * time.Minute
 const (
 	patience     = 10 * time.Second // for a hello line, before a note says that it is late
 	defaultBatch = 16
-	tries        = 3 // for a batch whose process dies
+	tries        = 3 // for a batch whose process dies; once for a part of it
 )
 
 // metric is computed by a program. It is safe for concurrent use and must be closed.
@@ -126,7 +129,7 @@ func (m *metric) score(ctx context.Context, blocks []metrics.Block, native bool)
 	}
 	var out []metrics.Scores
 	for part := range slices.Chunk(blocks, m.batch()) {
-		scores, err := m.request(ctx, part, native)
+		scores, err := m.part(ctx, part, native, tries)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +139,7 @@ func (m *metric) score(ctx context.Context, blocks []metrics.Block, native bool)
 }
 
 // request has a process score blocks. If the process dies or hangs, another one takes over.
-func (m *metric) request(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+func (m *metric) request(ctx context.Context, blocks []metrics.Block, native bool, tries int) ([]metrics.Scores, error) {
 	select {
 	case _, open := <-m.slots:
 		if !open {
@@ -164,6 +167,8 @@ func (m *metric) request(ctx context.Context, blocks []metrics.Block, native boo
 		case err == nil || ctx.Err() != nil:
 			return scores, err
 		case !errors.Is(err, errEnded) && !errors.Is(err, errLate):
+			return nil, err
+		case try == tries && try == 1:
 			return nil, err
 		case try == tries:
 			return nil, fmt.Errorf("%w; failed %d times on the same batch", err, tries)

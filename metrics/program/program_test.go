@@ -97,7 +97,7 @@ func TestFaults(t *testing.T) {
 		{"short", nil, `segment 1 of the request: 3 scores and 0 statuses for 2 hypotheses × 2: "{`},
 		{"few", nil, `it has scores of 0 segments for 1`},
 		{"unknown", nil, `unknown field "notes"; the fields are id, scores, status, error`},
-		{"nan", nil, `a line that is no answer: bad JSON: invalid character 'N' at start of value; JSON has no NaN: write null for a missing value: `},
+		{"nan", nil, `segment 1 of the request: 1 scores and 0 statuses for 2 hypotheses × 2: "{`},
 		{"above", nil, `score 1: it is 2e+06, and the hello line bounds it by 0 and 1e+06`},
 		{"bad-status", nil, `score 1: it is null, with the status "scored"; want failed, unparseable, blocked or cut`},
 		{"error", nil, `the program says: "out of \x1bmemory"`},
@@ -162,6 +162,40 @@ func TestDeadProcessIsReplaced(t *testing.T) {
 	defer mu.Unlock()
 	if want := []string{"exec:counter: the program ended before it answered (exit status 7), with request 1, which has 1 segment; it is started again"}; !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
+	}
+}
+
+// A cell that the program fails at costs its own score if the program scores others.
+func TestOneCell(t *testing.T) {
+	blocks := []metrics.Block{block, block, block, block}
+	for i := range blocks {
+		blocks[i].Hypotheses = []string{"a", fmt.Sprint("hypothesis ", i)}
+		blocks[i].References = []string{"r", "poison"}
+	}
+	for _, fault := range []string{"says-at", "dies-at", "garbage-at", "nan-at", "dies", "error"} {
+		cfg := configOf(t, fault, "hypothesis 2", "poison")
+		failed := 0
+		cfg.Failed = func(error) bool { failed++; return true }
+		m := opened(t, cfg)
+		out, err := m.Score(t.Context(), blocks)
+		if fault == "dies" || fault == "error" { // at everything
+			if err == nil || failed != 0 {
+				t.Errorf("%s: %v, %d failed", fault, err, failed)
+			}
+			continue
+		}
+		if counted := fault != "nan-at"; err != nil || (failed == 1) != counted {
+			t.Errorf("%s: %v, %d failed", fault, err, failed)
+			continue
+		}
+		for i, s := range out {
+			for c, v := range s.Values {
+				want := float64(100*len(blocks[i].Hypotheses[c/2]) + len(blocks[i].References[c%2]))
+				if bad := i == 2 && c == 3; bad != (s.Status[c] == metrics.Failed) || !bad && v != want {
+					t.Errorf("%s: segment %d has %+v", fault, i, s)
+				}
+			}
+		}
 	}
 }
 
@@ -348,7 +382,7 @@ func TestSpec(t *testing.T) {
 		{`x \`, "a backslash stands at the end"},
 		{"no-such-program-anywhere", "executable file not found"},
 	} {
-		_, err := metrics.Registry{Factory(nil, nil)}.Parse(t.Context(), "exec:"+tc.tail)
+		_, err := metrics.Registry{Factory(nil, nil, nil)}.Parse(t.Context(), "exec:"+tc.tail)
 		if spec := (*metrics.SpecError)(nil); !errors.As(err, &spec) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%q: %v, want %s", tc.tail, err, tc.want)
 		}

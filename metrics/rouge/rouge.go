@@ -140,7 +140,7 @@ func (m *metric) name() string {
 
 // Info describes the metric: needs references, higher is better, 0 to 1.
 func (m *metric) Info() metrics.Info {
-	return metrics.Info{Name: m.name(), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1}
+	return metrics.Info{Name: m.name(), NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1, Rule: "the best F1"}
 }
 
 // Signature has all options; it is the same at both levels.

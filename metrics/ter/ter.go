@@ -60,6 +60,7 @@ func (m *Metric) Info() metrics.Info {
 		Direction:       metrics.LowerIsBetter,
 		Lower:           0,
 		Upper:           math.Inf(1),
+		Rule:            "the fewest edits to any reference over the mean length",
 	}
 }
 

@@ -63,6 +63,18 @@ def test_lists_are_as_files_of_lines(program: str, sample: Path) -> None:
     assert scores.signatures["bleu", "native"].split("|set:")[0] == str(rows[0]["signature"]).split("|set:")[0]
 
 
+def test_default(program: str, sample: Path) -> None:
+    """Without an aggregator, a score is the one that the command and sacreBLEU print."""
+    hypotheses, *columns = ((sample / name).read_text().splitlines() for name in ("a.txt", "ref.txt", "ref2.txt"))
+    references = [list(row) for row in zip(*columns, strict=True)]
+    scores = refract_eval.score(hypotheses, references)
+    rows = command(program, "score", "--ref=ref.txt", "--ref=ref2.txt", "--hyp=a=a.txt", cwd=sample)
+    assert [(s.score, s.method, s.signature) for s in scores] == [(r["score"], "corpus", r["signature"]) for r in rows]
+    assert repr(scores).splitlines()[1].startswith("bleu over 2 references (corpus) ")
+    one = refract_eval.score(hypotheses, [r[0] for r in references])
+    assert repr(one).splitlines()[1].startswith("bleu (corpus) ")
+
+
 def test_ragged_and_missing() -> None:
     scores = refract_eval.score(
         ["the cat sat", None, "", "a dog ran"],
@@ -70,7 +82,7 @@ def test_ragged_and_missing() -> None:
         "chrf",
     )
     assert scores.per_segment == [100.0, None, 0.0, 100.0]
-    status = scores.status["chrf", "max"]["system"]
+    status = scores.status["chrf", "native"]["system"]
     assert [bool(s) for s in status] == [False, True, False, False]
     assert "missing" in status[1]
     one = scores["chrf"].systems["system"]
@@ -79,7 +91,9 @@ def test_ragged_and_missing() -> None:
 
 
 def test_cells_and_frames() -> None:
-    scores = refract_eval.score({"a": ["x y z", "q"], "b": ["q", "x y"]}, [["x y z", "q"], ["q"]], cells=True)
+    scores = refract_eval.score(
+        {"a": ["x y z", "q"], "b": ["q", "x y"]}, [["x y z", "q"], ["q"]], aggregate="max", cells=True
+    )
     (cells,) = [c for c in scores.cells if c.metric == "chrf"]
     assert cells.scores == {"a": [[100.0, 0.0], [100.0]], "b": [[0.0, 100.0], [0.0]]}
     pytest.importorskip("pandas")
@@ -103,7 +117,7 @@ def test_access() -> None:
     with pytest.raises(ValueError, match=r"there are several: scores\['bleu', 'max'\].score"):
         _ = scores.score
     assert repr(scores).splitlines()[0].split() == ["system"]
-    assert repr(scores).splitlines()[1].split() == ["bleu", "max", "100.00"]
+    assert repr(scores).splitlines()[1].split() == ["bleu", "max", "(mean)", "100.00"]
     both = refract_eval.score({"a": ["x"], "b": ["y"]}, ["x"], "chrf")
     with pytest.raises(ValueError, match=r"exactly one system: .systems\['a'\], .systems\['b'\]"):
         _ = both.score

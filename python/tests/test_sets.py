@@ -191,3 +191,19 @@ def test_compare(program: str, sample: Path) -> None:
     assert found.to_pandas()["value"].tolist() == [r["value"] for r in rows]
     tested = refract_eval.compare(segments, ["chrf", "bleu"], "single", test="auto", resamples=50, seed=1)
     assert all("rank" in a.other for a in tested)
+    tested = refract_eval.compare(
+        segments, ["chrf", "bleu"], "single", statistic="kendall", test="auto", pairs="all", resamples=50
+    )
+    flags = ["-m=bleu", "-m=chrf", "-a=single", "--statistic=kendall", "--test=auto", "--pairs=all", "--resamples=50"]
+    done = subprocess.run(
+        [program, "compare", "jsonl:sample.jsonl", *flags, "--table=pairs", "-f=json"],
+        cwd=sample,
+        check=True,
+        capture_output=True,
+    )
+    assert [(p.better[0], p.worse[0], p.difference, list(p.ci or []), p.p_holm) for p in tested.pairs] == [
+        tuple(r[k] for k in ("better", "worse", "delta", "delta_ci", "p_holm")) for r in json.loads(done.stdout)
+    ]
+    assert "bleu single − chrf single: kendall 0.037 [" in repr(tested)
+    turned = refract_eval.compare(segments, "chrf", "single", statistic="kendall", human_lower_is_better=True)
+    assert [a.value for a in turned] == [-(a.value or 0) for a in tested if a.metric == "chrf"]

@@ -64,7 +64,11 @@ func (a *answered) tell(e *env, of string) {
 		e.note("%s: %d by calls, %d from the cache or equal to others%s", english.Thousands(n, "answer"+of, "answers"+of), a.called, a.stored, failed)
 	}
 	if a.tolerated > 0 {
-		e.warn("%s failed; the next run asks for them again. The first: %v", english.Thousands(a.tolerated, "request"), a.why)
+		first := fmt.Sprintf(". The first: %v", a.why)
+		if of != "" {
+			first = "" // the engine names the cells
+		}
+		e.warn("%s failed; the next run asks for them again%s", english.Thousands(a.tolerated, "request"), first)
 	}
 }
 

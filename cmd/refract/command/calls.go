@@ -161,18 +161,24 @@ func (e *env) leftOut(what string, earlier bool) {
 func (e *env) tells() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
 
 // urls are the servers to ask, at least one.
-func (s *serverFlags) urls(e *env) []string {
+func (s *serverFlags) urls(e *env, service llm.Service) []string {
 	if len(s.baseURLs) > 0 {
 		return s.baseURLs
 	}
-	if named := e.getenv("OPENAI_BASE_URL"); named != "" {
-		return strings.Fields(strings.ReplaceAll(named, ",", " "))
+	if named := e.getenv(service.Address); named != "" {
+		urls := strings.Fields(strings.ReplaceAll(named, ",", " "))
+		for i, u := range urls {
+			if service == llm.Messages.Service() { // for Anthropic's clients it ends before the version
+				urls[i] = strings.TrimSuffix(strings.TrimRight(u, "/"), "/v1") + "/v1"
+			}
+		}
+		return urls
 	}
-	return []string{llm.DefaultBaseURL}
+	return []string{service.URL}
 }
 
 // calls is the number of calls at a time, over all servers.
-func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e)) }
+func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e, llm.Chat.Service())) }
 
 // config is the configuration of a client, without its servers.
 func (s *serverFlags) config() llm.Config {
@@ -191,23 +197,24 @@ func (s *serverFlags) config() llm.Config {
 func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm.Client, error) {
 	cfg := s.config()
 	cfg.Endpoint, cfg.Wait, cfg.Warn = endpoint, s.wait, func(err error) { e.warn("%v", err) }
-	urls := s.urls(e)
-	unnamed := server == "" && len(s.baseURLs) == 0 && e.getenv("OPENAI_BASE_URL") == ""
+	service := endpoint.Service()
+	urls := s.urls(e, service)
+	unnamed := server == "" && len(s.baseURLs) == 0 && e.getenv(service.Address) == ""
 	if server != "" {
 		urls = []string{server}
 	}
 	cfg.Announce = func() {
 		s.announced.Do(func() {
 			if unnamed {
-				e.note("neither --base-url nor OPENAI_BASE_URL is set: the run asks %s", llm.DefaultBaseURL)
+				e.note("neither --base-url nor %s is set: the run asks %s", service.Address, service.URL)
 			}
-			if slices.Contains(urls, llm.DefaultBaseURL) && e.getenv("OPENAI_API_KEY") == "" {
-				e.warn("OPENAI_API_KEY is not set, and %s wants a key", llm.DefaultBaseURL)
+			if slices.Contains(urls, service.URL) && e.getenv(service.Key) == "" {
+				e.warn("%s is not set, and %s wants a key", service.Key, service.URL)
 			}
 		})
 	}
 	for _, url := range urls {
-		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: url, APIKey: e.getenv("OPENAI_API_KEY")})
+		cfg.Servers = append(cfg.Servers, llm.Server{BaseURL: url, APIKey: e.getenv(service.Key)})
 	}
 	client, err := llm.New(cfg)
 	if err != nil {

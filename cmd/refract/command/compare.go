@@ -53,6 +53,7 @@ const (
 	settingsTable = "settings"
 	pairsTable    = "pairs"
 	ranksTable    = "ranks"
+	bothTables    = "all" // settings and pairs, for requests
 )
 
 // The values of --pairs.
@@ -137,7 +138,7 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	switch {
 	case c.plot != "" || len(c.counts) > 0:
 		return nil, usagef("--plot and -k need a curve: say how references are chosen, such as --curve order,random")
-	case c.against != "" && c.table != pairsTable:
+	case c.against != "" && !c.showsPairs():
 		return nil, usagef("--against needs --table pairs and a test, such as --test auto")
 	case c.against != "" && c.pairs == allPairs:
 		return nil, usagef("--against says which pairs there are: leave --pairs all out")
@@ -150,7 +151,7 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 	}
 	p.Test.OneSided, p.AcrossMetrics = c.oneSided, c.pairs == allPairs
 	// A test that ends early has p-values too coarse for a correction over many pairs.
-	if p.Pairing = experiment.EveryPair; c.table != pairsTable {
+	if p.Pairing = experiment.EveryPair; !c.showsPairs() {
 		p.Test.Block = earlyBlock
 	}
 	return p, nil
@@ -159,6 +160,8 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 // earlyBlock is mt-metrics-eval's: the number of resamples after which a test checks
 // whether it is decided.
 const earlyBlock = 100
+
+func (c *comparer) showsPairs() bool { return c.table == pairsTable || c.table == bothTables }
 
 // askCurves turns a plan into one of only curves.
 func (c *comparer) askCurves(p *experiment.Plan) error {

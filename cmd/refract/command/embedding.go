@@ -37,12 +37,13 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 // refusedText counts a text for which the server gives no vector, and warns about the
 // first.
 func (j *judging) refusedText(text string, err error) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.refused++; j.refused == 1 && j.tolerate > 0 {
-		j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d more refusals are tolerated): %v", text, j.tolerate-1, err)
+	borne := j.bears(err)
+	if borne {
+		j.refusal.Do(func() {
+			j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d such failures are tolerated): %v", text, j.tolerate, err)
+		})
 	}
-	return j.refused <= j.tolerate
+	return borne
 }
 
 // vectors asks for the vectors of a metric, within the budget of the run.

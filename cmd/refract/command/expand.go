@@ -65,8 +65,8 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	f := cmd.Flags()
 	f.StringVar(&c.Model, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&c.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
-	f.StringVar((*string)(&c.Endpoint), "endpoint", string(llm.Chat), "chat, or completions for models without a chat template")
-	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions))
+	f.StringVar((*string)(&c.Endpoint), "endpoint", string(llm.Chat), "chat, completions for models without a chat template, or messages for Anthropic's API")
+	oneOf(cmd, "endpoint", string(llm.Chat), string(llm.Completions), string(llm.Messages))
 	f.StringVar(&x.form, "form", string(diversify.FormAuto), "form of answers: json, text (as in the paper), or auto: stored ones of both, and json where the server gives it")
 	oneOf(cmd, "form", string(diversify.FormAuto), string(diversify.FormText), string(diversify.FormJSON))
 	f.BoolVar(&x.batch, "batch", false, "send the calls through the server's Batch API")
@@ -105,6 +105,8 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		return cfg, usagef("--offline makes no call, but --batch does: leave one out")
 	case x.formatGiven && !x.dryRun:
 		return cfg, usagef("--format is for --dry-run; the dataset is always JSON Lines")
+	case x.batch && cfg.Endpoint == llm.Messages:
+		return cfg, usagef("--batch speaks OpenAI's Batch API, which --endpoint messages has not: leave one out")
 	case x.batch && len(x.baseURLs) > 1:
 		return cfg, usagef("--batch sends all calls to one server: name one --base-url")
 	}

@@ -131,13 +131,16 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 			found.form = fmt.Sprintf("%d of %d as plain text, from the cache; --form json asks for others", found.asText, all)
 		}
 	}
+	if err == nil && found.Segments > 0 && found.References == 0 && r.writer == nil {
+		err = fmt.Errorf("no reference of %s has a text to expand, so nothing is written: look at the references", english.Thousands(found.Segments, "segment"))
+	}
 	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
 		err = fmt.Errorf("every request was refused (%s), so nothing is written; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
 	}
 	if err == nil {
 		err = r.finish(found)
 	}
-	return r.conclude(ctx, found, err)
+	return r.conclude(ctx, watch, found, err)
 }
 
 // finish puts the output in place. A shard is complete or does not exist.
@@ -151,7 +154,7 @@ func (r *expansion) finish(found *findings) error {
 }
 
 // conclude reports what a run did and how to continue, and returns why it failed.
-func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
+func (r *expansion) conclude(ctx context.Context, watch *watcher, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Segments > 0 {
 		found.tell(r.e, r.cfg.Check != nil)
@@ -160,6 +163,12 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
+		}
+	}
+	if now := watch.last; err != nil && now.Calls > 0 {
+		answers := now.Calls + now.Cached - now.Judged - now.Resampled - now.Enlarged
+		if left := watch.wanted - answers - now.Failed; left > 0 {
+			r.e.note("of %s that were wanted, %d have an answer, %d failed, and %d are left", english.Thousands(watch.wanted, "variant"), answers, now.Failed, left)
 		}
 	}
 	r.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)

@@ -26,13 +26,15 @@ type watcher struct {
 	segments int // of the dataset; 0 where that is not known
 	spend    *ask.Budget
 	last     diversify.Progress
+	wanted   int // variants, as far as is known
 }
 
 // observe shows what is new in a snapshot.
 func (w *watcher) observe(now diversify.Progress) {
 	p, last := w.p, &w.last
 	if w.segments > 0 && now.Begun > 0 { // once more for each that an audit took from
-		p.Total(now.Wanted + max(0, w.segments-now.Begun)*now.Wanted/now.Begun)
+		w.wanted = now.Wanted + max(0, w.segments-now.Begun)*now.Wanted/now.Begun
+		p.Total(w.wanted)
 	}
 	fresh := now.AcceptedByCalls - last.AcceptedByCalls
 	p.Add(fresh)

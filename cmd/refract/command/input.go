@@ -29,7 +29,7 @@ func (in *input) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.source, "source", "", "text `FILE` of sources, one a line")
 	f.StringArrayVar(&in.refs, "ref", nil, "text `FILE` of references, one a line (repeatable)")
-	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system, as `[NAME=]FILE` with a text a line, or FILE:COLUMN of a table, joined by id (repeatable)")
+	f.StringArrayVarP(&in.hyps, "hyp", "i", nil, "outputs of a system: `[NAME=]FILE` or FILE:COLUMN (repeatable)")
 	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
 	f.StringArrayVar(&in.references, "references", nil, "expanded references, as `FORMAT:FILE` (repeatable)")
 	f.StringArrayVar(&in.human, "human", nil, "human scores of outputs, as `NAME[=FILE]`: rows id, system, score (repeatable); NAME chooses among several (default the only ones, or mqm)")

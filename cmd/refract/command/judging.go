@@ -65,7 +65,10 @@ type judging struct {
 	progress *report.Progress
 	clients  map[string]*llm.Client // by endpoint and server
 	vectors  []*vectors             // of metrics that compare them
-	refused  int                    // texts that got no vector
+	refused  int                    // texts that got no vector, and rows without a score
+	refusal  sync.Once              // the warning of the first text
+	reached  map[string]int         // segments that a metric has scored, by its name
+	segments func() (int, bool)     // of the dataset; nil if that is not known
 	silent   bool                   // without progress
 
 	answers answered
@@ -74,7 +77,7 @@ type judging struct {
 
 // run makes the shared state of a run. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}}
+	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}, reached: map[string]int{}}
 }
 
 // metricsOf makes the metrics of all specs and their shared state. Close it.
@@ -155,9 +158,20 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
+		Failed: j.bears, Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
 	}, nil
+}
+
+// bears counts an input that a metric's server or program fails at, and reports whether that is tolerated.
+func (j *judging) bears(error) bool {
+	if j == nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.refused++
+	return j.refused <= j.tolerate
 }
 
 // open opens, once, what metrics share that ask servers.
@@ -258,12 +272,13 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, err
 // scored counts the segments that metrics on servers and programs have scored; answers
 // of judges are counted separately.
 func (j *judging) scored(m metrics.Metric, segments int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.reached[m.Info().Name] += segments
 	switch m.(type) {
 	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
 		return
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if j.progress == nil {
 		j.progress = j.shown("score", "segments")
 	}
@@ -314,7 +329,18 @@ func (j *judging) answered() {
 
 // done reports what was asked for, and how to continue a run that failed.
 func (j *judging) done(ctx context.Context, err error) {
-	if j == nil || j.asker == nil {
+	if j == nil {
+		return
+	}
+	if err != nil && j.segments != nil {
+		all, known := j.segments()
+		for _, m := range j.metrics {
+			if n := j.reached[m.Info().Name]; known && n < all {
+				j.e.note("%s has scored %d of %d segments; %d are left", m.Info().Name, n, all, all-n)
+			}
+		}
+	}
+	if j.asker == nil {
 		return
 	}
 	j.answers.tell(j.e, " of judges")

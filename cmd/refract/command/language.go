@@ -2,14 +2,17 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/language"
+	"github.com/refract-eval/refract/metrics"
 )
 
 // languageFlag names the languages of a dataset.
@@ -41,6 +44,32 @@ func (f *languageFlag) value(words ...string) pflag.Value {
 		_, _, err := dataset.Languages(s)
 		return s, err
 	})
+}
+
+// localize makes the metrics of settings split texts as the language of the references
+// needs. Unless the flag names it, all segments that state a language must go with it.
+func (s *scorer) localize(ctx context.Context, e *env, args []string, ds refract.Dataset, settings []refract.Setting) refract.Dataset {
+	var ms []metrics.Metric
+	for _, set := range settings {
+		ms = append(ms, set.Metric)
+	}
+	if !slices.ContainsFunc(ms, func(m metrics.Metric) bool { _, ok := m.(metrics.Localized); return ok }) {
+		return ds
+	}
+	_, s.target = s.languages(args)
+	var first []*refract.Segment
+	if s.target == "" {
+		first, ds = dataset.Peek(ctx, ds)
+	}
+	l := dataset.Localize(ms, s.target, first, func(m string) { e.warn("%s", m) })
+	s.target = l.Language
+	for i := range settings {
+		settings[i].Metric = l.Metrics[slices.Index(ms, settings[i].Metric)]
+	}
+	if s.language != "" {
+		return ds
+	}
+	return l.All(ds)
 }
 
 // languages are the languages of sources and references, by the flag or else the

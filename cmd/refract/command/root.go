@@ -34,7 +34,7 @@ func (e *env) registryOf(run *judging) metrics.Registry {
 		metrics.Registry{
 			neural.Factory(run.neural),
 			similarity.Factory(run.embedding),
-			program.Factory(e.environ, func(line string) { e.note("%s", line) }),
+			program.Factory(e.environ, func(line string) { e.note("%s", line) }, run.bears),
 		}, e.extra, neural.Unserved())
 }
 

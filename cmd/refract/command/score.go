@@ -114,8 +114,6 @@ func (s *scorer) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, s.target = s.languages(args)
-	inLanguage(ms, s.target)
 	s.judging = judging
 	defer judging.close()
 	err = s.score(ctx, e, args, ms)
@@ -155,6 +153,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	whole = dataset.Chosen(whole, s.chosen())
+	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
 	if s.shard != "" { // of which some may have no system
 		if part, err = s.cut(ctx, e, args, s.path, whole, "confidence", "systems"); err != nil {
@@ -163,6 +162,9 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	if s.dryRun {
 		return s.foresee(ctx, e, part, settings)
+	}
+	if s.shard == "" {
+		s.judging.segments = func() (int, bool) { return dataset.Len(whole) }
 	}
 	out, done, err := s.create(ctx, e, s.path)
 	if done || err != nil {

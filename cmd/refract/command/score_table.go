@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -147,9 +148,9 @@ func (t *systemScores) forPeople() *report.NamedTable {
 		if set.Metric.Info().Direction == metrics.LowerIsBetter {
 			best = -1
 		}
-		table.Columns = append(table.Columns, report.Column{Name: set.String(), Kind: report.KindFloat, Digits: digits, Best: best})
+		table.Columns = append(table.Columns, report.Column{Name: t.name(k), Kind: report.KindFloat, Digits: digits, Best: best})
 		if t.intervals != nil {
-			table.Columns = append(table.Columns, report.Column{Name: set.String() + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
+			table.Columns = append(table.Columns, report.Column{Name: t.name(k) + " ci", Header: fmt.Sprintf("%g%% ci", 100*t.confidence), Kind: report.KindInterval, Digits: digits})
 		}
 	}
 	for i := range systems {
@@ -164,6 +165,41 @@ func (t *systemScores) forPeople() *report.NamedTable {
 	}
 	t.notes(table, systems)
 	return table
+}
+
+// ownRule reports whether a setting is the only one of its metric, and by the metric's own
+// rule for several references, as it is unless others are asked for.
+func (t *systemScores) ownRule(k int) bool {
+	of := func(set refract.Setting) bool { return set.Metric == t.settings[k].Metric }
+	first := slices.IndexFunc(t.settings, of)
+	return t.settings[k].Aggregator.Native() && first == k && !slices.ContainsFunc(t.settings[k+1:], of)
+}
+
+// references are the fewest and the most references of a segment under a setting.
+func (t *systemScores) references(k int) (least, most int) {
+	refs := span{}
+	for i := range t.scores {
+		if sc := &t.scores[i]; sc.Setting == k && sc.Segments > 0 {
+			refs.add(sc.MinReferences, sc.MaxReferences)
+		}
+	}
+	return refs.least, refs.most
+}
+
+// name is the heading of a setting. A metric's own rule is named only where it matters: with
+// several references.
+func (t *systemScores) name(k int) string {
+	set := t.settings[k]
+	switch least, most := t.references(k); {
+	case !t.ownRule(k):
+		return set.String()
+	case most <= 1:
+		return set.Metric.Info().Name
+	case least < most:
+		return fmt.Sprintf("%s over %d to %d references", set.Metric.Info().Name, least, most)
+	default:
+		return fmt.Sprintf("%s over %d references", set.Metric.Info().Name, most)
+	}
 }
 
 // decimals is 1 if some score reaches 10, as BLEU's do, else 3.
@@ -187,12 +223,12 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 	}
 	for i := range systems {
 		names, order := map[string][]string{}, []string{} // of settings, by what they lack
-		for k, set := range t.settings {
+		for k := range t.settings {
 			lacks := lacking(&t.scores[k*systems+i])
 			if names[lacks] == nil && lacks != "" {
 				order = append(order, lacks)
 			}
-			names[lacks] = append(names[lacks], set.String())
+			names[lacks] = append(names[lacks], t.name(k))
 		}
 		for _, lacks := range order {
 			of := ""
@@ -211,6 +247,11 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 			table.Note("%s: %s|%s = %.1f %s", sc.System, t.settings[sc.Setting].Metric.Info().Name, t.acc.Signature(sc), sc.Value, detail)
 		}
 	}
+	for k, set := range t.settings {
+		if _, most := t.references(k); t.ownRule(k) && most > 1 {
+			table.Note("%s: %s (native)", t.name(k), cmp.Or(set.Metric.Info().Rule, "the metric's own rule for several references"))
+		}
+	}
 	if t.intervals != nil {
 		table.Note("%g%% ci: as in sacreBLEU, the mean of 1,000 resamples of segments (seed 12345) ± half the range of the middle %[1]g%%", 100*t.confidence)
 	}
@@ -220,7 +261,7 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 			if sc.Pooled {
 				kind = "corpus"
 			}
-			table.Note("%s (%s): %s", t.settings[sc.Setting], kind, t.acc.Signature(sc))
+			table.Note("%s (%s): %s", t.name(sc.Setting), kind, t.acc.Signature(sc))
 		}
 	}
 }

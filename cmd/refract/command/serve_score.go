@@ -28,7 +28,8 @@ const (
 	mostListed   = 64   // texts of a parameter
 	mostSpec     = 4096 // bytes of one
 	someSegments = 10_000
-	leastSegment = 40 // bytes, of which a request of more than someSegments has one each
+	shortRequest = 8 << 10 // bytes, below which no goroutine is worth its start
+	leastSegment = 40      // bytes, of which a request of more than someSegments has one each
 )
 
 // Estimates of the memory that a request takes, in bytes.
@@ -167,13 +168,22 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 		return nil, err
 	}
 	_, target := q.languages(nil)
-	inLanguage(ms, target)
+	l := dataset.Localize(ms, target, segments, func(message string) { v.warnings = append(v.warnings, message) })
+	for _, s := range segments {
+		if err := l.Check(s); err != nil && target == "" {
+			return nil, &serve.Usage{Err: err}
+		}
+	}
+	ms = l.Metrics
 	chosen, err := q.settings(ms, true)
 	if err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex
 	o := s.judging.options(refract.Options{EveryCell: v.byCell})
+	if len(params) < shortRequest {
+		o.Workers = 1
+	}
 	o.Warn = func(message string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -202,7 +212,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	c.confidence = usualConfidence
 	values := c.values(settingsCompared)
 	maps.Copy(values, c.score.values())
-	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(tablesCompared...))
+	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
 	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
 	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
 	segments, err := readRequest(params, "compare", values)
@@ -220,7 +230,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	d, settings := demandOf(segments), len(p.Metrics)*len(p.Aggregators)
 	rows := len(p.Statistics) * settings
 	scores := len(p.Metrics)*d.cells + settings*d.segments*d.systems + rows*p.Bootstrap.Resamples
-	if c.table == pairsTable {
+	if c.showsPairs() {
 		rows *= settings
 	}
 	if err := serve.Expect(ctx, int64(scores*scoreBytes+rows*rowBytes)); err != nil {
@@ -238,7 +248,17 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	if err != nil {
 		return nil, err // also where some metrics ended: there is no place to say so beside rows
 	}
-	return asJSON(c.view(res))
+	if c.table != bothTables {
+		return asJSON(c.view(res))
+	}
+	both := map[string]jsontext.Value{}
+	for name, table := range map[string]string{"rows": settingsTable, "pairs": pairsTable} {
+		c.table = table
+		if both[name], err = asJSON(c.view(res)); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(both, json.Deterministic(true))
 }
 
 // lent are the metrics that a request has borrowed from the pool.

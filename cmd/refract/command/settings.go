@@ -94,13 +94,6 @@ func distinct(specs []string, ms []metrics.Metric) (map[string]string, error) {
 	return seen, nil
 }
 
-// inLanguage makes metrics split texts as the language of the references needs.
-func inLanguage(ms []metrics.Metric, language string) {
-	for i := range ms {
-		ms[i] = metrics.InLanguage(ms[i], language)
-	}
-}
-
 // cross makes the settings of all metrics and aggregators. A metric that needs no
 // references has one setting. native returns why a metric has no native score; then
 // that aggregator is skipped, unless the user asked for it.

@@ -261,8 +261,7 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 	}
 	d.noteOrder(t)
 	noteReferences(t, d.leftOut)
-	shown := &systemScores{acc: d.acc, settings: d.settings, ended: d.ended}
-	shown.scores = slices.Concat(d.scores...)
+	shown := d.shown()
 	t.Heading = shown.heading()
 	shown.notes(t, len(d.names))
 }
@@ -340,12 +339,17 @@ func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 	return &report.NamedTable{Columns: append(keys, columns...)}
 }
 
+// shown are the scores of all systems.
+func (d *testedSystems) shown() *systemScores {
+	return &systemScores{acc: d.acc, settings: d.settings, scores: slices.Concat(d.scores...), ended: d.ended}
+}
+
 // add adds a row about a setting.
 func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 	set := d.settings[setting]
 	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
 	if d.format.ForPeople() {
-		if keys = []any{set.String()}; len(d.settings) == 1 {
+		if keys = []any{d.shown().name(setting)}; len(d.settings) == 1 {
 			keys = nil
 		}
 	}
@@ -476,10 +480,10 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 			d.add(t, k, append(row, sc.Missing, d.names[d.against], sc.Status.String(), method(sc), d.acc.Signature(sc).String())...)
 		}
 		if len(lacking) > 0 {
-			t.Note("%s: no rank for %s: %ss that others have are missing; delta is over the %[3]ss that both systems have", d.settings[k], strings.Join(lacking, ", "), d.by)
+			t.Note("%s: no rank for %s: %ss that others have are missing; delta is over the %[3]ss that both systems have", d.shown().name(k), strings.Join(lacking, ", "), d.by)
 		}
 		if len(tied) > 0 {
-			t.Note("%s: the test does not tell %s from %s", d.settings[k], strings.Join(tied, ", "), d.names[d.against])
+			t.Note("%s: the test does not tell %s from %s", d.shown().name(k), strings.Join(tied, ", "), d.names[d.against])
 		}
 	}
 	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so p cannot be that small",

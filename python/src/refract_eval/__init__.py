@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 from ._program import find_program
-from .compare import Agreement, Comparison
+from .compare import Agreement, Comparison, Pair
 from .errors import ProcessDiedError, ProgramNotFoundError, RefractError, UsageError
 from .expand import Expansion, Progress, aexpand, expand
 from .functions import acompare, ascore, compare, metrics, score, score_segments
@@ -33,6 +33,7 @@ __all__ = [
     "Cells",
     "Comparison",
     "Expansion",
+    "Pair",
     "ProcessDiedError",
     "ProgramNotFoundError",
     "Progress",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from typing import TYPE_CHECKING, Any
 
+from ._texts import printable
+
 if TYPE_CHECKING:
     import pandas
 
@@ -37,12 +39,38 @@ class Agreement:
     other: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A test of two settings under one statistic, as a row of `refract compare --table pairs`.
+
+    better and worse are (metric, aggregator); better has the larger value. difference is how much larger, with the
+    interval ci. p is the p-value, and p_holm the one corrected for the pairs of the metric. significant is "yes",
+    "no", or "undecided" where p_holm is small but ci includes 0. other has the other columns.
+    """
+
+    better: tuple[str, str]
+    worse: tuple[str, str]
+    level: str
+    group: str
+    statistic: str
+    difference: float | None
+    ci: tuple[float, float] | None
+    p: float | None
+    p_holm: float | None
+    significant: str
+    other: Mapping[str, Any]
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The agreements of all settings, in the order of metrics, aggregators and statistics."""
+    """The agreements of all settings, in the order of metrics, aggregators and statistics.
+
+    pairs are the tests of settings against each other, if a test was asked for.
+    """
 
     agreements: tuple[Agreement, ...]
     warnings: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
 
     def __iter__(self) -> Iterator[Agreement]:
         """Iterate over the agreements."""
@@ -59,29 +87,71 @@ class Comparison:
             raise ValueError(f"no {statistic!r} has a value: there are {sorted({a.statistic for a in self})}")
         return max(found, key=lambda a: a.value or 0.0)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a row for each agreement. Needs pandas: pip install refract-eval[pandas]."""
+    def to_pandas(self, of: str = "agreements") -> pandas.DataFrame:
+        """Return a row for each agreement or, of="pairs", each pair.
+
+        Needs pandas: pip install refract-eval[pandas].
+        """
         import pandas
 
-        rows = [{f.name: getattr(a, f.name) for f in fields_of(a) if f.name != "other"} | dict(a.other) for a in self]
+        if of not in ("agreements", "pairs"):
+            raise ValueError(f"of is 'agreements' or 'pairs', not {of!r}")
+        every: Sequence[Agreement | Pair] = self.pairs if of == "pairs" else self.agreements
+        rows = [{f.name: getattr(a, f.name) for f in fields_of(a) if f.name != "other"} | dict(a.other) for a in every]
         return pandas.DataFrame(rows)
 
     def __repr__(self) -> str:
-        """Show a line for each agreement."""
-        return "\n".join(
-            f"{a.metric} {a.aggregate}: {a.statistic} with {a.human} "
-            f"{'–' if a.value is None else format(a.value, '.3f')} (n = {a.n})"
+        """Show a line for each agreement and pair."""
+        agreements = [
+            f"{a.metric} {a.aggregate}: {_statistic(a)} with {a.human} {_shown(a.value, a.ci)} (n = {a.n})"
             for a in self
-        )
+        ]
+        pairs = [
+            f"{' '.join(p.better)} − {' '.join(p.worse)}: {_statistic(p)} {_shown(p.difference, p.ci)}"
+            f" (p = {_shown(p.p)}, Holm {_shown(p.p_holm)}; significant: {p.significant})"
+            for p in self.pairs
+        ]
+        return "\n".join(printable(line) for line in [*agreements, *pairs])
+
+
+def _statistic(of: Agreement | Pair) -> str:
+    return of.statistic if of.group == "none" else f"{of.statistic} by {of.group}"
+
+
+def _shown(value: float | None, ci: tuple[float, float] | None = None) -> str:
+    text = "–" if value is None else f"{value:.3f}"
+    return text if ci is None else f"{text} [{ci[0]:.3f}, {ci[1]:.3f}]"
 
 
 def read_comparison(result: Any) -> Comparison:
     """Make a Comparison from the result of the method compare."""
-    rows: Sequence[Mapping[str, Any]] = result
-    warnings: Sequence[str] = ()
-    if isinstance(result, Mapping):
-        rows, warnings = result["rows"], result.get("warnings") or ()
-    return Comparison(tuple(_agreement(r) for r in rows), tuple(warnings))
+    tables: Mapping[str, Any] = result if isinstance(result, Mapping) else {"rows": result}
+    return Comparison(
+        tuple(_agreement(r) for r in tables["rows"]),
+        tuple(tables.get("warnings") or ()),
+        tuple(_pair(r) for r in tables.get("pairs") or ()),
+    )
+
+
+_PAIR = ("better", "better_aggregate", "worse", "worse_aggregate", "level", "group", "statistic")
+_TEST = ("delta", "delta_ci", "p", "p_holm", "significant")
+
+
+def _pair(row: Mapping[str, Any]) -> Pair:
+    ci = row["delta_ci"]
+    return Pair(
+        better=(row["better"], row["better_aggregate"] or ""),
+        worse=(row["worse"], row["worse_aggregate"] or ""),
+        level=row["level"],
+        group=row["group"],
+        statistic=row["statistic"],
+        difference=row["delta"],
+        ci=(ci[0], ci[1]) if ci else None,
+        p=row["p"],
+        p_holm=row["p_holm"],
+        significant=row["significant"],
+        other={k: v for k, v in row.items() if k not in (*_PAIR, *_TEST)},
+    )
 
 
 _NAMED = {f.name for f in fields_of(Agreement)}

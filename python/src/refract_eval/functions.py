@@ -19,7 +19,7 @@ def _score(
     hypotheses: Hypotheses,
     references: References,
     metrics: Sequence[str] | str = ("bleu", "chrf"),
-    aggregate: Sequence[str] | str | None = "max",
+    aggregate: Sequence[str] | str | None = None,
     sources: Texts | None = None,
     *,
     ids: Iterable[str] | None = None,
@@ -41,8 +41,10 @@ def _score(
     segments are called "1", "2", …, and `segment "2"` is the second.
 
     metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), aggregate as -a does ("max", "mean",
-    "best:k=3", "single", "native"); None is each metric's default. missing says how missing references are
-    treated, system how a system's score is computed: "auto", "corpus" or "average". language ("zh", or "en-zh")
+    "best:k=3", "single", "native"). None means what it does in `refract score`: the metric's own rule for several
+    references, and "max" for a metric without one, so that BLEU, chrF and TER are corpus scores, as in sacreBLEU.
+    missing says how missing references are treated, system how a system's score is computed: "auto", "corpus" or
+    "average". language ("zh", or "en-zh")
     chooses the tokenizers, as -l does. cells adds the score of every pair.
 
     layout="reference" takes sacreBLEU's form: references[k][i] is the k-th reference of hypothesis i. Without
@@ -65,7 +67,7 @@ score, ascore = variants(_score)
 def score_segments(
     segments: Iterable[Segment],
     metrics: Sequence[str] | str = ("bleu", "chrf"),
-    aggregate: Sequence[str] | str | None = "max",
+    aggregate: Sequence[str] | str | None = None,
     *,
     missing: str | None = None,
     system: str | None = None,
@@ -84,7 +86,11 @@ def _compare(
     statistic: Sequence[str] | str | None = None,
     per: str | None = None,
     group: str | None = None,
+    human: str | None = None,
+    human_lower_is_better: bool | None = None,
     test: str | None = None,
+    pairs: str | None = None,
+    against: str | None = None,
     one_sided: bool | None = None,
     resamples: int | None = None,
     seed: int | None = None,
@@ -94,10 +100,14 @@ def _compare(
     """Measure how well settings agree with human judgements (Segment.human).
 
     The arguments are the flags of `refract compare`: statistic "kendall", "pearson", "accuracy", "acc23", …;
-    per "segment", "document", "domain" or "system"; group "none", "segment" or "system"; test "auto"
-    (the one that holds for the statistic), "randomization", "perm-both", "perm-pairs", "bootstrap" or "williams",
-    with resamples draws, as intervals have. p-values are two-sided, or mt-metrics-eval's if one_sided is set.
-    None means the flag's default. The same seed gives the same numbers.
+    per "segment", "document", "domain" or "system"; group "none", "segment" or "system"; human the name of the
+    human scores, of which the lower are better if human_lower_is_better is set. None means the flag's default. The
+    same seed gives the same numbers.
+
+    With a test, the result has pairs: the settings of each metric against each other, pairs="all" for those of all
+    metrics, against="max" for all against one. test is "auto", which suits the statistic, "randomization",
+    "perm-both", "perm-pairs", "bootstrap" or "williams", with resamples draws, as intervals have. p-values are
+    two-sided, or mt-metrics-eval's if one_sided is set.
     """
     return Request(_shared, "compare", _comparing(**locals()), read_comparison)
 
@@ -115,4 +125,6 @@ def _comparing(segments: Iterable[Segment], **given: Any) -> dict[str, Any]:
     for name in ("metrics", "aggregate", "statistic"):
         if name in params:
             params[name] = specs(params[name], name)
+    if params.get("test", "none") != "none":
+        params["table"] = "all"
     return {"segments": [segment_to_json(s) for s in segments], **params}

@@ -57,7 +57,7 @@ class Scorer:
     def __init__(
         self,
         metrics: Sequence[str] | str = ("bleu", "chrf"),
-        aggregate: Sequence[str] | str | None = "max",
+        aggregate: Sequence[str] | str | None = None,
         *,
         missing: str | None = None,
         system: str | None = None,

@@ -58,6 +58,11 @@ class Setting:
         return _only(self.systems, "system", "systems").score
 
     @property
+    def method(self) -> str:
+        """How the systems' scores were computed, "corpus" or "mean"; "" if there are none."""
+        return next((s.method for s in self.systems.values()), "")
+
+    @property
     def per_segment(self) -> list[float | None]:
         """The n scores of the only system."""
         return _only(self.segments, "system", "segments")
@@ -65,7 +70,7 @@ class Setting:
     def __repr__(self) -> str:
         """Show the scores of systems, and the signature."""
         systems = ", ".join(f"{name}: {_shown(s.score)}" for name, s in self.systems.items())
-        return printable(f"<{self.metric} {self.aggregator}: {systems} ({self.signature})>")
+        return printable(f"<{_named(self)}: {systems} ({self.signature})>")
 
 
 @dataclass(frozen=True, repr=False)
@@ -200,7 +205,7 @@ class Scores:
         names = list(dict.fromkeys(name for s in self.settings for name in s.systems))
         rows = [
             [
-                f"{s.metric} {s.aggregator}",
+                _named(s),
                 *(_shown(s.systems[n].score) if n in s.systems else "" for n in names),
             ]
             for s in self.settings
@@ -252,6 +257,15 @@ def _key(s: Setting) -> tuple[str, str]:
 
 def _float(score: float | None) -> float | None:
     return None if score is None else float(score)  # JSON has 100 for 100.0
+
+
+def _named(s: Setting) -> str:
+    name = f"{s.metric} {s.aggregator}".rstrip()
+    if s.aggregator == "native":  # a metric's own rule matters only with several references
+        references = s.signature.partition("|")[0].removeprefix("nrefs:")
+        many = {"1": "", "var": " over several references"}
+        name = s.metric + many.get(references, f" over {references} references")
+    return name + (f" ({s.method})" if s.method else "")
 
 
 def _shown(score: float | None) -> str:

@@ -200,7 +200,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		}
 		return s.end(e, s.details(eng))
 	}
-	if _, err = s.explain(e, s.gather, out); err != nil {
+	if err := s.explain(e, s.gather, out); err != nil {
 		return err
 	}
 	if err := e.commit(); err != nil {

@@ -94,6 +94,7 @@ type Error struct {
 	retries   int           // maximum number of retries
 	elsewhere bool          // try another server immediately
 	notDone   bool          // the server has certainly not carried out the request
+	unmade    bool          // there was no connection
 	blocked   bool          // a content filter refused the prompt
 	newLimit  bool          // the server wants max_completion_tokens
 	noBase64  bool          // the server sends vectors only as numbers
@@ -172,6 +173,7 @@ func (e *Error) tooLong(allowed time.Duration) {
 const (
 	hintBaseURL = "the base URL may be wrong; it usually ends in /v1"
 	hintDown    = "check that the server runs and that the base URL is right"
+	hintLoading = "it may still load its model: --wait 30m waits for that"
 )
 
 func (s *server) fail(kind error, status, retries int, what, message, hint string) *Error {
@@ -192,7 +194,8 @@ func (s *server) unreachable(what string, err error) *Error {
 	var cert *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
 	var dns *net.DNSError
-	e.notDone = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
+	e.unmade = errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
+	e.notDone = e.unmade
 	switch {
 	case errors.As(err, &cert), dns != nil && dns.IsNotFound: // its cause says what is wrong
 		e.retries = noRetry
@@ -301,10 +304,15 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 		e.retries, e.notDone = allRetries, true
 	case status == http.StatusNotFound:
 		e = fail(ErrNotFound, "knows no such model, address or object", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
+	case status == http.StatusNotImplemented, status >= 500 && says(api.Message, paramSchema, "json_schema", "json schema", "grammar"):
+		e = fail(ErrInvalidRequest, "refused the request", "") // in spite of the status, it would again
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		// A gateway may send 503 although the server behind it did its work.
 		e = fail(ErrUnavailable, "failed", "check the server's log, or try later")
 		e.retries = allRetries
+		if says(api.Message, "loading") {
+			e.Hint = hintLoading
+		}
 	default:
 		e = fail(ErrInvalidRequest, "refused the request", "")
 		e.newLimit = status == http.StatusBadRequest && wantsNewLimit(api)
@@ -423,23 +431,4 @@ func refusedParameter(e *openai.APIError) string {
 		}
 	}
 	return ""
-}
-
-// serverWait returns how long the server asks to wait before the next attempt, by its
-// retry-after-ms or Retry-After header; 0 without one.
-func serverWait(resp *http.Response, now time.Time) time.Duration {
-	if resp == nil {
-		return 0
-	}
-	if ms, err := strconv.ParseFloat(strings.TrimSpace(resp.Header.Get("Retry-After-Ms")), 64); err == nil && ms >= 0 {
-		return time.Duration(min(ms/1000, longestPause.Seconds()) * float64(time.Second))
-	}
-	after := strings.TrimSpace(resp.Header.Get("Retry-After"))
-	if at, err := http.ParseTime(after); err == nil {
-		return max(0, at.Sub(now))
-	}
-	if f, err := strconv.ParseFloat(after, 64); f >= 0 && (err == nil || math.IsInf(f, 1)) {
-		return time.Duration(min(f, longestPause.Seconds()) * float64(time.Second))
-	}
-	return 0
 }

@@ -56,7 +56,7 @@ func FuzzServerWait(f *testing.F) {
 	f.Fuzz(func(t *testing.T, after string) {
 		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}}}
 		now := time.Now()
-		asked := serverWait(resp, now)
+		asked := toldWait(&Error{retries: allRetries}, resp, nil, now)
 		srv := &server{}
 		srv.learn(&call{}, &Error{asked: asked, retries: allRetries}, false, time.Hour)
 		if wait := srv.until.Sub(now); asked < 0 || asked > 0 && (wait < min(asked, longestPause) || wait > max(asked, time.Hour)+time.Second) {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -25,6 +26,8 @@ type transport struct {
 	shown   string // the servers, for messages
 	retries int    // attempts after the first
 	maxWait time.Duration
+
+	retrying atomic.Int64 // calls between two attempts
 
 	mu      sync.Mutex
 	next    int           // index of the server after the last one chosen
@@ -79,6 +82,9 @@ const (
 	maxMeanBackoff = 15 * time.Second
 )
 
+// closedTime is how long a call tries to reach a server that has never answered.
+const closedTime = 5 * time.Second
+
 func newTransport(targets []target, cfg Config) *transport {
 	t := &transport{
 		shown: names(targets), retries: cfg.MaxRetries, maxWait: cfg.MaxRetryWait, changed: make(chan struct{}),
@@ -104,9 +110,14 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 	}
 	attempts, tries, asked := 0, 0, t.shown
 	answered := int64(-1)
+	var told, closed time.Time // of the first such failure, zero if there was none
+	failed := int64(0)
+	defer func() { t.retrying.Add(-failed) }()
 	attempt := func() (*http.Response, error) {
 		for {
 			s, err := t.acquire(begin, c)
+			t.retrying.Add(-failed)
+			failed = 0
 			if err != nil {
 				return nil, backoff.Permanent(err)
 			}
@@ -122,7 +133,8 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 			case ctx.Err() != nil:
 				return nil, backoff.Permanent(ctx.Err())
 			}
-			e.Attempts = attempts
+			e.Attempts, failed = attempts, 1
+			t.retrying.Add(failed)
 			repeatable := !c.once || e.notDone
 			if repeatable && e.elsewhere && another {
 				continue // immediately on another server, without counting a retry
@@ -135,7 +147,26 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 			if retries == fewRetries && s.answered.Load() > 0 {
 				retries = allRetries // it has answered before, so it is a model server with a problem
 			}
-			if !repeatable || tries > min(retries, t.retries, patience(ctx, e)) {
+			retries = min(retries, patience(ctx, e))
+			switch now := time.Now(); {
+			case retries == 0 || t.retries == 0:
+			case e.asked > 0 && retries == allRetries: // what a server asks for is no failure, for as long as it may ask
+				if told.IsZero() {
+					told = now
+				}
+				if now.Add(e.asked).Sub(told) <= t.maxWait {
+					tries--
+					waits.Reset()
+				}
+			case e.unmade && s.answered.Load() == 0: // it is down, or its address is wrong
+				if closed.IsZero() {
+					closed = now
+				}
+				if waits.MaxInterval = min(longest, time.Second); now.Sub(closed) >= closedTime {
+					return nil, backoff.Permanent(e)
+				}
+			}
+			if !repeatable || tries > min(retries, t.retries) {
 				return nil, backoff.Permanent(e)
 			}
 			if hopeless != nil {

@@ -25,7 +25,7 @@ const ManifestName = "manifest.json"
 
 // ManifestVersion is the highest version of manifests that can be read, and the one that is
 // written.
-const ManifestVersion = 2
+const ManifestVersion = 3
 
 // The formats of published sets.
 const (
@@ -54,6 +54,10 @@ type Manifest struct {
 	Rejected     int      `json:"rejected"`   // number of rejected variants in the files
 	LanguagePair string   `json:"language_pair,omitempty"`
 	Prompts      []string `json:"prompts,omitempty"` // for the columns of variants in div-ref
+	// Detector is the detector of languages of the writing program, and Forms are those of the
+	// models' answers, both since version 3.
+	Detector string   `json:"language_detector,omitempty"`
+	Forms    []string `json:"answer_forms,omitempty"`
 	// MeaningKept says, since version 2, for each model how many of its variants keep the
 	// meaning.
 	MeaningKept []MeaningKept `json:"meaning_kept,omitempty"`

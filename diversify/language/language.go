@@ -353,9 +353,13 @@ func (d *Detector) Signature() string {
 	for _, text := range d.sample {
 		h.Write([]byte(text + "\x00"))
 	}
-	by := "script"
-	if d.cfg.Models && ModelsName != "" {
-		by += "+" + ModelsName
+	return fmt.Sprintf("%s(%s;from=%s;sample=%08x;letters=%d;share=%v;below=%v)", d.cfg.Name(), d.cfg.Language, d.cfg.Source, h.Sum32(), minLetters, minShare, threshold)
+}
+
+// Name names what tells languages apart: scripts, and the models if they are used.
+func (c *Config) Name() string {
+	if c.Models && ModelsName != "" {
+		return "script+" + ModelsName
 	}
-	return fmt.Sprintf("%s(%s;from=%s;sample=%08x;letters=%d;share=%v;below=%v)", by, d.cfg.Language, d.cfg.Source, h.Sum32(), minLetters, minShare, threshold)
+	return "script"
 }

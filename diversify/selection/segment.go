@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/alarm"
 )
 
 // NotSelected is the verdict on a variant that a selection left out.
@@ -18,6 +19,13 @@ type Selector struct {
 	// Similarity compares texts; needed if Method.Compares.
 	Similarity Similarity
 	Seed       uint64 // for ByRandom
+	// WithoutAlarms never keeps a variant that may have changed the meaning.
+	WithoutAlarms bool
+}
+
+// can reports whether a variant can be chosen.
+func (s *Selector) can(seg *refract.Segment, v *refract.Variant) bool {
+	return usable(v.Text) && !(s.WithoutAlarms && len(alarm.Of(seg, v)) > 0)
 }
 
 // String returns a description such as "farthest over ngrams".
@@ -33,7 +41,7 @@ func (s *Selector) String() string {
 
 // Orders returns, for each segment, the indexes of its variants in the order of choice,
 // so every prefix is the selection of that size. Variants with a missing or blank text
-// are left out. The segment's originals count as chosen already.
+// are left out, and with WithoutAlarms those with an alarm. The segment's originals count as chosen already.
 func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][]int, error) {
 	out := make([][]int, len(segments))
 	texts := make([][]string, len(segments))
@@ -46,8 +54,8 @@ func (s *Selector) Orders(ctx context.Context, segments []*refract.Segment) ([][
 		}
 		given[i] = len(texts[i])
 		for v := range seg.Variants {
-			if t := seg.Variants[v].Text; usable(t) {
-				texts[i] = append(texts[i], t.Value)
+			if s.can(seg, &seg.Variants[v]) {
+				texts[i] = append(texts[i], seg.Variants[v].Text.Value)
 				out[i] = append(out[i], v)
 			}
 		}
@@ -111,6 +119,9 @@ func Keep(seg *refract.Segment, order []int, k int, by string) {
 			continue
 		}
 		v.Verdict, v.Detail = NotSelected, "no text"
+		if usable(v.Text) {
+			v.Detail = "it has an alarm"
+		}
 		if place >= 0 {
 			v.Detail = fmt.Sprintf("place %d by %s, %d kept", place+1, by, k)
 		}

@@ -44,14 +44,20 @@ func Usable(seg *refract.Segment) int {
 	return n
 }
 
-// Count counts the segments of a dataset.
-func Count(ctx context.Context, ds refract.Dataset) (*Yields, error) {
+// Count counts the segments of a dataset by the variants that can be chosen.
+func (s *Selector) Count(ctx context.Context, ds refract.Dataset) (*Yields, error) {
 	y := &Yields{}
 	for seg, err := range ds.Segments(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		y.Add(seg.ID, Usable(seg))
+		n := 0
+		for i := range seg.Variants {
+			if s.can(seg, &seg.Variants[i]) {
+				n++
+			}
+		}
+		y.Add(seg.ID, n)
 	}
 	return y, ctx.Err()
 }

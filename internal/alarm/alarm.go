@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/language"
 )
 
@@ -43,6 +44,14 @@ func HasWords(reference string) bool { return lexicons()[language.Of(reference)]
 func Kind(alarm string) string {
 	kind, _, _ := strings.Cut(alarm, ":")
 	return kind
+}
+
+// Of returns the alarms of a variant: those that it states, and otherwise what Find finds.
+func Of(s *refract.Segment, v *refract.Variant) []string {
+	if v.Alarms == nil && v.Text.Valid && v.Reference < len(s.References) {
+		return Find(s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
+	}
+	return v.Alarms
 }
 
 // Find returns the alarms for a variant of a reference, in the order of Kinds. Each names its

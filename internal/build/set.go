@@ -157,7 +157,15 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 			rows[name] = append(rows[name], row)
 		}
 	}
-	card, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum})
+	var splits []report.CardSplit
+	if sum.Train > 0 {
+		splits = append(splits, report.CardSplit{Name: "train", Path: "train.jsonl"})
+	}
+	if sum.Validation > 0 {
+		splits = append(splits, report.CardSplit{Name: "validation", Path: "validation.jsonl"})
+	}
+	front := report.NewFrontMatter("", s.License, sum.Examples, splits, "evaluation", "synthetic")
+	card, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "FrontMatter": front})
 	if err != nil {
 		return nil, err
 	}

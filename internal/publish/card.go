@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -18,6 +19,8 @@ type Card struct {
 	Name      string   // of the set; "" leaves a gap to fill in
 	License   string   // a license identifier of Hugging Face; "" leaves a gap to fill in
 	Languages []string // codes of the references' languages
+	// SourceLanguage is the code of the sources' language, if it is known and another one.
+	SourceLanguage string
 	// Prompts holds the texts of prompts. The card shows those for which the set has
 	// variants.
 	Prompts []Prompt
@@ -37,6 +40,38 @@ type shown struct {
 	Card     *Card
 	Manifest *dataset.Manifest
 	Stats    *Stats
+}
+
+// FrontMatter returns what the Hub reads of the card.
+func (s shown) FrontMatter() *report.FrontMatter {
+	var splits []report.CardSplit
+	if path := s.Loaded(); path != "" {
+		splits = []report.CardSplit{{Name: "test", Path: path}}
+	}
+	f := report.NewFrontMatter(s.Card.Name, s.Card.License, s.Stats.Segments, splits, "evaluation", "multiple-references", "paraphrases")
+	f.Tasks = []string{"text-generation"}
+	if s.Card.SourceLanguage != "" {
+		f.Tasks = []string{"translation"}
+		f.SetLanguages(s.Card.SourceLanguage)
+	}
+	f.SetLanguages(s.Card.Languages...)
+	return f
+}
+
+// Citation returns how to cite the set, in the form of BibTeX.
+func (s shown) Citation() string {
+	plain := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("{}\\\n\r\"", r) {
+			return -1
+		}
+		return r
+	}, s.Card.Name)
+	year := ""
+	if !s.Stats.Last.IsZero() {
+		year = fmt.Sprintf("  year = {%d},\n", s.Stats.Last.Year())
+	}
+	return fmt.Sprintf("@misc{%s,\n  title = {%s},\n  author = {to fill in},\n%s  note = {%s segments with %s reference texts, set %s}\n}",
+		s.Name(), cmp.Or(plain, "to fill in"), year, report.Comma(s.Stats.Segments), report.Comma(s.Texts()), s.Name())
 }
 
 // Texts returns the number of original references and variants.

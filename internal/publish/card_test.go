@@ -77,11 +77,11 @@ func cardOf(t interface{ Fatal(...any) }, parent string, set memory, c publish.C
 // The YAML contains any names correctly, and they add no key.
 func TestCardYAML(t *testing.T) {
 	parent := t.TempDir()
-	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"---", "a: b", "- x", "\"", "'", "null", "~", "1e3", "yes", "{", "[", "#c", "&a", "*a", "!!str", "a\n---\nb: c", "%", "@", "`", "|", ">", " x ", "\u2028", "\\"}))
+	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"---", "a: b", "- x", "\"", "'", "null", "~", "1e3", "yes", "no", "0x1f", "1:30", "{", "[", "#c", "&a", "*a", "!!str", "a\n---\nb: c", "%", "@", "`", "|", ">", " x ", "\u2028", "\\"}))
 	rapid.Check(t, func(t *rapid.T) {
 		c := publish.Card{Name: hostile.Draw(t, "name"), License: hostile.Draw(t, "license"), Languages: rapid.SliceOfN(hostile, 0, 2).Draw(t, "languages")}
 		card := cardOf(t, parent, sample(), c)
-		parts := strings.SplitN(card, "---\n", 3)
+		parts := strings.SplitN("\n"+card, "\n---\n", 3)
 		if len(parts) != 3 || parts[0] != "" {
 			t.Fatalf("no front matter: %q", card)
 		}
@@ -90,7 +90,7 @@ func TestCardYAML(t *testing.T) {
 			t.Fatalf("%v\n%s", err, parts[1])
 		}
 		want := map[string]any{
-			"license": "unknown", "tags": []any{"evaluation", "multiple-references", "paraphrases", "refract"}, "size_categories": []any{"n<1K"},
+			"license": "unknown", "task_categories": []any{"text-generation"}, "tags": []any{"evaluation", "multiple-references", "paraphrases", "refract"}, "size_categories": []any{"n<1K"},
 			"configs": []any{map[string]any{"config_name": "default", "data_files": []any{map[string]any{"split": "test", "path": "data/test-00000-of-00001.parquet"}}}},
 		}
 		if c.Name != "" {

@@ -21,7 +21,9 @@ type Options struct {
 	Format string // one of dataset.Formats
 	// LanguagePair names the files of the format mtme, such as "en-de".
 	LanguagePair string
-	Card         Card
+	// Detector is the name of the program's detector of languages, for the card and the manifest.
+	Detector string
+	Card     Card
 }
 
 // Result describes what was published.
@@ -137,7 +139,7 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	}
 	m := dataset.Manifest{
 		Version: dataset.ManifestVersion, Tool: "refract " + refract.Version, Format: o.Format, Set: id.Hash(),
-		Segments: stats.Segments, References: stats.References, Variants: stats.Variants, LanguagePair: o.LanguagePair, MeaningKept: stats.meaningKept(),
+		Segments: stats.Segments, References: stats.References, Variants: stats.Variants, LanguagePair: o.LanguagePair, Detector: o.Detector, Forms: stats.forms(), MeaningKept: stats.meaningKept(),
 	}
 	if stats.Checked.Any() {
 		m.MeaningChecked = stats.Checked.String()

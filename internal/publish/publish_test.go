@@ -519,7 +519,7 @@ func TestManifestErrors(t *testing.T) {
 		{"[]", "manifest.json:1: bad manifest: a manifest must be a JSON object, not an array"},
 		{"{\n\"files\": 3}", `manifest.json:2: bad manifest: field files must be an array, not a number`},
 		{"{\n", "manifest.json:2: bad manifest: bad JSON: it ends before its value does"},
-		{strings.Replace(good, `"version":1`, `"version":3,"new":0`, 1), "version 3 of the manifest is newer than this program"},
+		{strings.Replace(good, `"version":1`, `"version":4,"new":0`, 1), "version 4 of the manifest is newer than this program"},
 		{strings.Replace(good, `"version":1`, `"version":0`, 1), "bad manifest: version 0"},
 		{strings.Replace(good, `"tool"`, "\n\n\"toll\"", 1), `manifest.json:3: bad manifest: unknown field "toll" (did you mean "tool"?); get it again`},
 		{strings.Replace(good, `"text"`, `"txt"`, 1), `bad manifest: unknown format "txt"; did you mean "text"?`},

@@ -41,7 +41,7 @@ type Stats struct {
 
 func newStats() *Stats {
 	s := &Stats{seen: map[string]bool{}, counts: map[string]*keyCounts{}}
-	for _, what := range []string{"prompt", "model", "sampling", "step", "verdict", "alarm", "finish reason"} {
+	for _, what := range []string{"prompt", "model", "sampling", "form of the answer", "step", "verdict", "alarm", "finish reason"} {
 		s.counts[what] = &keyCounts{index: map[string]int{}}
 	}
 	return s
@@ -135,6 +135,15 @@ func (s *Stats) add(seg *refract.Segment) {
 	}
 }
 
+// forms lists the forms of the answers, sorted; "text" is that of answers that state none.
+func (s *Stats) forms() (out []string) {
+	for _, c := range s.counts["form of the answer"].list {
+		out = append(out, cmp.Or(c.key, "text"))
+	}
+	slices.Sort(out)
+	return out
+}
+
 // measure measures how different the variants of a segment are.
 func (s *Stats) measure(seg *refract.Segment) {
 	if s.diversity == nil {
@@ -198,6 +207,7 @@ func (s *Stats) variant(v *refract.Variant, rejected bool) {
 		return
 	}
 	s.counts["sampling"].add(o.Sampling, rejected)
+	s.counts["form of the answer"].add(o.Form, rejected)
 	for _, step := range o.Cleaned {
 		s.counts["step"].add(step, rejected)
 	}

@@ -2,23 +2,101 @@ package report
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/dustin/go-humanize"
+	"github.com/goccy/go-yaml"
 
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// FillCard fills in a template of a dataset card. Its functions make texts harmless:
-// quoted in YAML; inline, orFillIn and fenced in Markdown. table shows a
-// [NamedTable]; comma and sizeCategory write counts.
+// FrontMatter is what the Hub reads of a dataset card.
+type FrontMatter struct {
+	Name       cardText     `yaml:"pretty_name,omitempty"`
+	License    cardText     `yaml:"license"`
+	Languages  []cardText   `yaml:"language,omitempty"`
+	Tasks      []string     `yaml:"task_categories,omitempty"`
+	Tags       []string     `yaml:"tags"`
+	Categories []string     `yaml:"size_categories"`
+	Configs    []CardConfig `yaml:"configs,omitempty"`
+}
+
+// CardConfig says which files the splits of a dataset are.
+type CardConfig struct {
+	Name   string      `yaml:"config_name"`
+	Splits []CardSplit `yaml:"data_files"`
+}
+
+// CardSplit is one of them.
+type CardSplit struct {
+	Name string `yaml:"split"`
+	Path string `yaml:"path"`
+}
+
+// NewFrontMatter describes a dataset of n rows. A name or a license may be unknown: "".
+func NewFrontMatter(name, license string, n int, splits []CardSplit, tags ...string) *FrontMatter {
+	f := &FrontMatter{Name: cardText(name), License: cardText(license), Tags: append(tags, "refract"), Categories: []string{sizeCategory(n)}}
+	if license == "" {
+		f.License = "unknown"
+	}
+	if len(splits) > 0 {
+		f.Configs = []CardConfig{{"default", splits}}
+	}
+	return f
+}
+
+// cardText is a text by the user, which YAML has in quotes: the library would write "---"
+// without, and Python reads "no" as false.
+type cardText string
+
+// MarshalYAML writes the text as it can be seen, with JSON's escapes, which YAML shares.
+func (t cardText) MarshalYAML() ([]byte, error) { return json.Marshal(Visible(string(t))) }
+
+// SetLanguages sets the codes of the languages.
+func (f *FrontMatter) SetLanguages(codes ...string) {
+	for _, code := range codes {
+		f.Languages = append(f.Languages, cardText(code))
+	}
+}
+
+// String returns YAML.
+func (f *FrontMatter) String() string {
+	b, err := yaml.MarshalWithOptions(f, yaml.IndentSequence(true))
+	if err != nil {
+		panic(err) // impossible: texts always marshal
+	}
+	return string(b)
+}
+
+//go:embed licenses.txt
+var licenses string
+
+// License returns the identifier of a license if the Hub knows it, and otherwise an error
+// with the nearest one.
+func License(s string) (string, error) {
+	known := strings.Fields(licenses)
+	if slices.Contains(known, s) {
+		return s, nil
+	}
+	near := english.Nearest(strings.Join(strings.Fields(s), "-"), known)
+	if near != "" {
+		near = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "", fmt.Errorf("the Hub has no license %q%s; hf.co/docs/hub/repositories-licenses lists them: write other for any other license, and state it in the card", s, near)
+}
+
+// FillCard fills in a template of a dataset card. Its functions make texts harmless in
+// Markdown: inline, orFillIn and fenced. table shows a [NamedTable]; comma writes counts.
 func FillCard(content string, data any) ([]byte, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
-		"fenced": fenced, "comma": Comma, "inline": Inline, "orFillIn": orFillIn, "quoted": quoted, "sizeCategory": sizeCategory, "table": MarkdownTable,
+		"fenced": fenced, "comma": Comma, "inline": Inline, "orFillIn": orFillIn, "table": MarkdownTable,
 	}).Parse(content)
 	if err != nil {
 		return nil, err
@@ -26,16 +104,6 @@ func FillCard(content string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, data)
 	return b.Bytes(), err
-}
-
-// quoted writes a text for YAML in double quotes, with JSON's escapes, which YAML shares,
-// so that no text becomes a key.
-func quoted(s string) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(Visible(s))
-	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // sizeCategory returns Hugging Face's name for a number of rows.

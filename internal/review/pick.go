@@ -51,9 +51,7 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 		for i := range s.Variants {
 			v := new(s.Variants[i])
 			key := Key(s, v)
-			if v.Alarms == nil && v.Text.Valid && v.Reference < len(s.References) {
-				v.Alarms = alarm.Find(s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
-			}
+			v.Alarms = alarm.Of(s, v)
 			if v.Audit != "" {
 				audited.offer(s, v, key, chance(w.Seed, key))
 			} else if v.Text.Valid {

@@ -89,7 +89,7 @@ func (c *conn) read(in *lines) error {
 			}
 			return err
 		}
-		if c.bytes.Acquire(c.ctx, int64(len(line))) != nil {
+		if c.large.all.Acquire(c.ctx, int64(len(line))) != nil {
 			return nil
 		}
 		var r request
@@ -129,7 +129,7 @@ func (c *conn) begin(r request, size int64, err error) {
 	finish := func() {
 		c.answer(ctx, &r, cancel, result, err)
 		release()
-		c.bytes.Release(size)
+		c.large.all.Release(size)
 		<-c.slots
 		c.wait.Done()
 	}

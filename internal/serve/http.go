@@ -7,7 +7,6 @@ import (
 	_ "embed" // the description of the interface
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -28,15 +27,9 @@ type Web struct {
 // Time limits for clients, and for answering once the server is ending.
 const (
 	headerTime = 10 * time.Second
-	bodyTime   = time.Minute      // for sending the body, and again for reading the answer
+	bodyTime   = time.Minute      // for sending the body, and again for reading the answer, at most
 	idleTime   = 10 * time.Second // of a connection between requests
 	lastWord   = 2 * time.Second
-)
-
-// A body must arrive at leastPace bytes a second at least, after some time to start.
-const (
-	beginTime = 10 * time.Second
-	leastPace = 4 << 10
 )
 
 // ServeHTTP answers requests over HTTP until the context ends; then it cancels unanswered
@@ -108,7 +101,11 @@ func (s *Server) handler(w Web) http.Handler {
 			refuse(http.StatusUnauthorized, "the request needs the token of the server: Authorization: Bearer TOKEN")
 		case !plain(r.Header["Content-Encoding"]):
 			refuse(http.StatusUnsupportedMediaType, "the body of the request is compressed: send it without a Content-Encoding")
+		case !s.busy.TryAcquire(1):
+			rw.Header().Set("Retry-After", "1")
+			reply(rw, http.StatusServiceUnavailable, wrong(codeFailed, "the server has too many requests: try again"))
 		default:
+			defer s.busy.Release(1)
 			mux.ServeHTTP(rw, r)
 		}
 	})
@@ -151,79 +148,18 @@ func (s *Server) call(rw http.ResponseWriter, r *http.Request, m Method) {
 		case errors.Is(err, error(errLong)):
 			status = http.StatusRequestEntityTooLarge
 		case errors.Is(err, os.ErrDeadlineExceeded): // checked first, because it also ends the context
-			status, code, message = http.StatusRequestTimeout, codeUsage, fmt.Sprintf("the request came slower than %d bytes a second, or took more than %v", leastPace, bodyTime)
+			status, code, message = http.StatusRequestTimeout, codeUsage, fmt.Sprintf("the request stalled: %d KiB a second must arrive, %d of more than %d MiB, all within %v", smallPace>>10, largePace>>10, smallBody>>20, bodyTime)
 		}
 		result = wrong(code, message)
 	}
 	reply(rw, status, result)
 }
 
-// receive reads the body of a request. Only bytes that have arrived count against the
-// bound, not those that the client announces; release gives them back.
-func (s *Server) receive(rw http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
-	b := &charged{ctx: r.Context(), server: s, body: http.MaxBytesReader(rw, r.Body, MaxLine), wait: http.NewResponseController(rw), begun: time.Now()}
-	if r.ContentLength > MaxLine {
-		return nil, b.release, errLong
-	}
-	body, err = io.ReadAll(b)
-	switch {
-	case errors.As(err, new(*http.MaxBytesError)):
-		err = errLong
-	case err != nil && r.Context().Err() == nil:
-		err = &Usage{fmt.Errorf("read the request: %w", err)}
-	case len(body) == 0:
-		body = []byte("{}")
-	}
-	return body, b.release, err
-}
-
-// charged is a body whose bytes count against the bound for all requests together. If the
-// bound is reached, one body at a time may still be read to its end; otherwise bodies that
-// have arrived in part could wait for each other for ever.
-type charged struct {
-	ctx    context.Context
-	server *Server
-	body   io.Reader
-	wait   *http.ResponseController
-	begun  time.Time
-	read   int64
-	taken  int64
-	last   bool // this body is the one that may exceed the bound
-}
-
-// Read implements io.Reader.
-func (c *charged) Read(p []byte) (int, error) {
-	pace := beginTime + time.Duration(c.read)*time.Second/leastPace
-	c.wait.SetReadDeadline(c.begun.Add(min(pace, bodyTime)))
-	n, err := c.body.Read(p)
-	c.read += int64(n)
-	switch {
-	case c.last:
-	case c.server.bytes.TryAcquire(int64(n)):
-		c.taken += int64(n)
-	default:
-		select {
-		case c.server.last <- struct{}{}:
-			c.last = true
-		case <-c.ctx.Done():
-			return 0, c.ctx.Err()
-		}
-		c.begun = time.Now() // the wait does not count against the client's time
-	}
-	return n, err
-}
-
-func (c *charged) release() {
-	c.server.bytes.Release(c.taken)
-	if c.last {
-		<-c.server.last
-	}
-}
-
 func reply(rw http.ResponseWriter, status int, body []byte) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Set("X-Content-Type-Options", "nosniff")
-	http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(bodyTime))
+	pace := beginTime + time.Duration(len(body))*time.Second/largePace
+	http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(min(pace, bodyTime)))
 	rw.WriteHeader(status)
 	rw.Write(body) // if this fails, the client is gone and cannot be told
 }

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // overHTTP starts a server with the token "sesame" and a loopback address as Host.
@@ -157,7 +155,7 @@ func TestStalling(t *testing.T) {
 		"an answer that is not read": func(t *testing.T, s *Server, conn net.Conn) {
 			fmt.Fprintf(conn, head+"%020000d", "echo", 0)
 			synctest.Wait()
-			if s.bytes.TryAcquire(maxShared) {
+			if s.small.all.TryAcquire(maxSmall) {
 				t.Error("the answer takes no room")
 			}
 			time.Sleep(bodyTime + time.Second)
@@ -166,12 +164,12 @@ func TestStalling(t *testing.T) {
 			}
 		},
 		"a wait for room": func(t *testing.T, s *Server, conn net.Conn) {
-			s.bytes.Acquire(t.Context(), maxShared)
-			s.last <- struct{}{}
+			s.small.all.Acquire(t.Context(), maxSmall)
+			s.small.last <- struct{}{}
 			go fmt.Fprintf(conn, head+"%020000d", "echo", 0)
 			time.Sleep(10 * bodyTime)
-			<-s.last
-			defer s.bytes.Release(maxShared)
+			<-s.small.last
+			defer s.small.all.Release(maxSmall)
 			if status, body := read(conn); status != 200 || len(body) != 20000 {
 				t.Error(status, body)
 			}
@@ -187,7 +185,7 @@ func TestStalling(t *testing.T) {
 				client(t, s, ours)
 				ours.Close()
 				synctest.Wait()
-				if !s.bytes.TryAcquire(maxShared) {
+				if !s.small.all.TryAcquire(maxSmall) {
 					t.Error("the request takes room still")
 				}
 				stop()
@@ -225,12 +223,67 @@ func TestOnlyArrivedBytesCount(t *testing.T) {
 	})
 }
 
+// Long bodies that stall at their last byte take room from other long ones for seconds only,
+// and none from short ones. The same client has all connections.
+func TestStalledBodiesLockNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		l, s := make(pipes), echo()
+		s.large = newBodyRoom(4 * smallBody)
+		done := overHTTP(ctx, s, l)
+		const size = smallBody + 1
+		ask := func(size, sent int) (net.Conn, chan int) {
+			ours, theirs := net.Pipe()
+			l <- theirs
+			status := make(chan int, 1)
+			go func() {
+				fmt.Fprintf(ours, "POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame\r\nContent-Length: %d\r\n\r\n", size)
+				ours.Write(make([]byte, sent))
+			}()
+			go func() {
+				resp, err := http.ReadResponse(bufio.NewReader(ours), nil)
+				if err != nil {
+					status <- 0
+					return
+				}
+				io.Copy(io.Discard, resp.Body)
+				status <- resp.StatusCode
+			}()
+			return ours, status
+		}
+		var stalled []net.Conn
+		for range 8 {
+			conn, _ := ask(size, size-1)
+			stalled = append(stalled, conn)
+		}
+		synctest.Wait()
+		begun := time.Now()
+		short, got := ask(1<<20, 1<<20)
+		if status := <-got; status != 200 || time.Since(begun) > 0 {
+			t.Error("a short request", status, time.Since(begun))
+		}
+		long, got := ask(size, size)
+		if status := <-got; status != 200 || time.Since(begun) > bodyTime {
+			t.Error("a long request", status, time.Since(begun))
+		}
+		for _, conn := range append(stalled, short, long) {
+			conn.Close()
+		}
+		synctest.Wait()
+		if !s.large.all.TryAcquire(4*smallBody) || !s.small.all.TryAcquire(maxSmall) {
+			t.Error("a request takes room still")
+		}
+		stop()
+		<-done
+	})
+}
+
 // Bodies that together exceed the bound are finished one after the other.
 func TestPartialBodiesFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		l, s := make(pipes), echo()
-		s.bytes = semaphore.NewWeighted(10_000)
+		s.small = newBodyRoom(10_000)
 		done := overHTTP(ctx, s, l)
 		const size = 8000
 		var all sync.WaitGroup
@@ -255,7 +308,7 @@ func TestPartialBodiesFinish(t *testing.T) {
 		}
 		all.Wait()
 		synctest.Wait()
-		if !s.bytes.TryAcquire(10_000) {
+		if !s.small.all.TryAcquire(10_000) {
 			t.Error("a request takes room still")
 		}
 		stop()

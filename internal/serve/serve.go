@@ -46,16 +46,17 @@ type Server struct {
 	// for people.
 	Explain func(error) (usage bool, message string)
 
-	bytes   *semaphore.Weighted // bytes of unanswered requests
-	last    chan struct{}       // holds an element while one body may exceed these bytes
+	large   *bodyRoom           // of unanswered requests
+	small   *bodyRoom           // of short ones over HTTP
 	answers *semaphore.Weighted // bytes of expected answers
+	busy    *semaphore.Weighted // HTTP requests, complete or not
 	web     chan struct{}       // holds one element per complete HTTP request
 }
 
 // New returns a server without methods.
 func New(version string, explain func(error) (usage bool, message string)) *Server {
-	return &Server{Version: version, Methods: map[string]Method{}, Explain: explain, web: make(chan struct{}, MaxPending), last: make(chan struct{}, 1),
-		bytes: semaphore.NewWeighted(maxShared), answers: semaphore.NewWeighted(maxBytes)}
+	return &Server{Version: version, Methods: map[string]Method{}, Explain: explain, web: make(chan struct{}, MaxPending), busy: semaphore.NewWeighted(maxBusy),
+		large: newBodyRoom(maxShared), small: newBodyRoom(maxSmall), answers: semaphore.NewWeighted(maxBytes)}
 }
 
 // Handle adds a method.

@@ -153,7 +153,7 @@ func TestBackPressureOfBytes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				s := echo()
-				s.bytes = semaphore.NewWeighted(10_000)
+				s.large.all = semaphore.NewWeighted(10_000)
 				conn, _, done := dial(ctx, s)
 				sent := 0
 				go func() {
@@ -164,7 +164,7 @@ func TestBackPressureOfBytes(t *testing.T) {
 					}
 				}()
 				synctest.Wait()
-				if s.bytes.TryAcquire(1000) {
+				if s.large.all.TryAcquire(1000) {
 					t.Error("there is room, and it does not read")
 				}
 				// Unread requests fit into the reader's buffer.
@@ -235,7 +235,7 @@ func TestLongLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"id":null,"error":{"code":"usage","message":"the request has more than 64 MiB; split it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
-	if out.String() != want || !s.bytes.TryAcquire(maxShared) {
+	if out.String() != want || !s.large.all.TryAcquire(maxShared) {
 		t.Error(out.String())
 	}
 }

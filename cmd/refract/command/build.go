@@ -59,7 +59,7 @@ Answers are stored: the same command continues where a run stopped.`,
 	f.Uint64Var(&b.set.Seed, "seed", defaultSeed, "seed of all that is drawn")
 	grouped(cmd, taskFlags, "seed")
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	f.StringVar(&b.set.License, "license", "", "license of the data, for its card, such as cc-by-4.0")
+	parsedFlag(cmd, &b.set.License, "license", "", report.License, "license of the data, for its card, as the Hub names it, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
 	grouped(cmd, resultFlags, "output", "license")
 	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask (required)")
@@ -127,7 +127,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 		if b.to, err = e.createFolder(b.dir); err != nil {
 			return nil, err
 		}
-		b.progress = e.progress("ask", "answers")
+		b.progress = b.watch(e.progress("ask", "answers"))
 	}
 	b.spend = ask.NewBudget(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}

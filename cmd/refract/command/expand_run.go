@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -92,7 +93,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 
 // expand runs the expansion, writes the segments, and reports the result.
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
-	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
+	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants"))}
 	watch.segments = r.cfg.Segments
 	var asText sync.Once // a judge's model may tell the same again
 	noJSON := false
@@ -100,6 +101,9 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 		if why != nil {
 			asText.Do(func() {
 				noJSON = true
+				if e := (*llm.Error)(nil); errors.As(why, &e) {
+					why = errors.New("it " + e.Cause()) // its hint is about another cause
+				}
 				r.e.note("asking for answers as plain text, because the server gives no JSON: %v", why)
 			})
 		}
@@ -131,13 +135,19 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 			found.form = fmt.Sprintf("%d of %d as plain text, from the cache; --form json asks for others", found.asText, all)
 		}
 	}
+	if err == nil && found.Segments > 0 && found.References == 0 && r.writer == nil {
+		err = fmt.Errorf("no reference of %s has a text to expand, so nothing is written: look at the references", english.Thousands(found.Segments, "segment"))
+	}
 	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
 		err = fmt.Errorf("every request was refused (%s), so nothing is written; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
+	}
+	if r.form == string(diversify.FormJSON) && ask.Refuses(err) {
+		err = fmt.Errorf("%w; --form text asks for plain text, without a schema", err)
 	}
 	if err == nil {
 		err = r.finish(found)
 	}
-	return r.conclude(ctx, found, err)
+	return r.conclude(ctx, watch, found, err)
 }
 
 // finish puts the output in place. A shard is complete or does not exist.
@@ -151,7 +161,7 @@ func (r *expansion) finish(found *findings) error {
 }
 
 // conclude reports what a run did and how to continue, and returns why it failed.
-func (r *expansion) conclude(ctx context.Context, found *findings, err error) error {
+func (r *expansion) conclude(ctx context.Context, watch *watcher, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Segments > 0 {
 		found.tell(r.e, r.cfg.Check != nil)
@@ -160,6 +170,12 @@ func (r *expansion) conclude(ctx context.Context, found *findings, err error) er
 		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
+		}
+	}
+	if now := watch.last; err != nil && now.Calls > 0 {
+		answers := now.Calls + now.Cached - now.Judged - now.Resampled - now.Enlarged
+		if left := watch.wanted - answers - now.Failed; left > 0 {
+			r.e.note("of %s that were wanted, %d have an answer, %d failed, and %d are left", english.Thousands(watch.wanted, "variant"), answers, now.Failed, left)
 		}
 	}
 	r.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
@@ -193,6 +209,10 @@ func (r *expansion) lacking(found *findings) error {
 			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
 	case most == 0 && r.judge != "" && found.verdicts[diversify.Unjudged] > 0 && found.verdicts[diversify.NotEquivalent] == 0:
 		return fmt.Errorf("no answer was accepted: %s; %s; the judge %s gave no verdict, so take another --judge", counted(found.verdicts), done, r.judge)
+	case most == 0 && found.rejected > 0 && found.verdicts[diversify.NotJSON] == found.rejected:
+		return fmt.Errorf("no answer is the JSON that was asked for; %s; ask for plain text with --form text", done)
+	case most == 0 && found.reasoning > 0 && found.reasoning == found.rejected:
+		return fmt.Errorf("the server puts every answer into its field for reasoning, and none into the content; %s; start the server without a parser of reasoning (vLLM and SGLang: --reasoning-parser), or switch thinking off, such as with --extra '{\"chat_template_kwargs\":{\"enable_thinking\":false}}'", done)
 	case most == 0 && found.NoText > 0 && found.NoText >= found.rejected:
 		return fmt.Errorf("no answer has any text: %d are empty, or the server withheld them; %s; look at an answer, or take another model", found.NoText, done)
 	case most == 0 && found.rejected > found.verdicts[diversify.Failed]:

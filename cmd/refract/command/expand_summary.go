@@ -26,13 +26,15 @@ type watcher struct {
 	segments int // of the dataset; 0 where that is not known
 	spend    *ask.Budget
 	last     diversify.Progress
+	wanted   int // variants, as far as is known
 }
 
 // observe shows what is new in a snapshot.
 func (w *watcher) observe(now diversify.Progress) {
 	p, last := w.p, &w.last
 	if w.segments > 0 && now.Begun > 0 { // once more for each that an audit took from
-		p.Total(now.Wanted + max(0, w.segments-now.Begun)*now.Wanted/now.Begun)
+		w.wanted = now.Wanted + max(0, w.segments-now.Begun)*now.Wanted/now.Begun
+		p.Total(w.wanted)
 	}
 	fresh := now.AcceptedByCalls - last.AcceptedByCalls
 	p.Add(fresh)
@@ -55,13 +57,14 @@ type findings struct {
 	variants, rejected int
 	verdicts           map[string]int // of rejected answers
 
-	full    int            // rejected answers that the token limit cut
-	blank   int            // variants without a text
-	asText  int            // answers in plain text
-	form    string         // of the answers; "" where the user chose it
-	alarms  map[string]int // about accepted ones, by kind
-	yields  *selection.Yields
-	checked publish.Checked
+	full      int            // rejected answers that the token limit cut
+	reasoning int            // rejected answers that the server put into its field for reasoning
+	blank     int            // variants without a text
+	asText    int            // answers in plain text
+	form      string         // of the answers; "" where the user chose it
+	alarms    map[string]int // about accepted ones, by kind
+	yields    *selection.Yields
+	checked   publish.Checked
 }
 
 func (f *findings) add(s *refract.Segment) {
@@ -72,6 +75,9 @@ func (f *findings) add(s *refract.Segment) {
 		f.verdicts[v.Verdict]++
 		if v.Verdict == check.ReasonCut && v.Finish == llm.FinishLength {
 			f.full++
+		}
+		if v.Finish == llm.FinishReasoning {
+			f.reasoning++
 		}
 	}
 	for _, v := range slices.Concat(s.Variants, s.Rejected) {

@@ -67,6 +67,8 @@ type judging struct {
 	vectors  []*vectors             // of metrics that compare them
 	refused  int                    // texts that got no vector, and rows without a score
 	refusal  sync.Once              // the warning of the first text
+	reached  map[string]int         // segments that a metric has scored, by its name
+	segments func() (int, bool)     // of the dataset; nil if that is not known
 	silent   bool                   // without progress
 
 	answers answered
@@ -75,7 +77,7 @@ type judging struct {
 
 // run makes the shared state of a run. Close it.
 func (j *judgeFlags) run(e *env) *judging {
-	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}}
+	return &judging{judgeFlags: j, e: e, clients: map[string]*llm.Client{}, reached: map[string]int{}}
 }
 
 // metricsOf makes the metrics of all specs and their shared state. Close it.
@@ -139,7 +141,7 @@ func (j *judging) shown(label, unit string) *report.Progress {
 	if j.silent {
 		return nil
 	}
-	return j.e.progress(label, unit)
+	return j.watch(j.e.progress(label, unit))
 }
 
 // neural gives metrics on servers their ways.
@@ -182,6 +184,9 @@ func (j *judging) open(ctx context.Context) error {
 	}
 	var err error
 	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend, LeftOut: func(what string, _ bool) { j.e.warn("%s; the signatures of its judges do not show that", what) }}
+	cfg.OtherForm = func(model string, why error) {
+		j.e.warn("model %s is asked without a schema for its answers, because the server refuses it: %v; the signatures of its judges do not show that", model, why)
+	}
 	if j.calling() {
 		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
 			return err
@@ -270,12 +275,13 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, err
 // scored counts the segments that metrics on servers and programs have scored; answers
 // of judges are counted separately.
 func (j *judging) scored(m metrics.Metric, segments int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.reached[m.Info().Name] += segments
 	switch m.(type) {
 	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
 		return
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if j.progress == nil {
 		j.progress = j.shown("score", "segments")
 	}
@@ -326,7 +332,18 @@ func (j *judging) answered() {
 
 // done reports what was asked for, and how to continue a run that failed.
 func (j *judging) done(ctx context.Context, err error) {
-	if j == nil || j.asker == nil {
+	if j == nil {
+		return
+	}
+	if err != nil && j.segments != nil {
+		all, known := j.segments()
+		for _, m := range j.metrics {
+			if n := j.reached[m.Info().Name]; known && n < all {
+				j.e.note("%s has scored %d of %d segments; %d are left", m.Info().Name, n, all, all-n)
+			}
+		}
+	}
+	if j.asker == nil {
 		return
 	}
 	j.answers.tell(j.e, " of judges")

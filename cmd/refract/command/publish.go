@@ -9,7 +9,9 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify"
+	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/publish"
+	"github.com/refract-eval/refract/internal/report"
 )
 
 // publisher is one run of refract publish.
@@ -53,7 +55,7 @@ is an error. System outputs and human judgements are left out.`,
 	f.StringVarP(&p.dir, "output", "o", "", "`DIR` to write, which must be new or empty (required)")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	grouped(cmd, resultFlags, "to", "output")
-	f.StringVar(&p.Card.License, "license", "", "license of the set, for its card, such as cc-by-4.0")
+	parsedFlag(cmd, &p.Card.License, "license", "", report.License, "license of the set, for its card, as the Hub names it, such as cc-by-4.0")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	completeBy(cmd, "prompts", promptWords)
 	p.languageFlag.register(cmd, ", for the card", "")
@@ -72,6 +74,10 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	if target != "" {
 		p.Card.Languages = []string{target}
 	}
+	if source != target {
+		p.Card.SourceLanguage = source
+	}
+	p.Detector = (&language.Config{Models: e.models}).Name()
 	if p.Format == dataset.FormatMTME && source != "" {
 		p.LanguagePair = source + "-" + target
 	}

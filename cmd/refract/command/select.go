@@ -38,6 +38,8 @@ type chooser struct {
 	by         selection.Method
 	embeddings string
 	seed       uint64
+
+	withoutAlarms bool
 }
 
 func (e *env) selectCommand() *cobra.Command {
@@ -60,8 +62,9 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	parsedFlag(cmd, &c.k, "count,k", "", parseCount, "variants of a segment to keep, or all: as many as every segment has (required)", listAll)
 	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
+	f.BoolVar(&c.withoutAlarms, "without-alarms", false, "keep no variant that may have changed the meaning, by the rules of 'refract check'")
 	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors farthest and facility compare instead of n-grams; options are those of the metric embedding")
-	grouped(cmd, taskFlags, "count", "by")
+	grouped(cmd, taskFlags, "count", "by", "without-alarms")
 	grouped(cmd, modelFlags, "embeddings")
 	c.serverFlags.register(cmd, "vector")
 	return cmd
@@ -71,13 +74,13 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if c.k == 0 {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
-	s := &selection.Selector{Method: c.by, Seed: c.seed}
+	s := &selection.Selector{Method: c.by, Seed: c.seed, WithoutAlarms: c.withoutAlarms}
 	ds, err := c.dataset(e, args, true)
 	if err != nil {
 		return err
 	}
 	if c.k == allOfThem {
-		if err := c.countAll(ctx, e, ds); err != nil {
+		if err := c.countAll(ctx, e, s, ds); err != nil {
 			return err
 		}
 	}
@@ -115,11 +118,11 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 }
 
 // countAll reads the dataset once to find the number that -k all stands for.
-func (c *chooser) countAll(ctx context.Context, e *env, ds refract.Dataset) error {
+func (c *chooser) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
 	if !dataset.Rereadable(ds) {
 		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")
 	}
-	yields, err := selection.Count(ctx, ds)
+	yields, err := s.Count(ctx, ds)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,38 @@ const showGroups = () => {
   byId("groups").replaceChildren(...options);
 };
 
+/** The words in the longest common subsequence of two lists, as flags for both. */
+const common = (a, b) => {
+  const inA = new Array(a.length).fill(false);
+  const inB = new Array(b.length).fill(false);
+  if (a.length * b.length > 4e6) { // too long for a table: the words that both have
+    const hasA = new Set(a);
+    const hasB = new Set(b);
+    return [a.map((w) => hasB.has(w)), b.map((w) => hasA.has(w))];
+  }
+  const best = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      best[i][j] = a[i] === b[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+    }
+  }
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    if (a[i] === b[j]) inA[i++] = inB[j++] = true;
+    else if (best[i + 1][j] >= best[i][j + 1]) i++;
+    else j++;
+  }
+  return [inA, inB];
+};
+
+/** The words in which two texts differ, as marks of both; stronger where an alarm names the word. */
+const differingWords = (a, b, alarms) => {
+  const named = new Set(alarms.flatMap((alarm) => tokensOf(alarm.slice(alarm.indexOf(":") + 1)).map((t) => t.text)));
+  const texts = [tokensOf(a), tokensOf(b)];
+  const shared = common(...texts.map((tokens) => tokens.map((t) => t.text)));
+  return texts.map((tokens, k) => tokens.filter((_, i) => !shared[k][i])
+    .map((t) => ({ start: t.start, end: t.end, class: named.has(t.text) ? "alarmed" : "differs" })));
+};
+
 const field = (name, text, marks, main) => {
   const value = make("dd", { dir: "auto", class: main ? "main" : null });
   appendMarked(value, text, marks);
@@ -67,7 +99,7 @@ const show = () => {
   byId("previous").disabled = at === 0;
   byId("next").disabled = at === items.length - 1;
   const text = item.choice === "edit" ? item.edited : item.text;
-  const [inReference, inText] = sharedWords(item.reference, text);
+  const [inReference, inText] = differingWords(item.reference, text, item.alarms ?? []);
   const heading = make("h2", { dir: "auto" });
   appendText(heading, `${at + 1} of ${items.length} · ${item.group}`);
   const list = make("dl", {});

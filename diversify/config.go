@@ -113,6 +113,11 @@ func New(cfg Config) (*Expander, error) {
 	}
 	x := &Expander{cfg: cfg}
 	cfg.Choose = x.choose
+	cfg.OtherForm = func(_ string, why error) {
+		if cfg.FormFound != nil {
+			cfg.FormFound(why)
+		}
+	}
 	x.asker = ask.New(cfg.Config)
 	var err error
 	if x.forms, err = x.newForms(); err != nil {

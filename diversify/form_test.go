@@ -39,7 +39,7 @@ func TestFormAuto(t *testing.T) {
 	}{
 		{"gives", &llmtest.Handler{JSON: true}, "json", 1, 1},
 		{"ignores", &llmtest.Handler{}, "", 2, 2},
-		{"refuses", &llmtest.Handler{Decide: refusing}, "", 1, 0},
+		{"refuses", &llmtest.Handler{Decide: refusing}, "", 2, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := llmtest.NewServer(t, c.handler)

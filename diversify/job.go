@@ -267,7 +267,7 @@ func (x *Expander) judgeAnswer(j *job, a *asked) {
 	case notOf != nil:
 		a.result = *notOf
 	case j.checks != nil:
-		a.result = j.checks.Judge(checked(j.cells[a.cell].reference, &answer, x.forms[a.form].name))
+		a.result = checked(j.checks, j.cells[a.cell].reference, &answer, x.forms[a.form].name)
 	default:
 		a.result = unchecked(&answer)
 		if a.enlarge {

@@ -106,8 +106,12 @@ func (r *Reports) Covered(most float64) error {
 				commonest = o
 			}
 		}
-		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed",
-			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most))
+		remedy := ""
+		if commonest == analysis.Cut {
+			remedy = "; the token limit cut them: give the judge the option max-tokens, such as max-tokens=8192 for a model that thinks"
+		}
+		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed%s",
+			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most, remedy))
 	}
 	return errors.Join(errs...)
 }

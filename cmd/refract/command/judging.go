@@ -184,6 +184,9 @@ func (j *judging) open(ctx context.Context) error {
 	}
 	var err error
 	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend, LeftOut: func(what string, _ bool) { j.e.warn("%s; the signatures of its judges do not show that", what) }}
+	cfg.OtherForm = func(model string, why error) {
+		j.e.warn("model %s is asked without a schema for its answers, because the server refuses it: %v; the signatures of its judges do not show that", model, why)
+	}
 	if j.calling() {
 		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
 			return err

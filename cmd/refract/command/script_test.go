@@ -281,7 +281,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 //	blocked  an answer that a filter withholds
 //	reasons  only reasoning, cut, where there is room for 64 tokens or fewer
 //
-// batch=no has no Batch API, refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text.
+// batch=no has no Batch API, refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text; it fails at texts with poison=TEXT.
 //
 //	hostile  an error with a terminal's control codes in it
 func startServer(options map[string]string, answer func(*llmtest.Request) string) (*llmtest.Handler, string, func(), error) {
@@ -306,6 +306,9 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 	h.Decide = func(r *llmtest.Request) llmtest.Fault {
 		if name := options["refuses"]; name != "" && strings.Contains(string(r.Raw), `"`+name+`":`) {
 			return llmtest.Status(http.StatusBadRequest, "Unsupported parameter: '"+name+"' is not supported with this model.")
+		}
+		if poison := options["poison"]; poison != "" && strings.Contains(r.Prompt+strings.Join(r.Texts, "\n"), poison) {
+			return llmtest.Status(http.StatusInternalServerError, "input is too large to process")
 		}
 		if long := options["long"]; long != "" && strings.Contains(r.Prompt, long) {
 			return llmtest.Status(http.StatusRequestEntityTooLarge, "the prompt is too long")

@@ -204,7 +204,7 @@ func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Wr
 	gather := audit.MergedReports(explain)
 	err = set.EachTotals(ctx, func(r io.Reader) error { return json.NewDecoder(r).Decode(gather) })
 	if err == nil {
-		_, err = m.explain(e, gather, out)
+		err = m.explain(e, gather, out)
 	}
 	if err == nil {
 		err = e.commit()

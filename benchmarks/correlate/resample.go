@@ -32,7 +32,9 @@ type resampler struct {
 	width   int // of the lanes of the pairs
 	// pool lists the units to draw from: those with a cell that has both scores. The others
 	// are not part of the sample.
-	pool []int32
+	pool      []int32
+	effective float64 // number of units; see [Resamples]
+	biased    bool    // the resamples of means have more noise than the means
 	// elements lists the units of each vector's elements if an undefined vector counts as 0;
 	// otherwise it is nil.
 	elements [][]int32
@@ -55,7 +57,8 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 			}
 		}
 	}
-	rs := &resampler{known: base.known, units: n, pool: pool(base, unit, n)}
+	rs := &resampler{known: base.known, units: n, biased: base != p}
+	rs.pool, rs.effective = pool(base, unit, n)
 	switch {
 	case base != p:
 		rs.rows = []row{rs.ofMeans(base, m, p.level.of, p.Segments, unit)}

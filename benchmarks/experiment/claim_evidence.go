@@ -52,7 +52,7 @@ func (r *Result) support(c *Claim, all []*Difference) {
 	}
 	for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.tooFew(), d.lacks() }) {
 		if tests := len(r.family(of[0])); of[0].tooFew() == "resamples" {
-			caution("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, of[0].method))
+			caution("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, of[0].method, of[0].units))
 		} else {
 			caution("With %s and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", english.Count(tests, "difference"), of[0].tooFew())
 		}

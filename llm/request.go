@@ -291,7 +291,7 @@ func ParseExtra(s string) (map[string]any, error) {
 		err = errors.New("there is more after the object")
 	}
 	if err != nil || out == nil {
-		return nil, fmt.Errorf("%q is not a JSON object (%v)", s, err)
+		return nil, fmt.Errorf("it is not a JSON object, and not shown as it may hold a key (%v)", err)
 	}
 	return out, nil
 }

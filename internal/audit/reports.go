@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -83,7 +84,7 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 		return fmt.Errorf("the report on segment %q, system %q: %w", p.ID, p.System, err)
 	}
 	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
-	_, err = w.Write(append(line, '\n'))
+	_, err = w.Write(append(jsonline.Escape(line), '\n'))
 	return err
 }
 

@@ -133,13 +133,13 @@ func visibleError(err error) string {
 	for i, line := range lines {
 		// Postgres' driver lists its attempts on separate lines, and errors may be joined
 		// within another.
-		lines[i] = report.Visible(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(line))
+		lines[i] = report.Visible(redact.Message(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(line)))
 	}
 	return strings.Join(lines, "\n")
 }
 
 func (e *env) warn(format string, args ...any) {
-	fmt.Fprintln(e.stderr, e.painted("warning:", text.FgYellow)+" "+report.Visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(e.stderr, e.painted("warning:", text.FgYellow)+" "+report.Visible(redact.Message(fmt.Sprintf(format, args...))))
 }
 
 // painted colours a word on a terminal, unless NO_COLOR or TERM=dumb forbids it.
@@ -154,7 +154,7 @@ func (e *env) note(format string, args ...any) {
 	if e.quiet {
 		return
 	}
-	fmt.Fprintln(e.stderr, report.Visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(e.stderr, report.Visible(redact.Message(fmt.Sprintf(format, args...))))
 }
 
 // progress shows how far work is, unless -q hides it. The total may be set later.

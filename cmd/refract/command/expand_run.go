@@ -93,7 +93,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 
 // expand runs the expansion, writes the segments, and reports the result.
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
-	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
+	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants"))}
 	watch.segments = r.cfg.Segments
 	var asText sync.Once // a judge's model may tell the same again
 	noJSON := false

@@ -141,7 +141,7 @@ func (j *judging) shown(label, unit string) *report.Progress {
 	if j.silent {
 		return nil
 	}
-	return j.e.progress(label, unit)
+	return j.watch(j.e.progress(label, unit))
 }
 
 // neural gives metrics on servers their ways.

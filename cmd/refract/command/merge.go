@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,7 +65,7 @@ func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	all, eng, err := e.addUp(ctx)
 	if all == nil {
 		if err == nil {
-			e.note("standard input has no part: nothing is written")
+			err = errors.New("standard input has no line of statistics: there is nothing to merge")
 		}
 		return err
 	}

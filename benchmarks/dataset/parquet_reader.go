@@ -50,6 +50,14 @@ func parquetFiles(place string) ([]string, error) {
 			return found, nil
 		}
 	}
+	arrow, _ := names(place, "", ".arrow")
+	part := ""
+	if _, err := os.Stat(filepath.Join(place, "dataset_dict.json")); err == nil {
+		part = "['test']"
+	}
+	if len(arrow) > 0 || part != "" {
+		return nil, failFile(place, "is a folder of save_to_disk; write it as Parquet: python -c \"from datasets import load_from_disk; load_from_disk('%s')%s.to_parquet('%[1]s.parquet')\"", place, part)
+	}
 	return nil, failFile(place, "has no Parquet file, nor has its folder data")
 }
 

@@ -175,6 +175,9 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 			var v tableValue
 			if at[i] >= 0 && fields[at[i]] != "" {
 				v = textValue(fields[at[i]])
+				if t.published {
+					v = textValue(fromCSVCell(fields[at[i]]))
+				}
 			}
 			r.values = append(r.values, v)
 		}

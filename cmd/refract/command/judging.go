@@ -19,7 +19,6 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
-	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // judgeFlags configure metrics that ask a model.
@@ -229,14 +228,6 @@ func (j *judging) options(o refract.Options) refract.Options {
 	return o
 }
 
-// keep makes a panel store the scores of a member as those of the metric itself.
-func (j *judging) keep(m metrics.Metric) panel.Score {
-	if j == nil {
-		return m.Score
-	}
-	return refract.Keep(m, j.options(refract.Options{}))
-}
-
 // storedScores is the store of scores in the cache, opened at the first look.
 type storedScores struct{ *judging }
 
@@ -279,7 +270,7 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	defer j.mu.Unlock()
 	j.reached[m.Info().Name] += segments
 	switch m.(type) {
-	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
+	case metrics.Preparer, metrics.Foreseeing:
 		return
 	}
 	if j.progress == nil {

@@ -110,6 +110,7 @@ func (s *scopeFlag) register(cmd *cobra.Command) {
 }
 
 func (s *scorer) run(ctx context.Context, e *env, args []string) error {
+	s.from, s.to = s.languages(args)
 	ms, judging, err := s.metricsOf(ctx, e, &s.settingFlags)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ type callFlags struct {
 func (c *callFlags) register(cmd *cobra.Command, answer string) {
 	c.serverFlags.register(cmd, answer)
 	f := cmd.Flags()
-	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, before the run stops")
+	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, while the server answers others, before the run stops")
 	grouped(cmd, modelFlags)
 	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with the prices of models")
 	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before this run costs more")

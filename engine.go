@@ -60,7 +60,7 @@ type Options struct {
 	// for no bound. N-grams take about a hundred times as much memory as the text.
 	MaxText int
 	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest those of
-	// all others except metrics.NeverKept, so that later runs with any settings and
+	// all others except metrics.KeepNever, so that later runs with any settings and
 	// datasets compute only new scores; nil keeps nothing. StoreUnneeded keeps those of
 	// metrics.KeepUnneeded too. A metric whose statistics a setting pools is always computed.
 	//

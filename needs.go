@@ -39,7 +39,7 @@ func (d *metricNeeds) keep(o *Options, damage func()) {
 	if d.info.Keep == metrics.KeepAlways && o.Store != nil {
 		store = o.Store
 	}
-	if d.info.Keep == metrics.KeepUnneeded && !o.StoreUnneeded || metrics.NeverKept(d.metric) {
+	if d.info.Keep == metrics.KeepUnneeded && !o.StoreUnneeded || d.info.Keep == metrics.KeepNever {
 		store = nil
 	}
 	p, prepares := d.metric.(metrics.Preparer)

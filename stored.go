@@ -40,27 +40,6 @@ func newScoreCache(store ScoreStore, damage func(), m metrics.Metric) *scoreCach
 	return &scoreCache{store: store, prefix: []byte(prefix), damage: damage}
 }
 
-// Keep returns the Score function of a metric for use by another metric. It uses the
-// store of the options just as an engine does.
-func Keep(m metrics.Metric, o Options) func(context.Context, []metrics.Block) ([]metrics.Scores, error) {
-	d := &metricNeeds{metric: m, info: m.Info(), all: true}
-	d.keep(&o, o.damage())
-	if d.cache == nil || d.cache.store == nil {
-		return m.Score
-	}
-	return func(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-		all, err := d.cache.score(ctx, d, blocks)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]metrics.Scores, len(all))
-		for i := range all {
-			out[i] = all[i].scores
-		}
-		return out, nil
-	}
-}
-
 // key returns the key of a hypothesis. source is "" if the metric needs none.
 func (k *scoreCache) key(buf []byte, source, hypothesis string) ([32]byte, []byte) {
 	buf = append(buf[:0], k.prefix...)

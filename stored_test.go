@@ -14,7 +14,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
-	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // values is a ScoreStore in memory.
@@ -226,42 +225,5 @@ func TestStoreFails(t *testing.T) {
 	_, err := engine(t, refract.Options{Store: &broken{}}, []metrics.Metric{newDear(false)}).Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1})})
 	if !errors.Is(err, errStore) {
 		t.Errorf("%v", err)
-	}
-}
-
-// Scores that a panel gets from a member are stored as the member's own, and vice versa.
-func TestKeepSharesStoredScores(t *testing.T) {
-	o := refract.Options{Store: &values{all: map[[32]byte][]byte{}}}
-	a, b := newDear(false), newDear(false)
-	b.info.Name = "other"
-	members := map[string]metrics.Metric{"one": a, "two": b}
-	p, err := metrics.Registry{panel.Factory(
-		func(_ context.Context, spec string) (metrics.Metric, error) { return members[spec], nil },
-		func(m metrics.Metric) panel.Score { return refract.Keep(m, o) })}.Parse(t.Context(), "panel:one+two")
-	if err != nil {
-		t.Fatal(err)
-	}
-	segs := []*refract.Segment{segment("a", 1, []int{1, 2}, []int{1, 3}), segment("b", 1, []int{3}, []int{5})}
-	score := func(m metrics.Metric) []*refract.SegmentScores {
-		out, err := engine(t, o, []metrics.Metric{m}).Score(t.Context(), segs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	alone := score(a)
-	asked := a.cells.Load()
-	both := score(p)
-	if a.cells.Load() != asked || b.cells.Load() != asked {
-		t.Errorf("%d and %d cells asked for, want %d", a.cells.Load(), b.cells.Load(), asked)
-	}
-	if score(b); b.cells.Load() != asked {
-		t.Errorf("%d cells of what the panel has asked for", b.cells.Load()-asked)
-	}
-	for i := range both {
-		if !sameScores(&refract.MetricScores{Columns: both[i].Metrics[0].Columns, Values: both[i].Metrics[0].Values, Status: both[i].Metrics[0].Status},
-			&refract.MetricScores{Columns: alone[i].Metrics[0].Columns, Values: alone[i].Metrics[0].Values, Status: alone[i].Metrics[0].Status}) {
-			t.Errorf("segment %d: %+v, want %+v", i, both[i].Metrics[0], alone[i].Metrics[0])
-		}
 	}
 }

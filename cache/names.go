@@ -25,7 +25,7 @@ type options struct {
 }
 
 func newOptions(opts []Option) options {
-	o := options{patience: 10 * time.Second, lease: 30 * time.Second, tell: func(string) {}}
+	o := options{patience: 40 * time.Second, lease: 30 * time.Second, tell: func(string) {}}
 	for _, opt := range opts {
 		opt(&o)
 	}

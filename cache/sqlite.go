@@ -137,6 +137,13 @@ func checkPath(path string, existing bool) error {
 // prepare checks that the file is a cache, or makes it one. It uses a separate connection, so
 // that later connections cannot create a file.
 func (s *sqliteFile) prepare(ctx context.Context) (err error) {
+	// SQLite would make the file readable to all, and its companions like the file. Answers
+	// may be private.
+	if f, err := os.OpenFile(s.abs, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600); err == nil {
+		if err := f.Close(); err != nil {
+			return err
+		}
+	} // else it exists, or SQLite says what is wrong
 	db, err := s.connect("rwc", 1)
 	if err != nil {
 		return err

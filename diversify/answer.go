@@ -41,7 +41,7 @@ const (
 
 func classify(a *cache.Answer) class {
 	switch {
-	case !a.HasText || a.FinishReason == llm.FinishContentFilter:
+	case a.FinishReason == llm.FinishContentFilter:
 		return blocked
 	case strings.TrimSpace(a.Text) == "":
 		return empty
@@ -70,9 +70,14 @@ func unchecked(a *cache.Answer) check.Result {
 	return check.Result{Text: said, HasText: true}
 }
 
-// checked converts an answer for package check.
-func checked(reference int, a *cache.Answer, form string) check.Answer {
-	return check.Answer{Field: form != "", Reference: reference, Raw: a.Text, HasText: a.HasText, Finish: a.FinishReason}
+// checked cleans and checks an answer.
+func checked(s *check.Segment, reference int, a *cache.Answer, form string) check.Result {
+	given := a.FinishReason != llm.FinishContentFilter // null is an empty answer
+	r := s.Judge(check.Answer{Field: form != "", Reference: reference, Raw: a.Text, HasText: given, Finish: a.FinishReason})
+	if a.FinishReason == llm.FinishReasoning && r.Verdict == check.ReasonEmpty {
+		r.Detail = "the server put the whole answer into its field for reasoning"
+	}
+	return r
 }
 
 // variant converts an answered request to a variant of the segment.

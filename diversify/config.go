@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/diversify/check"
@@ -48,8 +49,8 @@ type Config struct {
 	Form  Form // "" means FormText
 	// Probe is asked by FormAuto to find out what the server supports; nil means the Client.
 	Probe ask.Completer
-	// FormFound, if not nil, is called once with the finding: nil if the server gives
-	// JSON, otherwise the reason why it does not.
+	// FormFound, if not nil, is called with the finding: nil if the server gives JSON,
+	// otherwise the reason why it does not. A later finding replaces an earlier one.
 	FormFound func(why error)
 
 	// Check judges answers. Those that it rejects become Rejected with a verdict. If it
@@ -94,8 +95,9 @@ type Expander struct {
 	asker *ask.Asker
 
 	choosing       sync.Mutex
-	chosen, asText bool  // what FormAuto asks for
-	choiceErr      error // why that cannot be found out
+	chosen, asText bool        // what FormAuto asks for
+	unread         atomic.Bool // the server's JSON cannot be read, and is asked for again as text
+	choiceErr      error       // why that cannot be found out
 
 	observing sync.Mutex
 }
@@ -113,6 +115,11 @@ func New(cfg Config) (*Expander, error) {
 	}
 	x := &Expander{cfg: cfg}
 	cfg.Choose = x.choose
+	cfg.OtherForm = func(_ string, why error) {
+		if cfg.FormFound != nil {
+			cfg.FormFound(why)
+		}
+	}
 	x.asker = ask.New(cfg.Config)
 	var err error
 	if x.forms, err = x.newForms(); err != nil {

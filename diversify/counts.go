@@ -125,7 +125,7 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	answer, notOf := unwrap(origin.Form, cache.Answer{Text: origin.Raw.Value, HasText: origin.Raw.Valid, FinishReason: v.Finish})
 	res := notOf
 	if res == nil {
-		judged := judge.Judge(checked(v.Reference, &answer, origin.Form))
+		judged := checked(judge, v.Reference, &answer, origin.Form)
 		if judged.Verdict == check.ReasonUnlike && v.Verdict == check.Accepted && strings.HasPrefix(v.Detail, judgedBy) {
 			judged.Verdict, judged.Detail = check.Accepted, v.Detail
 			judge.Accept(judged.Text)

@@ -26,12 +26,19 @@ import (
 // finish, and are then stored, too.
 func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*refract.Segment) error) (Summary, error) {
 	t := &tally{mu: &x.observing, observe: x.cfg.Observe}
+	begun, err := x.try(ctx, ds, t, func(j ask.Job) error { return x.asker.Do(ctx, j) })
+	if err != nil {
+		return x.ended(ctx, t, err)
+	}
 	n := 0
 	var recent []string // references of the last segments
 	jobs := func(ctx context.Context) iter.Seq2[ask.Job, error] {
 		return func(yield func(ask.Job, error) bool) {
 			for seg, err := range ds.Segments(ctx) {
 				j := x.newJob(seg, t, n)
+				if n < len(begun) {
+					j = begun[n]
+				}
 				if j.turn >= 0 {
 					j.others = recent
 				}
@@ -44,7 +51,7 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 			}
 		}
 	}
-	err := x.asker.Stream(ctx, jobs, func(done ask.Job) error {
+	err = x.asker.Stream(ctx, jobs, func(done ask.Job) error {
 		j := done.(*job)
 		out := x.result(j)
 		expanded := *out // yield may change its segment
@@ -54,6 +61,11 @@ func (x *Expander) Expand(ctx context.Context, ds refract.Dataset, yield func(*r
 		t.update(func(p *Progress) { p.yielded(j, &expanded) })
 		return nil
 	})
+	return x.ended(ctx, t, err)
+}
+
+// ended returns the summary of a run and why it ended.
+func (x *Expander) ended(ctx context.Context, t *tally, err error) (Summary, error) {
 	s := t.summary()
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		err = fmt.Errorf("expansion interrupted after %d segments; the answers received are stored: %w", s.Segments, ended)

@@ -181,7 +181,7 @@ func TestAnswers(t *testing.T) {
 		{"cut", llmtest.Finish("length", "A te"), refract.NewText("A te"), "length", refract.NewText("A te"), diversify.Summary{Cut: 1}},
 		{"filtered", llmtest.Finish("content_filter", ""), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{NoText: 1}},
 		{"prompt blocked", llmtest.PromptBlocked(), refract.Text{}, "content_filter", refract.Text{}, diversify.Summary{NoText: 1}},
-		{"null", llmtest.Apart(nil, "stop", nil), refract.Text{}, "stop", refract.Text{}, diversify.Summary{NoText: 1}},
+		{"null", llmtest.Apart(nil, "stop", nil), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{NoText: 1}},
 		{"empty", llmtest.Finish("stop", ""), refract.Text{}, "stop", refract.NewText(""), diversify.Summary{NoText: 1}},
 		{"blank", llmtest.Finish("length", " \n"), refract.Text{}, "length", refract.NewText(" \n"), diversify.Summary{NoText: 1}},
 	} {

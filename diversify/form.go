@@ -28,7 +28,8 @@ const (
 	FormJSON Form = "json"
 	// FormAuto uses stored answers of either form, preferring FormJSON. It asks for
 	// other answers as FormJSON, unless a first question shows that the server cannot
-	// give JSON: it refuses the schema by name, or twice answers without JSON.
+	// give JSON: it refuses the question with a schema and answers it without, or twice
+	// answers without JSON.
 	FormAuto Form = "auto"
 )
 
@@ -188,16 +189,20 @@ func (x *Expander) choose(ctx context.Context) (asText bool, err error) {
 		p.questions = append(p.questions, q)
 	}
 	err = cmp.Or(x.asker.Do(ctx, p), p.failed)
-	var refused *llm.Error
+	if ask.Refuses(err) {
+		q := x.question(&x.forms[1], formQuestion, 0, 0, 0)
+		q.Client = x.cfg.Probe
+		plain := &probe{questions: []ask.Question{q}}
+		if failed := cmp.Or(x.asker.Do(llm.Briefly(ctx), plain), plain.failed); failed == nil {
+			p.why, err = err, nil
+		}
+	}
 	switch {
 	case errors.Is(err, ErrNotStored):
 		x.chosen = true
 		return false, nil
-	case errors.As(err, &refused) && (errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrContextLength)):
+	case errors.Is(err, llm.ErrInvalidRequest) || errors.Is(err, llm.ErrContextLength):
 		p.why = nil
-		if said := strings.ToLower(refused.Message); strings.Contains(said, "response_format") || strings.Contains(said, "schema") {
-			p.why = err
-		}
 	case err != nil:
 		if x.cfg.Probe != nil { // a call where none was expected
 			err = fmt.Errorf("asking whether the server gives JSON: %w", err)

@@ -15,6 +15,9 @@ import (
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
+	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // refusing answers 400 to requests with a schema.
@@ -39,7 +42,7 @@ func TestFormAuto(t *testing.T) {
 	}{
 		{"gives", &llmtest.Handler{JSON: true}, "json", 1, 1},
 		{"ignores", &llmtest.Handler{}, "", 2, 2},
-		{"refuses", &llmtest.Handler{Decide: refusing}, "", 1, 0},
+		{"refuses", &llmtest.Handler{Decide: refusing}, "", 2, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := llmtest.NewServer(t, c.handler)
@@ -270,6 +273,114 @@ func TestKeysOfTheTextForm(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, e.Request); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// refusals are ways in which servers refuse a schema.
+var refusals = map[string]llmtest.Fault{
+	"422 as text":       llmtest.Body(422, "text/plain", "Failed to deserialize the JSON body into the target type: response_format"),
+	"400 unavailable":   llmtest.Status(400, "This response_format type is unavailable now"),
+	"400 model":         llmtest.Status(400, "This model does not support response format `json_schema`."),
+	"400 grammar":       llmtest.Status(400, "Failed to initialize samplers: failed to parse grammar"),
+	"400 no word of it": llmtest.Status(400, "Bad request."),
+	"500 names it":      llmtest.Status(500, "response_format type must be one of \"text\" or \"json_object\", but got: json_schema"),
+	"500 xgrammar":      llmtest.Status(500, "The provided JSON schema contains features not supported by xgrammar."),
+	"500 without words": llmtest.Body(500, "application/json", ""),
+	"501":               llmtest.Status(501, "structured output is not implemented"),
+	"404 parameters":    llmtest.Status(404, "No endpoints found that can handle the requested parameters."),
+	"422 detail":        llmtest.Body(422, "application/json", `{"detail":[{"type":"extra_forbidden","loc":["body","response_format"],"msg":"Extra inputs are not permitted"}]}`),
+	"422 TGI":           llmtest.Body(422, "application/json", `{"error":"Input validation error: grammar is not valid","error_type":"validation"}`),
+	"200 with 400":      llmtest.ErrorBody(400, "Provider returned error"),
+}
+
+// A refused schema is followed by the same question without it, in expand and in judges, and by
+// the same answers the next time.
+func TestRefusedSchemas(t *testing.T) {
+	for name, fault := range refusals {
+		server := llmtest.NewServer(t, &llmtest.Handler{
+			Decide: func(r *llmtest.Request) llmtest.Fault {
+				if len(r.ResponseFormat) > 0 {
+					return fault
+				}
+				return nil
+			},
+			Answer: func(r *llmtest.Request) string {
+				if strings.Contains(r.Prompt, "JSON") {
+					return `{"errors": []}`
+				}
+				return llmtest.Answer(r.Model, r.Prompt, 0)
+			},
+		})
+		store, found := cache.NewMemory(), 0
+		for range 2 {
+			cfg := config(client(t, server))
+			cfg.Prompts, cfg.Form, cfg.Store = cfg.Prompts[:2], diversify.FormAuto, store
+			cfg.FormFound = func(why error) {
+				if found++; why == nil {
+					t.Errorf("%s: JSON", name)
+				}
+			}
+			if _, s := mustRun(t, newExpander(t, cfg), numbered(3)); s.Variants != 12 || found != 1 {
+				t.Errorf("%s: %d variants, found %d times", name, s.Variants, found)
+			}
+			told := 0
+			env := judge.Environment{Model: "any", Hardened: true, Asker: ask.New(ask.Config{Client: client(t, server), Store: store, OtherForm: func(string, error) { told++ }})}
+			d, err := judge.Find("xgptscore")
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := server.Calls()
+			m, err := metrics.Registry{d.Factory(env)}.Parse(t.Context(), "xgptscore:task=translation")
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := m.Score(t.Context(), []metrics.Block{{Source: "a", References: []string{"b"}, Hypotheses: []string{"c", "d", "e"}}})
+			if err != nil || out[0].Status[2] != metrics.Scored || told > 1 || told == 0 && server.Calls() > before {
+				t.Errorf("%s: judge: %v, %+v, told %d times", name, err, out, told)
+			}
+		}
+	}
+}
+
+// If more than half of the first answers cannot be read as JSON, all are asked for as text, whatever
+// the order in which they come.
+func TestUnreadJSON(t *testing.T) {
+	for _, share := range []int{1, 3} { // of 4 answers are unreadable
+		want := ""
+		store := cache.NewMemory()
+		for round := range 3 {
+			server := llmtest.NewServer(t, &llmtest.Handler{Answer: func(r *llmtest.Request) string {
+				said := llmtest.Answer(r.Model, r.Prompt, 0)
+				b, _ := json.Marshal(said)
+				switch {
+				case len(r.ResponseFormat) == 0:
+					return said
+				case len(said)%4 < share:
+					return `{"text": ` + string(b) + `} {"text": "Another."}`
+				}
+				return `{"text": ` + string(b) + `}`
+			}})
+			cfg := config(client(t, server))
+			if cfg.Form, cfg.Concurrency = diversify.FormAuto, 1+7*round; round < 2 {
+				store = cache.NewMemory()
+			}
+			cfg.Store = store
+			found := 0
+			cfg.FormFound = func(why error) {
+				if why != nil {
+					found++
+				}
+			}
+			out, s := mustRun(t, newExpander(t, cfg), numbered(4))
+			if got := lines(out); want == "" {
+				want = got
+			} else if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("share %d, round %d:\n%s", share, round, diff)
+			}
+			if text := share == 3; found != map[bool]int{true: 1}[text] || text != (s.Variants == 80) || round == 2 && server.Calls() > 0 {
+				t.Errorf("share %d, round %d: %d calls, told %d times, %+v", share, round, server.Calls(), found, s)
+			}
 		}
 	}
 }

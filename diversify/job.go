@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/alarm"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -32,6 +33,7 @@ type job struct {
 	others []string        // references of earlier segments, if a change is to be planted
 	judged *refract.Judged // nil until a judge is asked
 	mute   bool            // the judge gave no verdict on some text
+	tried  []ask.Result    // of the first round, if a trial has asked for it
 }
 
 // cell is a pair of a reference and a prompt, with counts of its variants.
@@ -63,9 +65,14 @@ type asked struct {
 
 // Next implements [ask.Job].
 func (j *job) Next(results []ask.Result) ([]ask.Question, error) {
-	if results == nil {
+	switch {
+	case results == nil && j.tried == nil:
 		err := j.x.plan(j)
 		return j.round, err
+	case results == nil && len(j.tried) == 0:
+		return nil, nil
+	case results == nil:
+		results = j.tried
 	}
 	for i := range results {
 		a := &j.asks[j.from+i]
@@ -160,7 +167,9 @@ func (x *Expander) plan(j *job) error {
 }
 
 // hasText reports whether an original is expanded.
-func hasText(ref refract.Text) bool { return ref.Valid && strings.TrimSpace(ref.Value) != "" }
+func hasText(ref refract.Text) bool {
+	return ref.Valid && strings.TrimSpace(ref.Value) != "" && !text.IsCanary(ref.Value)
+}
 
 // expandedBefore returns an error if the segment already has variants of the same model and
 // prompt.
@@ -188,16 +197,25 @@ func (x *Expander) sample(j *job, c int) {
 }
 
 func (x *Expander) ask(j *job, c, sample, room int) {
-	cell := &j.cells[c]
-	reference := j.seg.References[cell.reference].Value
-	prompt := x.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
-	expected := max(1, llm.EstimateTokens(reference))
-	q := x.question(&x.forms[0], prompt, sample, room, expected)
+	q := x.questionOf(j, c, 0, sample, room)
 	if len(x.forms) > 1 {
-		other := x.question(&x.forms[1], prompt, sample, room, expected)
+		other := x.questionOf(j, c, 1, sample, room)
 		q.Other = &other
 	}
 	j.add(asked{cell: c, sample: sample, room: room}, q)
+}
+
+// askText adds the request of a sample to the round in the text form only.
+func (x *Expander) askText(j *job, c, sample, room int) {
+	j.add(asked{cell: c, sample: sample, room: room, form: 1}, x.questionOf(j, c, 1, sample, room))
+}
+
+// questionOf returns the question for a sample of a cell in a form.
+func (x *Expander) questionOf(j *job, c, form, sample, room int) ask.Question {
+	cell := &j.cells[c]
+	reference := j.seg.References[cell.reference].Value
+	prompt := x.cfg.Prompts[cell.prompt].Render(reference, j.seg.Source.Value)
+	return x.question(&x.forms[form], prompt, sample, room, max(1, llm.EstimateTokens(reference)))
 }
 
 func (j *job) add(a asked, q ask.Question) {
@@ -267,7 +285,7 @@ func (x *Expander) judgeAnswer(j *job, a *asked) {
 	case notOf != nil:
 		a.result = *notOf
 	case j.checks != nil:
-		a.result = j.checks.Judge(checked(j.cells[a.cell].reference, &answer, x.forms[a.form].name))
+		a.result = checked(j.checks, j.cells[a.cell].reference, &answer, x.forms[a.form].name)
 	default:
 		a.result = unchecked(&answer)
 		if a.enlarge {
@@ -286,6 +304,8 @@ func (x *Expander) settleAnswer(j *job, i int) {
 		a.waits = true
 	case !rejects(a.result.Verdict):
 		c.accepted++
+	case a.result.Verdict == NotJSON && x.unread.Load():
+		x.askText(j, a.cell, a.sample, a.room)
 	case a.enlarge:
 		x.ask(j, a.cell, a.sample, a.room+1)
 	default:

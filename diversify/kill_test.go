@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,8 +82,8 @@ func child(server, name, file, output string, form diversify.Form) error {
 func lines(segs []*refract.Segment) string {
 	var b strings.Builder
 	for _, s := range segs {
-		for i := range s.Variants {
-			s.Variants[i].Origin.Created = time.Time{} // differs from run to run
+		for _, v := range slices.Concat(s.Variants, s.Rejected) {
+			v.Origin.Created = time.Time{} // differs from run to run
 		}
 		line, err := json.Marshal(s)
 		if err != nil {

@@ -37,6 +37,9 @@ func (x *Expander) Plan(ctx context.Context, ds refract.Dataset, need func(ask.Q
 		return need(q)
 	})
 	t := &tally{mu: &x.observing}
+	if _, err := x.try(ctx, ds, &tally{mu: &x.observing}, x.planned(ctx)); err != nil {
+		return out, err
+	}
 	err := p.Add(ctx, func(yield func(ask.Job, error) bool) {
 		for seg, err := range ds.Segments(ctx) {
 			if err != nil {

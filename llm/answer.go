@@ -23,6 +23,9 @@ const (
 	// of a surrogate pair. The Text is then the received JSON, in which bytes that are not
 	// UTF-8 are written as escapes such as \xff.
 	FinishNotUnicode = "not_unicode"
+	// FinishReasoning is not part of the protocol either: the server ended the answer, and put
+	// all of it into its field for reasoning.
+	FinishReasoning = "reasoning"
 )
 
 // finishWords maps the names that Anthropic, Gemini, Mistral, z.ai and DeepSeek use, in lower case, to
@@ -59,6 +62,7 @@ type choice struct {
 		// the answer.
 		ReasoningContent json.RawMessage `json:"reasoning_content"`
 		Reasoning        json.RawMessage `json:"reasoning"`
+		Refusal          json.RawMessage `json:"refusal"` // OpenAI's reason for withholding an answer
 	} `json:"message"`
 	Logprobs       json.RawMessage `json:"logprobs"`
 	PromptLogprobs json.RawMessage `json:"prompt_logprobs"` // only in vLLM
@@ -76,7 +80,12 @@ func (u *usage) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &given) == nil {
 		count := func(name string) int { return tokenCount(given[name]) }
 		// Anthropic's parts of a prompt add up.
+		var details map[string]json.RawMessage
+		_ = json.Unmarshal(given["prompt_tokens_details"], &details)
 		u.PromptTokens = cmp.Or(count("prompt_tokens"), count("input_tokens")+count("cache_creation_input_tokens")+count("cache_read_input_tokens"))
+		if cached := tokenCount(details["cached_tokens"]); cached > u.PromptTokens { // left out of the sum
+			u.PromptTokens += cached
+		}
 		u.CompletionTokens = cmp.Or(count("completion_tokens"), count("output_tokens"))
 	}
 	return nil
@@ -188,9 +197,14 @@ func (f openAI) read(s *server, r *Request, body []byte) (resp Response, e *Erro
 	case choice.FinishReason == FinishContentFilter:
 	case r.PromptLogprobs:
 		return resp, s.readTokens(r.Prompt, &resp, &choice, &a.Usage, body)
-	case said.into(&resp):
-	case stated(choice.Message.ReasoningContent) || stated(choice.Message.Reasoning):
-		resp.HasText = true // the model reasoned without reaching an answer: it is empty or cut
+	case said.into(&resp) && resp.Text != "":
+	case stated(choice.Message.Refusal):
+		resp.HasText, resp.FinishReason = false, FinishContentFilter
+	default: // null is an empty answer, too
+		resp.HasText = true
+		if reasoned := stated(choice.Message.ReasoningContent) || stated(choice.Message.Reasoning); reasoned && choice.FinishReason != FinishLength {
+			resp.FinishReason = FinishReasoning
+		}
 	}
 	return resp, nil
 }

@@ -304,6 +304,8 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 		e.retries, e.notDone = allRetries, true
 	case status == http.StatusNotFound:
 		e = fail(ErrNotFound, "knows no such model, address or object", fmt.Sprintf("check the model name %q and the base URL, which usually ends in /v1", model))
+	case status == http.StatusNotImplemented, status >= 500 && says(api.Message, paramSchema, "json_schema", "json schema", "grammar"):
+		e = fail(ErrInvalidRequest, "refused the request", "") // in spite of the status, it would again
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		// A gateway may send 503 although the server behind it did its work.
 		e = fail(ErrUnavailable, "failed", "check the server's log, or try later")

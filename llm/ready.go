@@ -75,7 +75,17 @@ func (c *Client) await(ctx context.Context, model string) {
 		}
 		begin, done := beginning(ctx)
 		defer done()
-		faults := c.Await(begin, model, c.wait)
+		faults := c.Ready(begin, model)
+		if passing := slices.IndexFunc(faults, mayPass); passing >= 0 && (len(faults) == 1 || c.wait > 0) && begin.Err() == nil {
+			until, longer := c.wait, ""
+			if until == 0 {
+				until, longer = closedTime, " (--wait 30m waits longer)"
+			}
+			c.warn(fmt.Errorf("%w; trying until %s%s", faults[passing], time.Now().Add(until).Format(time.TimeOnly), longer))
+			if c.wait > 0 {
+				faults = c.Await(begin, model, c.wait)
+			}
+		}
 		for _, err := range faults {
 			if err != nil && (errors.Is(err, ErrNotFound) || len(faults) > 1) && begin.Err() == nil {
 				c.warn(err)
@@ -84,12 +94,15 @@ func (c *Client) await(ctx context.Context, model string) {
 	})
 }
 
+// mayPass reports whether a server with a fault may become ready.
+func mayPass(err error) bool { return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrTimeout) }
+
 // Await repeats Ready for up to wait while a server may still become ready.
 func (c *Client) Await(ctx context.Context, model string, wait time.Duration) []error {
 	for end := time.Now().Add(wait); ; {
 		faults := c.Ready(ctx, model)
 		left := time.Until(end)
-		if left <= 0 || !slices.ContainsFunc(faults, func(err error) bool { return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrTimeout) }) {
+		if left <= 0 || !slices.ContainsFunc(faults, mayPass) {
 			return faults
 		}
 		select {

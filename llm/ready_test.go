@@ -78,7 +78,7 @@ func TestWarn(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		}
-		if took := time.Since(begun); took < 30*time.Second || took > 33*time.Second || len(told) != 1 || !errors.Is(told[0], llm.ErrNotFound) {
+		if took := time.Since(begun); took < 30*time.Second || took > 33*time.Second || len(told) != 2 || !strings.HasSuffix(told[0].Error(), "; trying until 00:01:00") || !errors.Is(told[1], llm.ErrNotFound) {
 			t.Errorf("told %v after %v", told, took)
 		}
 	})

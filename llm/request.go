@@ -130,9 +130,8 @@ type Message struct {
 type Response struct {
 	// Text is the answer if HasText is true; with PromptLogprobs it is the prompt's tokens as
 	// JSON, which ParseTokens parses. An empty Text with HasText is an empty answer, for
-	// example of a model that only reasoned. Without HasText the server gave no answer: it
-	// blocked the prompt or the answer, or sent null. Reasoning that the server sends
-	// separately is never part of Text.
+	// example of a model that only reasoned, or null. Without HasText the server blocked the
+	// prompt or the answer. Reasoning that the server sends separately is never part of Text.
 	Text    string
 	HasText bool
 	// FinishReason is the server's word for why the answer ended, such as "stop", "length"
@@ -292,7 +291,7 @@ func ParseExtra(s string) (map[string]any, error) {
 		err = errors.New("there is more after the object")
 	}
 	if err != nil || out == nil {
-		return nil, fmt.Errorf("%q is not a JSON object (%v)", s, err)
+		return nil, fmt.Errorf("it is not a JSON object, and not shown as it may hold a key (%v)", err)
 	}
 	return out, nil
 }

@@ -220,14 +220,27 @@ const longestPause = 1000 * time.Hour
 // pausedLonger reports whether the server's pause lasts longer than this.
 func (s *server) pausedLonger(than time.Duration) bool { return time.Until(s.until) > than }
 
-// Waits returns how long no call will be sent because all servers asked for a pause or keep
-// failing; 0 if one may be called.
-func (c *Client) Waits() time.Duration {
-	c.transport.mu.Lock()
-	defer c.transport.mu.Unlock()
-	shortest := longestPause
-	for _, s := range c.transport.servers {
-		shortest = min(shortest, max(0, time.Until(s.until)))
+// Load is what the calls of a client do.
+type Load struct {
+	InFlight int
+	Retrying int       // calls whose last attempt failed, and that wait for another
+	Paused   time.Time // until when no server is called, as they asked for it or keep failing; or zero
+}
+
+// Load returns what the calls of the client do now.
+func (c *Client) Load() (l Load) {
+	t := c.transport
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, s := range t.servers {
+		l.InFlight += s.inFlight
+		if i == 0 || s.until.Before(l.Paused) {
+			l.Paused = s.until
+		}
 	}
-	return shortest
+	if !l.Paused.After(time.Now()) {
+		l.Paused = time.Time{}
+	}
+	l.Retrying = int(t.retrying.Load())
+	return l
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -25,6 +26,8 @@ type transport struct {
 	shown   string // the servers, for messages
 	retries int    // attempts after the first
 	maxWait time.Duration
+
+	retrying atomic.Int64 // calls between two attempts
 
 	mu      sync.Mutex
 	next    int           // index of the server after the last one chosen
@@ -108,9 +111,13 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 	attempts, tries, asked := 0, 0, t.shown
 	answered := int64(-1)
 	var told, closed time.Time // of the first such failure, zero if there was none
+	failed := int64(0)
+	defer func() { t.retrying.Add(-failed) }()
 	attempt := func() (*http.Response, error) {
 		for {
 			s, err := t.acquire(begin, c)
+			t.retrying.Add(-failed)
+			failed = 0
 			if err != nil {
 				return nil, backoff.Permanent(err)
 			}
@@ -126,7 +133,8 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 			case ctx.Err() != nil:
 				return nil, backoff.Permanent(ctx.Err())
 			}
-			e.Attempts = attempts
+			e.Attempts, failed = attempts, 1
+			t.retrying.Add(failed)
 			repeatable := !c.once || e.notDone
 			if repeatable && e.elsewhere && another {
 				continue // immediately on another server, without counting a retry
@@ -154,10 +162,9 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 				if closed.IsZero() {
 					closed = now
 				}
-				if waits.Reset(); now.Sub(closed) >= closedTime {
+				if waits.MaxInterval = min(longest, time.Second); now.Sub(closed) >= closedTime {
 					return nil, backoff.Permanent(e)
 				}
-				tries--
 			}
 			if !repeatable || tries > min(retries, t.retries) {
 				return nil, backoff.Permanent(e)

@@ -5,9 +5,8 @@
 // That shape lets a metric read each text once, however many pairs the text
 // is part of, and lets a metric on a server send each text once. What a
 // metric can do beyond that is found by type assertion: [Preparer],
-// [CorpusMetric], [CorpusDetail] and [Fitter], [NativeScorer] and [Foreseeing] for metrics that ask a
-// server or a program, and [Composite] for those that are made of others. Facts about a
-// metric stand in its [Info].
+// [CorpusMetric], [CorpusDetail], [Fitter], [NativeScorer], and [Foreseeing] for metrics
+// that ask a server or a program. Facts about a metric stand in its [Info].
 //
 // [Signature] is modelled on sacreBLEU's (Post, 2018): a number without its
 // signature cannot be reproduced.

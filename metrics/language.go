@@ -36,33 +36,24 @@ type Remarker interface {
 	Remark(texts []string) string
 }
 
-// Remarks collects the remarks of metrics and of their members, each once with the names of
-// all metrics that it concerns.
+// Remarks collects the remarks of metrics, each once with the names of all metrics that it
+// concerns.
 func Remarks(ms []Metric, texts []string) []string {
 	var said []string
 	names := map[string][]string{}
-	var ask func(m Metric)
-	ask = func(m Metric) {
-		if c, ok := m.(Composite); ok {
-			for _, member := range c.Members() {
-				ask(member)
-			}
-		}
+	for _, m := range ms {
 		r, ok := m.(Remarker)
 		if !ok {
-			return
+			continue
 		}
 		name, remark := m.Info().Name, r.Remark(texts)
 		switch {
 		case remark == "" || slices.Contains(names[remark], name):
-			return
+			continue
 		case names[remark] == nil:
 			said = append(said, remark)
 		}
 		names[remark] = append(names[remark], name)
-	}
-	for _, m := range ms {
-		ask(m)
 	}
 	for i, remark := range said {
 		said[i] = strings.Join(names[remark], ", ") + ": " + remark

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/english"
@@ -223,22 +222,6 @@ type Fitter interface {
 	// Fit returns the metric fitted to the references of segments, one list a segment. The
 	// Info stays the same; the signature gets a hash of what the metric was fitted to.
 	Fit(ctx context.Context, references iter.Seq2[[]string, error]) (Metric, error)
-}
-
-// NeverKept reports whether scores of the metric, or of a member of a Composite, must not
-// be stored.
-func NeverKept(m Metric) bool {
-	if m.Info().Keep == KeepNever {
-		return true
-	}
-	c, ok := m.(Composite)
-	return ok && slices.ContainsFunc(c.Members(), NeverKept)
-}
-
-// Composite is a Metric that is made of others.
-type Composite interface {
-	Metric
-	Members() []Metric
 }
 
 // Foreseeing is a Metric that can tell what scoring will ask of servers.

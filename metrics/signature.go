@@ -50,9 +50,9 @@ func ParseSignature(s string) (Signature, error) {
 
 var valueUnescaper = strings.NewReplacer("%7C", "|", "%25", "%")
 
-// reserved are the keys that others than the metric set: the engine, stored scores, panels,
+// reserved are the keys that others than the metric set: the engine, stored scores,
 // and metrics that failed.
-var reserved = []string{"nrefs", "agg", "system", "set", "first", "version", "scores", "status", "missing", "direction", "combine", "scale", "member", "ended"}
+var reserved = []string{"nrefs", "agg", "system", "set", "first", "version", "scores", "status", "missing", "direction", "combine", "ended"}
 
 // IsReserved reports whether a model or a program must not set a key in its signature.
 // These are the keys that have a meaning there, with or without a number at the end, and

@@ -43,7 +43,7 @@ func TestParseSignatureErrors(t *testing.T) {
 }
 
 func TestIsReserved(t *testing.T) {
-	for key, want := range map[string]bool{"nrefs": true, "member12": true, "ended": true, "hello": true, "layer": false, "members": false, "model": false} {
+	for key, want := range map[string]bool{"nrefs": true, "ended": true, "hello": true, "layer": false, "members": false, "model": false} {
 		if got := IsReserved(key, "hello"); got != want {
 			t.Errorf("%s: %t", key, got)
 		}

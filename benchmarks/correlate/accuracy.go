@@ -10,21 +10,22 @@ import (
 // Ship", equation 1). The slices are aligned and hold one finite score per system.
 //
 // A pair tied in both agrees, a pair tied in only one does not, as in mt-metrics-eval. All
-// pairs count. The value is NaN for fewer than two systems. It panics if the lengths
-// differ.
+// pairs count. The value is NaN for fewer than two systems, and if the gold scores are all
+// equal, as they order nothing. It panics if the lengths differ.
 func PairwiseAccuracy(gold, metric []float64) (value float64, pairs int) {
 	checkLengths(gold, metric)
-	agree := 0
+	agree, ordered := 0, false
 	for i := range gold {
 		for j := range i {
 			if cmp.Compare(gold[i], gold[j]) == cmp.Compare(metric[i], metric[j]) {
 				agree++
 			}
+			ordered = ordered || gold[i] != gold[j]
 			pairs++
 		}
 	}
-	if pairs == 0 {
-		return math.NaN(), 0
+	if !ordered {
+		return math.NaN(), pairs
 	}
 	return float64(agree) / float64(pairs), pairs
 }

@@ -13,8 +13,9 @@ func TestPairwiseAccuracy(t *testing.T) {
 		{"one", []float64{1}, []float64{1}, nan, 0},
 		{"agree", []float64{1, 2, 3}, []float64{10, 20, 30}, 1, 3},
 		{"one of three disagrees", []float64{1, 2, 3}, []float64{10, 30, 20}, 2.0 / 3, 3},
-		{"tied in both", []float64{1, 1}, []float64{5, 5}, 1, 1},
-		{"tied in gold only", []float64{1, 1}, []float64{5, 6}, 0, 1},
+		{"tied in both", []float64{1, 1, 2}, []float64{5, 5, 6}, 1, 3},
+		{"tied in gold only", []float64{1, 1, 2}, []float64{5, 6, 7}, 2.0 / 3, 3},
+		{"all gold scores equal", []float64{1, 1}, []float64{5, 6}, nan, 1},
 		{"tied in the metric only", []float64{1, 2}, []float64{5, 5}, 0, 1},
 	}
 	for _, test := range tests {

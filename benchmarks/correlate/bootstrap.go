@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/refract-eval/refract/internal/student"
 )
 
 // MaxResamples bounds the resamples or permutations, because their values are held in
@@ -76,19 +78,23 @@ func (u Units) segment(i int) int32 {
 	return u[i]
 }
 
-// pool lists the units that have a cell with both scores.
-func pool(p *Pairs, unit []int32, units int) []int32 {
-	paired := make([]bool, units)
+// pool lists the units that have a cell with both scores, and their effective number.
+func pool(p *Pairs, unit []int32, units int) (out []int32, effective float64) {
+	cells := make([]float64, units)
 	for i, u := range unit {
-		paired[u] = paired[u] || p.paired(i)
-	}
-	var out []int32
-	for u, ok := range paired {
-		if ok {
-			out = append(out, int32(u))
+		if p.paired(i) {
+			cells[u]++
 		}
 	}
-	return out
+	var sum, squares float64
+	for u, n := range cells {
+		if n > 0 {
+			out = append(out, int32(u))
+			sum += n
+			squares += n * n
+		}
+	}
+	return out, max(sum*sum/squares, float64(min(2, len(out))))
 }
 
 // Drawn returns how many units a resample of a table draws.
@@ -97,12 +103,13 @@ func (u Units) Drawn(p *Pairs) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(pool(p, of, n)), nil
+	drawn, _ := pool(p, of, n)
+	return len(drawn), nil
 }
 
 // Interval is a confidence interval of a statistic.
 type Interval struct {
-	Low, High float64 // NaN if the statistic is undefined in every resample
+	Low, High float64 // NaN if the statistic is undefined in every resample, or there is one unit
 	// Undefined is the number of resamples in which the statistic is undefined, for example
 	// because a vector is constant. The interval covers the others; if many are undefined it
 	// means little.
@@ -113,8 +120,46 @@ type Interval struct {
 // contains nothing.
 func (iv *Interval) Contains(v float64) bool { return iv != nil && iv.Low <= v && v <= iv.High }
 
-// Bootstrap computes measures of resampled tables, for intervals by [Percentiles] (Efron,
-// 1979).
+// Resamples are the values of a measure in resamples, or differences of two.
+type Resamples struct {
+	Values []float64 // NaN where undefined
+	// Units is the effective number of units that each resample draws (Kish, 1965): less than
+	// their number if some have many more cells than others.
+	Units float64
+	// Bias corrects an interval for the noise that resampling adds to means: the normal quantile
+	// of the share of values below the observed one (Efron, 1981). It is 0 but for Pearson's
+	// correlation of means, since ranks do not bear it.
+	Bias float64
+}
+
+// Less returns the differences to other resamples, which drew the same units; none if there
+// are not as many.
+func (r Resamples) Less(o Resamples) Resamples {
+	if len(r.Values) != len(o.Values) {
+		return Resamples{}
+	}
+	out := Resamples{Values: make([]float64, len(r.Values)), Units: r.Units}
+	for i := range out.Values {
+		out.Values[i] = r.Values[i] - o.Values[i]
+	}
+	return out
+}
+
+// Interval returns the expanded percentile interval (Hesterberg, 2015) that covers with a
+// confidence inside (0, 1), such as 0.95: percentiles are taken further out for few units. Its
+// ends are quantiles with linear interpolation. NaN values are left out and counted.
+func (r Resamples) Interval(confidence float64) Interval {
+	defined := slices.DeleteFunc(slices.Clone(r.Values), math.IsNaN)
+	slices.Sort(defined)
+	iv := Interval{math.NaN(), math.NaN(), len(r.Values) - len(defined)}
+	if r.Units >= 2 { // one unit says nothing about others
+		z := student.Normal(student.Expand((1-confidence)/2, r.Units))
+		iv.Low, iv.High = quantile(defined, student.Above(z-2*r.Bias)), quantile(defined, 1-student.Above(z+2*r.Bias))
+	}
+	return iv
+}
+
+// Bootstrap computes measures of resampled tables, for their intervals (Efron, 1979).
 //
 // A resample draws units with replacement, from those that have at least one pair of
 // scores. Scores of one segment depend on each other, because easy segments are easy for
@@ -122,8 +167,7 @@ func (iv *Interval) Contains(v float64) bool { return iv != nil && iv.Low <= v &
 // narrow. Segments of one document depend on each other, too.
 //
 // The r-th resamples of two tables draw the same units, if the same units have a pair of
-// scores. So the differences of their values are paired, and [Percentiles] of them are an
-// interval of the difference.
+// scores. So [Resamples.Less] is paired, and its interval is one of the difference.
 //
 // Each resample has its own random numbers, made from the seed and its number: the values
 // are the same to the byte on any number of cores. The work is spread over GOMAXPROCS
@@ -140,22 +184,43 @@ type Bootstrap struct {
 // drawn, or drawn as they are if each is of segments of one unit. The error is
 // [ErrTooManyPairs] for a calibrated statistic of more than some millions of pairs of cells;
 // the measure of the table is returned also then.
-func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) (Result, []float64, error) {
+func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) (Result, Resamples, error) {
 	if err := m.Check(p); err != nil {
-		return Result{}, nil, fmt.Errorf("bootstrap: %w", err)
+		return Result{}, Resamples{}, fmt.Errorf("bootstrap: %w", err)
 	}
 	if b.Resamples < 1 || b.Resamples > MaxResamples {
-		return Result{}, nil, fmt.Errorf("bootstrap: %d resamples: want 1 to %d", b.Resamples, MaxResamples)
+		return Result{}, Resamples{}, fmt.Errorf("bootstrap: %d resamples: want 1 to %d", b.Resamples, MaxResamples)
 	}
 	rs, err := newResampler(p, m, b.Units)
 	if err != nil {
-		return m.unchecked(p), nil, fmt.Errorf("bootstrap of %v: %w", m, err)
+		return m.unchecked(p), Resamples{}, fmt.Errorf("bootstrap of %v: %w", m, err)
 	}
 	values, err := b.values(ctx, rs)
 	if err != nil {
-		return Result{}, nil, fmt.Errorf("bootstrap of %v: %w", m, err)
+		return Result{}, Resamples{}, fmt.Errorf("bootstrap of %v: %w", m, err)
 	}
-	return rs.result(m, p), values, nil
+	res, out := rs.result(m, p), Resamples{Values: values, Units: rs.effective}
+	if rs.biased && m.Statistic == StatPearson {
+		out.Bias = bias(values, res.Value)
+	}
+	return res, out, nil
+}
+
+// bias is the normal quantile of the share of values below one, where equal ones count half.
+func bias(values []float64, of float64) float64 {
+	below, n := 0.5, 1.0 // so that none is infinite
+	for _, v := range values {
+		switch {
+		case math.IsNaN(v):
+			continue
+		case v < of:
+			below++
+		case v == of:
+			below += 0.5
+		}
+		n++
+	}
+	return -student.Normal(below / n)
 }
 
 // values returns the statistic of each resample, in order.
@@ -215,20 +280,6 @@ func SeedResample(source *rand.PCG, seed uint64, resample int) {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	source.Seed(seed, z^z>>31)
-}
-
-// Percentiles returns the interval that holds the middle share of the values, inside (0,
-// 1), such as 0.95. Its ends are quantiles with linear interpolation. NaN values are left
-// out and counted.
-func Percentiles(values []float64, confidence float64) Interval {
-	defined := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	slices.Sort(defined)
-	tail := (1 - confidence) / 2
-	return Interval{
-		Low:       quantile(defined, tail),
-		High:      quantile(defined, 1-tail),
-		Undefined: len(values) - len(defined),
-	}
 }
 
 // quantile returns the quantile q of sorted values, with linear interpolation between

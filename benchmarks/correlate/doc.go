@@ -9,8 +9,8 @@
 //  2. [Pairs] is a table segments × systems of human ("gold") and metric scores, each with a
 //     mask of those present; [Pairs.Means] is the table of documents, domains or whole
 //     systems. A [Measure] is a [Statistic] under a [Grouping]; applied to a table, it
-//     reports its value and what was left out. [Bootstrap] returns the values of resamples of
-//     segments, documents or systems, whose [Percentiles] are confidence intervals, and
+//     reports its value and what was left out. [Bootstrap] returns the [Resamples] of
+//     segments or documents, which have confidence intervals, and
 //     [Exchange] the values of two metrics after exchanges of their scores. Tests of one
 //     metric against another are in package significance.
 //

@@ -56,7 +56,7 @@ func ExampleBootstrap() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	interval := correlate.Percentiles(values, 0.95)
+	interval := values.Interval(0.95)
 	fmt.Println(interval.Low < interval.High, interval.Undefined)
 	// Output: true 0
 }

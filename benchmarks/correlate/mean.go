@@ -9,9 +9,8 @@ import (
 )
 
 // meanRow computes the mean scores of groups of segments, such as documents, over the cells
-// that have both scores. The sums are exact, and the means are rounded once. So systems
-// with the same scores in another order have the same mean, and a tie between systems does
-// not depend on the last digit.
+// that have both scores. The sums are exact, of decimals as people write them, and the means
+// are rounded once. So means that are equal are equal here: 0.1 and 0.2 have that of 0 and 0.3.
 type meanRow struct {
 	measure Measure     // for the table of means
 	units   []int32     // of the segments, sorted by group; nil for single ones
@@ -19,6 +18,7 @@ type meanRow struct {
 	columns [][]float64 // numbers of the segments, or of units, to sum
 	systems []meanSystem
 	parts   [2]int // number of parts of a gold and of a metric score
+	scale   [2]int // what these are multiplied by
 }
 
 // meanSystem says which columns belong to a system: the one with 1 for each cell that has
@@ -44,7 +44,9 @@ func newMeanRow(p *Pairs, of []int32, groups int, unit []int32, most int64) *mea
 			r.units = append(r.units, unit[p.Index(int(seg), 0)])
 		}
 	}
-	golds, metrics := exactParts(gold, most), exactParts(metric, most)
+	var golds, metrics [][]float64
+	golds, r.scale[0] = exactParts(gold, most)
+	metrics, r.scale[1] = exactParts(metric, most)
 	r.parts = [2]int{len(golds), len(metrics)}
 	for sys := range r.systems {
 		cells := paired[sys*n : (sys+1)*n]
@@ -100,17 +102,20 @@ func (r *meanRow) mergeUnits() {
 }
 
 // exactParts splits numbers into parts, so that a part's sum over at most this many of the
-// numbers is not rounded. Usually two parts are enough.
-func exactParts(x []float64, most int64) [][]float64 {
+// numbers is not rounded. Usually two parts are enough. Numbers with few decimals are
+// multiplied by a power of ten, which makes them whole.
+func exactParts(x []float64, most int64) (parts [][]float64, scale int) {
+	if whole, scale := wholeNumbers(x, most); scale > 0 {
+		return [][]float64{whole}, scale
+	}
 	rest := slices.Clone(x)
-	var parts [][]float64
 	for {
 		largest := 0.0
 		for _, v := range rest {
 			largest = max(largest, math.Abs(v))
 		}
 		if largest == 0 {
-			return parts
+			return parts, 1
 		}
 		// The part is a multiple of a unit, so its sums fit the digits of a float64.
 		_, exponent := math.Frexp(largest)
@@ -122,6 +127,27 @@ func exactParts(x []float64, most int64) [][]float64 {
 		}
 		parts = append(parts, part)
 	}
+}
+
+// wholeNumbers multiplies numbers by the power of ten that makes all whole, and returns it; 0
+// if there is none, or their sums could be rounded.
+func wholeNumbers(x []float64, most int64) (whole []float64, scale int) {
+	const exact, mostDecimals = 1 << 53, 9
+	whole = make([]float64, len(x))
+next:
+	for scale, k := 1, 0; k <= mostDecimals; scale, k = 10*scale, k+1 {
+		by := float64(scale)
+		for i, v := range x {
+			if whole[i] = math.Round(v * by); whole[i]/by != v {
+				continue next
+			}
+			if max(by, math.Abs(whole[i]))*float64(most) > exact {
+				return nil, 0
+			}
+		}
+		return whole, scale
+	}
+	return nil, 0
 }
 
 // sums adds the columns by group, each segment with its unit's weight, or once if weights
@@ -175,7 +201,7 @@ func (r *meanRow) cell(sums []float64, group, system int) (gold, metric float64,
 	if cells = int(sums[s.paired]); cells == 0 {
 		return math.NaN(), math.NaN(), 0
 	}
-	return exact.Quotient(sums[s.scores:metrics], cells), exact.Quotient(sums[metrics:metrics+r.parts[1]], cells), cells
+	return exact.Quotient(sums[s.scores:metrics], cells*r.scale[0]), exact.Quotient(sums[metrics:metrics+r.parts[1]], cells*r.scale[1]), cells
 }
 
 // means returns the table of means under weights.

@@ -2,16 +2,26 @@ package correlate
 
 import (
 	"math/big"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// Means of systems are the rational means, rounded once, whatever the number of cells.
+// Means of systems are the rational means, rounded once, whatever the number of cells: those of
+// the decimals, if all scores have few.
 func TestMeansAreRational(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := NewPairs(rapid.IntRange(1, 40).Draw(t, "segments"), 3)
 		score := rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Float64Range(-1e-8, 1e-8), rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) / 10 }))
+		rational := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+		if rapid.Bool().Draw(t, "decimals") {
+			score = rapid.Map(rapid.IntRange(-9999, 9999), func(i int) float64 { return float64(i) / 1000 })
+			rational = func(v float64) *big.Rat {
+				r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+				return r
+			}
+		}
 		for i := range p.Gold {
 			p.Gold[i], p.Metric[i] = score.Draw(t, "gold"), score.Draw(t, "metric")
 			p.GoldOK[i], p.MetricOK[i] = rapid.IntRange(0, 4).Draw(t, "judged") > 0, true
@@ -21,8 +31,8 @@ func TestMeansAreRational(t *testing.T) {
 			golds, metrics, n := new(big.Rat), new(big.Rat), int64(0)
 			for seg := range len(p.Gold) / p.Systems {
 				if i := p.Index(seg, sys); p.GoldOK[i] {
-					golds.Add(golds, new(big.Rat).SetFloat64(p.Gold[i]))
-					metrics.Add(metrics, new(big.Rat).SetFloat64(p.Metric[i]))
+					golds.Add(golds, rational(p.Gold[i]))
+					metrics.Add(metrics, rational(p.Metric[i]))
 					n++
 				}
 			}

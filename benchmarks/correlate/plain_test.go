@@ -207,9 +207,9 @@ func TestMeansOfWholeUnits(t *testing.T) {
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}
-			for i := range want {
-				if !near(got[i], want[i], 1e-9) {
-					t.Fatalf("%v by %v, resample %d: %v of documents, %v of segments", c.statistic, c.grouping, i, got[i], want[i])
+			for i, want := range want.Values {
+				if got := got.Values[i]; !near(got, want, 1e-9) {
+					t.Fatalf("%v by %v, resample %d: %v of documents, %v of segments", c.statistic, c.grouping, i, got, want)
 				}
 			}
 		}

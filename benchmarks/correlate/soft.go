@@ -3,6 +3,7 @@ package correlate
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // permutations is the number of permutations for a p-value.
@@ -16,9 +17,12 @@ const permutations = 1000
 //
 // A p-value is the share of random exchanges of the two systems' segment scores whose
 // difference is at least the observed one. All pairs share the exchanges, which are
-// mt-metrics-eval's.
+// mt-metrics-eval's. It is undefined if the gold scores are all equal.
 func softAccuracy(rows []Row) float64 {
-	if len(rows) < 2 || len(rows[0].Gold) == 0 {
+	unequal := func(r Row) bool {
+		return slices.ContainsFunc(r.Gold, func(v float64) bool { return v != rows[0].Gold[0] })
+	}
+	if len(rows) < 2 || len(rows[0].Gold) == 0 || !slices.ContainsFunc(rows, unequal) {
 		return math.NaN()
 	}
 	gold, metric := make([][]float64, len(rows)), make([][]float64, len(rows))
@@ -209,6 +213,14 @@ func exchange(random *NumPyRandom) uint8 {
 type softRow struct {
 	rows  []Row
 	masks *masks
+}
+
+func newSoftRow(rows []Row) *softRow {
+	r := &softRow{rows: rows}
+	if len(rows) > 0 {
+		r.masks = newMasks(len(rows[0].Gold))
+	}
+	return r
 }
 
 func (r *softRow) weighted(weights []int32, _ *scratch) float64 {

@@ -31,6 +31,7 @@ const ManifestVersion = 3
 const (
 	FormatJSONL   = "jsonl"
 	FormatParquet = "parquet"
+	FormatCSV     = "csv"
 	FormatText    = "text"
 	FormatMTME    = "mtme"
 	FormatDivRef  = "div-ref"
@@ -38,7 +39,7 @@ const (
 
 // Formats lists the formats of published sets.
 func Formats() []string {
-	return []string{FormatJSONL, FormatParquet, FormatText, FormatMTME, FormatDivRef}
+	return []string{FormatJSONL, FormatParquet, FormatCSV, FormatText, FormatMTME, FormatDivRef}
 }
 
 // Manifest describes a published folder: what it contains, how to read it, and how to

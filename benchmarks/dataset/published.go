@@ -2,11 +2,13 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 func openPublished(place string, o Options) (*set, error) {
@@ -69,6 +71,12 @@ func (m *Manifest) open(dir string, o Options) (*set, error) {
 		return openJSONL(path, o)
 	case FormatParquet:
 		return parquetSet(dir, paths(RoleSegments), o)
+	case FormatCSV:
+		path, err := one(RoleSegments)
+		if err != nil {
+			return nil, err
+		}
+		return openCSV(path, (m.References+m.Variants)/max(1, m.Segments), o)
 	case FormatMTME:
 		o.References = nil
 		for _, path := range paths(RoleReference) {
@@ -90,4 +98,40 @@ func (m *Manifest) open(dir string, o Options) (*set, error) {
 		return nil, err
 	}
 	return withReferences(ds, "div-ref-lines:"+lists, o, m.Prompts)
+}
+
+// CSVColumns names the columns of a published table with n references of each segment.
+func CSVColumns(n int) []string {
+	out := []string{"id", "document", "domain", "source"}
+	for i := range n {
+		out = append(out, fmt.Sprint("reference ", i))
+	}
+	return out
+}
+
+// CSVCell returns a text for a published table: "" if it is missing, and with an apostrophe
+// before it if it is empty or a spreadsheet would take it for a formula.
+func CSVCell(t refract.Text) string {
+	if t.Valid && (strings.Trim(t.Value, "'") == "" || text.StartsFormula(t.Value)) {
+		return "'" + t.Value
+	}
+	return t.Value
+}
+
+// fromCSVCell undoes CSVCell for a cell that is not empty.
+func fromCSVCell(cell string) string {
+	if strings.Trim(cell, "'") == "" {
+		return cell[1:]
+	}
+	return text.Unguarded(cell)
+}
+
+// openCSV opens a published table, whose cells are texts whatever they look like.
+func openCSV(path string, references int, o Options) (*set, error) {
+	t := &tableSpec{path: path, columns: CSVColumns(references), quotes: true, errors: errorsText, published: true,
+		id: 0, document: 1, domain: 2, source: 3, group: -1, system: -1, output: -1}
+	for i := range references {
+		t.references = append(t.references, 4+i)
+	}
+	return t.open(o)
 }

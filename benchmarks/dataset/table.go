@@ -21,8 +21,11 @@ type tableSpec struct {
 	columns  []string // all columns in the spec, each once
 	optional []string // columns that the table may lack
 	quotes   bool     // whether quotes enclose values that contain the separator
-	wanted   string   // what an error about a column adds
-	errors   string   // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
+	// published says that the table is one of publish: no cell is a list, and an apostrophe
+	// stands before what looks like a formula.
+	published bool
+	wanted    string // what an error about a column adds
+	errors    string // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
 	id, group, source, document, domain int // indices into columns, -1 for none
 	references                          []int
@@ -57,6 +60,11 @@ func openTable(place string, o Options) (*set, error) {
 	if len(t.columns) == 0 {
 		return nil, specError("dataset %s: say what the columns are, as in %s; there are %s", text.Quote("table:"+place), suggestTable(t.path, known), quotedNames(known))
 	}
+	return t.open(o)
+}
+
+// open returns the dataset of a table.
+func (t *tableSpec) open(o Options) (*set, error) {
 	var judged []string
 	for _, h := range t.humans {
 		judged = append(judged, h.name)
@@ -204,7 +212,7 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 	}
 	for _, c := range t.references {
 		ref := one(c)
-		if err == nil && isQuotedList(ref.Value, r.pos) && !slices.ContainsFunc(t.systems, func(s namedColumn) bool { return strings.HasPrefix(one(s.column).Value, "[") }) && !strings.HasPrefix(one(t.output).Value, "[") {
+		if err == nil && !t.published && isQuotedList(ref.Value, r.pos) && !slices.ContainsFunc(t.systems, func(s namedColumn) bool { return strings.HasPrefix(one(s.column).Value, "[") }) && !strings.HasPrefix(one(t.output).Value, "[") {
 			err = fmt.Errorf("column %s holds a list of texts; write references=%s for a reference each", text.Quote(t.columns[c]), t.columns[c])
 		}
 		s.References = append(s.References, ref)

@@ -44,7 +44,7 @@ func (r *Result) support(c *Claim, all []*Difference) {
 		caution("Left out here: %s, which takes the worst reference of each output.", worst[0].A)
 	}
 	var opposed []*Difference
-	for _, d := range all {
+	for _, d := range against {
 		opposed = append(opposed, r.opposing(d)...)
 	}
 	for _, by := range groupsOf(opposed, func(d *Difference) (string, bool) { return d.Statistic, true }) {
@@ -52,7 +52,7 @@ func (r *Result) support(c *Claim, all []*Difference) {
 	}
 	for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.tooFew(), d.lacks() }) {
 		if tests := len(r.family(of[0])); of[0].tooFew() == "resamples" {
-			caution("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, of[0].method))
+			caution("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, of[0].method, of[0].units))
 		} else {
 			caution("With %s and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", english.Count(tests, "difference"), of[0].tooFew())
 		}
@@ -117,7 +117,7 @@ func (r *Result) overAll(all []*Difference) string {
 // baseline, and what that shows.
 func (r *Result) ruleTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Which setting to use", Columns: columns(
-		report.Column{Name: "metric"}, report.Column{Name: "use"}, value("gain", 3), interval("ci"), hidden(value("p_value", 4)), report.Column{Name: "verdict"})}
+		report.Column{Name: "metric"}, report.Column{Name: "use"}, report.Column{Name: "gain", Header: "gain over " + r.baseName(), Kind: report.KindFloat, Digits: 3}, interval("ci"), hidden(value("p_value", 4)), report.Column{Name: "verdict"})}
 	for _, rule := range r.rules() {
 		gain := &Difference{Value: report.None(), Corrected: report.None()}
 		if rule.Gain != nil {

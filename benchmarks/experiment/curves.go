@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/exact"
 	"github.com/refract-eval/refract/internal/report"
@@ -121,7 +122,7 @@ func (r *run) curve(ctx context.Context, d *data, c Curve, s *series, a aggregat
 			pt.K = n
 			common, all := r.point(p, p.common[k]), r.point(p, p.all[k])
 			if pt.ToAll = common.Value - all.Value; p.cells != nil {
-				pt.ToAllRange = r.interval(differences(common.resamples, all.resamples))
+				pt.ToAllRange = r.interval(common.resamples.Less(all.resamples))
 			}
 			cv.Points = append(cv.Points, *pt)
 		}
@@ -179,10 +180,10 @@ func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggreg
 func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 	out := &Point{References: p.references, Missing: p.missing, Least: report.None(), Largest: report.None(), cells: p.cells}
 	var values []float64
-	var rows [][]float64
+	var rows []correlate.Resamples
 	for _, est := range estimates {
 		values = append(values, float64(est.Value))
-		if len(est.Resamples) > 0 {
+		if len(est.Resamples.Values) > 0 {
 			rows = append(rows, est.Resamples)
 		}
 		out.N = est.N
@@ -192,12 +193,13 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 		out.Least, out.Largest = Number(slices.Min(values)), Number(slices.Max(values))
 	}
 	if len(rows) == len(estimates) {
-		out.resamples = make([]float64, len(rows[0]))
-		for i := range out.resamples {
+		out.resamples = rows[0]
+		out.resamples.Values = make([]float64, len(rows[0].Values))
+		for i := range out.resamples.Values {
 			for k, row := range rows {
-				values[k] = row[i]
+				values[k] = row.Values[i]
 			}
-			out.resamples[i] = exact.Mean(values)
+			out.resamples.Values[i] = exact.Mean(values)
 		}
 		out.Interval = r.interval(out.resamples)
 	}
@@ -210,7 +212,7 @@ func (p *Point) less(q *Point, confidence float64) (Number, *report.Range) {
 	if p.cells == nil || !slices.Equal(p.cells, q.cells) {
 		return report.None(), nil
 	}
-	return p.Value - q.Value, intervalOf(differences(p.resamples, q.resamples), confidence)
+	return p.Value - q.Value, intervalOf(p.resamples.Less(q.resamples), confidence)
 }
 
 // enough returns the smallest number of references whose value is not clearly below that of

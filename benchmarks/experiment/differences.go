@@ -46,7 +46,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	judged, scored := x.judged()
 	*out = Difference{
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
-		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.Resamples, b.Resamples)),
+		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(a.Resamples.Less(b.Resamples)),
 		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
 		drawn: d.drawn, worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
 	}
@@ -66,7 +66,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		x, y = y, x
 	}
 	o := r.options(d)
-	t, err := r.tests.get(ctx, r, keyOf("test", x.key(), y.key(), d.describe(st), method, o), func() (*significance.Result, error) {
+	t, err := r.tests.get(ctx, r, keyOf("test 2", x.key(), y.key(), d.describe(st), method, o), func() (*significance.Result, error) {
 		t, err := r.test(ctx, method, x, y, st, o)
 		return &t, err
 	})
@@ -74,7 +74,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		return err
 	}
 	out.Test, out.P, out.Resamples = method.String(), Number(t.P), t.Resamples
-	out.method, out.leastP = method, d.leastP(r.p.Test, method)
+	out.method, out.units, out.leastP = method, a.Resamples.Units, d.leastP(r.p.Test, method)
 	return nil
 }
 
@@ -88,13 +88,13 @@ func (r *run) both(ctx context.Context, x, y *table, st Statistic, resamples int
 
 // gain returns the difference of two tables over their common cells, with its resamples and
 // both values.
-func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, resamples []float64, av, bv Number, err error) {
+func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number, resamples correlate.Resamples, av, bv Number, err error) {
 	x, y := aligned(a, b)
 	first, second, err := r.both(ctx, x, y, st, r.p.Bootstrap.Resamples)
 	if err != nil {
-		return report.None(), nil, report.None(), report.None(), err
+		return report.None(), correlate.Resamples{}, report.None(), report.None(), err
 	}
-	return first.Value - second.Value, differences(first.Resamples, second.Resamples), first.Value, second.Value, nil
+	return first.Value - second.Value, first.Resamples.Less(second.Resamples), first.Value, second.Value, nil
 }
 
 // ranks tests all settings against each other under every statistic.
@@ -135,7 +135,7 @@ func (r *run) test(ctx context.Context, method significance.Method, x, y *table,
 		if err != nil {
 			return significance.Result{}, err
 		}
-		if len(a.Resamples) > 0 && len(b.Resamples) > 0 {
+		if len(a.Resamples.Values) > 0 && len(b.Resamples.Values) > 0 {
 			res := significance.Bootstrapped(float64(a.Value), float64(b.Value), a.Resamples, b.Resamples, o)
 			_, res.Cells = x.judged()
 			return res, nil
@@ -176,12 +176,12 @@ func (r *run) correct(res *Result) {
 		}
 		d.Significant = decided && off && d.Value.Defined() && d.Value != 0
 		// With so few resamples or units, even the smallest p-value would not be significant.
-		enough := r.p.Test.Enough(alpha, max(1, len(family)), d.method)
+		enough := r.p.Test.Enough(alpha, max(1, len(family)), d.method, d.units)
 		switch {
 		case !d.Corrected.Defined() || d.Resamples == 0 || small:
-		case d.Resamples < enough:
+		case d.Resamples < enough && enough <= correlate.MaxResamples:
 			d.few = "resamples"
-		case d.leastP*float64(len(family)) > alpha:
+		case d.Resamples < enough || d.leastP*float64(len(family)) > alpha:
 			d.few = d.drawn + "s"
 		}
 		if d.Undecided = off && d.few != "" || small && !off; off && d.few == "resamples" {

@@ -17,20 +17,20 @@ type estimate struct {
 	Groups    int
 	Dropped   int
 	Epsilon   report.Number
-	Resamples []float64 // empty if there are none
-	Own       bool      // from a folder's own scores of systems
-	Single    bool      // all its scores are in one resampled unit, which gives no interval
+	Resamples correlate.Resamples // without values if there are none
+	Own       bool                // from a folder's own scores of systems
+	Single    bool                // all its scores are in one resampled unit, which gives no interval
 }
 
 // unsampled says that a defined value has none of the requested resamples, because there
 // were too many pairs.
 func (e *estimate) unsampled(resamples int) bool {
-	return resamples > 0 && e.Value.Defined() && len(e.Resamples) == 0
+	return resamples > 0 && e.Value.Defined() && len(e.Resamples.Values) == 0
 }
 
 // estimate computes a statistic of a table, or takes it from the store.
 func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
-	key := keyOf("statistic", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.unitsKey)
+	key := keyOf("statistic 2", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.unitsKey)
 	return r.estimates.get(ctx, r, key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 }
 
@@ -84,7 +84,7 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 		est.Epsilon = report.Number(res.Epsilon)
 	}
 	if !est.Value.Defined() {
-		est.Resamples, est.Single = nil, false
+		est.Resamples, est.Single = correlate.Resamples{}, false
 	}
 	return est, nil
 }
@@ -116,20 +116,20 @@ func (t *table) ties(s Statistic) (report.Number, error) {
 }
 
 // interval returns the interval of resamples, nil if there are none.
-func (r *run) interval(values []float64) *report.Range {
+func (r *run) interval(values correlate.Resamples) *report.Range {
 	return intervalOf(values, r.p.Bootstrap.Confidence)
 }
 
-func intervalOf(values []float64, confidence float64) *report.Range {
-	return rangeOf(percentiles(values, confidence))
+func intervalOf(values correlate.Resamples, confidence float64) *report.Range {
+	return rangeOf(computed(values, confidence))
 }
 
-// percentiles is an interval before it is shown.
-func percentiles(values []float64, confidence float64) *correlate.Interval {
-	if len(values) == 0 {
+// computed is an interval before it is shown.
+func computed(values correlate.Resamples, confidence float64) *correlate.Interval {
+	if len(values.Values) == 0 {
 		return nil
 	}
-	iv := correlate.Percentiles(values, confidence)
+	iv := values.Interval(confidence)
 	if math.IsNaN(iv.Low) || math.IsNaN(iv.High) {
 		return nil
 	}
@@ -142,16 +142,4 @@ func rangeOf(iv *correlate.Interval) *report.Range {
 		return nil
 	}
 	return &report.Range{Low: report.Number(iv.Low), High: report.Number(iv.High), Undefined: iv.Undefined}
-}
-
-// differences subtracts two estimates' resamples, which have the same segments.
-func differences(a, b []float64) []float64 {
-	if len(a) == 0 || len(a) != len(b) {
-		return nil
-	}
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] - b[i]
-	}
-	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/student"
 )
 
 // Plan is the question: which settings (a metric, an aggregator, a set of references) are
@@ -219,13 +220,19 @@ func (t Test) of(st Statistic) (significance.Method, error) {
 }
 
 // Enough is the smallest number of resamples with which one of some differences can be
-// significant by a method after Holm's correction.
-func (t Test) Enough(alpha float64, differences int, by significance.Method) int {
+// significant by a method after Holm's correction, if resamples draw so many units, 0 for very
+// many.
+func (t Test) Enough(alpha float64, differences int, by significance.Method, units float64) int {
 	p := alpha / float64(differences)
-	if by == significance.MethodBootstrap && !t.OneSided {
-		p /= 2
+	if by == significance.MethodBootstrap {
+		if !t.OneSided {
+			p /= 2
+		}
+		if units >= 2 {
+			p = student.Expand(p, units)
+		}
 	}
-	return int(math.Ceil(1 / p))
+	return int(min(math.Ceil(1/p), 2*correlate.MaxResamples))
 }
 
 // Comparison is a pair of settings, compared for each metric.

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -29,7 +30,7 @@ func (r *run) pooled(res *Result) {
 		if a, b := whole[fmt.Sprint(d.A, d.Statistic)], whole[fmt.Sprint(d.B, d.Statistic)]; a != nil && b != nil {
 			res.Differences = append(res.Differences, Difference{
 				About: a.About, A: d.A, B: d.B, AName: d.AName, BName: d.BName,
-				AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(differences(a.resamples, b.resamples)),
+				AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(a.resamples.Less(b.resamples)),
 				P: report.None(), Corrected: report.None(), N: a.N, Missing: max(a.Missing, b.Missing), Unscored: max(a.Unscored, b.Unscored),
 			})
 		}
@@ -39,22 +40,23 @@ func (r *run) pooled(res *Result) {
 // pool is the share over the pairs of systems of all datasets, also for each resample.
 func pool(parts []*Row) *Row {
 	sum := Row{About: parts[0].About, Setting: parts[0].Setting, MinReferences: parts[0].MinReferences, Ties: report.None(), Epsilon: report.None(),
-		resamples: make([]float64, len(parts[0].resamples))}
+		resamples: correlate.Resamples{Values: make([]float64, len(parts[0].resamples.Values)), Units: parts[0].resamples.Units}}
 	sum.Dataset, sum.Human = pooledName, ""
 	for _, p := range parts {
 		sum.MinReferences, sum.MaxReferences = min(sum.MinReferences, p.MinReferences), max(sum.MaxReferences, p.MaxReferences)
 		sum.N, sum.Missing, sum.Unscored, sum.Systems = sum.N+p.N, sum.Missing+p.Missing, sum.Unscored+p.Unscored, sum.Systems+p.Systems
 		sum.Value += p.Value * Number(p.N)
-		if len(p.resamples) < len(sum.resamples) {
-			sum.resamples = nil
+		if len(p.resamples.Values) < len(sum.resamples.Values) {
+			sum.resamples.Values = nil
 		}
-		for i := range sum.resamples {
-			sum.resamples[i] += p.resamples[i] * float64(p.N)
+		sum.resamples.Units = min(sum.resamples.Units, p.resamples.Units) // the smallest decides how far it may be off
+		for i := range sum.resamples.Values {
+			sum.resamples.Values[i] += p.resamples.Values[i] * float64(p.N)
 		}
 	}
 	sum.Groups, sum.Value = sum.Systems, sum.Value/Number(sum.N)
-	for i := range sum.resamples {
-		sum.resamples[i] /= float64(sum.N)
+	for i := range sum.resamples.Values {
+		sum.resamples.Values[i] /= float64(sum.N)
 	}
 	return &sum
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -93,7 +94,7 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 				return err
 			}
 			effect.Alone = est.Value
-			var added, lost []float64
+			var added, lost correlate.Resamples
 			if effect.AddedGain, added, effect.Added, _, err = r.gain(ctx, t.added, single, st); err != nil {
 				return err
 			}

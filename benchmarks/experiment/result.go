@@ -138,7 +138,7 @@ type Row struct {
 	Signature string `json:"signature"`
 
 	pools     bool // it is a share of pairs of systems, which can be pooled
-	resamples []float64
+	resamples correlate.Resamples
 }
 
 // Ranks are the settings of a dataset in order, each tested against every other under one
@@ -178,6 +178,7 @@ type Difference struct {
 
 	few    string              // what there is too little of, such as "resamples"
 	method significance.Method // of the test
+	units  float64             // that resamples draw
 	leastP float64             // of the test, with so many units as there are
 	drawn  string
 	worst  bool // the aggregator of A takes the metric's worst reference
@@ -214,7 +215,7 @@ type Point struct {
 	N          int           `json:"n"`
 	Missing    int           `json:"missing"`
 
-	resamples []float64
+	resamples correlate.Resamples
 	cells     []bool // with a score; nil if random orders differ
 }
 

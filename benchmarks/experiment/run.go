@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -230,8 +231,12 @@ func (r *run) makeMetrics(ctx context.Context) error {
 // bootstrap decides what resamples of a dataset draw.
 func (r *run) bootstrap(d *data) (err error) {
 	d.drawn, d.units, err = r.p.Bootstrap.units(d.places)
-	d.unitsKey = keyOf(d.units)
 	n := d.judgedUnits()
+	if r.p.Bootstrap.By == "" && n < 2 && d.units != nil { // all judgements are of one document
+		d.drawn, d.units = correlate.SegmentLevel.String(), nil
+		n = d.judgedUnits()
+	}
+	d.unitsKey = keyOf(d.units)
 	d.drawable = n
 	for _, st := range r.p.Statistics {
 		method, err := r.p.Test.of(st)
@@ -239,9 +244,11 @@ func (r *run) bootstrap(d *data) (err error) {
 		case err != nil || r.p.Test.Resamples == 0:
 		case least > 1-r.p.Bootstrap.Confidence:
 			r.note("%s: the test exchanges whole %ss, and %d of them give no p below %.2g", d.Name, d.drawn, n, least)
-		case method == significance.MethodBootstrap && n < significance.FewUnits:
-			r.note("%s: with %d %ss the bootstrap finds too many differences, in 10 %% and more of equal metrics at 0.05", d.Name, n, d.drawn)
 		}
+	}
+	const few = 10
+	if n < few && r.p.Bootstrap.Resamples > 0 {
+		r.note("%s: intervals from %s are rough: with fewer than %d they cover less than they say", d.Name, english.Count(n, d.drawn), few)
 	}
 	if r.p.Bootstrap.Resamples == 0 && !slices.ContainsFunc(r.p.Curves, func(c Curve) bool { return c.Resamples > 0 }) {
 		d.drawn = ""

@@ -308,6 +308,14 @@ func TestConsistency(t *testing.T) {
 			t.Errorf("table %s: %v", name, err)
 			continue
 		}
+		headings := map[string]bool{}
+		for _, c := range table.Columns {
+			if h := c.Heading(); !c.Hide && headings[h] {
+				t.Errorf("table %s has two columns %q", name, h)
+			} else {
+				headings[h] = headings[h] || !c.Hide
+			}
+		}
 		for _, f := range report.Formats() {
 			if err := table.Write(&bytes.Buffer{}, f, true); err != nil {
 				t.Errorf("table %s as %s: %v", name, f, err)

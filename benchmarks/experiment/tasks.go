@@ -194,7 +194,7 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 	part, o := d.domain(t.Domain), r.options(d)
 	o.Draws = r.p.Pairing != EveryPair
 	var tables []*table
-	parts := []any{"task", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap}
+	parts := []any{"task 2", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap}
 	for _, s := range settings {
 		of := s.table
 		if part != nil {
@@ -228,7 +228,7 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 				return res, err
 			}
 			_, values, _, _, err := r.gain(ctx, x, y, t.Statistic)
-			res.Interval = percentiles(values, r.p.Bootstrap.Confidence)
+			res.Interval = computed(values, r.p.Bootstrap.Confidence)
 			return res, err
 		})
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -233,10 +234,10 @@ func (c columnsOf) rotated(n int) columnsOf {
 // worth compares the two ways to grow. Both begin at the same value.
 func (r *run) worth(people, model growth) Worth {
 	over := func(of func(people, model []float64) float64) (float64, *report.Range) {
-		var values []float64
-		for b := range people[0].resamples {
-			at := func(p *Point) float64 { return p.resamples[b] }
-			values = append(values, of(people.line(at), model.line(at)))
+		values := correlate.Resamples{Units: people[0].resamples.Units}
+		for b := range people[0].resamples.Values {
+			at := func(p *Point) float64 { return p.resamples.Values[b] }
+			values.Values = append(values.Values, of(people.line(at), model.line(at)))
 		}
 		value := func(p *Point) float64 { return float64(p.Value) }
 		return of(people.line(value), model.line(value)), r.interval(values)

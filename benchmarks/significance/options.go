@@ -66,10 +66,6 @@ type Result struct {
 	Draws []float64
 }
 
-// FewUnits is the number of documents or segments that MethodBootstrap needs: with fewer it
-// finds a difference between equal metrics in 10 % of cases and more, at 0.05.
-const FewUnits = 30
-
 // Method names a test of whether the measures of two tables with the same gold scores
 // differ.
 type Method uint8
@@ -104,9 +100,10 @@ const (
 	MethodWilliams
 	// MethodBootstrap is the paired bootstrap (Koehn, 2004, "Statistical Significance Tests
 	// for Machine Translation Evaluation"): both tables are resampled over the same units, and
-	// the p-value is twice the share of resamples in the smaller tail: those in which the
-	// first is not larger, or not smaller. It never stops early. Resamples in which one of the
-	// two is undefined are left out. With fewer than FewUnits its p-values are too small.
+	// the p-value is twice the share of resamples in the smaller tail, those in which the
+	// first is not larger, or not smaller, raised for few units as [correlate.Resamples] widen
+	// their intervals: it is small if the interval excludes 0. It never stops early. Resamples
+	// in which one of the two is undefined are left out.
 	MethodBootstrap
 	// MethodRandomization exchanges the standardized scores of all systems of a unit, such as
 	// a document, together with probability 1/2 (approximate randomization; Noreen, 1989). It

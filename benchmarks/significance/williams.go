@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/internal/student"
 )
 
 // williamsP returns the one-sided p-value of Williams' test (Williams, 1959; Graham and
@@ -21,41 +22,7 @@ func williamsP(r1, r2, r12 float64, n int) float64 {
 	mean := (r1 + r2) / 2
 	t := (r1 - r2) * math.Sqrt((m-1)*(1+r12)) /
 		math.Sqrt(2*(m-1)/(m-3)*k+mean*mean*math.Pow(1-r12, 3))
-	return upperTail(t, m-3)
-}
-
-// upperTail is the probability that Student's t with this many degrees of freedom exceeds
-// t.
-func upperTail(t, freedom float64) float64 {
-	switch {
-	case math.IsInf(t, 0):
-		return (1 - math.Copysign(1, t)) / 2
-	case t < 0:
-		return 1 - upperTail(-t, freedom)
-	}
-	x, y := freedom/(freedom+t*t), t*t/(freedom+t*t)
-	if x < (freedom+2)/(freedom+5) { // where the fraction converges
-		return incompleteBeta(x, y, freedom/2, 0.5) / 2
-	}
-	return (1 - incompleteBeta(y, x, 0.5, freedom/2)) / 2
-}
-
-// incompleteBeta is the regularized incomplete beta function of x, which is 1-y, by its
-// continued fraction, of which about the root of a+b terms matter.
-func incompleteBeta(x, y, a, b float64) float64 {
-	fraction := 1.0
-	for i := 2000; i > 0; i-- {
-		m := float64(i / 2)
-		term := m * (b - m) / (a + 2*m - 1)
-		if i%2 == 1 {
-			term = -(a + m) * (a + b + m) / (a + 2*m + 1)
-		}
-		fraction = 1 + term*x/(a+2*m)/fraction
-	}
-	whole, _ := math.Lgamma(a + b)
-	one, _ := math.Lgamma(a)
-	other, _ := math.Lgamma(b)
-	return math.Exp(a*math.Log(x)+b*math.Log(y)+whole-one-other) / a / fraction
+	return student.Tail(t, m-3)
 }
 
 func williams(_ context.Context, t paired) (Result, error) {

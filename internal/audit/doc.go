@@ -1,13 +1,10 @@
 // Package audit measures how far judges can be trusted: it collects the reports of
-// a run, plants canaries, and reads answers that were generated elsewhere.
+// a run, and reads answers that were generated elsewhere.
 //
 //	reports := audit.NewReports(engine.Metrics())
-//	canaries := audit.NewCanaries(reports.Metrics(), 50, seed)
 //	err := engine.Run(ctx, dataset, func(s *refract.SegmentScores) error {
-//		canaries.Add(s.Segment)
 //		return reports.Add(s, nil)
 //	})
 //	err = reports.Covered(0.05)                       // do at least 95 % of the answers have a score?
 //	err = audit.WriteTrust(os.Stderr, &reports.Trust) // what is wrong in the reports
-//	stands, err := canaries.Plant(ctx)                // does a judge obey the texts that it judges?
 package audit

@@ -14,6 +14,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -193,7 +194,7 @@ func (r *Reading) row(l line) (*written, error) {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	err = enc.Encode(out.Row)
-	out.line = buf.Bytes()
+	out.line = jsonline.Escape(buf.Bytes())
 	return out, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -83,7 +84,7 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 		return fmt.Errorf("the report on segment %q, system %q: %w", p.ID, p.System, err)
 	}
 	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
-	_, err = w.Write(append(line, '\n'))
+	_, err = w.Write(append(jsonline.Escape(line), '\n'))
 	return err
 }
 
@@ -106,8 +107,12 @@ func (r *Reports) Covered(most float64) error {
 				commonest = o
 			}
 		}
-		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed",
-			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most))
+		remedy := ""
+		if commonest == analysis.Cut {
+			remedy = "; the token limit cut them: give the judge the option max-tokens, such as max-tokens=8192 for a model that thinks"
+		}
+		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed%s",
+			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most, remedy))
 	}
 	return errors.Join(errs...)
 }

@@ -6,8 +6,6 @@
 //   - [Fence] is the hardened way to put a text into a prompt: as data that its
 //     author cannot end early, and whose special tokens reach the model as plain
 //     text.
-//   - [Canaries] are known-bad outputs with and without an injection. The scores
-//     that a judge gives them show whether it resists injections.
 //
 // These functions work on strings without a model, and depend only on their
 // arguments.

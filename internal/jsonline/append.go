@@ -1,6 +1,7 @@
 package jsonline
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"unicode/utf16"
@@ -50,6 +51,31 @@ func AppendString(dst []byte, s string) []byte {
 	}
 	return append(append(dst, s[start:]...), '"')
 }
+
+// Escape returns JSON with the escapes of AppendString for characters that are invisible
+// when printed, for outputs of other encoders.
+func Escape(b []byte) []byte {
+	if !bytes.ContainsFunc(b, hiddenInString) {
+		return b
+	}
+	var out []byte
+	for _, c := range string(b) {
+		switch {
+		case !hiddenInString(c):
+			out = utf8.AppendRune(out, c)
+		case c > 0xffff:
+			high, low := utf16.EncodeRune(c)
+			out = AppendEscape(AppendEscape(out, high), low)
+		default:
+			out = AppendEscape(out, c)
+		}
+	}
+	return out
+}
+
+// hiddenInString reports whether c is invisible, and so stands in a string: JSON has no
+// such character between values but line ends and tabs.
+func hiddenInString(c rune) bool { return c > '~' && text.Hidden(c) }
 
 // AppendEscape appends a UTF-16 code unit as \uXXXX.
 func AppendEscape(dst []byte, unit rune) []byte {

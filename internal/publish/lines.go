@@ -42,7 +42,7 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 		if c.missing == "" {
 			whole = "none of them missing, " + whole
 		}
-		return fmt.Errorf("it has %s where the segments before have %d; text files hold the same number for all, %s; 'refract select -k all' keeps as many variants as every segment has, and 'refract expand --complete N' adds variants until all have N", english.Count(len(references), "reference"), len(c.files), whole)
+		return unequal(len(references), len(c.files), whole)
 	}
 	if c.sources != nil {
 		if err := c.line(c.sources, source, "the source"); err != nil {
@@ -56,6 +56,12 @@ func (c *columns) add(source refract.Text, references []refract.Text) error {
 	}
 	c.n++
 	return nil
+}
+
+// unequal is the error for a segment with another number of references. whole says what other
+// formats hold.
+func unequal(n, before int, whole string) error {
+	return fmt.Errorf("it has %s where the segments before have %d; this format holds the same number for all, %s; 'refract select -k all' keeps as many variants as every segment has, and 'refract expand --complete N' adds variants until all have N", english.Count(n, "reference"), before, whole)
 }
 
 // finish adds nothing.

@@ -178,6 +178,8 @@ func newExporter(f *folder, o Options) (exporter, error) {
 		out, err := f.create("data/test-00000-of-00001.parquet", dataset.RoleSegments)
 		e := dataset.NewParquetEncoder(out)
 		return &whole{encode: e.Encode, close: e.Close}, err
+	case dataset.FormatCSV:
+		return newCSV(f)
 	case dataset.FormatMTME:
 		return newMTME(f, o.LanguagePair), nil
 	case dataset.FormatDivRef:

@@ -72,7 +72,11 @@ func readers(dir string, m *dataset.Manifest) map[string]func() ([]*refract.Segm
 	}
 	out := map[string]func() ([]*refract.Segment, error){"published": open("published:"+dir, dataset.Options{})}
 	lines := func() (refract.Dataset, error) {
-		return dataset.OpenLines(dataset.LinesSpec{References: path(dataset.RoleReference)}, dataset.Options{})
+		var files []string
+		for _, p := range path(dataset.RoleReference) {
+			files = append(files, "text:"+p)
+		}
+		return dataset.OpenLines(dataset.LinesSpec{References: files}, dataset.Options{})
 	}
 	switch m.Format {
 	case dataset.FormatJSONL:
@@ -100,11 +104,13 @@ func readers(dir string, m *dataset.Manifest) map[string]func() ([]*refract.Segm
 type shape struct {
 	missing, ragged, hostile, whole bool
 	firstOnly                       bool // only variants of the first reference, any number
+	breaks                          bool // newlines, formulas and white space at the ends
 }
 
 var shapes = map[string]shape{
 	dataset.FormatJSONL:   {missing: true, ragged: true, hostile: true, whole: true},
 	dataset.FormatParquet: {missing: true, ragged: true, hostile: true, whole: true},
+	dataset.FormatCSV:     {missing: true, breaks: true},
 	dataset.FormatText:    {},
 	dataset.FormatMTME:    {missing: true},
 	dataset.FormatDivRef:  {firstOnly: true},
@@ -112,6 +118,7 @@ var shapes = map[string]shape{
 
 var (
 	anyText  = rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"\\\n\r\t \x00\x85\u2028😀\ufeff\ufffd[],")), 0, 12, -1))
+	cellText = rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"=+-@\n\t ;,\ufeff#[]")), 0, 8, -1)
 	lineText = rapid.Map(rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"\\\t \x00\x85\x1c\u2028\u3000😀\ufffd[],|-{}#`<")), 0, 12, -1), strings.TrimSpace).
 			Filter(func(s string) bool {
 			return strings.Trim(s, "\x1c\x1d\x1e\x1f") == s && !strings.HasPrefix(s, "\x00\ufeff")
@@ -127,8 +134,11 @@ func drawText(t *rapid.T, g *rapid.Generator[string], missing bool) refract.Text
 
 func drawVariant(t *rapid.T, references int, sh shape) refract.Variant {
 	text := lineText
-	if sh.hostile || sh.firstOnly {
+	switch {
+	case sh.hostile || sh.firstOnly:
 		text = anyText
+	case sh.breaks:
+		text = cellText
 	}
 	v := refract.Variant{
 		Reference: rapid.IntRange(0, references-1).Draw(t, "reference"), Text: drawText(t, text, sh.missing || sh.firstOnly),
@@ -156,14 +166,21 @@ func drawVariant(t *rapid.T, references int, sh shape) refract.Variant {
 
 func drawSet(t *rapid.T, sh shape) memory {
 	text := lineText
-	if sh.hostile {
+	switch {
+	case sh.hostile:
 		text = anyText
+	case sh.breaks:
+		text = cellText
 	}
 	references, variants := rapid.IntRange(1, 3).Draw(t, "references"), rapid.IntRange(0, 3).Draw(t, "variants")
 	source := rapid.Bool().Draw(t, "sources")
 	var out memory
 	for i := range rapid.IntRange(1, 4).Draw(t, "segments") {
-		s := &refract.Segment{ID: fmt.Sprint(i, "-", anyText.Draw(t, "id")), Document: "d 1", Domain: "news"}
+		id := anyText
+		if sh.breaks {
+			id = cellText
+		}
+		s := &refract.Segment{ID: fmt.Sprint(i, "-", id.Draw(t, "id")), Document: "d 1", Domain: "news"}
 		if sh.whole {
 			s.Document, s.Domain = anyText.Draw(t, "document"), anyText.Draw(t, "domain")
 		}
@@ -216,6 +233,9 @@ func TestRoundTrip(t *testing.T) {
 					t.Fatalf("hash %s, want %s", res.Manifest.Set, hashOf(set))
 				}
 				for way, read := range readers(dir, &res.Manifest) {
+					if way == "files" && res.Stats.Empty > 0 {
+						continue // there a blank line is a missing reference
+					}
 					got, err := read()
 					if err != nil {
 						t.Fatalf("%s: %v", way, err)
@@ -375,8 +395,8 @@ func TestFormatErrors(t *testing.T) {
 		{"line break", "text", memory{one(text("a\nb"))}, `segment "one" cannot be published as text: reference 0 has a line break in it, which a file of lines cannot hold; publish as jsonl or parquet`},
 		{"carriage return", "mtme", memory{one(text("a"), text("a\rb"))}, `segment "one" cannot be published as mtme: reference 1 has a line break in it`},
 		{"missing", "text", second(one(refract.Text{})), `segment "two" cannot be published as text: reference 0 is missing, which a text file cannot hold; publish as jsonl, parquet or mtme`},
-		{"ragged", "text", second(one(text("a"), text("b"))), `segment "two" cannot be published as text: it has 2 references where the segments before have 1; text files hold the same number for all, none of them missing, but jsonl and parquet any`},
-		{"ragged", "mtme", second(one()), `segment "two" cannot be published as mtme: it has 0 references where the segments before have 1; text files hold the same number for all, but`},
+		{"ragged", "text", second(one(text("a"), text("b"))), `segment "two" cannot be published as text: it has 2 references where the segments before have 1; this format holds the same number for all, none of them missing, but jsonl and parquet any`},
+		{"ragged", "mtme", second(one()), `segment "two" cannot be published as mtme: it has 0 references where the segments before have 1; this format holds the same number for all, but`},
 		{"no reference", "text", memory{one()}, `segment "one" cannot be published as text: it has no reference, but jsonl and parquet any`},
 		{"no reference", "div-ref", memory{one()}, `segment "one" cannot be published as div-ref: it has no original reference; publish as jsonl or parquet`},
 		{"trailing space", "text", memory{one(text("a "))}, `segment "one" cannot be published as text: reference 0 ends in white space, which readers of this format remove; publish as jsonl or parquet, or remove it from all texts first`},
@@ -417,7 +437,7 @@ func TestOptions(t *testing.T) {
 		o    publish.Options
 		want string
 	}{
-		{publish.Options{Format: "csv"}, `unknown format "csv" (known: jsonl, parquet, text, mtme, div-ref)`},
+		{publish.Options{Format: "xlsx"}, `unknown format "xlsx" (known: jsonl, parquet, csv, text, mtme, div-ref)`},
 		{publish.Options{Format: "mtme"}, `the format mtme needs the name of the language pair, such as en-de`},
 		{publish.Options{Format: "text", LanguagePair: "en-de"}, `only the format mtme takes a language pair`},
 		{publish.Options{Format: "mtme", LanguagePair: "../x"}, `the language pair "../x" is not a file name: use letters, digits, - and _`},

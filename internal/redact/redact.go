@@ -99,6 +99,18 @@ func Text(text string) string {
 	return strings.Join(shown, " ")
 }
 
+// quotedField is a member of JSON, YAML or Python with a secret, also within quotes of Go,
+// and keyShape what keys of well-known services look like.
+var (
+	quotedField = lazy.Regexp(`(?i)((?:api[_-]?key|(?:access|auth|secret)?[_-]?(?:key|token)|secret|passw(?:or)?d|authorization|credentials?)\\*["']\s*:\s*\\*["'])[^"'\\]+`)
+	keyShape    = lazy.Regexp(`\b(?:sk-[\w-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}[\w.-]*)`)
+)
+
+// Message hides keys in a message, which may quote what a flag, a file or a server has.
+func Message(s string) string {
+	return keyShape().ReplaceAllString(quotedField().ReplaceAllString(s, "${1}"+hidden), hidden)
+}
+
 // unclosed splits a word into its text and its final quote, which is not part of a secret.
 // Without a final quote it returns a byte that occurs in no word.
 func unclosed(word string) (bare, quote string) {

@@ -56,3 +56,18 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func TestMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		`--extra: {"api_key": "quite-private"`:                 "--extra: {\"api_key\": \"…\"",
+		`line 3: "{\"token\":\"quite-private\"" is no object`:  `line 3: "{\"token\":\"…\"" is no object`,
+		`{'password': 'quite private'}`:                        `{'password': '…'}`,
+		`401 from the server: bad key sk-abcdefgh12345, sorry`: `401 from the server: bad key …, sorry`,
+		`bleu:tokenize=13a takes "tokenize": "13a"`:            `bleu:tokenize=13a takes "tokenize": "13a"`,
+		`max_tokens: "12" at http://h/v1 is no number`:         `max_tokens: "12" at http://h/v1 is no number`,
+	} {
+		if got := Message(text); got != want {
+			t.Errorf("Message(%s) = %s, want %s", text, got, want)
+		}
+	}
+}

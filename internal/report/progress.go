@@ -47,6 +47,7 @@ type Progress struct {
 	rated        time.Time // when the rate's window began, and fresh at that time
 	ratedFresh   int
 	finished     bool
+	status       func() string // see Watch; may be nil
 }
 
 // note is a text shown after the counts.
@@ -112,6 +113,24 @@ func (p *Progress) Note(label, text string) {
 		}
 		p.notes = append(p.notes, note{label, text})
 	})
+}
+
+// Watch also shows what status says, "" for nothing, also while nothing is counted. status must be safe
+// for concurrent use, and call no method of p.
+func (p *Progress) Watch(status func() string) {
+	if p == nil {
+		return
+	}
+	p.update(func() { p.status = status })
+	go func() {
+		for finished := false; !finished; {
+			time.Sleep(time.Second)
+			p.update(func() {})
+			p.mu.Lock()
+			finished = p.finished
+			p.mu.Unlock()
+		}
+	}()
 }
 
 // update changes the counts, and shows them if it is time to.
@@ -230,6 +249,11 @@ func (p *Progress) extras() []string {
 	for _, n := range p.notes {
 		if n.text != "" {
 			extras = append(extras, strings.TrimSpace(n.text+" "+n.label))
+		}
+	}
+	if p.status != nil && !p.finished {
+		if status := p.status(); status != "" {
+			extras = append(extras, status)
 		}
 	}
 	return extras

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/serve"
 )
@@ -145,7 +146,7 @@ func (s *Server) keep(d *Decision) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err = s.file.Write(append(line, '\n')); err == nil {
+	if _, err = s.file.Write(append(jsonline.Escape(line), '\n')); err == nil {
 		err = s.file.Sync()
 	}
 	if err != nil {

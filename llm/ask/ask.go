@@ -60,6 +60,9 @@ type Config struct {
 	// LeftOut, if not nil, is called once for each parameter that is left out because a
 	// model refuses it, as this run or an earlier one found.
 	LeftOut func(what string, earlier bool)
+	// OtherForm, if not nil, is called once for each model that refuses the first form of
+	// questions and answers the other.
+	OtherForm func(model string, why error)
 	// Choose says whether to ask the other form of a question. It is called, concurrently,
 	// whenever neither form is stored, and may use the Asker. Nil means no.
 	Choose func(context.Context) (other bool, err error)
@@ -80,7 +83,8 @@ type Question struct {
 	Follow int
 
 	// Other is the same question in another form, nil for none. A stored answer to either is
-	// used, preferably to this one; if there is none, Config.Choose says which to ask.
+	// used, preferably to this one; if there is none, Config.Choose says which to ask. If the
+	// server refuses this one, the other is asked.
 	Other *Question
 }
 
@@ -113,6 +117,7 @@ type Asker struct {
 	failing map[*run]failure    // runs that ended with a failed call, and wait for others
 
 	refused *refusals
+	forms   forms
 
 	witness witness
 

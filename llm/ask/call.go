@@ -176,8 +176,8 @@ func (r *run) make(t *task, i int, c *call) Result {
 		r.release(r.life, c.Key)
 		return Result{Err: errGivenUp}
 	}
-	resp, kept, called, err := r.adapt(&q)
-	res := Result{Called: called, Params: q.Request.Params}
+	resp, kept, called, err := r.inForm(&q)
+	res := Result{Called: called, Params: q.Request.Params, Other: c.Other != nil && q.Other == nil}
 	switch {
 	case kept != nil:
 		res.Answer = *kept
@@ -207,7 +207,7 @@ func (r *run) make(t *task, i int, c *call) Result {
 
 // adapt asks the model, leaving out parameters that it refuses. If an answer without them is stored
 // already, adapt returns it as kept.
-func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called bool, err error) {
+func (r *run) adapt(ctx context.Context, q *Question) (resp llm.Response, kept *cache.Answer, called bool, err error) {
 	for before := q.Key; ; before = q.Key {
 		if err = r.refused.without(r.life, q); err != nil {
 			return resp, nil, called, err
@@ -221,7 +221,7 @@ func (r *run) adapt(q *Question) (resp llm.Response, kept *cache.Answer, called 
 				return resp, &answers[0], called, nil
 			}
 		}
-		if resp, called, err = r.complete(r.life, q); err == nil {
+		if resp, called, err = r.complete(ctx, q); err == nil {
 			return resp, nil, called, nil
 		}
 		if again, stored := r.refused.note(r.life, q, err); stored != nil || !again {

@@ -53,7 +53,7 @@ func (t *task) at(i int, err error) error {
 
 // take passes a result to its question, and to equal questions.
 func (t *task) take(i int, res Result) {
-	res.Other = t.others != nil && t.others[i]
+	res.Other = res.Other || t.others != nil && t.others[i]
 	t.results[i] = res
 	t.Answered(i, res)
 	res.Called = false
@@ -117,7 +117,11 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 			switch {
 			case other:
 				ans, has = answers[0], true
-			case !has && a.cfg.Choose != nil:
+			case has:
+				a.forms.note(q.place(), true)
+			case a.forms.refused(q.place()):
+				other = true
+			case a.cfg.Choose != nil:
 				if other, err = a.cfg.Choose(ctx); err != nil {
 					return cmp.Or(ctx.Err(), err) // the error is about another question
 				}

@@ -90,7 +90,7 @@ func Combine(c Combination, parts []*Report, least int, sign float64) *Report {
 		}
 	}
 	r := *nearest
-	r.By, r.Parts, r.Spread = "", parts, new(spread(scores))
+	r.Parts, r.Spread = parts, new(spread(scores))
 	if len(scores) < len(parts) {
 		r.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d of %d have a score", r.Detail, len(scores), len(parts)), "; ")
 	}

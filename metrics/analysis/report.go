@@ -49,11 +49,9 @@ type Report struct {
 	// answer; it may be "".
 	Detail string  `json:"detail,omitempty"`
 	Raw    *string `json:"raw,omitempty"` // the answer as received; nil if there was none
-	// Parts are the reports that Combine merged into this one: the samples of a judge or the
-	// reports of a panel's members, which By names. Spread is the standard deviation of their
-	// scores.
+	// Parts are the reports that Combine merged into this one: the samples of a judge. Spread
+	// is the standard deviation of their scores.
 	Parts  []*Report `json:"parts,omitempty"`
-	By     string    `json:"by,omitempty"`
 	Spread *float64  `json:"spread,omitempty"`
 }
 

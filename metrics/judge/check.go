@@ -23,8 +23,11 @@ import (
 // signatures or tables.
 var judgeName = regexp.MustCompile(`^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$`)
 
-// maxSamples bounds the answers that are combined into a score.
-const maxSamples = 100
+// maxSamples bounds the answers that are combined into a score, and maxAnswer the tokens of one.
+const (
+	maxSamples = 100
+	maxAnswer  = 1 << 20
+)
 
 func (d *Definition) check() error {
 	switch {

@@ -23,6 +23,9 @@ type Environment struct {
 	Model    string
 	Policy   Policy // if the spec sets none
 	Hardened bool   // if the spec does not say
+	// Source and Target are the names of the dataset's languages, such as "German", for judges
+	// whose spec does not give sl and tl; "" if unknown.
+	Source, Target string
 	// Client returns the client for a judge and the server that its spec names ("" for the
 	// default ones). Nil means the Asker's client.
 	Client func(r *Resolved, baseURL string) (ask.Completer, error)
@@ -132,6 +135,7 @@ const (
 	optionUnparseable = "unparseable"
 	optionHardened    = "hardened"
 	optionSamples     = "samples"
+	optionMaxTokens   = "max-tokens"
 	optionCombine     = "combine"
 )
 
@@ -155,6 +159,7 @@ func commonOptions(d *Definition) []metrics.Option {
 		{Key: optionServer, Default: "--base-url", Values: "URL", Doc: "server of this judge's model"},
 		{Key: optionUnparseable, Default: "exclude", Values: "exclude|zero|NUMBER|retry[:N]|fail", Doc: "what an answer without a score counts as"},
 		{Key: optionHardened, Default: "no", Values: "yes|no", Doc: "fence the texts off as data: another metric than the published one"},
+		{Key: optionMaxTokens, Default: "the judge's own", Values: "N", Doc: "longest answer, with the reasoning of a model that thinks"},
 		{Key: optionSamples, Default: strconv.Itoa(max(1, d.Sampling.Samples)), Values: "N", Doc: "answers that a score is combined of"},
 		{Key: optionCombine, Default: string(cmp.Or(d.Sampling.Combine, analysis.Mean)), Values: strings.Join(analysis.Combinations(), "|"), Doc: "how samples are combined"},
 	}
@@ -185,9 +190,13 @@ func (d *Definition) Factory(env Environment) metrics.Factory {
 
 func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric, error) {
 	set := map[string]string{}
+	languages := map[string]string{"sl": env.Source, "tl": env.Target}
 	for _, o := range d.Options {
-		if v.Has(o.Name) {
+		switch known := languages[o.Name]; {
+		case v.Has(o.Name):
 			set[o.Name] = v.String(o.Name, "")
+		case o.Required && known != "" && len(o.Choices) == 0:
+			set[o.Name] = known
 		}
 	}
 	r, err := d.Resolve(set)
@@ -204,9 +213,12 @@ func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric,
 	}
 	cfg := config{judge: r, asker: env.Asker, policy: env.Policy, observe: env.Observe, revision: v.String(optionRevision, "")}
 	cfg.samples = v.Int(optionSamples, d.Sampling.Samples, 1, maxSamples)
+	cfg.maxTokens = v.Int(optionMaxTokens, d.Sampling.MaxTokens, 0, maxAnswer)
 	cfg.combine = analysis.Combination(v.Enum(optionCombine, string(d.Sampling.Combine), analysis.Combinations()...))
 	cfg.model = cmp.Or(v.String(optionModel, ""), r.Model(), env.Model)
 	switch {
+	case v.Has(optionMaxTokens) && (r.IsLikelihood() || cfg.maxTokens == 0):
+		return nil, errors.New("option max-tokens: at least 1, and of a judge that writes an answer")
 	case cfg.samples > 1 && r.IsLikelihood():
 		return nil, errors.New("option samples: a likelihood is the same each time")
 	case cfg.samples == 1 && v.Has(optionCombine):

@@ -19,8 +19,10 @@ type config struct {
 	client   ask.Completer // answers what is not stored; nil for the asker's client
 	policy   Policy        // for answers without a score
 	samples  int           // answers combined into a score
-	combine  analysis.Combination
-	observe  func(ask.Result)
+	// maxTokens bounds the answer to each turn.
+	maxTokens int
+	combine   analysis.Combination
+	observe   func(ask.Result)
 }
 
 // Judge is a metric whose scores a language model states. It is safe for
@@ -78,6 +80,7 @@ func (j *Judge) name() string {
 	c, s := j.cfg, j.cfg.judge.definition.Sampling
 	add(c.model != c.judge.Model(), optionModel, c.model)
 	add(c.revision != "", optionRevision, c.revision)
+	add(c.maxTokens != s.MaxTokens, optionMaxTokens, strconv.Itoa(c.maxTokens))
 	add(c.samples != s.Samples, optionSamples, strconv.Itoa(c.samples))
 	add(c.samples > 1 && c.combine != s.Combine, optionCombine, string(c.combine))
 	add(c.policy.String() != (Policy{}).String(), optionUnparseable, c.policy.String())
@@ -106,6 +109,9 @@ func (j *Judge) Signature(metrics.Level) metrics.Signature {
 		mode = "hardened"
 	}
 	sig = sig.With("prompt", j.cfg.judge.Hash()[:12]).With("mode", mode).With("unparseable", j.cfg.policy.String())
+	if j.cfg.maxTokens != j.cfg.judge.definition.Sampling.MaxTokens {
+		sig = sig.With("max_tokens", strconv.Itoa(j.cfg.maxTokens))
+	}
 	if j.cfg.samples > 1 {
 		sig = sig.With("samples", strconv.Itoa(j.cfg.samples)).With("combine", string(j.cfg.combine))
 	}

@@ -39,6 +39,9 @@ func (j *Judge) Show(w io.Writer) error {
 	fields := Fields{"SOURCE TEXT", "REFERENCE TEXT", "OUTPUT TEXT"}
 	answers := slices.Repeat([]string{"ANSWER OF THE MODEL"}, max(0, r.Turns()-1))
 	req := r.Request(cmp.Or(r.Model(), PlaceModel), max(0, r.Turns()-1), fields, answers)
+	if !r.IsLikelihood() {
+		req.MaxTokens = j.cfg.maxTokens
+	}
 	info := r.Info()
 	samples := ""
 	if j.cfg.samples > 1 {

@@ -73,7 +73,14 @@ func (j *Judge) prepare(t *task) error {
 		Request: stored, Key: stored.Key(), Wire: wire, Client: j.cfg.client, Follow: max(0, j.cfg.judge.Turns()-1-len(t.answers)),
 	}
 	t.prefix = prefix
-	return nil
+	if wire.Schema != (llm.Schema{}) {
+		plain := t.question
+		plain.Wire.Schema = llm.Schema{}
+		plain.Request, err = StoredRequest(plain.Wire, j.cfg.judge.Endpoint(), j.cfg.revision, j.sample(t))
+		plain.Key = plain.Request.Key()
+		t.question.Other = &plain
+	}
+	return err
 }
 
 // request returns what is sent to the model, and the prefix length of a likelihood.
@@ -84,7 +91,7 @@ func (j *Judge) request(t *task) (wire llm.Request, prefix int) {
 		prompt, _ := r.RenderLikelihood(t.fields)
 		return wire, len(prompt)
 	}
-	wire.MaxTokens <<= t.room
+	wire.MaxTokens = j.cfg.maxTokens << t.room
 	if sample := j.sample(t); sample > 0 {
 		wire.Temperature = max(wire.Temperature, retryTemperature)
 		if j.cfg.samples > 1 && j.cfg.judge.Endpoint() != llm.Messages { // so that a server's cache does not return the same answer; Messages take none
@@ -147,7 +154,7 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 	switch {
 	case t.err != nil:
 		return &analysis.Report{Outcome: analysis.Missing, Detail: t.err.Error()}, nil
-	case !a.HasText || a.FinishReason == llm.FinishContentFilter:
+	case a.FinishReason == llm.FinishContentFilter:
 		r := &analysis.Report{Outcome: analysis.Blocked, Detail: "the server withheld the answer"}
 		if a.HasText {
 			r.Raw = &a.Text
@@ -163,6 +170,9 @@ func (j *Judge) settle(t *task) (*analysis.Report, *task) {
 		return nil, t.next(a.Text)
 	}
 	r := j.parser.Parse(a.Text)
+	if a.FinishReason == llm.FinishReasoning {
+		r.Detail += ": the server put the whole answer into its field for reasoning"
+	}
 	j.addErrors(t, r)
 	if a.FinishReason == llm.FinishLength && !j.whole(a.Text, r) {
 		if retries && t.room < j.cfg.policy.retry {

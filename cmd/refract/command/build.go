@@ -127,7 +127,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 		if b.to, err = e.createFolder(b.dir); err != nil {
 			return nil, err
 		}
-		b.progress = e.progress("ask", "answers")
+		b.progress = b.watch(e.progress("ask", "answers"))
 	}
 	b.spend = ask.NewBudget(b.limits(), b.rates)
 	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}

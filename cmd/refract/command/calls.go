@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,7 +16,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
+	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -31,6 +34,7 @@ type serverFlags struct {
 	retries     int
 	wait        time.Duration
 	announced   *sync.Once // that OpenAI is asked, as no server is named
+	asked       *sync.Map  // the clients, for progress
 }
 
 // defaultConcurrency is what a small server can take; the client lowers it by itself
@@ -39,15 +43,15 @@ const defaultConcurrency = 32
 
 // register adds the flags of a command that asks servers for answers, or for vectors.
 func (s *serverFlags) register(cmd *cobra.Command, answer string) {
-	s.announced = &sync.Once{}
+	s.announced, s.asked = &sync.Once{}, &sync.Map{}
 	f := cmd.Flags()
 	f.StringVar(&s.cache, "cache", "refract-cache.sqlite", "`FILE` or postgres:// address that stores every "+answer)
 	f.BoolVar(&s.offline, "offline", false, "make no call: every "+answer+" must be in the cache")
 	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
 	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
-	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first; 0 for none")
-	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; a server may ask for so long before an attempt, or for 10m")
+	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first, not counting waits that a server asked for; 0 for none")
+	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; the waits that a server asks for may take so long for a call, or 10m")
 	atLeast(cmd, 1, "concurrency")
 	atLeast(cmd, 0, "retries")
 	grouped(cmd, modelFlags, "base-url")
@@ -220,5 +224,34 @@ func (s *serverFlags) client(e *env, endpoint llm.Endpoint, server string) (*llm
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
+	s.asked.Store(client, true)
 	return client, nil
+}
+
+// watch makes a run's progress say what its calls wait for.
+func (s *serverFlags) watch(p *report.Progress) *report.Progress {
+	p.Watch(func() string {
+		var all llm.Load
+		s.asked.Range(func(client, _ any) bool {
+			l := client.(*llm.Client).Load()
+			all.InFlight += l.InFlight
+			all.Retrying += l.Retrying
+			if l.Paused.After(all.Paused) {
+				all.Paused = l.Paused
+			}
+			return true
+		})
+		var says []string
+		if all.InFlight > 0 {
+			says = append(says, english.Count(all.InFlight, "call")+" in flight")
+		}
+		if all.Retrying > 0 {
+			says = append(says, fmt.Sprintf("%d to be tried again", all.Retrying))
+		}
+		if !all.Paused.IsZero() {
+			says = append(says, "server pauses until "+all.Paused.Format(time.TimeOnly))
+		}
+		return strings.Join(says, ", ")
+	})
+	return p
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -92,7 +93,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 
 // expand runs the expansion, writes the segments, and reports the result.
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
-	watch := &watcher{spend: r.spend, p: r.e.progress("expand", "variants")}
+	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants"))}
 	watch.segments = r.cfg.Segments
 	var asText sync.Once // a judge's model may tell the same again
 	noJSON := false
@@ -100,6 +101,9 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 		if why != nil {
 			asText.Do(func() {
 				noJSON = true
+				if e := (*llm.Error)(nil); errors.As(why, &e) {
+					why = errors.New("it " + e.Cause()) // its hint is about another cause
+				}
 				r.e.note("asking for answers as plain text, because the server gives no JSON: %v", why)
 			})
 		}
@@ -136,6 +140,9 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	}
 	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
 		err = fmt.Errorf("every request was refused (%s), so nothing is written; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
+	}
+	if r.form == string(diversify.FormJSON) && ask.Refuses(err) {
+		err = fmt.Errorf("%w; --form text asks for plain text, without a schema", err)
 	}
 	if err == nil {
 		err = r.finish(found)
@@ -202,6 +209,10 @@ func (r *expansion) lacking(found *findings) error {
 			r.cfg.MaxTokens<<expandEnlarge, done, max(8192, r.cfg.MaxTokens<<(expandEnlarge+1)))
 	case most == 0 && r.judge != "" && found.verdicts[diversify.Unjudged] > 0 && found.verdicts[diversify.NotEquivalent] == 0:
 		return fmt.Errorf("no answer was accepted: %s; %s; the judge %s gave no verdict, so take another --judge", counted(found.verdicts), done, r.judge)
+	case most == 0 && found.rejected > 0 && found.verdicts[diversify.NotJSON] == found.rejected:
+		return fmt.Errorf("no answer is the JSON that was asked for; %s; ask for plain text with --form text", done)
+	case most == 0 && found.reasoning > 0 && found.reasoning == found.rejected:
+		return fmt.Errorf("the server puts every answer into its field for reasoning, and none into the content; %s; start the server without a parser of reasoning (vLLM and SGLang: --reasoning-parser), or switch thinking off, such as with --extra '{\"chat_template_kwargs\":{\"enable_thinking\":false}}'", done)
 	case most == 0 && found.NoText > 0 && found.NoText >= found.rejected:
 		return fmt.Errorf("no answer has any text: %d are empty, or the server withheld them; %s; look at an answer, or take another model", found.NoText, done)
 	case most == 0 && found.rejected > found.verdicts[diversify.Failed]:

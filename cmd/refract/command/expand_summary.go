@@ -57,13 +57,14 @@ type findings struct {
 	variants, rejected int
 	verdicts           map[string]int // of rejected answers
 
-	full    int            // rejected answers that the token limit cut
-	blank   int            // variants without a text
-	asText  int            // answers in plain text
-	form    string         // of the answers; "" where the user chose it
-	alarms  map[string]int // about accepted ones, by kind
-	yields  *selection.Yields
-	checked publish.Checked
+	full      int            // rejected answers that the token limit cut
+	reasoning int            // rejected answers that the server put into its field for reasoning
+	blank     int            // variants without a text
+	asText    int            // answers in plain text
+	form      string         // of the answers; "" where the user chose it
+	alarms    map[string]int // about accepted ones, by kind
+	yields    *selection.Yields
+	checked   publish.Checked
 }
 
 func (f *findings) add(s *refract.Segment) {
@@ -74,6 +75,9 @@ func (f *findings) add(s *refract.Segment) {
 		f.verdicts[v.Verdict]++
 		if v.Verdict == check.ReasonCut && v.Finish == llm.FinishLength {
 			f.full++
+		}
+		if v.Finish == llm.FinishReasoning {
+			f.reasoning++
 		}
 	}
 	for _, v := range slices.Concat(s.Variants, s.Rejected) {

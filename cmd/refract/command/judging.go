@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -19,7 +21,6 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
-	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // judgeFlags configure metrics that ask a model.
@@ -29,6 +30,7 @@ type judgeFlags struct {
 	policy      judge.Policy
 	maxText     int // MiB
 	storeScores string
+	from, to    string // codes of the dataset's languages; "" if unknown
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
@@ -129,11 +131,20 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if j.progress == nil {
 		j.progress = j.shown("judge", "answers")
 	}
-	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
+	env := judge.Environment{Source: languageName(j.from), Target: languageName(j.to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
 	if j.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
+}
+
+// languageName returns the English name of a language, "" if its code is not known.
+func languageName(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil {
+		return ""
+	}
+	return display.English.Tags().Name(tag)
 }
 
 // shown is the progress of the run.
@@ -141,7 +152,7 @@ func (j *judging) shown(label, unit string) *report.Progress {
 	if j.silent {
 		return nil
 	}
-	return j.e.progress(label, unit)
+	return j.watch(j.e.progress(label, unit))
 }
 
 // neural gives metrics on servers their ways.
@@ -184,6 +195,9 @@ func (j *judging) open(ctx context.Context) error {
 	}
 	var err error
 	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend, LeftOut: func(what string, _ bool) { j.e.warn("%s; the signatures of its judges do not show that", what) }}
+	cfg.OtherForm = func(model string, why error) {
+		j.e.warn("model %s is asked without a schema for its answers, because the server refuses it: %v; the signatures of its judges do not show that", model, why)
+	}
 	if j.calling() {
 		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
 			return err
@@ -224,14 +238,6 @@ func (j *judging) options(o refract.Options) refract.Options {
 	o.Observe = j.scored
 	o.MaxText = j.maxText << 20
 	return o
-}
-
-// keep makes a panel store the scores of a member as those of the metric itself.
-func (j *judging) keep(m metrics.Metric) panel.Score {
-	if j == nil {
-		return m.Score
-	}
-	return refract.Keep(m, j.options(refract.Options{}))
 }
 
 // storedScores is the store of scores in the cache, opened at the first look.
@@ -276,7 +282,7 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 	defer j.mu.Unlock()
 	j.reached[m.Info().Name] += segments
 	switch m.(type) {
-	case metrics.Preparer, metrics.Foreseeing, metrics.Composite:
+	case metrics.Preparer, metrics.Foreseeing:
 		return
 	}
 	if j.progress == nil {

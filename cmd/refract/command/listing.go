@@ -15,7 +15,6 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/panel"
 )
 
 func (e *env) metricsCommand() *cobra.Command {
@@ -130,7 +129,6 @@ func (e *env) listedMetrics(ctx context.Context) ([]listedMetric, error) {
 		info := r.Info()
 		all = append(all, listedMetric{d.Factory(judge.Environment{}), "judge", &info})
 	}
-	all = append(all, listedMetric{panel.Factory(nil, nil), "panel", nil})
 	stored := metrics.Factory{Name: "stored", Tail: "NAME", Summary: "scores that come with an mtme: dataset, for compare, report and experiments"}
 	return append(all, listedMetric{stored, "stored", nil}), nil
 }

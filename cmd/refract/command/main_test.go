@@ -95,7 +95,7 @@ func lengths() {
 
 // atOnce are scripts whose programs do several things at a time, which is what short tests
 // are for: they run with the race detector.
-var atOnce = regexp.MustCompile(`/(build_refine|cache|compare|ended|expand(_(batch|budget|busy|hangup|interrupt|judge|offline|progress))?|experiment|report|score_(embedding|judge|oip|panel|program)|shard_score|systems)\.txtar$`)
+var atOnce = regexp.MustCompile(`/(build_refine|cache|compare|ended|expand(_(batch|budget|busy|hangup|interrupt|judge|offline|progress))?|experiment|report|score_(embedding|judge|oip|program)|shard_score|systems)\.txtar$`)
 
 // atLength is for what only computes, or runs what scripts run too: short tests leave it out.
 func atLength(t *testing.T) {

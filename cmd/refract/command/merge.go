@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,7 +65,7 @@ func (m *mergeRun) statistics(ctx context.Context, e *env) error {
 	all, eng, err := e.addUp(ctx)
 	if all == nil {
 		if err == nil {
-			e.note("standard input has no part: nothing is written")
+			err = errors.New("standard input has no line of statistics: there is nothing to merge")
 		}
 		return err
 	}
@@ -204,7 +205,7 @@ func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Wr
 	gather := audit.MergedReports(explain)
 	err = set.EachTotals(ctx, func(r io.Reader) error { return json.NewDecoder(r).Decode(gather) })
 	if err == nil {
-		_, err = m.explain(e, gather, out)
+		err = m.explain(e, gather, out)
 	}
 	if err == nil {
 		err = e.commit()

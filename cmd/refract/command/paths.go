@@ -16,7 +16,6 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // paths are the files and folders of a run, so that it does not overwrite what it
@@ -207,33 +206,31 @@ func (e *env) addPath(name, v string) {
 // mapFiles changes the files that a spec names: the definition of a judge, and those
 // of options.
 func (e *env) mapFiles(spec string, change func(path string, written bool) string) string {
-	return panel.Rewrite(spec, func(spec string) string {
-		name, rest, _ := strings.Cut(spec, ":")
-		options := map[string]metrics.Option{}
-		factory, known := e.registry().Find(name)
-		switch {
-		case known:
-			for _, o := range factory.Options {
-				options[o.Key] = o
-			}
-		case name == judge.FileMetric:
-			path, more, comma := strings.Cut(rest, ",")
-			if rest = change(path, false); comma {
-				rest += "," + more
-			}
+	name, rest, _ := strings.Cut(spec, ":")
+	options := map[string]metrics.Option{}
+	factory, known := e.registry().Find(name)
+	switch {
+	case known:
+		for _, o := range factory.Options {
+			options[o.Key] = o
 		}
-		fields := strings.Split(rest, ",")
-		for i, field := range fields {
-			key, value, ok := strings.Cut(field, "=")
-			if o := options[key]; ok && value != "" && (o.File || o.Saves) {
-				fields[i] = key + "=" + change(value, o.Saves)
-			}
+	case name == judge.FileMetric:
+		path, more, comma := strings.Cut(rest, ",")
+		if rest = change(path, false); comma {
+			rest += "," + more
 		}
-		if rest == "" {
-			return spec
+	}
+	fields := strings.Split(rest, ",")
+	for i, field := range fields {
+		key, value, ok := strings.Cut(field, "=")
+		if o := options[key]; ok && value != "" && (o.File || o.Saves) {
+			fields[i] = key + "=" + change(value, o.Saves)
 		}
-		return name + ":" + strings.Join(fields, ",")
-	})
+	}
+	if rest == "" {
+		return spec
+	}
+	return name + ":" + strings.Join(fields, ",")
 }
 
 // sideFiles are the files that SQLite keeps next to a cache.

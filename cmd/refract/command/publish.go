@@ -35,6 +35,7 @@ manifest against which 'refract check DIR' verifies it.
 
 --to jsonl    references.jsonl, with all that is known of every reference
 --to parquet  the same, as Hugging Face's datasets load it
+--to csv      a row a segment and a column a reference, for spreadsheets
 --to text     ref.0, ref.1 … and src, for sacreBLEU
 --to mtme     references/PAIR.refA.txt … of the --language pair, for
               mt-metrics-eval

@@ -127,7 +127,11 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 		return nil, err
 	}
 	if n := max(len(p.Aggregators), len(r.scores)); p.Test.Resamples > 0 && !flags.Changed("resamples") {
-		p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, max(1, n*(n-1)/2), p.Test.Method))
+		for _, st := range p.Statistics {
+			if method, err := p.Test.Method.For(st.Measure, st.Level); err == nil {
+				p.Test.Resamples = max(p.Test.Resamples, p.Test.Enough(1-p.Bootstrap.Confidence, max(1, n*(n-1)/2), method, 0))
+			}
+		}
 	}
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true

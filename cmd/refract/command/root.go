@@ -15,7 +15,6 @@ import (
 	"github.com/refract-eval/refract/metrics/cider"
 	"github.com/refract-eval/refract/metrics/judge"
 	"github.com/refract-eval/refract/metrics/neural"
-	"github.com/refract-eval/refract/metrics/panel"
 	"github.com/refract-eval/refract/metrics/program"
 	"github.com/refract-eval/refract/metrics/rouge"
 	"github.com/refract-eval/refract/metrics/similarity"
@@ -38,14 +37,10 @@ func (e *env) registryOf(run *judging) metrics.Registry {
 		}, e.extra, neural.Unserved())
 }
 
-// registryWith also lists panels and judges, whose models open provides.
+// registryWith also lists judges, whose models open provides.
 func (e *env) registryWith(run *judging, open func(context.Context) (judge.Environment, error)) metrics.Registry {
 	offered := e.registryOf(run)
-	var all metrics.Registry
-	offered = append(offered, panel.Factory(
-		func(ctx context.Context, spec string) (metrics.Metric, error) { return all.Parse(ctx, spec) }, run.keep))
-	all = append(offered, judge.Registry(open, offered.Names()...)...)
-	return all
+	return append(offered, judge.Registry(open, offered.Names()...)...)
 }
 
 // The groups of commands in the help.

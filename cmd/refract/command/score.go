@@ -17,7 +17,6 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -38,7 +37,6 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
-	canaries   int
 	reports    string
 	statistics bool   // --per statistics: scores of systems as a line that adds up
 	target     string // language of the references; "" where unknown
@@ -84,8 +82,6 @@ func (e *env) scoreCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
 	grouped(cmd, resultFlags, "reports")
-	f.IntVar(&s.canaries, "canaries", 0, "known-bad outputs with injections to plant; tells which a judge saw through")
-	atLeast(cmd, 0, "canaries")
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
 	s.scope.register(cmd)
@@ -114,6 +110,7 @@ func (s *scopeFlag) register(cmd *cobra.Command) {
 }
 
 func (s *scorer) run(ctx context.Context, e *env, args []string) error {
+	s.from, s.to = s.languages(args)
 	ms, judging, err := s.metricsOf(ctx, e, &s.settingFlags)
 	if err != nil {
 		return err
@@ -156,11 +153,11 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	whole = dataset.Chosen(whole, s.chosen())
+	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.chosen())
 	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
 	if s.shard != "" { // of which some may have no system
-		if part, err = s.cut(ctx, e, args, s.path, whole, "confidence", "canaries", "systems"); err != nil {
+		if part, err = s.cut(ctx, e, args, s.path, whole, "confidence", "systems"); err != nil {
 			return err
 		}
 	}
@@ -188,7 +185,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	ended, stands, err := s.runEngine(ctx, e, eng, part, id, to.add)
+	ended, err := s.runEngine(ctx, e, eng, part, id, to.add)
 	if err == nil && ended != nil && (s.writer != nil || s.statistics) {
 		err = ended // a part is done or is not there
 	}
@@ -204,14 +201,10 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		}
 		return s.end(e, s.details(eng))
 	}
-	w, err := s.explain(e, s.gather, out)
-	if err == nil && stands != nil {
-		err = audit.WriteStands(w, stands)
+	if err := s.explain(e, s.gather, out); err != nil {
+		return err
 	}
-	if err == nil {
-		err = e.commit()
-	}
-	if err != nil {
+	if err := e.commit(); err != nil {
 		return err
 	}
 	if ended != nil {
@@ -331,23 +324,21 @@ func (s *scoring) settings(ms []metrics.Metric, native bool) ([]refract.Setting,
 	return out, nil
 }
 
-// runEngine scores a dataset, gathers the reports of judges, and has them score
-// canaries at the end. If some metrics fail, the command writes what it has and returns
-// their error. It fails if the references changed since they were hashed.
-func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) (ended *refract.Incomplete, stands []guard.Stand, err error) {
+// runEngine scores a dataset and gathers the reports of judges. If some metrics fail, the
+// command writes what it has and returns their error. It fails if the references changed
+// since they were hashed.
+func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) (ended *refract.Incomplete, err error) {
 	s.gather, s.failed = audit.NewReports(eng.Metrics()), map[string]int{}
-	judges := s.gather.Metrics()
-	if len(judges) == 0 && (s.canaries > 0 || s.reports != "") {
-		return nil, nil, usagef("--reports and --canaries need a metric that gives reports, such as a judge ('refract metrics' lists them)")
+	if len(s.gather.Metrics()) == 0 && s.reports != "" {
+		return nil, usagef("--reports needs a metric that gives reports, such as a judge ('refract metrics' lists them)")
 	}
 	var records io.Writer
 	if s.reports != "" {
 		if records, err = e.create(s.reports); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	defer s.judging.answered()
-	pool := guard.NewPool(judges, s.canaries, defaultSeed)
 	checked, id := s.per != "system" && s.writer == nil && before != nil, refract.NewIdentity()
 	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
 		if err := s.gather.Add(seg, records); err != nil {
@@ -355,23 +346,16 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		}
 		s.count(eng, seg)
 		s.several = s.several || seg.Segment.NumReferences() > 1
-		if s.canaries > 0 {
-			pool.Add(audit.CanarySource(seg.Segment))
-		}
 		if checked {
 			id.Add(seg.Segment)
 		}
 		return write(seg)
 	})
 	if err != nil && !errors.As(err, &ended) {
-		return nil, nil, err
+		return nil, err
 	}
 	if checked && before.Name() != id.Name() {
-		return nil, nil, errors.New("the references changed while they were read: score again")
+		return nil, errors.New("the references changed while they were read: score again")
 	}
-	if s.canaries > 0 && ended == nil {
-		stands, err = pool.Plant(ctx)
-		return nil, stands, err
-	}
-	return ended, nil, nil
+	return ended, nil
 }

@@ -14,25 +14,18 @@ import (
 func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refract.Setting) ([]metrics.Forecast, error) {
 	var settings []refract.Setting
 	var plans []metrics.Forecast
-	planned := map[string]metrics.Forecast{} // by name: a member may stand beside its panel
-	var add func(refract.Setting)
-	add = func(set refract.Setting) {
-		name := set.Metric.Info().Name
-		if f, ok := set.Metric.(metrics.Foreseeing); ok {
-			if planned[name] == nil {
-				planned[name] = f.Foresee()
-				plans = append(plans, planned[name])
-			}
-			settings = append(settings, refract.Setting{Metric: planned[name], Aggregator: set.Aggregator})
-		}
-		if c, ok := set.Metric.(metrics.Composite); ok {
-			for _, m := range c.Members() { // of which all cells are asked for
-				add(refract.Setting{Metric: m})
-			}
-		}
-	}
+	planned := map[string]metrics.Forecast{} // by name
 	for _, set := range asked {
-		add(set)
+		f, ok := set.Metric.(metrics.Foreseeing)
+		if !ok {
+			continue
+		}
+		name := set.Metric.Info().Name
+		if planned[name] == nil {
+			planned[name] = f.Foresee()
+			plans = append(plans, planned[name])
+		}
+		settings = append(settings, refract.Setting{Metric: planned[name], Aggregator: set.Aggregator})
 	}
 	if len(plans) == 0 {
 		return nil, nil
@@ -76,7 +69,7 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 	out := s.onScreen() // -o names the scores
 	err = out.show(e, t)
 	if err == nil {
-		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples and canaries are not counted", s.storedIn())
+		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples are not counted", s.storedIn())
 	}
 	return err
 }

@@ -154,12 +154,11 @@ func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) fun
 	}
 }
 
-// explain shows what judges say below the scores, and where else notes go, which
-// it returns.
-func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) (io.Writer, error) {
+// explain shows what judges say: below a table of scores, or where notes go.
+func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) error {
 	w := e.told()
 	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
 	}
-	return w, audit.WriteTrust(w, &gather.Trust)
+	return audit.WriteTrust(w, &gather.Trust)
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
-	"github.com/refract-eval/refract/metrics/panel"
 )
 
 // service is one run of refract serve.
@@ -215,17 +214,14 @@ func (s *service) check(specs []string) error {
 // line names. A spec with an error passes: making it reports the error.
 func (e *env) harmless(spec string) bool {
 	ok := true
-	panel.Rewrite(spec, func(member string) string {
-		name, rest, _ := strings.Cut(member, ":")
-		for _, f := range e.registry() {
-			ok = ok && (f.Name != name || f.Runs != "a program" && f.Runs != "OIP server")
-		}
-		for option := range strings.SplitSeq(rest, ",") {
-			ok = ok && !strings.HasPrefix(option, judge.OptionServer+"=")
-		}
-		ok = ok && name != judge.FileMetric && !strings.Contains(rest, "://")
-		return member
-	})
+	name, rest, _ := strings.Cut(spec, ":")
+	for _, f := range e.registry() {
+		ok = ok && (f.Name != name || f.Runs != "a program" && f.Runs != "OIP server")
+	}
+	for option := range strings.SplitSeq(rest, ",") {
+		ok = ok && !strings.HasPrefix(option, judge.OptionServer+"=")
+	}
+	ok = ok && name != judge.FileMetric && !strings.Contains(rest, "://")
 	if ok {
 		e.mapFiles(spec, func(path string, _ bool) string {
 			ok = false

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,23 @@ from .segments import Segment, segment_from_json, segment_to_json
 # More variants than any segment has, so that `refract select` keeps all.
 _ALL = "1000000000"
 _OTHERS = (".arrow", ".csv", ".parquet", ".tsv", ".txt", ".xlsx", ".xml", ".zst")
-_FOLDERS = ("jsonl", "parquet", "text", "mtme", "div-ref")
+_FOLDERS = ("jsonl", "parquet", "csv", "text", "mtme", "div-ref")
 
 
-def read(dataset: str | os.PathLike[str]) -> list[Segment]:
+def read(
+    dataset: str | os.PathLike[str],
+    *,
+    hypotheses: Mapping[str, str | os.PathLike[str]] | None = None,
+    human: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> list[Segment]:
     """Read a set, in order.
 
     dataset is a JSON Lines file (maybe compressed by gzip), a Parquet file, a folder written by `publish`, or
     anything that `refract help datasets` lists, as FORMAT:PLACE: "mtme:data/wmt22/zh-en". The program reads all
     formats except JSON Lines.
+
+    hypotheses are files of outputs by system, and human tables of scores (id, system, score) by the name of the
+    scores, as --hyp and --human of `refract compare` take them.
     """
     spec = os.fspath(dataset)
     path = Path(spec)
@@ -36,10 +44,18 @@ def read(dataset: str | os.PathLike[str]) -> list[Segment]:
     elif path.suffix == ".zst":
         spec = f"jsonl:{spec}"
     elif path.is_file() or not re.match(r"[a-z0-9-]{2,}:", spec):
-        return list(_read_lines(path))
+        if not hypotheses and not human and path.suffix != ".json":
+            return list(_read_lines(path))
+        spec = f"jsonl:{spec}"
+    joined = [
+        argument
+        for flag, files in (("--hyp", hypotheses), ("--human", human))
+        for name, file in (files or {}).items()
+        for argument in (flag, f"{name}={os.fspath(file)}")
+    ]
     with tempfile.TemporaryDirectory(prefix="refract-") as folder:
         lines = Path(folder) / "set.jsonl"
-        Run(["select", spec, "-k", _ALL, "--by", "order", "-o", str(lines)]).wait()
+        Run(["select", spec, "-k", _ALL, "--by", "order", "-o", str(lines), *joined]).wait()
         return list(_read_lines(lines))
 
 
@@ -51,8 +67,8 @@ def write(
     """Write a set: a JSON Lines file, compressed if path ends in .gz, or a folder.
 
     With to, path is a new folder that `refract publish` writes, with a card and a manifest: "jsonl", "parquet",
-    "text", "mtme" or "div-ref". It has references, but no outputs of systems. A file appears only when it is
-    complete.
+    "csv", "text", "mtme" or "div-ref". It has references, but no outputs of systems. A file appears only when
+    it is complete.
     """
     if to is not None:
         path = Path(path)

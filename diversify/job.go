@@ -12,6 +12,7 @@ import (
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/alarm"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -166,7 +167,9 @@ func (x *Expander) plan(j *job) error {
 }
 
 // hasText reports whether an original is expanded.
-func hasText(ref refract.Text) bool { return ref.Valid && strings.TrimSpace(ref.Value) != "" }
+func hasText(ref refract.Text) bool {
+	return ref.Valid && strings.TrimSpace(ref.Value) != "" && !text.IsCanary(ref.Value)
+}
 
 // expandedBefore returns an error if the segment already has variants of the same model and
 // prompt.

@@ -80,7 +80,12 @@ func (u *usage) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &given) == nil {
 		count := func(name string) int { return tokenCount(given[name]) }
 		// Anthropic's parts of a prompt add up.
+		var details map[string]json.RawMessage
+		_ = json.Unmarshal(given["prompt_tokens_details"], &details)
 		u.PromptTokens = cmp.Or(count("prompt_tokens"), count("input_tokens")+count("cache_creation_input_tokens")+count("cache_read_input_tokens"))
+		if cached := tokenCount(details["cached_tokens"]); cached > u.PromptTokens { // left out of the sum
+			u.PromptTokens += cached
+		}
 		u.CompletionTokens = cmp.Or(count("completion_tokens"), count("output_tokens"))
 	}
 	return nil

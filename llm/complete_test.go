@@ -69,6 +69,7 @@ func TestAnswers(t *testing.T) {
 		{name: "reasoning among parts", fault: llmtest.Body(200, "application/json", strings.Replace(chatParts, `"text","text":"a"`, `"thinking","thinking":[{"type":"text","text":"Hm."}]`, 1)), only: llm.Chat, want: llm.Response{Text: "b", HasText: true, FinishReason: "stop"}},
 		{name: "counts with a point", fault: counted(`{"prompt_tokens":3.0,"completion_tokens":7.0}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop", CompletionTokens: 7}},
 		{name: "counts as texts", fault: counted(`{"prompt_tokens":"3","completion_tokens":"7"}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop", CompletionTokens: 7}},
+		{name: "cached tokens left out", fault: counted(`{"prompt_tokens":1,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":2}}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop", PromptTokens: 3, CompletionTokens: 7}},
 		{name: "counts that are none", fault: counted(`{"prompt_tokens":null,"completion_tokens":{"all":7}}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
 		{name: "counts in no object", fault: counted(`"none"`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},
 		{name: "counts in half", fault: counted(`{"completion_tokens":7.5}`), want: llm.Response{Text: "t", HasText: true, FinishReason: "stop"}},

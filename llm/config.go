@@ -43,7 +43,8 @@ type Config struct {
 	// DefaultMaxRetries, a negative number none.
 	MaxRetries int
 	// MaxRetryWait is the longest wait that a server may ask for; 0 means
-	// DefaultMaxRetryWait. A call fails if its servers ask for more.
+	// DefaultMaxRetryWait. A call fails if its servers ask for more. Waits that they asked for
+	// do not count as retries, for as long in all.
 	MaxRetryWait time.Duration
 	// Warn, if not nil, is called before the first call with an error about servers that
 	// are not ready after Wait. Calls report permanent errors themselves.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"testing"
 	"time"
@@ -45,18 +46,69 @@ func drawTable(t *rapid.T) *Pairs {
 	return p
 }
 
-// choices are the statistics with their possible groupings.
-var choices = []struct {
+type choice struct {
 	statistic Statistic
 	grouping  Grouping
-}{
-	{StatKendall, None}, {StatKendall, BySegment}, {StatKendall, BySystem},
-	{StatSpearman, None}, {StatSpearman, BySegment}, {StatSpearman, BySystem},
-	{StatPearson, None}, {StatPearson, BySegment}, {StatPearson, BySystem},
-	{StatAccuracy, None},
-	{StatKendallC, None}, {StatKendallC, BySegment}, {StatKendallC, BySystem},
-	{StatAcc23, None}, {StatAcc23, BySegment}, {StatAcc23, BySystem},
-	{StatPlainAcc23, None}, {StatPlainAcc23, BySegment}, {StatPlainAcc23, BySystem},
+}
+
+// choices are all statistics with their possible groupings, except for soft accuracy, which
+// leaves out other segments of a resample than of its table; see TestSoftAccuracyResamples.
+var choices = func() (out []choice) {
+	for i := range statistics {
+		s := Statistic(i)
+		if s == StatSoftAccuracy {
+			continue
+		}
+		if out = append(out, choice{s, None}); !s.OfSystems() {
+			out = append(out, choice{s, BySegment}, choice{s, BySystem})
+		}
+	}
+	return out
+}()
+
+// A statistic is stated whole: its value, of a vector or of a table, and ways to the same
+// number in resamples. With its value only, it is computed the plain way.
+func TestStatisticsAreWhole(t *testing.T) {
+	for i, s := range statistics {
+		of := func(f any) bool { return !reflect.ValueOf(f).IsNil() }
+		switch {
+		case s.name == "" || s.lower != 0 && s.lower != -1:
+			t.Errorf("statistic %d: name %q, from %v", i, s.name, s.lower)
+		case of(s.vector) == of(s.over):
+			t.Errorf("%s: want one of vector and over", s.name)
+		case (of(s.pairs) || of(s.row)) && !of(s.vector), of(s.table) && !of(s.over), s.systems != of(s.rows):
+			t.Errorf("%s: a way to a number of which the value is not stated", s.name)
+		}
+	}
+	concordance := func(x, y []float64) float64 {
+		mean := func(x []float64) float64 { return pairwiseSum(x) / float64(len(x)) }
+		between, mx, my := 0.0, mean(x), mean(y)
+		apart := (mx - my) * (mx - my)
+		for i := range x {
+			between += 2 * (x[i] - mx) * (y[i] - my) / float64(len(x))
+			apart += ((x[i]-mx)*(x[i]-mx) + (y[i]-my)*(y[i]-my)) / float64(len(x))
+		}
+		if apart == 0 {
+			return math.NaN()
+		}
+		return between / apart
+	}
+	defer func(was statisticInfo) { statistics[StatPearson] = was }(statistics[StatPearson])
+	for _, info := range []statisticInfo{
+		{name: "concordance", vector: concordance},
+		{name: "of all", over: func(rows []Row) Result { return Result{Value: concordance(rows[0].Gold, rows[0].Metric)} }},
+	} {
+		statistics[StatPearson] = info
+		p, weights := simulated(20, 3), make([]int32, 20)
+		p.MetricOK[4] = false
+		for i := range weights {
+			weights[i] = int32(i % 3)
+		}
+		want := Measure{Statistic: StatPearson}.unchecked(materialised(p, weights)).Value
+		if got := mustResampler(p, StatPearson, None).weighted(weights, new(scratch)); !near(got, want, 1e-12) {
+			t.Errorf("%s: %v, materialised %v", info.name, got, want)
+		}
+	}
 }
 
 func chosen(s Statistic, g Grouping) Measure {

@@ -49,11 +49,12 @@ func NewExchange(a, b []Row, m Measure, unit []int32, units int) *Exchange {
 	case m.Statistic == StatSoftAccuracy && len(a) > 1 && len(a[0].Gold) > 0:
 		e.soft = newSoftExchange(a, b)
 	case m.Statistic.OfSystems():
-	case statistics[m.Statistic].vector == nil:
+	case m.Statistic.Calibrated():
 		if r, err := newCalibratedRow(rows, false); err == nil { // otherwise there are too many pairs
 			r.unit = commonUnit(a)
 			e.prepared = &resampler{rows: []row{r}}
 		}
+	case statistics[m.Statistic].vector == nil: // computed anew
 	case whole: // a vector has the value of one metric or of the other
 		e.prepared = &resampler{}
 		var both []Row

@@ -76,11 +76,8 @@ func (m Measure) of(p *Pairs, rows []Row) Result {
 // [SystemMeans] for StatAccuracy; and one per system for StatSoftAccuracy, with the
 // segments that have both scores of all systems that have any.
 func (m Measure) Rows(p *Pairs) []Row {
-	switch m.Statistic {
-	case StatAccuracy:
-		return []Row{systemMeans(p).ofSystems(nil, new(scratch))}
-	case StatSoftAccuracy:
-		return completeRows(p)
+	if rows := statistics[m.Statistic].rows; rows != nil {
+		return rows(p)
 	}
 	return p.rows(m.Grouping)
 }
@@ -93,7 +90,12 @@ func (m Measure) Over(rows []Row) Result {
 		res.mean(rows, func(row int) float64 { return of(rows[row].Gold, rows[row].Metric) }, m.ZeroUndefined)
 		return res
 	}
-	res.Value = math.NaN()
+	return statistics[m.Statistic].over(rows)
+}
+
+func calibratedOver(rows []Row) Result {
+	c := Calibrate(rows)
+	res := Result{Value: c.Acc23, Epsilon: c.Epsilon}
 	for _, r := range rows {
 		if len(r.Gold) >= 2 {
 			res.Groups++
@@ -102,19 +104,20 @@ func (m Measure) Over(rows []Row) Result {
 			res.Dropped++
 		}
 	}
-	switch m.Statistic {
-	case StatAccuracy:
-		if len(rows) == 1 {
-			res = Result{Groups: len(rows[0].Gold)}
-			res.Value, res.N = PairwiseAccuracy(rows[0].Gold, rows[0].Metric)
-		}
-	case StatSoftAccuracy:
-		res = Result{Groups: len(rows), N: len(rows) * (len(rows) - 1) / 2, Value: softAccuracy(rows)}
-	case StatAcc23:
-		c := Calibrate(rows)
-		res.Value, res.Epsilon = c.Acc23, c.Epsilon
+	return res
+}
+
+func accuracyOver(rows []Row) Result {
+	res := Result{Value: math.NaN()}
+	if len(rows) == 1 {
+		res.Groups = len(rows[0].Gold)
+		res.Value, res.N = PairwiseAccuracy(rows[0].Gold, rows[0].Metric)
 	}
 	return res
+}
+
+func softOver(rows []Row) Result {
+	return Result{Groups: len(rows), N: len(rows) * (len(rows) - 1) / 2, Value: softAccuracy(rows)}
 }
 
 // mean sets the mean of a statistic over vectors, and returns its values, NaN for those that

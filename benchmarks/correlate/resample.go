@@ -20,6 +20,8 @@ var (
 	_ row = (*softRow)(nil)
 	_ row = (*meanRow)(nil)
 	_ row = (*wholeRows)(nil)
+	_ row = (*plainRow)(nil)
+	_ row = (*plainTable)(nil)
 )
 
 // resampler computes the measure of a table under weights of its units.
@@ -73,20 +75,17 @@ func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
 			r.unit[i] = unit[cell]
 		}
 	}
+	info := &statistics[m.Statistic]
 	whole := m.Grouping == BySegment // vectors of one unit each keep their values
 	switch {
-	case m.Statistic == StatSoftAccuracy:
-		r := &softRow{rows: rows}
-		if len(rows) > 0 {
-			r.masks = newMasks(len(rows[0].Gold))
-		}
-		rs.rows = []row{r}
-	case m.Statistic.Calibrated():
-		r, err := newCalibratedRow(rows, whole)
+	case info.table != nil:
+		r, err := info.table(rows, whole)
 		if err != nil {
 			return nil, err
 		}
 		rs.rows = []row{r}
+	case info.vector == nil:
+		rs.rows = []row{&plainTable{p, m, unit}}
 	case whole:
 		rs.rows = []row{newWholeRows(rows, m)}
 	default:
@@ -141,15 +140,15 @@ func (rs *resampler) ofMeans(p *Pairs, m Measure, of []int32, groups int, unit [
 
 // add prepares one vector, the i-th; see newPairsRow.
 func (rs *resampler) add(m Measure, r Row, i int, first int32, units, most int) {
-	switch of := statistics[m.Statistic].pairs; {
-	case of != nil:
-		k := newPairsRow(r, rs.known.goldRanks(i, r.Gold), first, units, most, of, m.Statistic == StatKendallC)
+	switch info := &statistics[m.Statistic]; {
+	case info.pairs != nil:
+		k := newPairsRow(r, rs.known.goldRanks(i, r.Gold), first, units, most, info.pairs, m.Statistic == StatKendallC)
 		rs.width = max(rs.width, laneWidth(k.most))
 		rs.pairs = append(rs.pairs, k)
-	case m.Statistic == StatSpearman:
-		rs.rows = append(rs.rows, newSpearmanRow(r, rs.known.goldRanks(i, r.Gold)))
+	case info.row != nil:
+		rs.rows = append(rs.rows, info.row(r, rs.known.goldRanks(i, r.Gold)))
 	default:
-		rs.rows = append(rs.rows, newPearsonRow(r.Gold, r.Metric, r.unit))
+		rs.rows = append(rs.rows, &plainRow{r, info.vector})
 	}
 	if m.ZeroUndefined {
 		rs.elements = append(rs.elements, r.unit)
@@ -221,6 +220,49 @@ func correlation(s sums) float64 {
 		return math.NaN()
 	}
 	return clamp(xy / math.Sqrt(xx) / math.Sqrt(yy))
+}
+
+// plainRow repeats the elements that are drawn: the way to compute any statistic of a vector.
+type plainRow struct {
+	Row
+	of func(gold, metric []float64) float64
+}
+
+func (r *plainRow) weighted(weights []int32, _ *scratch) float64 {
+	var gold, metric []float64
+	for k, u := range r.unit {
+		for range weights[u] {
+			gold, metric = append(gold, r.Gold[k]), append(metric, r.Metric[k])
+		}
+	}
+	if len(gold) < 2 {
+		return math.NaN()
+	}
+	return r.of(gold, metric)
+}
+
+// plainTable repeats the segments that are drawn: the way to compute any measure.
+type plainTable struct {
+	*Pairs
+	measure Measure
+	unit    []int32 // of each cell
+}
+
+func (t *plainTable) weighted(weights []int32, _ *scratch) float64 {
+	out := &Pairs{Systems: t.Systems, GoldOK: []bool{}, MetricOK: []bool{}}
+	for i := range t.Gold {
+		if i%t.Systems > 0 {
+			continue
+		}
+		for range weights[t.unit[i]] {
+			out.Segments++
+			for k := i; k < i+t.Systems; k++ {
+				out.Gold, out.Metric = append(out.Gold, t.Gold[k]), append(out.Metric, t.Metric[k])
+				out.GoldOK, out.MetricOK = append(out.GoldOK, present(t.GoldOK, k)), append(out.MetricOK, present(t.MetricOK, k))
+			}
+		}
+	}
+	return t.measure.unchecked(out).Value
 }
 
 // wholeRows are vectors that are drawn whole, each with its unit and value.

@@ -215,6 +215,14 @@ type softRow struct {
 	masks *masks
 }
 
+func newSoftRow(rows []Row) *softRow {
+	r := &softRow{rows: rows}
+	if len(rows) > 0 {
+		r.masks = newMasks(len(rows[0].Gold))
+	}
+	return r
+}
+
 func (r *softRow) weighted(weights []int32, _ *scratch) float64 {
 	if len(r.rows) < 2 {
 		return math.NaN()

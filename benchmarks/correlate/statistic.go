@@ -22,25 +22,37 @@ const (
 	StatSoftAccuracy                  // soft pairwise accuracy of systems (Thompson et al., 2024)
 )
 
-// statisticInfo is what is known about a statistic without a table.
+// statisticInfo is all that a statistic consists of. It needs either vector or over, and with
+// these alone its resamples and exchanges are computed the plain, slow way; the other functions
+// are faster ways to the same numbers.
 type statisticInfo struct {
 	name   string
 	lower  float64                              // the smallest value; the largest is 1
 	vector func(gold, metric []float64) float64 // of one vector; nil if it needs a whole table
-	pairs  func(vectorCounts) float64           // the same from the counts of pairs, if they determine it
-	// systems says that the statistic compares whole systems, ungrouped.
+	over   func(rows []Row) Result              // instead, of all vectors of a table
+
+	pairs func(vectorCounts) float64                // of a vector, if the counts of pairs determine it
+	row   func(r Row, gold ranking) row             // of a resampled vector
+	table func(rows []Row, whole bool) (row, error) // of all resampled vectors; whole ones if drawn whole
+	// systems says that the statistic compares whole systems, ungrouped, by the vectors that
+	// rows makes of a table.
 	systems bool
+	rows    func(p *Pairs) []Row
 }
 
 var statistics = [...]statisticInfo{
-	StatKendall:      {name: "kendall", lower: -1, vector: Kendall, pairs: vectorCounts.tauB},
-	StatSpearman:     {name: "spearman", lower: -1, vector: Spearman},
-	StatPearson:      {name: "pearson", lower: -1, vector: Pearson},
-	StatAccuracy:     {name: "accuracy", systems: true},
-	StatKendallC:     {name: "kendall-c", lower: -1, vector: kendallC, pairs: vectorCounts.tauC},
-	StatAcc23:        {name: "acc23"},
-	StatPlainAcc23:   {name: "acc23-uncalibrated", vector: plainAcc23, pairs: vectorCounts.Acc23},
-	StatSoftAccuracy: {name: "soft-accuracy", systems: true},
+	StatKendall:  {name: "kendall", lower: -1, vector: Kendall, pairs: vectorCounts.tauB},
+	StatSpearman: {name: "spearman", lower: -1, vector: Spearman, row: func(r Row, gold ranking) row { return newSpearmanRow(r, gold) }},
+	StatPearson:  {name: "pearson", lower: -1, vector: Pearson, row: func(r Row, _ ranking) row { return newPearsonRow(r.Gold, r.Metric, r.unit) }},
+	StatAccuracy: {name: "accuracy", systems: true, over: accuracyOver, rows: func(p *Pairs) []Row {
+		return []Row{systemMeans(p).ofSystems(nil, new(scratch))}
+	}},
+	StatKendallC:   {name: "kendall-c", lower: -1, vector: kendallC, pairs: vectorCounts.tauC},
+	StatAcc23:      {name: "acc23", over: calibratedOver, table: func(rows []Row, whole bool) (row, error) { return newCalibratedRow(rows, whole) }},
+	StatPlainAcc23: {name: "acc23-uncalibrated", vector: plainAcc23, pairs: vectorCounts.Acc23},
+	StatSoftAccuracy: {name: "soft-accuracy", systems: true, over: softOver, rows: completeRows, table: func(rows []Row, _ bool) (row, error) {
+		return newSoftRow(rows), nil
+	}},
 }
 
 // StatisticNames returns the names that [ParseStatistic] reads.

@@ -82,8 +82,7 @@ func (l *Localized) Check(s *refract.Segment) error {
 
 // All returns ds with the check of every segment.
 func (l *Localized) All(ds refract.Dataset) refract.Dataset {
-	base := asSet(ds)
-	check := func(read reading) reading {
+	return asSet(ds).wrapped(func(read reading) reading {
 		return func(ctx context.Context, each func(*refract.Segment) error) error {
 			return read(ctx, func(s *refract.Segment) error {
 				if err := l.Check(s); err != nil {
@@ -92,14 +91,17 @@ func (l *Localized) All(ds refract.Dataset) refract.Dataset {
 				return each(s)
 			})
 		}
+	})
+}
+
+// wrapped returns the set with its readings wrapped.
+func (d *set) wrapped(wrap func(reading) reading) *set {
+	out := *d
+	out.firsts, out.read = d.first(), wrap(d.read)
+	if d.rows != nil {
+		out.rows = func(from, to int64) reading { return wrap(d.rows(from, to)) }
 	}
-	d := *base
-	d.firsts = base.first()
-	d.read = check(base.read)
-	if base.rows != nil {
-		d.rows = func(from, to int64) reading { return check(base.rows(from, to)) }
-	}
-	return &d
+	return &out
 }
 
 // statedBy returns the languages that segments state, each once.

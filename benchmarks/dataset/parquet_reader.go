@@ -1,10 +1,12 @@
 package dataset
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/refract-eval/refract"
@@ -127,14 +130,14 @@ func eachRow[T any](p *parquet.File, path string, each func(row *T, pos refract.
 		return failFile(path, "%w", err)
 	}
 	defer r.Close()
-	var rows [parquetBatch]T
-	var ahead []T // rows read ahead
+	var rows [parquetBatch]parquet.Row
+	var ahead []parquet.Row // rows read ahead; their texts are still those of the pages
+	given := int64(0)
 	for line := 1; line <= int(p.NumRows()); line++ {
 		pos := refract.Position{File: path, Line: line}
 		if len(ahead) == 0 {
-			clear(rows[:])
 			err := guard(func() error {
-				n, err := r.Read(rows[:])
+				n, err := r.ReadRows(rows[:])
 				if n == 0 {
 					return fmt.Errorf("the Parquet file is damaged: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 				}
@@ -145,11 +148,58 @@ func eachRow[T any](p *parquet.File, path string, each func(row *T, pos refract.
 				return placed(err, pos)
 			}
 		}
-		row := &ahead[0]
+		var row T
+		size := sizeOf(ahead[0])
+		given += int64(size)
+		var err error
+		switch {
+		case size > maxLine:
+			err = fmt.Errorf("the row has %d MiB of text, more than the %d MiB that a segment may take", size>>20, maxLine>>20)
+		case files.TooLarge(given, p.Size()):
+			err = errors.New("up to here the texts take hundreds of times as much room as the file, as if it were made to fill the memory; if that is right, store them as JSON Lines")
+		default:
+			err = guard(func() error { return r.Schema().Reconstruct(&row, ahead[0]) })
+		}
 		ahead = ahead[1:]
-		if err := each(row, pos); err != nil {
+		if err != nil {
+			return placed(err, pos)
+		}
+		if err := each(&row, pos); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// sizeOf returns how many bytes a row takes once its texts are copied: in a page, a few
+// bytes can stand for a dictionary's text many times.
+func sizeOf(row parquet.Row) (size int) {
+	for _, v := range row {
+		if size += 16; v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray {
+			size += len(v.ByteArray())
+		}
+	}
+	return size
+}
+
+// checkDictionary verifies the checksum of a column's dictionary, if it has one. The library
+// verifies other pages only.
+func checkDictionary(file io.ReaderAt, m *format.ColumnMetaData) error {
+	if m.DictionaryPageOffset <= 0 {
+		return nil
+	}
+	in := bufio.NewReader(io.NewSectionReader(file, m.DictionaryPageOffset, m.TotalCompressedSize))
+	var header format.PageHeader
+	err := thrift.NewDecoder((&thrift.CompactProtocol{}).NewReader(in)).Decode(&header)
+	sum := crc32.NewIEEE()
+	if err == nil && header.CRC != 0 {
+		_, err = io.CopyN(sum, in, int64(header.CompressedPageSize))
+	}
+	if err == nil && header.CRC != 0 && sum.Sum32() != uint32(header.CRC) {
+		err = errors.New("its checksum is another")
+	}
+	if err != nil {
+		return fmt.Errorf("the Parquet file is damaged: the dictionary of column %s: %w", strings.Join(m.PathInSchema, "."), err)
 	}
 	return nil
 }
@@ -199,6 +249,9 @@ func openParquetIn(file *os.File) (*parquet.File, error) {
 			// The library unpacks a whole page, and reads all lists of a row, before any bound on
 			// texts applies. An element of a list takes 16 bytes even if it is empty.
 			m := &column.MetaData
+			if err := checkDictionary(file, m); err != nil {
+				return nil, err
+			}
 			size := max(m.TotalUncompressedSize, 16*(m.NumValues-group.NumRows))
 			if size > maxLine+m.NumValues*refract.DefaultMaxText || files.TooLarge(size, info.Size()) {
 				return nil, fmt.Errorf("column %s unpacks to %d MiB for %s, which no texts of segments have", strings.Join(m.PathInSchema, "."), size>>20, english.Count(int(m.NumValues), "value"))

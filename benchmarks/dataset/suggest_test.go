@@ -25,6 +25,36 @@ func TestSuggestTable(t *testing.T) {
 	}
 }
 
+// What spreadsheets leave in cells is no text, and what they write into files is read.
+func TestSpreadsheets(t *testing.T) {
+	for data, want := range map[string]string{
+		"sep=;\r\nid;ref;mt;q\r\na;R;M;0,85\r\n":  `{"id":"a","references":["R"],"hypotheses":{"m":"M"},"human":{"q":{"m":0.85}}}`,
+		"\ufeffid,ref,mt,q\r\na,R,M,\"-1,5\"\r\n": `{"id":"a","references":["R"],"hypotheses":{"m":"M"},"human":{"q":{"m":-1.5}}}`,
+		"id,ref,mt,q\na,R,M,\"1,234\"\n":          `f.csv:2: column "q" is "1,234", which may be a number with a decimal comma or thousands; write it with a point`,
+		"sep=;\nid;ref;mt;q\na;R;#REF!;1\n":       `f.csv:3: column "mt" has #REF!, which a spreadsheet leaves`,
+		"id,ref,mt,q\na,R_x000D_,M,1\n":           `f.csv:2: column "ref" has _x000D_, which`,
+		"id,ref,mt,q\na,#WERT! is an error,M,1\n": `{"id":"a","references":["#WERT! is an error"],`,
+	} {
+		dir := folderOf(t, map[string]string{"f.csv": data})
+		var w warnings
+		ds, err := Open("table:"+dir+"/f.csv,id=id,reference=ref,system:m=mt,human:q=q", Options{Warn: w.add})
+		var got []*refract.Segment
+		if err == nil {
+			got, err = collect(ds)
+		}
+		shown := ""
+		if err != nil {
+			shown = strings.ReplaceAll(err.Error(), dir+"/", "")
+		} else {
+			shown = string(appendSegment(nil, got[0]))
+		}
+		if !strings.HasPrefix(shown, want) {
+			t.Errorf("%q: %s, want %s", data, shown, want)
+		}
+		w.check(t, dir)
+	}
+}
+
 // A line without an end is refused before it fills the memory.
 func TestEndlessLine(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("a\n"), endlessly('x'))

@@ -58,7 +58,7 @@ var noNumber = []string{"", "NA", "N/A", "NaN", "nan", "<NA>", "null", "None"}
 
 // spreadsheetError matches a cell with an error, as spreadsheets export it in several
 // languages, or with the escape of a carriage return.
-var spreadsheetError = regexp.MustCompile(`^(?:#(?:NULL!|DIV/0!|(?:VALUE|WERT|VALEUR|VALOR)!|(?:REF|BEZUG)!|(?:NAME|NOM|NOMBRE)\?|(?:NUM|ZAHL|NOMBRE)!|N/A|NV|N/D|SPILL!|CALC!|FIELD!|BLOCKED!|UNKNOWN!|CONNECT!|BUSY!|ERROR!|GETTING_DATA)|Err:5\d\d|(?:_x000D_\s*)+)$`)
+var spreadsheetError = regexp.MustCompile(`^(?:#(?:NULL!|DIV/0!|(?:VALUE|WERT|VALEUR|VALOR)!|(?:REF|BEZUG)!|(?:NAME|NOM|NOMBRE)\?|(?:NUM|ZAHL|NOMBRE)!|N/A|NV|N/D|SPILL!|CALC!|FIELD!|BLOCKED!|UNKNOWN!|CONNECT!|BUSY!|ERROR!|GETTING_DATA)|Err:5\d\d)$|_x000D_`)
 
 // What a table's option errors makes of such cells.
 const (
@@ -72,13 +72,18 @@ func (t *tableSpec) cell(r *tableRow, column int) (refract.Text, error) {
 	switch {
 	case r.values[column].list:
 		return refract.Text{}, fmt.Errorf("column %s holds a list; only references=COLUMN takes lists", text.Quote(t.columns[column]))
-	case t.errors == errorsText || len(value.Value) > 64 || !spreadsheetError.MatchString(strings.TrimSpace(value.Value)):
+	case t.errors == errorsText || !strings.ContainsAny(value.Value, "#:_"):
+		return value, nil
+	}
+	switch found := spreadsheetError.FindString(strings.TrimSpace(value.Value)); {
+	case found == "":
 		return value, nil
 	case t.errors == errorsMissing:
 		return refract.Text{}, nil
+	default:
+		return refract.Text{}, fmt.Errorf("column %s has %s, which a spreadsheet leaves for an error or a line break: mend the cell, or add errors=%s to a table: to have such texts missing, or errors=%s to take them as they stand",
+			text.Quote(t.columns[column]), found, errorsMissing, errorsText)
 	}
-	return refract.Text{}, fmt.Errorf("column %s is %s, which a spreadsheet writes for an error: mend the cell, or add errors=%s to a table: to have such texts missing, or errors=%s to take them as they stand",
-		text.Quote(t.columns[column]), value.Value, errorsMissing, errorsText)
 }
 
 // ofComma matches a number with a decimal comma, and thousands one that may have a

@@ -41,6 +41,9 @@ func (m *Metric) Remark(texts []string) string {
 		return fmt.Sprintf("sacreBLEU splits texts in %s by %s, which needs a dictionary that Refract does not have: here each character is a word (tok:%s); for sacreBLEU's own scores use 'exec:python3 sacrebleu_metric.py %s' (docs/reference/lexical.md)",
 			m.language, own.sacreBLEU, own.here, own.sacreBLEU)
 	}
+	if m.opt.Tokenize != none && token.LookTokenized(texts) {
+		return "most texts look tokenized already (words such as . , n't or @-@ stand apart), which changes the scores: give plain texts, or take tokenize=none"
+	}
 	return token.Remark(texts, m.tokenizer().Split, func(code string) bool {
 		_, byLanguage := ofLanguage[code]
 		return m.chosen || !byLanguage

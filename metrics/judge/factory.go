@@ -23,6 +23,9 @@ type Environment struct {
 	Model    string
 	Policy   Policy // if the spec sets none
 	Hardened bool   // if the spec does not say
+	// Source and Target are the names of the dataset's languages, such as "German", for judges
+	// whose spec does not give sl and tl; "" if unknown.
+	Source, Target string
 	// Client returns the client for a judge and the server that its spec names ("" for the
 	// default ones). Nil means the Asker's client.
 	Client func(r *Resolved, baseURL string) (ask.Completer, error)
@@ -187,9 +190,13 @@ func (d *Definition) Factory(env Environment) metrics.Factory {
 
 func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric, error) {
 	set := map[string]string{}
+	languages := map[string]string{"sl": env.Source, "tl": env.Target}
 	for _, o := range d.Options {
-		if v.Has(o.Name) {
+		switch known := languages[o.Name]; {
+		case v.Has(o.Name):
 			set[o.Name] = v.String(o.Name, "")
+		case o.Required && known != "" && len(o.Choices) == 0:
+			set[o.Name] = known
 		}
 	}
 	r, err := d.Resolve(set)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,6 +169,9 @@ func (e *env) progress(label, unit string) *report.Progress {
 	return report.NewProgress(e.stderr, e.stderrTerminal, label, 0, unit)
 }
 
+// scriptName matches the file of a program that an interpreter runs.
+var scriptName = regexp.MustCompile(`^[^:]+\.(?:py|sh|pl|rb|js|jl|lua|R|r|jar)$`)
+
 // usageArgs makes cobra's errors about arguments usage errors. A number after a flag
 // whose value is optional is probably meant as its value.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
@@ -180,6 +184,12 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 				}
 			}
 		})
+		programs, _ := cmd.Flags().GetStringArray("metric")
+		for _, m := range programs { // a dataset is no script
+			if i := slices.IndexFunc(args, func(a string) bool { return scriptName.MatchString(a) }); i >= 0 && strings.HasPrefix(m, "exec:") && !strings.Contains(m, " ") {
+				err = usagef("%q is not part of the metric: quote a program with its arguments: -m '%s %s'", args[i], m, args[i])
+			}
+		}
 		if err == nil && check(cmd, args) != nil {
 			err = usagef("%s given; usage: %s", english.Count(len(args), "argument"), cmd.UseLine())
 		}

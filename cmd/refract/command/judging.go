@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -28,6 +30,7 @@ type judgeFlags struct {
 	policy      judge.Policy
 	maxText     int // MiB
 	storeScores string
+	from, to    string // codes of the dataset's languages; "" if unknown
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
@@ -128,11 +131,20 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if j.progress == nil {
 		j.progress = j.shown("judge", "answers")
 	}
-	env := judge.Environment{Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
+	env := judge.Environment{Source: languageName(j.from), Target: languageName(j.to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
 	if j.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
+}
+
+// languageName returns the English name of a language, "" if its code is not known.
+func languageName(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil {
+		return ""
+	}
+	return display.English.Tags().Name(tag)
 }
 
 // shown is the progress of the run.
@@ -326,7 +338,7 @@ func (j *judging) done(ctx context.Context, err error) {
 	if j == nil {
 		return
 	}
-	if err != nil && j.segments != nil {
+	if err != nil && !isUsage(err) && j.segments != nil {
 		all, known := j.segments()
 		for _, m := range j.metrics {
 			if n := j.reached[m.Info().Name]; known && n < all {

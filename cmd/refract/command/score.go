@@ -110,6 +110,7 @@ func (s *scopeFlag) register(cmd *cobra.Command) {
 }
 
 func (s *scorer) run(ctx context.Context, e *env, args []string) error {
+	s.from, s.to = s.languages(args)
 	ms, judging, err := s.metricsOf(ctx, e, &s.settingFlags)
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	whole = dataset.Chosen(whole, s.chosen())
+	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.chosen())
 	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
 	if s.shard != "" { // of which some may have no system

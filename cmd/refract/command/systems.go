@@ -74,7 +74,7 @@ scores are means over segments. A pair is tested on the segments that both have.
 	oneOf(cmd, "table", systemsTable, pairsTable)
 	parsedFlag(cmd, &t.test, "test", significance.PairedRandomization.String(), significance.ParseSystemTest,
 		"paired-ar or paired-bs", significance.SystemTestNames()...)
-	t.resampling.register(cmd, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", bySegment, bySegment, byDocument)
+	t.resampling.register(cmd, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
 	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
 	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
 	grouped(cmd, taskFlags, "table", "test", "resample-by", "baseline")
@@ -92,7 +92,6 @@ func (t *systemTester) check() error {
 			t.resamples = ofPairs
 		}
 	}
-	t.by = cmp.Or(t.by, bySegment)
 	t.alpha = math.Round((1-t.resampling.confidence)*1e12) / 1e12
 	if t.alpha*float64(t.resamples+1) < 1 {
 		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", t.resampling.confidence, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
@@ -132,6 +131,7 @@ type testedSystems struct {
 	documents []int
 	numbers   map[[2]string]int
 	groups    int // numbers given
+	alone     int // segments without a document
 
 	names   []string                // of the systems that are compared
 	scores  [][]refract.SystemScore // by setting, and then by compared system
@@ -150,6 +150,8 @@ func (d *testedSystems) look(s *refract.Segment) {
 	}
 	if s.Document != "" {
 		d.numbers[[2]string{s.Domain, s.Document}] = number
+	} else {
+		d.alone++
 	}
 	d.documents = append(d.documents, number)
 }
@@ -232,8 +234,13 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	if err := d.choose(); err != nil {
 		return nil, err
 	}
-	if d.by == byDocument && len(d.numbers) == 0 {
+	switch {
+	case d.by == byDocument && len(d.numbers) == 0:
 		return nil, usagef("--resample-by document: no segment of the dataset names its document; leave it out")
+	case d.by == "" && d.alone == 0 && d.groups > 1:
+		d.by = byDocument
+	case d.by == "":
+		d.by = bySegment
 	}
 	d.progress = d.judging.e.progress("test", "resamples").Brief()
 	defer d.progress.Finish()
@@ -257,7 +264,10 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 		t.Note("where there is no difference, paired-bs finds one twice as often as alpha says; paired-ar keeps to alpha")
 	}
 	if len(d.numbers) > 0 && d.by == bySegment {
-		t.Note("p treats the segments of a document as independent, which they are not: --resample-by document does not")
+		const dependent = "p treats the segments of a document as independent, which they are not: --resample-by document does not"
+		if t.Note(dependent); !d.format.ForPeople() {
+			d.judging.e.note(dependent)
+		}
 	}
 	d.noteOrder(t)
 	noteReferences(t, d.leftOut)

@@ -1,0 +1,42 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
+)
+
+// WithoutCanaries returns ds without the segments that are canaries, which only mark the
+// texts around them, as the first line of WMT24's files does. A [Warning] counts them.
+func WithoutCanaries(ds refract.Dataset, warn func(Warning)) refract.Dataset {
+	return asSet(ds).wrapped(func(read reading) reading {
+		return func(ctx context.Context, each func(*refract.Segment) error) error {
+			var found examples
+			var at refract.Position
+			err := read(ctx, func(s *refract.Segment) error {
+				if !isCanary(s) {
+					return each(s)
+				}
+				found.add(text.Quote(s.ID))
+				at = refract.Position{File: s.Pos.File}
+				return ctx.Err()
+			})
+			if err == nil && found.n > 0 {
+				warn(Warning{at, fmt.Sprintf("%s not scored (ids %s): canaries, which mark the texts and are no segments", english.Count(found.n, "line"), &found)})
+			}
+			return err
+		}
+	})
+}
+
+func isCanary(s *refract.Segment) bool {
+	for _, t := range s.References {
+		if text.IsCanary(t.Value) {
+			return true
+		}
+	}
+	return text.IsCanary(s.Source.Value)
+}

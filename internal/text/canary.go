@@ -1,0 +1,10 @@
+package text
+
+import "regexp"
+
+// canary matches the marks that are put into test sets, so that texts which models were
+// trained on can be searched for them.
+var canary = regexp.MustCompile(`(?i)\bcanary\b[^\pL]*(?:GUID|string)?[^\pL]*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// IsCanary reports whether a text is such a mark.
+func IsCanary(s string) bool { return len(s) < 1000 && canary.MatchString(s) }

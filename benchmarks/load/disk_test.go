@@ -8,12 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/refract-eval/refract/internal/llmtest"
-	"github.com/refract-eval/refract/llm/ask"
 )
 
 // A full disk, whether full at once or during writing, is an error of every command that
@@ -34,10 +32,11 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 	srv := llmtest.NewServer(t, nil)
+	temporary := t.TempDir()
 	run := func(args ...string) (string, error) {
 		cmd := refractCommand(t, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+srv.BaseURL)
+		cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+srv.BaseURL, "TMPDIR="+temporary)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -54,11 +53,16 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(plan), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	must("expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "whole.sqlite", "-o", "whole.jsonl")
+	once := srv.Calls()
+	waited := regexp.MustCompile(`answers? could not be stored, and wait in \S*refract-unstored`)
+	paid := 0 // runs that were out of room after they had paid
 	for _, test := range []struct {
 		name, final string // file that the command writes on the disk
 		args        []string
 	}{
 		{"answers", "", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "out.jsonl"}},
+		{"answers, and their output", "o.jsonl", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "disk/o.jsonl"}},
 		{"scores", "", []string{"score", set, "-m", "chrf", "-a", "max", "--per", "segment", "--store-scores", "all", "--cache", "disk/s.sqlite"}},
 		{"import", "", []string{"cache", "import", "disk/i.sqlite", "sample/answers.jsonl"}},
 		{"export", "out.jsonl", []string{"cache", "export", "sample/cache.sqlite", "-o", "disk/out.jsonl"}},
@@ -68,18 +72,17 @@ func TestFullDisk(t *testing.T) {
 		{"published", "set", []string{"publish", set, "--to", "jsonl", "-o", "disk/set"}},
 		{"samples", "demo/sample.jsonl", []string{"demo", "--write", "disk/demo"}},
 	} {
-		for _, left := range []int{0, 16 << 10} {
+		answers := strings.HasPrefix(test.name, "answers")
+		for _, left := range []int{0, 16 << 10, 64 << 10, 160 << 10} {
+			if left > 16<<10 && !answers {
+				continue
+			}
 			fill(t, disk, left)
 			before := srv.Calls()
 			out, err := run(test.args...)
-			// At most the answers in flight are lost: those under way, and those just being stored.
-			if m := regexp.MustCompile(`(\d+) answers of this run are stored`).FindStringSubmatch(out); err != nil && test.name == "answers" {
-				stored := 0
-				if m != nil {
-					stored, _ = strconv.Atoi(m[1])
-				}
-				if lost := srv.Calls() - before - stored; lost > 2*ask.DefaultConcurrency {
-					t.Errorf("%d answers are lost\n%s", lost, out)
+			if answers && srv.Calls() > before && err != nil {
+				if paid++; !waited.MatchString(out) {
+					t.Errorf("%s with %d bytes left: no answer waits in a file\n%s", test.name, left, out)
 				}
 			}
 			_, missing := os.Stat(filepath.Join(disk, test.final))
@@ -99,9 +102,14 @@ func TestFullDisk(t *testing.T) {
 			}
 			if out, err := run(test.args...); err != nil {
 				t.Errorf("%s with room again: %v\n%s", test.name, err, out)
+			} else if made := srv.Calls() - before; answers && made != once {
+				t.Errorf("%d calls for %d answers: some were lost\n%s", made, once, out)
 			}
 			clearFolder(t, disk)
 		}
+	}
+	if paid < 2 {
+		t.Errorf("%d runs were out of room after they had paid: the test shows little", paid)
 	}
 }
 

@@ -271,16 +271,15 @@ func (r *run) tolerates(q *Question, err error) (bool, error) {
 func (r *run) keep(e cache.Entry) (cache.Answer, error) {
 	ctx, cancel := outlast(r.life, grace)
 	defer cancel()
-	err := send(ctx, r.puts, struct{}{})
-	<-r.slots
-	if err == nil {
+	if err := send(ctx, r.puts, struct{}{}); err == nil {
 		defer func() { <-r.puts }()
-		var kept []cache.Answer
-		if kept, err = r.answers.Put(ctx, e); err == nil {
-			return kept[0], nil
-		}
+	} // else the store is told all the same: it may keep elsewhere what it cannot put in time
+	<-r.slots
+	kept, err := r.answers.Put(ctx, e)
+	if err != nil {
+		return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", err)
 	}
-	return cache.Answer{}, fmt.Errorf("the answer cannot be stored: %w", err)
+	return kept[0], nil
 }
 
 // release lets other processes ask. The store repeats a release that failed.

@@ -29,8 +29,8 @@ func (q *Question) place() place { return place{q.Client, q.who()} }
 
 // sighting says whether a model answered a request.
 type sighting struct {
-	asked time.Time // before the call
-	well  bool
+	at   time.Time // the answer was asked for then, or failed to come until then
+	well bool
 }
 
 // plainSentence is what a model is asked about if nothing is known that it has answered.
@@ -49,8 +49,11 @@ func (r *run) others(q *Question) bool {
 	failed, w, of := time.Now(), &r.witness, q.place()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if at := w.last[of]; !at.asked.Before(failed) {
-		return at.well
+	if r.ctx.Err() != nil {
+		return false
+	}
+	if last := w.last[of]; !last.at.Before(failed) {
+		return last.well
 	}
 	other := *q
 	if known, ok := w.known.Load(of); ok {
@@ -58,12 +61,14 @@ func (r *run) others(q *Question) bool {
 	} else {
 		other.Wire.Prompt, other.Wire.Messages = plainSentence, nil
 	}
-	now := sighting{asked: time.Now()}
+	now := sighting{at: time.Now()}
 	_, _, err := r.complete(llm.Briefly(r.life), &other)
 	if r.ctx.Err() != nil {
 		return false // the call was not begun, perhaps
 	}
-	now.well = err == nil || llm.BlameFor(err) == llm.BlameRequest
+	if now.well = err == nil || llm.BlameFor(err) == llm.BlameRequest; !now.well {
+		now.at = time.Now()
+	}
 	if w.last == nil {
 		w.last = map[place]sighting{}
 	}

@@ -7,8 +7,9 @@
 //  2. Score turns the cells into rows, equal ones once, and cuts them into requests by
 //     the bytes of their texts.
 //  3. A request goes over REST, with tensors in JSON. Package llm sends it and retries.
-//  4. An answer is checked against its request, and against the model as first described:
-//     either there is a number for every row, or an error.
+//  4. An answer is checked against its request, and against the model as first described.
+//     A row without a number, or at which the server fails though it scores others, has no
+//     score; to find it, the request is halved.
 //
 // docs/reference/neural.md describes the tensors.
 package neural

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -72,7 +73,7 @@ type callFlags struct {
 func (c *callFlags) register(cmd *cobra.Command, answer string) {
 	c.serverFlags.register(cmd, answer)
 	f := cmd.Flags()
-	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, before the run stops")
+	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, while the server answers others, before the run stops")
 	grouped(cmd, modelFlags)
 	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with the prices of models")
 	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before this run costs more")
@@ -147,7 +148,52 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 	if err != nil {
 		return nil, err // and not a store that is a nil *cache.Database
 	}
-	return db, nil
+	if s.offline || looks {
+		return db, nil
+	}
+	return s.sparing(ctx, e, db), nil
+}
+
+// sparingStore is a cache that writes what it cannot store elsewhere, and says so at the end.
+type sparingStore struct {
+	*cache.Spare
+	db    *cache.Database
+	flags *serverFlags
+	e     *env
+}
+
+// sparing returns the store, after it has taken up what earlier runs could not store.
+func (s *serverFlags) sparing(ctx context.Context, e *env, db *cache.Database) store {
+	dir := "."
+	if f := e.command.Flags().Lookup("output"); f != nil {
+		dir = filepath.Dir(f.Value.String())
+	}
+	spare := cache.NewSpare(db, s.cache, dir, os.TempDir())
+	n, err := spare.TakeUp(ctx)
+	if n > 0 {
+		e.note("%s that an earlier run could not store: now in %s", english.Thousands(n, "answer"), s.storedIn())
+	}
+	if err != nil {
+		e.warn("answers that an earlier run could not store are not taken up: %v", err)
+	}
+	return sparingStore{spare, db, s, e}
+}
+
+// Close implements io.Closer.
+func (s sparingStore) Close() error {
+	if saved, _, _ := s.Unstored(); saved > 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		_, _ = s.TakeUp(ctx) // perhaps there is room again; otherwise the warning says what is left
+		cancel()
+	}
+	saved, files, lost := s.Unstored()
+	if saved > 0 {
+		s.e.warn("%s could not be stored, and wait in %s: the next run with this cache and the same output takes them up, as does refract cache import %s FILE", english.Thousands(saved, "answer"), strings.Join(files, " and "), s.flags.storedIn())
+	}
+	if lost > 0 {
+		s.e.warn("%s could neither be stored nor written to the output's folder or the temporary one, and are lost", english.Thousands(lost, "answer"))
+	}
+	return s.db.Close()
 }
 
 // storedIn is the name of the cache in messages, without secrets.

@@ -338,7 +338,7 @@ func (j *judging) done(ctx context.Context, err error) {
 	if j == nil {
 		return
 	}
-	if err != nil && j.segments != nil {
+	if err != nil && !isUsage(err) && j.segments != nil {
 		all, known := j.segments()
 		for _, m := range j.metrics {
 			if n := j.reached[m.Info().Name]; known && n < all {

@@ -1,0 +1,78 @@
+package cache_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refract-eval/refract/cache"
+)
+
+// Answers that a full cache cannot store wait in the first folder that has room, and the next
+// use of the cache takes them up. A file with anything but entries, or that others could have
+// written, is neither believed nor removed.
+func TestSpare(t *testing.T) {
+	const n = 5
+	where, folder := filepath.Join(t.TempDir(), "answers.db"), t.TempDir()
+	dirs := []string{filepath.Join(folder, "missing"), folder}
+	db, err := cache.Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spare := cache.NewSpare(db, where, dirs...)
+	if err := db.Close(); err != nil { // no Put succeeds any more
+		t.Fatal(err)
+	}
+	for range 2 { // a second try writes nothing twice
+		for i := range n {
+			if err := putEntry(t.Context(), spare, newEntry(i)); err == nil {
+				t.Fatal("a closed cache stores an answer")
+			}
+		}
+	}
+	if saved, in, lost := spare.Unstored(); saved != n || len(in) != 1 || !strings.HasPrefix(in[0], folder) || lost != 0 {
+		t.Errorf("Unstored = %d, %q, %d", saved, in, lost)
+	}
+	nowhere := cache.NewSpare(db, where, dirs[0])
+	_ = putEntry(t.Context(), nowhere, newEntry(0))
+	if saved, _, lost := nowhere.Unstored(); saved != 0 || lost != 1 {
+		t.Errorf("without a folder: %d saved, %d lost", saved, lost)
+	}
+
+	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	if err != nil || len(files) != n {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, path := range files {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := filepath.Join(t.TempDir(), "linked")
+	if err := errors.Join(
+		os.WriteFile(files[0], []byte(strings.Replace(string(content), `"prompt":"`, `"prompt":"x`, 1)), 0o600),
+		os.Chmod(files[1], 0o622),
+		os.Rename(files[2], linked), os.Symlink(linked, files[2])); err != nil {
+		t.Fatal(err)
+	}
+	again := place(where)(t)
+	taken, err := cache.NewSpare(again, where, dirs...).TakeUp(t.Context())
+	if taken != n-3 || err == nil {
+		t.Errorf("TakeUp = %d, %v", taken, err)
+	}
+	for _, path := range files[:3] {
+		if _, missing := os.Lstat(path); missing != nil || err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, %v", path, missing, err)
+		}
+	}
+	verified(t, again, n-3)
+	if taken, err := cache.NewSpare(again, where+"2", dirs...).TakeUp(t.Context()); taken != 0 || err != nil {
+		t.Errorf("another cache takes up %d, %v", taken, err)
+	}
+}

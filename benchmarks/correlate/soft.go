@@ -19,17 +19,21 @@ const permutations = 1000
 // difference is at least the observed one. All pairs share the exchanges, which are
 // mt-metrics-eval's. It is undefined if the gold scores are all equal.
 func softAccuracy(rows []Row) float64 {
-	unequal := func(r Row) bool {
-		return slices.ContainsFunc(r.Gold, func(v float64) bool { return v != rows[0].Gold[0] })
-	}
-	if len(rows) < 2 || len(rows[0].Gold) == 0 || !slices.ContainsFunc(rows, unequal) {
-		return math.NaN()
-	}
 	gold, metric := make([][]float64, len(rows)), make([][]float64, len(rows))
 	for i, r := range rows {
 		gold[i], metric[i] = r.Gold, r.Metric
 	}
+	if len(rows) < 2 || allEqual(gold) {
+		return math.NaN()
+	}
 	return newMasks(len(rows[0].Gold)).accuracy(gold, metric)
+}
+
+// allEqual reports whether the scores of all systems are the same, or none.
+func allEqual(scores [][]float64) bool {
+	return !slices.ContainsFunc(scores, func(s []float64) bool {
+		return slices.ContainsFunc(s, func(v float64) bool { return v != scores[0][0] })
+	})
 }
 
 // softSums are the sums of a system's scores under all permutations.
@@ -42,27 +46,32 @@ type softSums struct {
 // computed once, and the sums of the second metric follow from those of the first.
 type softExchange struct {
 	masks *masks
-	gold  []float64  // p-values
+	gold  []float64  // p-values; nil if the scores are all equal
 	both  []softSums // of the scores of both metrics, per system
 }
 
 func newSoftExchange(a, b []Row) *softExchange {
 	e := &softExchange{masks: newMasks(len(a[0].Gold))}
-	var gold []softSums
+	var gold [][]float64
 	for i := range a {
-		gold = append(gold, e.masks.sums(a[i].Gold))
+		gold = append(gold, a[i].Gold)
 		x, y := e.masks.sums(a[i].Metric), e.masks.sums(b[i].Metric)
 		for p, v := range y.kept {
 			x.kept[p] += v
 		}
 		e.both = append(e.both, softSums{x.kept, x.total + y.total, x.size + y.size})
 	}
-	e.gold = e.masks.pValues(gold)
+	if !allEqual(gold) {
+		e.gold = e.masks.pValues(e.masks.sumsOf(gold))
+	}
 	return e
 }
 
 // values returns the accuracy of one metric's scores, and of the scores left for the other.
 func (e *softExchange) values(one []Row) (float64, float64) {
+	if e.gold == nil {
+		return math.NaN(), math.NaN()
+	}
 	x, y := make([]softSums, len(one)), make([]softSums, len(one))
 	for i, r := range one {
 		x[i] = e.masks.sums(r.Metric)
@@ -237,7 +246,7 @@ func (r *softRow) weighted(weights []int32, _ *scratch) float64 {
 		}
 	}
 	n := len(gold[0])
-	if n == 0 {
+	if allEqual(gold) {
 		return math.NaN()
 	}
 	m := r.masks

@@ -183,7 +183,6 @@ func TestServeHTTP(t *testing.T) {
 		{"GET", "/healthz", "", []string{"Host: localhost"}, 200, `ok`},
 		{"GET", "/healthz", "", []string{"Host: [::1]:9"}, 200, `ok`},
 		{"POST", "/v1/score", score(`,"metrics":["exec:lengths"]`), nil, 400, `not over HTTP`},
-		{"POST", "/v1/score", score(`,"metrics":["panel:[exec:lengths]+chrf"]`), nil, 400, `not over HTTP`},
 		{"POST", "/v1/score", score(`,"metrics":["judge-file:secret.yaml"]`), nil, 400, `not over HTTP`},
 		{"POST", "/v1/score", score(`,"metrics":["oip:http://user:hunter2@127.0.0.1/m"]`), nil, 400, `not over HTTP`},
 		{"POST", "/v1/score", score(`,"metrics":["gemba-da:base-url=http://user:hunter2@127.0.0.1,model=m"]`), nil, 400, `not over HTTP`},

@@ -91,7 +91,7 @@ func (o output) onScreen() *output {
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write instead of standard output; one that exists is replaced, once the new one is complete")
+	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write; an existing one is replaced once the new one is complete")
 	isNamed(cmd, "output")
 	grouped(cmd, resultFlags, "output")
 }

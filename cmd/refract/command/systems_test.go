@@ -38,7 +38,7 @@ func TestSystemsAgree(t *testing.T) {
 		scores[key{r.Metric, r.Aggregate, r.System}] = r
 	}
 	systems := map[key]row{}
-	for _, r := range ask("systems", "--resamples", "1000") {
+	for _, r := range ask("systems", "--resamples", "1000", "--resample-by", "segment") {
 		k := key{r.Metric, r.Aggregate, r.System}
 		if want := scores[k]; r.Score != want.Score || r.Mean != want.Mean || r.Signature != want.Signature || r.CI[0] != want.CI[0] || r.CI[1] != want.CI[1] {
 			t.Errorf("systems: %+v, and score: %+v", r, want)
@@ -50,7 +50,7 @@ func TestSystemsAgree(t *testing.T) {
 	}
 	const baseline = "fine-tuned" // the first
 	others := 0
-	for _, r := range ask("systems", "--table", pairsTable, "--resamples", "1000") {
+	for _, r := range ask("systems", "--table", pairsTable, "--resamples", "1000", "--resample-by", "segment") {
 		if r.A != baseline {
 			continue
 		}

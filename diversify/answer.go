@@ -74,6 +74,7 @@ func unchecked(a *cache.Answer) check.Result {
 func checked(s *check.Segment, reference int, a *cache.Answer, form string) check.Result {
 	given := a.FinishReason != llm.FinishContentFilter // null is an empty answer
 	r := s.Judge(check.Answer{Field: form != "", Reference: reference, Raw: a.Text, HasText: given, Finish: a.FinishReason})
+	r.HasText = r.HasText && a.HasText // but it stays null
 	if a.FinishReason == llm.FinishReasoning && r.Verdict == check.ReasonEmpty {
 		r.Detail = "the server put the whole answer into its field for reasoning"
 	}

@@ -51,7 +51,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		drawn: d.drawn, worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
 	}
 	if out.ofFiles() {
-		out.AName, out.BName = out.A.Metric, out.B.Metric
+		out.AName, out.BName = out.A.across(out.AName), out.B.across(out.BName)
 	}
 	for i, ok := range x.GoldOK {
 		if ok && x.MetricOK[i] && x.Metric[i] == y.Metric[i] {

@@ -184,7 +184,8 @@ type Difference struct {
 	worst  bool // the aggregator of A takes the metric's worst reference
 }
 
-// ofFiles reports whether two files of scores are compared, and not settings of a metric.
+// ofFiles reports whether two metrics are compared, such as files of scores, and not settings
+// of one.
 func (d *Difference) ofFiles() bool { return d.A.Metric != d.B.Metric }
 
 // CurveResult is the agreement as a function of the number of references.

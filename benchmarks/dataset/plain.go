@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -126,7 +127,11 @@ func (in *input) notText(kind string, begin []byte) error {
 			how += "; there are " + quotedNames(columns)
 		}
 	}
+	line, _, _ := bytes.Cut(begin, []byte("\n"))
+	var own record
 	switch {
+	case kind == isJSON && in.role != outputs && json.Unmarshal(line, &own, jsonline.Strict) == nil && own.References != nil:
+		how = "read it as the dataset jsonl:" + text.Path(name)
 	case kind == isLists:
 		how = "they are read by --references div-ref:" + text.Path(in.name)
 	case kind == isUntitled:

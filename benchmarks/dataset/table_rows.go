@@ -435,6 +435,9 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		}
 		return v, nil
 	case map[string]any:
+		if _, column := value["0"]; len(path) == 0 && column {
+			return v, errors.New(`it holds a column where a row is wanted, as pandas's to_json() writes; write rows, as with to_json(orient="records")`)
+		}
 		if len(path) == 0 {
 			return v, fmt.Errorf("it holds a structure; name a part of it, as in COLUMN.%s", slices.Concat(slices.Sorted(maps.Keys(value)), []string{"PART"})[0])
 		}

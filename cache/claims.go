@@ -91,11 +91,32 @@ func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.
 		return f(ctx, tx)
 	})
 	if err == nil && renew {
-		d.claims.mu.Lock()
-		d.claims.renewed = began
-		d.claims.mu.Unlock()
+		c := d.claims
+		c.mu.Lock()
+		if !c.live(began) { // others may have taken what was claimed
+			maps.DeleteFunc(c.held, func(_ Key, owed bool) bool { return !owed })
+		}
+		c.renewed = began
+		c.mu.Unlock()
 	}
 	return err
+}
+
+// live reports whether the lease has been renewed so lately that nobody took a claim. A machine
+// that sleeps stops the monotonic clock, but not the clock on the wall.
+func (c *claims) live(now time.Time) bool {
+	return max(now.Sub(c.renewed), now.Round(0).Sub(c.renewed.Round(0))) < c.lease
+}
+
+// Holds reports whether this store certainly still has its claim of a key. A process that was
+// stopped for longer than its lease may have lost it; claiming again tells. Holds does not look
+// into the database.
+func (d *Database) Holds(key Key) bool {
+	c := d.claims
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	owed, held := c.held[key]
+	return held && !owed && c.live(time.Now())
 }
 
 // Claim implements [Store], among the processes that have the database open. The claims of a

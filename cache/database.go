@@ -296,9 +296,10 @@ func (d *Database) Put(ctx context.Context, records ...Record) ([][]byte, error)
 	for i := range records {
 		keys[i] = records[i].Key
 	}
+	rows := rowsOf(sorted(records))
 	err := d.write(ctx, "put", records, func(ctx context.Context, tx *sql.Tx) error {
 		clear(stored)
-		return d.insert(ctx, tx, sorted(records), "NOTHING", stored)
+		return d.insert(ctx, tx, rows, "NOTHING", stored)
 	})
 	if err != nil {
 		return nil, err
@@ -327,8 +328,9 @@ func (d *Database) Replace(ctx context.Context, records ...Record) error {
 	slices.Reverse(last)
 	last = slices.CompactFunc(last, func(a, b Record) bool { return a.Key == b.Key })
 	slices.Reverse(last)
+	rows := rowsOf(last)
 	return d.write(ctx, "replace", records, func(ctx context.Context, tx *sql.Tx) error {
-		return d.insert(ctx, tx, last, "UPDATE SET kind = excluded.kind, digest = excluded.digest, value = excluded.value, about = excluded.about", map[Key]bool{})
+		return d.insert(ctx, tx, rows, "UPDATE SET kind = excluded.kind, digest = excluded.digest, value = excluded.value, about = excluded.about", map[Key]bool{})
 	})
 }
 
@@ -345,9 +347,20 @@ func (d *Database) write(ctx context.Context, op string, records []Record, f fun
 	return d.explain(ctx, op, d.change(ctx, f))
 }
 
-// insert stores records, which must be sorted, so that no two transactions wait for each
+// rowsOf returns records as rows. The checksums are made before a transaction begins, because
+// it keeps all others from writing.
+func rowsOf(records []Record) []row {
+	rows := make([]row, len(records))
+	for i, r := range records {
+		sum := digest(r.Kind, r.Key, r.Value)
+		rows[i] = row{r.Kind, r.Key[:], sum[:], r.Value, r.About}
+	}
+	return rows
+}
+
+// insert stores rows, which must be sorted, so that no two transactions wait for each
 // other. If a key exists, it does what otherwise says. It notes the stored keys in stored.
-func (d *Database) insert(ctx context.Context, tx *sql.Tx, records []Record, otherwise string, stored map[Key]bool) error {
+func (d *Database) insert(ctx context.Context, tx *sql.Tx, records []row, otherwise string, stored map[Key]bool) error {
 	for part := range slices.Chunk(records, mostRows) {
 		const columns = 5
 		var rows strings.Builder
@@ -358,8 +371,7 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, records []Record, oth
 			}
 			rows.WriteString("(" + parameters(columns, 1+len(args)) + ")")
 			r := &part[i]
-			sum := digest(r.Kind, r.Key, r.Value)
-			args = append(args, r.Key[:], r.Kind, sum[:], r.Value, r.About)
+			args = append(args, r.key, r.kind, r.digest, r.value, r.about)
 		}
 		var key []byte
 		if err := d.each(ctx, tx, "INSERT INTO refract_records (key, kind, digest, value, about) VALUES "+rows.String()+" ON CONFLICT (key) DO "+otherwise+" RETURNING key",

@@ -26,7 +26,13 @@ import (
 // the child what to do.
 const childVariable = "REFRACT_CACHE_TEST_CHILD"
 
-const claiming = "claims"
+const (
+	claiming = "claims"
+	paying   = "pays"
+)
+
+// shortLease is the lease of children, so that tests need not wait long for its end.
+const shortLease = 2 * time.Second
 
 func TestMain(m *testing.M) {
 	task := strings.Fields(os.Getenv(childVariable))
@@ -56,9 +62,12 @@ func child(task []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := cache.Open(ctx, where)
+	s, err := cache.Open(ctx, where, cache.Lease(shortLease))
 	if err != nil {
 		return err
+	}
+	if name == paying {
+		return pay(ctx, s, from, to, func(n int) { fmt.Println(n) })
 	}
 	if name == claiming {
 		for n := from; n < to; n++ {
@@ -89,6 +98,47 @@ func child(task []string) error {
 	close(failures)
 	for err := range failures {
 		return err
+	}
+	return s.Close()
+}
+
+// pay makes answers as an Asker does: it claims some at once, and one after the other pays for
+// those whose claim it still has.
+func pay(ctx context.Context, s *cache.Database, from, to int, paid func(n int)) error {
+	const ahead = 25
+	for first := from; first < to; {
+		var keys []cache.Key
+		for n := first; n < min(first+ahead, to); n++ {
+			keys = append(keys, newEntry(n).Request.Key())
+		}
+		granted, err := s.Claim(ctx, keys)
+		if err != nil {
+			return err
+		}
+		_, found, err := cache.NewAnswers(s).Get(ctx, keys)
+		if err != nil {
+			return err
+		}
+		done := true
+		for i, key := range keys {
+			switch {
+			case found[i]:
+				continue
+			case !granted[i] || !s.Holds(key):
+				done = false // another process makes it, or it has to be claimed again
+				continue
+			}
+			paid(first + i)
+			time.Sleep(3 * time.Millisecond) // as a server answers
+			if err := putEntry(ctx, s, newEntry(first+i)); err != nil {
+				return err
+			}
+		}
+		if done {
+			first += len(keys)
+		} else {
+			time.Sleep(20 * time.Millisecond)
+		}
 	}
 	return s.Close()
 }

@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// Spare is a store that loses no answer when the disk is full or the database is away: what
-// the Store cannot put is written, as [Export] does, to a file that only its owner can read,
+// Spare is a database that loses no answer when the disk is full or the server is away: what
+// it cannot put is written, as [Export] does, to a file that only its owner can read,
 // in the first of some folders that has room. A later run takes the files up.
 type Spare struct {
-	Store
+	*Database
 	dirs   []string
 	prefix string // of the files for this cache
 
@@ -28,19 +28,19 @@ type Spare struct {
 
 // NewSpare returns a Spare for the cache that was opened under a name, and for folders, the
 // preferred one first.
-func NewSpare(s Store, where string, dirs ...string) *Spare {
+func NewSpare(d *Database, where string, dirs ...string) *Spare {
 	where = Shown(where)
 	if abs, err := filepath.Abs(where); err == nil && !IsPostgres(where) {
 		where = abs
 	}
 	sum := sha256.Sum256([]byte(where))
-	return &Spare{Store: s, dirs: dirs, prefix: fmt.Sprintf("refract-unstored-%x-", sum[:6]), saved: make(map[Key]string), lost: make(map[Key]bool)}
+	return &Spare{Database: d, dirs: dirs, prefix: fmt.Sprintf("refract-unstored-%x-", sum[:6]), saved: make(map[Key]string), lost: make(map[Key]bool)}
 }
 
 // Put implements [Store]. Also when it fails, the answers are safe, unless Unstored counts
 // them as lost.
 func (s *Spare) Put(ctx context.Context, records ...Record) ([][]byte, error) {
-	values, err := s.Store.Put(ctx, records...)
+	values, err := s.Database.Put(ctx, records...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range records {
@@ -131,7 +131,7 @@ func (s *Spare) take(ctx context.Context, path string) (int, error) {
 	if opened, err := f.Stat(); err != nil || !os.SameFile(named, opened) {
 		return 0, errors.Join(err, errors.New("it was replaced while it was opened"))
 	}
-	done, err := Import(ctx, f, s.Store)
+	done, err := Import(ctx, f, s.Database)
 	if err != nil {
 		return 0, err
 	}

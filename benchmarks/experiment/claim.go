@@ -28,7 +28,7 @@ const MostSpoken = 2
 
 // Rule says which setting of a metric to use, or why the data cannot tell.
 type Rule struct {
-	Metric string // "" for files of scores, which are compared with each other
+	Metric string // "" for comparisons across metrics, such as of files of scores
 	// Use are the settings that beat the baseline and that no other one beats, or only the
 	// baseline if something loses to it; empty if the data cannot tell.
 	Use     []string
@@ -90,7 +90,7 @@ func which(all []*Difference, is func(*Difference) bool) []*Difference {
 	return slices.DeleteFunc(slices.Clone(all), func(d *Difference) bool { return !is(d) })
 }
 
-// subject is the metric that a difference is about, "" for files of scores.
+// subject is the metric that a difference is about, "" if it is across metrics.
 func (d *Difference) subject() string {
 	if d.ofFiles() {
 		return ""
@@ -113,10 +113,11 @@ func (r *Result) rules() []Rule {
 		rule := Rule{Metric: metric, Verdict: "no two settings were compared", Base: "one reference"}
 		switch settings := groupsOf(rows, func(row Row) (SettingName, bool) { return row.Setting, true }); {
 		case slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.A.Metric == metric }):
-			rule.Verdict = "there are too few data to compare the settings"
+			rule.Verdict = "the statistic is undefined: data are too few, or all equal"
+		case len(settings) > 1:
 		case slices.ContainsFunc(r.Same, func(s Same) bool { return s.Setting.Metric == metric }):
 			rule.Verdict = "all settings give the same scores"
-		case len(settings) == 1:
+		default:
 			rule.Verdict = "only one setting was scored, so nothing is compared"
 		}
 		rule.Short = rule.Verdict
@@ -162,7 +163,7 @@ func (r *Result) rule(all []*Difference) Rule {
 	against := r.againstBase(all)
 	first, noun := cmp.Or(append(against, all...)...), "setting"
 	out := Rule{Metric: first.subject(), Base: shortBase([]*Difference{first})}
-	if out.Metric == "" {
+	if first.ofFiles() && first.A.Aggregator+first.B.Aggregator == "" {
 		noun = "metric"
 	}
 	base, names := first.B, map[SettingName]string{first.B: first.BName}
@@ -286,6 +287,9 @@ func spoken(setting string) string {
 
 // shortBase names the baseline in at most three words.
 func shortBase(all []*Difference) string {
+	if first := all[0]; first.ofFiles() {
+		return report.Display(first.B.across(first.B.Aggregator))
+	}
 	if name := base(all); len(strings.Fields(name)) <= 3 {
 		return name
 	}
@@ -303,25 +307,32 @@ func (r *Result) untested(all []*Difference, noun, base string) string {
 	return fmt.Sprintf("no %s is tested against %s", noun, base)
 }
 
-// ruleClaim fills in a claim from its rules.
+// ruleClaim fills in a claim from its rules. Of many, it speaks of those that compare
+// something, if there are any.
 func (r *Result) ruleClaim(c *Claim) {
+	told := c.Rules
+	if compared := func(rule Rule) bool { return rule.Gain != nil }; len(told) > MostSpoken && slices.ContainsFunc(told, compared) {
+		told = slices.DeleteFunc(slices.Clone(told), func(rule Rule) bool { return !compared(rule) })
+	}
 	var sentences []string
-	gaining := 0
-	for _, same := range groupsOf(c.Rules, func(rule Rule) (string, bool) { return rule.Verdict, true }) {
+	gaining, within, base := 0, 0, ""
+	for _, same := range groupsOf(told, func(rule Rule) (string, bool) { return rule.Verdict, true }) {
 		var metrics []string
 		for _, rule := range same {
+			if rule.Metric == "" {
+				continue
+			}
 			if len(rule.Use) > 0 && rule.Gain != nil && rule.Use[0] != rule.Gain.BName {
 				gaining++
 			}
-			if rule.Metric != "" {
-				metrics = append(metrics, report.Display(rule.Metric))
-			}
+			metrics = append(metrics, report.Display(rule.Metric))
+			within, base = within+1, rule.Base
 		}
 		sentence := "With " + english.List(metrics, "and") + ", " + same[0].Verdict
 		switch n := len(metrics); {
 		case n == 0:
 			sentence = strings.ToUpper(same[0].Verdict[:1]) + same[0].Verdict[1:]
-		case n > MostSpoken:
+		case n > MostSpoken && n == len(c.Rules):
 			sentence = fmt.Sprintf("With all %d metrics, %s", n, same[0].Verdict)
 		}
 		sentences = append(sentences, sentence)
@@ -329,8 +340,12 @@ func (r *Result) ruleClaim(c *Claim) {
 	switch c.Text = strings.Join(sentences, ". "); {
 	case len(c.Rules) == 0:
 		c.Text = "No two settings of a metric were compared"
-	case len(sentences) > 1 && len(c.Rules) > MostSpoken:
-		c.Text = fmt.Sprintf("%d of %d metrics have a setting that beats %s", gaining, len(c.Rules), c.Rules[0].Base)
+	case len(sentences) > 1 && within > MostSpoken:
+		have := "have"
+		if gaining == 1 {
+			have = "has"
+		}
+		c.Text = fmt.Sprintf("%d of %d metrics %s a setting that beats %s", gaining, within, have, base)
 	}
 	if all := r.leading(); len(all) > 0 {
 		r.support(c, all)

@@ -33,7 +33,7 @@ func (r *Result) support(c *Claim, all []*Difference) {
 	caution := func(format string, args ...any) { c.Cautions = append(c.Cautions, fmt.Sprintf(format, args...)) }
 	for _, rule := range c.Rules {
 		if n := len(rule.Use); n > 1 && !rule.matched {
-			caution("%s: these %d settings were compared with %s, not with each other.", cmp.Or(report.Display(rule.Metric), "Files of scores"), n, rule.Base)
+			caution("%s: these %d settings were compared with %s, not with each other.", cmp.Or(report.Display(rule.Metric), "Across metrics"), n, rule.Base)
 		}
 	}
 	against := r.againstBase(all)
@@ -65,7 +65,7 @@ func (r *Result) effectSentence(cited, all []*Difference, about string) string {
 	for _, of := range groupsOf(cited, func(d *Difference) (string, bool) { return d.BName, true }) {
 		against := shortBase(of)
 		if of[0].B.Aggregator != "single" {
-			against = strings.TrimSuffix(strings.TrimSuffix(of[0].BName, " ("+allSet+")"), " over "+r.overAll(all))
+			against = strings.TrimSuffix(strings.TrimSuffix(report.Display(of[0].BName), " ("+allSet+")"), " over "+r.overAll(all))
 		}
 		parts = append(parts, fmt.Sprintf("against %s, %s changes by %s", against, about, r.list(of, all)))
 		about = "it"
@@ -79,10 +79,7 @@ func (r *Result) effectSentence(cited, all []*Difference, about string) string {
 func (r *Result) list(cited, all []*Difference) string {
 	over := r.overAll(all)
 	item := func(d *Difference) string {
-		text := change(d.Value, d.Interval) + " for " + report.Display(d.A.Metric)
-		if !d.ofFiles() {
-			text += " " + strings.TrimSuffix(d.short(all), " over "+over)
-		}
+		text := change(d.Value, d.Interval) + " for " + d.named(all, over)
 		text += d.onDataset(len(r.Datasets) > 1)
 		if p := pText(d.Corrected); p != "" {
 			text += " (" + p + ")"
@@ -123,7 +120,7 @@ func (r *Result) ruleTable() *report.NamedTable {
 		if rule.Gain != nil {
 			gain = rule.Gain
 		}
-		t.Add(cmp.Or(rule.Metric, "files of scores"), report.StringOrNull(english.List(rule.Use, "or")), gain.Value, gain.Interval, gain.Corrected, rule.Short)
+		t.Add(cmp.Or(rule.Metric, "across metrics"), report.StringOrNull(english.List(rule.Use, "or")), gain.Value, gain.Interval, gain.Corrected, rule.Short)
 	}
 	t.Note("gain: of the first setting under use over %s, the smallest of several datasets; without one that is better, the clearest difference", r.baseName())
 	return t

@@ -124,8 +124,8 @@ func TestClaim(t *testing.T) {
 		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), undecided)},
 			"With BLEU, there are too few resamples to tell the settings apart", "Take at least 20 resamples, or compare fewer settings."},
 		"not tested": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), untested)}, "With BLEU, no setting is tested against one reference", ""},
-		"undefined, as there are too few data": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Value = report.None() })},
-			"With BLEU, there are too few data to compare the settings", ""},
+		"undefined": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Value = report.None() })},
+			"With BLEU, the statistic is undefined: data are too few, or all equal", ""},
 		"equal scores": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Equal, d.Significant = d.Cells, false })},
 			"With BLEU, all settings give the same scores", ""},
 		"nothing compared": {nil, "No two settings of a metric were compared", ""},
@@ -135,7 +135,12 @@ func TestClaim(t *testing.T) {
 			"With BLEU, use the maximum over 11 references: better than one reference on 2 of 3 datasets", ""},
 		"better on one dataset, worse on another": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), change(compared("bleu", "max", flat, -0.03), onSet("other"))},
 			"With BLEU, which setting is better depends on the dataset", ""},
-		"files of scores":                         {[]experiment.Difference{change(between("", "comet", "mine", 0.05), ofFile)}, "Use comet", ""},
+		"files of scores": {[]experiment.Difference{change(between("", "comet", "mine", 0.05), ofFile)}, "Use comet", ""},
+		"files of scores next to three metrics": {[]experiment.Difference{compared("bleu", "max", flat, 0.048), compared("chrf", "max", flat, 0.001), compared("ter", "max", flat, 0.002), change(between("", "comet", "mine", 0.05), ofFile)},
+			"1 of 3 metrics has a setting that beats one reference", ""},
+		"against a setting of another metric": {[]experiment.Difference{change(between("chrf", "mean", "max", -0.05), func(d *experiment.Difference) {
+			d.B.Metric, d.AName, d.BName = "bleu", "chrf "+d.AName, "bleu "+d.BName
+		})}, "Keep BLEU max: every other setting is worse", ""},
 		"files of scores that are not told apart": {[]experiment.Difference{change(between("", "comet", "mine", 0.005), ofFile)}, "The data cannot tell whether comet beats mine", ""},
 	} {
 		res := &experiment.Result{Confidence: 0.95, Statistics: []string{flat, "accuracy"}, Datasets: []experiment.DatasetInfo{{Name: "set"}}, Differences: c.all}

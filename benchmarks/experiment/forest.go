@@ -48,7 +48,7 @@ func (r *Result) Forests() []report.Forest {
 		for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.A.Metric, true }) {
 			var baseline []string
 			for _, d := range of {
-				row := report.ForestRow{Setting: strings.TrimSpace(report.Display(d.A.Metric) + " " + strings.TrimSuffix(d.short(all), " over "+over)),
+				row := report.ForestRow{Setting: d.named(all, over),
 					Value: d.AValue, Difference: d.Value, Range: d.Interval, P: d.Corrected, Outcome: d.outcome()}
 				if grouped {
 					row.Grouping = d.grouping()
@@ -73,15 +73,18 @@ func (r *Result) Forests() []report.Forest {
 // base names what all are compared with, such as "the single reference".
 func base(all []*Difference) string {
 	first := all[0]
+	if at := slices.IndexFunc(all, (*Difference).ofFiles); at >= 0 { // of another metric, so that it is named with its own
+		first = all[at]
+	}
 	switch {
 	case slices.ContainsFunc(all, func(d *Difference) bool {
 		return d.B.Aggregator != first.B.Aggregator || d.B.References != first.B.References
 	}):
 		return "what it is compared with"
-	case first.B.Aggregator == "single":
+	case first.B.Aggregator == "single" && !first.ofFiles():
 		return "one reference"
 	}
-	return first.BName
+	return report.Display(first.BName)
 }
 
 // tested reports whether there is an interval or a test, and anything to test.
@@ -110,4 +113,13 @@ func (d *Difference) short(all []*Difference) string {
 		name = strings.TrimSuffix(name, " ("+allSet+")")
 	}
 	return name
+}
+
+// named is the name of a setting with its metric, without the references that all are over.
+func (d *Difference) named(all []*Difference, over string) string {
+	name := d.short(all)
+	if !d.ofFiles() {
+		name = d.A.Metric + " " + name
+	}
+	return report.Display(strings.TrimSuffix(name, " over "+over))
 }

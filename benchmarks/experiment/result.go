@@ -146,6 +146,10 @@ type Row struct {
 type Ranks struct {
 	About
 	*significance.Comparison
+
+	method significance.Method
+	units  float64 // effective number of units that resamples draw
+	leastP float64 // that a test of so few units can have
 }
 
 // Difference compares two settings over their common cells.
@@ -184,7 +188,8 @@ type Difference struct {
 	worst  bool // the aggregator of A takes the metric's worst reference
 }
 
-// ofFiles reports whether two files of scores are compared, and not settings of a metric.
+// ofFiles reports whether two metrics are compared, such as files of scores, and not settings
+// of one.
 func (d *Difference) ofFiles() bool { return d.A.Metric != d.B.Metric }
 
 // CurveResult is the agreement as a function of the number of references.

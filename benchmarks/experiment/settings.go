@@ -170,6 +170,14 @@ func (n SettingName) label(t *table) string {
 	return fmt.Sprintf("%s over %s (%s)", n.Aggregator, count, n.References)
 }
 
+// across describes a setting, by its label, next to one of another metric.
+func (n SettingName) across(label string) string {
+	if n.Aggregator == "" {
+		return n.Metric
+	}
+	return n.Metric + " " + label
+}
+
 // pair is two settings of a metric to compare.
 type pair struct{ a, b *setting }
 
@@ -257,16 +265,25 @@ func (r *run) against(d *data, settings []*setting) (map[*setting]*setting, erro
 	bases := map[*setting]*setting{}
 	one := func(s *series) bool { return s.file && !s.info.NeedsReferences } // one score of an output
 	within := func(a, b *setting) bool { return a.series == b.series || one(a.series) && one(b.series) }
+	// Over one reference all aggregators are the single reference, which max seldom means.
+	ofOne := func(s *setting) int {
+		if s.as != nil && s.as.single {
+			return 1
+		}
+		return 0
+	}
+	candidates := slices.SortedStableFunc(slices.Values(settings), func(a, b *setting) int { return cmp.Compare(ofOne(a), ofOne(b)) })
 	for _, s := range settings {
-		for _, b := range settings {
-			named, whole := b.name.is(r.p.Against)
+		for _, b := range candidates {
+			named, whole := r.isBase(b)
+			last := ofOne(b)
 			if b = cmp.Or(b.as, b); r.p.Against != "" && !named || !whole && !within(s, b) {
 				continue
 			}
 			switch old := bases[s]; {
 			case old == nil || r.p.Against == "" && b.single && !old.single:
 				bases[s] = b
-			case r.p.Against != "" && old != b:
+			case r.p.Against != "" && old != b && last == 0:
 				return nil, planErrorf("against %s: that is both %s and %s: name one of them", r.p.Against, old.name, b.name)
 			}
 		}
@@ -279,6 +296,19 @@ func (r *run) against(d *data, settings []*setting) (map[*setting]*setting, erro
 		return nil, planErrorf("against: %s", english.Unknown("setting", r.p.Against, names))
 	}
 	return bases, nil
+}
+
+// isBase reports whether the plan's baseline names a setting, also one whose metric takes
+// the minimum for max, and whether with its metric.
+func (r *run) isBase(s *setting) (is, whole bool) {
+	is, whole = s.name.is(r.p.Against)
+	for _, a := range r.p.Aggregators {
+		if n := s.name; !is && a.For(s.series.higher()).Name() == n.Aggregator {
+			n.Aggregator = a.Name()
+			is, whole = n.is(r.p.Against)
+		}
+	}
+	return is, whole
 }
 
 // is reports whether a text names the setting, and whether with its metric.

@@ -103,6 +103,10 @@ func (r *run) follow(t *task, i int, c *call) {
 	for {
 		var res Result
 		if c.owner == t {
+			if c.slot && !r.claimed(c) {
+				c.slot = false
+				<-r.slots
+			}
 			if c.slot || r.elsewhere(c, &res) {
 				res = r.make(t, i, c)
 			}
@@ -128,6 +132,13 @@ func (r *run) follow(t *task, i int, c *call) {
 		}
 		c = r.join(t, i)
 	}
+}
+
+// claimed reports whether a call may still be made. Where this process was stopped for longer
+// than its lease, others have taken its claims, and perhaps have the answers.
+func (r *run) claimed(c *call) bool {
+	leased, ok := r.cfg.Store.(interface{ Holds(cache.Key) bool })
+	return !ok || leased.Holds(c.Key)
 }
 
 // elsewhere waits for an answer that another process asks for or has just got. It holds no slot

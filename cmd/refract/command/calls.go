@@ -157,7 +157,6 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 // sparingStore is a cache that writes what it cannot store elsewhere, and says so at the end.
 type sparingStore struct {
 	*cache.Spare
-	db    *cache.Database
 	flags *serverFlags
 	e     *env
 }
@@ -176,7 +175,7 @@ func (s *serverFlags) sparing(ctx context.Context, e *env, db *cache.Database) s
 	if err != nil {
 		e.warn("answers that an earlier run could not store are not taken up: %v", err)
 	}
-	return sparingStore{spare, db, s, e}
+	return sparingStore{spare, s, e}
 }
 
 // Close implements io.Closer.
@@ -193,7 +192,7 @@ func (s sparingStore) Close() error {
 	if lost > 0 {
 		s.e.warn("%s could neither be stored nor written to the output's folder or the temporary one, and are lost", english.Thousands(lost, "answer"))
 	}
-	return s.db.Close()
+	return s.Spare.Close()
 }
 
 // storedIn is the name of the cache in messages, without secrets.

@@ -119,7 +119,7 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	if v.Origin != nil {
 		origin = *v.Origin
 	}
-	if !origin.Raw.Valid {
+	if !origin.Raw.Valid && (v.Origin == nil || v.Text.Value != "") {
 		origin.Form, origin.Raw = "", v.Text
 	}
 	answer, notOf := unwrap(origin.Form, cache.Answer{Text: origin.Raw.Value, HasText: origin.Raw.Valid, FinishReason: v.Finish})

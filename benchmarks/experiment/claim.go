@@ -113,7 +113,7 @@ func (r *Result) rules() []Rule {
 		rule := Rule{Metric: metric, Verdict: "no two settings were compared", Base: "one reference"}
 		switch settings := groupsOf(rows, func(row Row) (SettingName, bool) { return row.Setting, true }); {
 		case slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.A.Metric == metric }):
-			rule.Verdict = "there are too few data to compare the settings"
+			rule.Verdict = "the statistic is undefined: data are too few, or all equal"
 		case len(settings) > 1:
 		case slices.ContainsFunc(r.Same, func(s Same) bool { return s.Setting.Metric == metric }):
 			rule.Verdict = "all settings give the same scores"

@@ -109,7 +109,19 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 		} else if err != nil {
 			return err
 		}
-		res.Ranks = append(res.Ranks, Ranks{d.about(st), c})
+		ranks := Ranks{About: d.about(st), Comparison: c}
+		if len(settings) > 0 && r.p.Test.Resamples > 0 {
+			e, err := r.estimate(ctx, settings[0].table, st, r.p.Bootstrap.Resamples)
+			if err != nil {
+				return err
+			}
+			ranks.method, err = r.p.Test.of(st)
+			if err != nil {
+				return err
+			}
+			ranks.units, ranks.leastP = e.Resamples.Units, d.leastP(r.p.Test, ranks.method)
+		}
+		res.Ranks = append(res.Ranks, ranks)
 	}
 	return nil
 }

@@ -146,6 +146,10 @@ type Row struct {
 type Ranks struct {
 	About
 	*significance.Comparison
+
+	method significance.Method
+	units  float64 // effective number of units that resamples draw
+	leastP float64 // that a test of so few units can have
 }
 
 // Difference compares two settings over their common cells.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -284,18 +285,25 @@ func (r *Result) pairTable() *report.NamedTable {
 		hidden(report.Column{Name: "significant"}),
 		minor(count("resamples", "")), minor(count("cells", "")), minor(count("missing", "")),
 		hidden(report.Column{Name: "better_signature"}), hidden(report.Column{Name: "worse_signature"}))}
-	across := false
+	across, few := false, 0 // resamples that are enough for all pairs, if there are too few
 	for i := range r.Ranks {
+		c := &r.Ranks[i]
 		for _, pr := range r.shownPairs(i) {
 			better, worse, res := r.ranked(pr.better, i), r.ranked(pr.worse, i), pr.test
 			across = across || better.Setting.Metric != worse.Setting.Metric
 			cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
-			significant := "no"
-			switch small := significance.Significant(pr.corrected, 1-r.Confidence) && res.Delta > 0; {
-			case small && res.Interval.Contains(0):
-				significant = "undecided"
-			case small:
+			alpha := 1 - r.Confidence
+			enough := r.test.Enough(alpha, pr.family, c.method, c.units)
+			short := r.test.Method != significance.MethodWilliams && r.test.Resamples < enough
+			significant, off := "no", !res.Interval.Contains(0)
+			switch small := significance.Significant(pr.corrected, alpha) && res.Delta > 0; {
+			case small && off:
 				significant = "yes"
+			case small, off && (short || c.leastP*float64(pr.family) > alpha):
+				significant = "undecided"
+			}
+			if short {
+				few = max(few, enough)
 			}
 			t.Add(better.name, better.Level, better.Group, better.Human,
 				better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
@@ -308,7 +316,13 @@ func (r *Result) pairTable() *report.NamedTable {
 		t.Columns[6].Header = "worse"
 	}
 	if len(r.Ranks) > 0 {
-		t.Note("%s", r.ranking())
+		t.Note("%s", strings.Replace(r.ranking(), "rank: clusters by", "test:", 1))
+	}
+	if slices.ContainsFunc(r.Ranks, func(c Ranks) bool { return len(c.Tests) < len(c.Order) }) {
+		t.Note("without a row: settings whose statistic is undefined, such as those with equal scores or judgements only")
+	}
+	if few > 0 {
+		t.Note("%s are too few for a p (Holm) of %.3g in some pairs: raise --resamples to %d or more", english.Thousands(r.test.Resamples, "resample"), 1-r.Confidence, few)
 	}
 	t.Note("p: %s; Holm: corrected for the pairs of a metric under the statistic, or for all if they are shown; better: of the larger value over cells, which have a judgement and both scores; missing: cells without", r.test.sides())
 	return t
@@ -319,6 +333,7 @@ type rankedPair struct {
 	better, worse int
 	test          significance.Result
 	corrected     float64
+	family        int // pairs that are corrected together
 }
 
 // shownPairs are the pairs that the plan compares under a statistic, with p-values corrected
@@ -351,7 +366,7 @@ func (r *Result) shownPairs(statistic int) []*rankedPair {
 			p = append(p, pr.test.P)
 		}
 		for k, v := range significance.Holm(p) {
-			family[k].corrected = v
+			family[k].corrected, family[k].family = v, len(family)
 		}
 	}
 	return out

@@ -3,11 +3,14 @@ package language
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/refract-eval/refract/internal/english"
 )
 
 const (
@@ -107,6 +110,8 @@ const (
 	// with the number of letters, so the models must be more certain.
 	excerptLetters = 60
 	fullLetters    = 40
+	// inTwoScripts lists languages that are also written in another script than scripts says.
+	inTwoScripts = "sr az kk mn pa ms"
 )
 
 // Codes returns the ISO 639-1 codes of the languages that can be told apart, sorted.
@@ -140,14 +145,68 @@ func (d *Detector) Learn(references []string) {
 	}
 }
 
-// Contradicts says in which script most references are written, where that is not the one of
-// Config.Language; else it is "".
-func (d *Detector) Contradicts(references []string) string {
-	stated, found := d.usual(), d.mostScript(references)
-	if d.cfg.Language == "" || stated < 0 || found < 0 || stated == found {
+// fewest is the number of texts of a known language that may settle that a stated one is wrong.
+const fewest = 5
+
+// Contradicts says how most texts differ from the stated language, such as "9 of 10 references are
+// en, not de", where they do; else it is "". nearly is set if nearly all of them do. The texts are
+// what is named; what the detector was made for does not matter.
+func (d *Detector) Contradicts(stated, what string, texts []string) (found string, nearly bool) {
+	stated, _, _ = strings.Cut(strings.ToLower(stated), "_") // as in pt_BR
+	own := slices.IndexFunc(d.scripts, func(s script) bool { return slices.Contains(s.codes, stated) })
+	if own < 0 {
+		return "", false
+	}
+	counts, known, contrary := map[string]int{}, 0, 0
+	for _, t := range texts {
+		s := d.script(t, minShare)
+		if s < 0 {
+			continue
+		}
+		known++
+		other := d.otherThan(stated, own, t)
+		if s != own {
+			other = "written in " + d.scripts[s].name
+		}
+		if other != "" {
+			counts[other]++
+			contrary++
+		}
+	}
+	most := slices.MaxFunc(append(slices.Sorted(maps.Keys(counts)), ""), func(a, b string) int { return counts[a] - counts[b] })
+	if 2*contrary <= known || most == "" {
+		return "", false
+	}
+	instead, byScript := stated, strings.HasPrefix(most, "written")
+	if byScript {
+		instead = d.scripts[own].name
+	}
+	nearly = known >= fewest && 10*contrary >= 9*known && !(byScript && strings.Contains(inTwoScripts, stated))
+	if !byScript && known < fewest {
+		return "", false
+	}
+	return fmt.Sprintf("%d of %s are %s, not %s", counts[most], english.Count(known, what), most, instead), nearly
+}
+
+// otherThan returns the code of the language that a text, in the script of the stated one, is in,
+// if it is surely another; else "".
+func (d *Detector) otherThan(stated string, script int, t string) string {
+	codes := d.scripts[script].codes
+	if len(codes) > 1 && d.cfg.Models && ModelsName != "" {
+		t, _ = excerpt(t)
+		p := d.models.probabilities(t, codes)
+		if i := place(p); p[i] > 0.5 && p[slices.Index(codes, stated)] < threshold {
+			return codes[i]
+		}
 		return ""
 	}
-	return fmt.Sprintf("most references are written in %s, not %s", d.scripts[found].name, d.scripts[stated].name)
+	f := frequentWords()
+	if i, own, n := slices.Index(f.codes, stated), uint64(0), 0; i >= 0 {
+		if own, n = f.most(t); n >= surely && own&(1<<i) == 0 {
+			return Of(t)
+		}
+	}
+	return ""
 }
 
 // usualScript returns the index of the script of most references, or -1. A reference

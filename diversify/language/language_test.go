@@ -213,3 +213,36 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// Texts contradict the language that is stated for them only if they surely are in another one.
+func TestContradicts(t *testing.T) {
+	texts := map[string][]string{}
+	data, err := os.ReadFile("testdata/translations.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		code, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		texts[code] = append(texts[code], text)
+	}
+	for _, models := range []bool{true, false} {
+		d := language.New(language.Config{Models: models})
+		for code, of := range texts {
+			if found, _ := d.Contradicts(code, "reference", of); found != "" {
+				t.Errorf("models %v: %s", models, found)
+			}
+		}
+		for _, x := range []struct {
+			stated, in string
+			sure       bool // with the models
+		}{{"de", "en", true}, {"en", "de", true}, {"pt_BR", "en", true}, {"zh", "de", true}, {"en", "ru", true}, {"sr", "en", false}} {
+			if found, sure := d.Contradicts(x.stated, "reference", texts[x.in]); found == "" || models && sure != x.sure {
+				t.Errorf("models %v: %s for %s: %q, %v", models, x.stated, x.in, found, sure)
+			}
+		}
+		few := texts["en"][:3]
+		if found, sure := d.Contradicts("de", "reference", few); found != "" || sure {
+			t.Errorf("three texts: %q, %v", found, sure)
+		}
+	}
+}

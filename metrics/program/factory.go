@@ -23,7 +23,7 @@ const Name = "exec"
 // The options, written before the program.
 var options = []metrics.Option{
 	{Key: "processes", Default: "half the cores, 4 at most", Values: "1–256", Doc: "processes at a time"},
-	{Key: "timeout", Default: "10m", Values: "DURATION", Doc: "time for the hello line, and for a batch"},
+	{Key: "timeout", Default: "10m; 10s to begin", Values: "DURATION", Doc: "time for the hello line, and for a batch"},
 	{Key: "name", Default: "the name in its hello line", Values: "NAME", Doc: "the name of the metric, after exec:"},
 	{Key: "pass", Values: "NAME,…", Doc: "variables that it gets though their names sound secret"},
 }
@@ -67,7 +67,7 @@ var optionForm = lazy.Regexp(`^([a-z-]+)=(.*)$`)
 
 // parse reads the text after the colon.
 func parse(tail string) (cfg config, pass []string, err error) {
-	cfg = config{Processes: min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), Timeout: defaultTimeout}
+	cfg = config{Processes: min(max(1, runtime.GOMAXPROCS(0)/2), defaultProcesses), Timeout: defaultTimeout, Start: patience}
 	argv, err := words(tail)
 	if err != nil {
 		return cfg, nil, err
@@ -86,6 +86,7 @@ func parse(tail string) (cfg config, pass []string, err error) {
 			if cfg.Timeout, err = time.ParseDuration(value); err != nil || cfg.Timeout <= 0 {
 				return cfg, nil, fmt.Errorf("option %s=%q: want a duration, such as 90s or 10m", key, value)
 			}
+			cfg.Start = 0
 		case "name":
 			if cfg.Name = value; !nameForm().MatchString(value) {
 				return cfg, nil, fmt.Errorf("option %s=%q: want up to 80 letters, digits and .,:=+/_-", key, value)

@@ -27,6 +27,7 @@ type process struct {
 	in     *os.File // its standard input
 	out    *os.File // its standard output
 	lines  *bufio.Scanner
+	rest   []byte        // of its standard output, a line without an end
 	exited chan struct{} // closed once the process is reaped
 	told   chan struct{} // closed once standard error has ended
 	err    *os.File
@@ -73,7 +74,7 @@ func startProcess(argv, environ []string, tell func(io.Reader)) (*process, error
 	theirs = []*os.File{stdin, stdout, stderr}
 	p.in, p.out, p.err, p.lines = in, out, said, bufio.NewScanner(out)
 	p.lines.Buffer(nil, mostLine)
-	p.lines.Split(wholeLines)
+	p.lines.Split(p.wholeLines)
 	go func() {
 		tell(said)
 		io.Copy(io.Discard, said) // so that it never blocks on a full pipe
@@ -83,10 +84,13 @@ func startProcess(argv, environ []string, tell func(io.Reader)) (*process, error
 }
 
 // wholeLines splits off complete lines. The unfinished line of a program that died is
-// dropped.
-func wholeLines(data []byte, _ bool) (int, []byte, error) {
+// no answer.
+func (p *process) wholeLines(data []byte, last bool) (int, []byte, error) {
 	if line, _, ok := bytes.Cut(data, []byte{'\n'}); ok {
 		return len(line) + 1, line, nil
+	}
+	if last {
+		p.rest = data
 	}
 	return 0, nil, nil
 }

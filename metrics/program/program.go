@@ -25,7 +25,8 @@ type config struct {
 	Name      string        // of the metric, after "exec:"; by default from the hello line
 	Environ   []string      // environment as NAME=VALUE; see withhold
 	Processes int           // maximum number at a time
-	Timeout   time.Duration // for the hello line and for each batch
+	Timeout   time.Duration // for each batch
+	Start     time.Duration // for the first hello line; Timeout if 0
 	Secrets   []string      // hidden in everything it writes; see withhold
 	// Log, if not nil, is called with each line of standard error, up to a bound, from any
 	// number of goroutines.
@@ -39,7 +40,7 @@ type config struct {
 const defaultTimeout = 10 * time.Minute
 
 const (
-	patience     = 10 * time.Second // for a hello line, before a note says that it is late
+	patience     = 10 * time.Second // for a hello line: the default, and else before a note says that it is late
 	defaultBatch = 16
 	tries        = 3 // for a batch whose process dies; once for a part of it
 )
@@ -191,7 +192,7 @@ func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 			return nil, err
 		}
 	}
-	answer, err := m.answer(ctx, p, line)
+	answer, err := m.answer(ctx, p, line, m.cfg.Timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -210,25 +211,28 @@ func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 // errLate says that a process did not answer in time.
 var errLate = errors.New("the program gave no answer in time")
 
-// answer sends a line to a process and returns the answer. A process that gives none is
+// answer sends a line to a process and returns the answer. A process that gives none in the time is
 // ended; the error is then errLate, errEnded or the context's.
-func (m *metric) answer(ctx context.Context, p *process, line []byte) ([]byte, error) {
-	within, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
+func (m *metric) answer(ctx context.Context, p *process, line []byte, limit time.Duration) ([]byte, error) {
+	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answer, err := p.ask(within, line)
 	if err == nil {
 		return answer, nil
 	}
+	first := m.said.words(true) // before it complains about its end
 	p.end(false)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case within.Err() != nil:
-		err = fmt.Errorf("%w: %v, which timeout=DURATION before the program raises", errLate, m.cfg.Timeout)
+		err = fmt.Errorf("%w: %v, which timeout=DURATION before the program raises", errLate, limit)
 	case errors.Is(err, errEnded):
 		err = fmt.Errorf("%w (%s)", err, p.cmd.ProcessState)
 	}
-	if last := m.said.lastWords(); last != "" {
+	if first != "" && m.hello == nil && within.Err() != nil {
+		err = fmt.Errorf("%w; it first said: %s", err, first)
+	} else if last := m.said.words(false); last != "" {
 		err = fmt.Errorf("%w; it last said: %s", err, last)
 	}
 	return nil, err
@@ -236,22 +240,34 @@ func (m *metric) answer(ctx context.Context, p *process, line []byte) ([]byte, e
 
 // start starts a process, whose hello line must agree with the first process's.
 func (m *metric) start(ctx context.Context) (*process, error) {
-	late := time.AfterFunc(patience, func() {
-		m.said.note(fmt.Sprintf("its hello line is waited for, until timeout=%v", m.cfg.Timeout))
-	})
-	defer late.Stop()
+	limit := m.cfg.Timeout
+	if m.hello == nil {
+		limit = cmp.Or(m.cfg.Start, limit)
+	}
+	if limit > patience {
+		late := time.AfterFunc(patience, func() { m.said.note(fmt.Sprintf("its hello line is waited for, until timeout=%v", limit)) })
+		defer late.Stop()
+	}
 	p, err := startProcess(m.cfg.Command, m.cfg.Environ, m.said.listen)
 	if err != nil {
 		return nil, err
 	}
-	line, err := m.answer(ctx, p, nil)
+	const described = "docs/reference/protocols.md says how a program begins"
+	line, err := m.answer(ctx, p, nil, limit)
 	if err != nil {
-		return nil, fmt.Errorf("no hello line: %w", err)
+		err = fmt.Errorf("no hello line: %w", err)
+		if errors.Is(err, errLate) {
+			if len(p.rest) > 0 {
+				err = fmt.Errorf("%w; it wrote %s, without an end of line", err, quoted([]byte(m.said.hide(string(p.rest)))))
+			}
+			err = fmt.Errorf("%w; %s", err, described)
+		}
+		return nil, err
 	}
 	h, err := readHello(line)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s", err, quoted([]byte(m.said.hide(string(line)))))
+		err = fmt.Errorf("the program wrote a line that is no hello: %w: %s; %s", err, quoted([]byte(m.said.hide(string(line)))), described)
 	case m.hello != nil && !reflect.DeepEqual(h, m.hello):
 		err = fmt.Errorf("the program's processes announced different metrics: %s", quoted([]byte(m.said.hide(string(line)))))
 	default:

@@ -126,7 +126,7 @@ func TestFaults(t *testing.T) {
 			}
 			cfg := configOf(t, tc.fault, tc.args...)
 			if tc.fault == "no-hello" {
-				cfg.Timeout = 300 * time.Millisecond
+				cfg.Start = 300 * time.Millisecond
 			}
 			m, err := newMetric(t.Context(), cfg)
 			if err == nil {
@@ -454,4 +454,13 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A program that never says hello is recognised by what it said first.
+func TestFirstWords(t *testing.T) {
+	s := stderr{hide: func(s string) string { return s }}
+	s.listen(strings.NewReader("one\ntwo\nthree\nfour\nfive\n"))
+	if first, last := s.words(true), s.words(false); first != "one; two; three" || last != "three; four; five" {
+		t.Errorf("%q, %q", first, last)
+	}
 }

@@ -14,7 +14,7 @@ import (
 const (
 	mostShown = 100  // lines shown, of all processes together
 	mostSaid  = 500  // bytes of a line
-	lastLines = 3    // that an error quotes
+	lastLines = 3    // that an error quotes, or first ones
 	readAhead = 4096 // bytes
 )
 
@@ -26,6 +26,7 @@ type stderr struct {
 	mu    sync.Mutex
 	name  string // of the program, as a prefix of lines
 	shown int
+	first []string
 	last  []string
 }
 
@@ -62,6 +63,9 @@ func (s *stderr) add(line string) {
 	if n := len(s.last); n == 0 || s.last[n-1] != line { // a restarted process repeats itself
 		s.last = append(s.last, line)[max(0, n+1-lastLines):]
 	}
+	if len(s.first) < lastLines {
+		s.first = append(s.first, line)
+	}
 	if s.shown++; s.log == nil || s.shown > mostShown+1 {
 		return
 	}
@@ -81,9 +85,12 @@ func (s *stderr) note(line string) {
 	}
 }
 
-// lastWords returns the last lines.
-func (s *stderr) lastWords() string {
+// words returns the first lines, or the last ones.
+func (s *stderr) words(first bool) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if first {
+		return strings.Join(s.first, "; ")
+	}
 	return strings.Join(s.last, "; ")
 }

@@ -76,7 +76,9 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	}
 	ds, err := k.dataset(e, args, k.result.path != "")
 	if err == nil {
-		k.learn(ctx, e, ds)
+		if wrong := k.learn(ctx, e, args, ds, nil); wrong != nil { // nothing is paid for
+			e.warn("%v", wrong)
+		}
 		ds, err = k.decided(ds)
 	}
 	if err != nil {

@@ -92,24 +92,46 @@ func (f *checkFlags) detector(e *env, cfg *check.Config, args []string) error {
 }
 
 // learn lets the language check recognise the language of the first references, if it
-// is not known and the dataset can be read again. Errors of the dataset are reported by
-// the reading that follows.
-func (f *checkFlags) learn(ctx context.Context, e *env, ds refract.Dataset) {
+// is not known and the dataset can be read again. It warns where most of them, or of the sources,
+// are in another language than the one that is stated or the prompts are in, and returns an error
+// where nearly all are. Errors of the dataset are reported by the reading that follows.
+func (f *checkFlags) learn(ctx context.Context, e *env, args []string, ds refract.Dataset, prompts []diversify.Prompt) error {
 	const enough = 50
 	if f.learns == nil || !dataset.Rereadable(ds) {
-		return
+		return nil
 	}
-	var references []string
+	var references, sources []string
 	for s, err := range ds.Segments(ctx) {
 		if err != nil || len(references) >= enough {
 			break
 		}
+		sources = append(sources, s.Source.Value)
 		for _, r := range s.References {
 			references = append(references, r.Value) // "" where it is missing
 		}
 	}
 	f.learns.Learn(references)
-	if found := f.learns.Contradicts(references); found != "" {
-		e.warn("%s; is the language right? -l names that of the references", found)
+	from, to := f.languages(args)
+	origin, surely := f.learns.Contradicts(from, "source", sources)
+	found, wrong := f.learns.Contradicts(to, "reference", references)
+	remedy := "-l names the language of the references"
+	if origin != "" && found != "" {
+		origin, surely, remedy = origin+", and "+found, surely && wrong, "are sources and references swapped? -l SOURCE-TARGET names the languages"
+	} else if found != "" {
+		origin, surely = found, wrong
+	} else if remedy = "-l SOURCE-TARGET names the languages"; origin == "" {
+		for _, p := range prompts { // English ones are for every language
+			if found, wrong = f.learns.Contradicts(p.Language, "reference", references); found != "" && p.Language != "en" {
+				origin, surely, remedy = found+", the language of the prompt "+p.Name, wrong, "name others with --prompts"
+				break
+			}
+		}
 	}
+	switch remedy += fmt.Sprintf("; if all is right, -l %s leaves out the check of languages", listNone); {
+	case surely:
+		return usagef("%s: %s", origin, remedy)
+	case origin != "":
+		e.warn("%s: %s", origin, remedy)
+	}
+	return nil
 }

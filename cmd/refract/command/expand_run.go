@@ -61,6 +61,9 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	defer store.Close()
 	r.cfg.Store = store
+	if err := x.learn(ctx, e, args, whole, cfg.Prompts); err != nil {
+		return err
+	}
 	if x.dryRun {
 		return r.foresee(ctx)
 	}
@@ -68,7 +71,6 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if done || err != nil {
 		return err
 	}
-	x.learn(ctx, e, whole)
 	if err := r.connect(ctx); err != nil {
 		return err
 	}

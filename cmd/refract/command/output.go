@@ -91,7 +91,7 @@ func (o output) onScreen() *output {
 }
 
 func (o *output) registerPath(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write; an existing one is replaced once the new one is complete")
+	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write; replaces an existing one when complete")
 	isNamed(cmd, "output")
 	grouped(cmd, resultFlags, "output")
 }

@@ -48,6 +48,15 @@ func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
 	if err := errors.Join(err, in.Close()); err != nil {
 		return nil, inFile(err)
 	}
+	for i, d := range plan.Datasets { // a metric is made once, so judges know what all of them say
+		from, to := (&languageFlag{d.Language}).languages([]string{plan.Path(d.Spec)})
+		if i == 0 {
+			j.from, j.to = from, to
+		} else if from != j.from || to != j.to {
+			j.from, j.to = "", ""
+			break
+		}
+	}
 	r := j.run(e).planRun(plan)
 	r.file, r.store = path, strings.TrimSuffix(path, filepath.Ext(path))+".cells"
 	e.paths.Reads(path, append(plan.Inputs(), path)...)

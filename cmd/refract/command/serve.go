@@ -147,8 +147,11 @@ func (s *service) explain(err error) (usage bool, message string) {
 	return refused || isUsage(err), message
 }
 
-// metric makes a metric, which the pool closes.
+// metric makes a metric, which the pool closes, one at a time.
 func (s *service) metric(ctx context.Context, spec string) (metrics.Metric, error) {
+	end := strings.LastIndex(spec, endOfSpec)
+	s.judging.from, s.judging.to, _ = strings.Cut(spec[end+len(endOfSpec):], "-")
+	spec = spec[:end]
 	m, err := s.judging.metric(ctx, spec)
 	s.judging.metrics = nil
 	return m, err

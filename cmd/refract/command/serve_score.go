@@ -21,6 +21,7 @@ import (
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // Limits of a request: see docs/reference/protocols.md.
@@ -161,13 +162,13 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 	if err := serve.Expect(ctx, int64(scores*scoreBytes+settings*(rowBytes+rowBytes*d.systems+3*d.names))); err != nil {
 		return nil, err
 	}
-	lent := &lent{pool: s.pool}
+	from, target := q.languages(nil)
+	lent := &lent{pool: s.pool, from: from, to: target}
 	defer func() { lent.back(ctx, v.ended, err) }()
 	ms, err := q.parse(func(spec string) (metrics.Metric, error) { return lent.metric(ctx, spec) })
 	if err != nil {
 		return nil, err
 	}
-	_, target := q.languages(nil)
 	l := dataset.Localize(ms, target, segments, func(message string) { v.warnings = append(v.warnings, message) })
 	for _, s := range segments {
 		if err := l.Check(s); err != nil && target == "" {
@@ -242,6 +243,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 		return dataset.WithSystems(dataset.InMemory(segments)), nil
 	}
 	lent := &lent{pool: s.pool}
+	lent.from, lent.to = c.languages(nil)
 	defer func() { lent.back(ctx, nil, err) }()
 	r.Metric = lent.metric
 	res, _, err := r.Run(ctx, p)
@@ -261,14 +263,22 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	return json.Marshal(both, json.Deterministic(true))
 }
 
+// endOfSpec stands, in the pool, between a spec and the languages of a judge.
+const endOfSpec = "\x00"
+
 // lent are the metrics that a request has borrowed from the pool.
 type lent struct {
-	pool *metricPool
-	all  []*pooled
+	pool     *metricPool
+	from, to string // languages of the request
+	all      []*pooled
 }
 
 // metric borrows one, and has the form that the engine of a plan calls.
 func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
+	spec += endOfSpec
+	if name, _, _ := strings.Cut(spec, ":"); slices.Contains(judge.Names(), strings.TrimSuffix(strings.TrimSuffix(name, endOfSpec), judge.HardenedSuffix)) {
+		spec += l.from + "-" + l.to // which its prompts name
+	}
 	m, err := l.pool.lend(spec)
 	if err != nil {
 		return nil, err

@@ -159,51 +159,45 @@ func (d *Detector) Contradicts(stated, what string, texts []string) (found strin
 	}
 	counts, known, contrary := map[string]int{}, 0, 0
 	for _, t := range texts {
-		s := d.script(t, minShare)
-		if s < 0 {
+		s, other := d.script(t, minShare), ""
+		switch {
+		case s < 0:
 			continue
+		case s != own:
+			other = fmt.Sprintf("written in %s, not %s", d.scripts[s].name, d.scripts[own].name)
+		default:
+			other = d.otherThan(stated, own, t)
 		}
-		known++
-		other := d.otherThan(stated, own, t)
-		if s != own {
-			other = "written in " + d.scripts[s].name
-		}
-		if other != "" {
-			counts[other]++
+		if known++; other != "" {
 			contrary++
+			counts[other]++
 		}
 	}
 	most := slices.MaxFunc(append(slices.Sorted(maps.Keys(counts)), ""), func(a, b string) int { return counts[a] - counts[b] })
-	if 2*contrary <= known || most == "" {
+	byScript := strings.HasPrefix(most, "written")
+	if 2*contrary <= known || !byScript && known < fewest {
 		return "", false
-	}
-	instead, byScript := stated, strings.HasPrefix(most, "written")
-	if byScript {
-		instead = d.scripts[own].name
 	}
 	nearly = known >= fewest && 10*contrary >= 9*known && !(byScript && strings.Contains(inTwoScripts, stated))
-	if !byScript && known < fewest {
-		return "", false
-	}
-	return fmt.Sprintf("%d of %s are %s, not %s", counts[most], english.Count(known, what), most, instead), nearly
+	return fmt.Sprintf("%d of %s are %s", counts[most], english.Count(known, what), most), nearly
 }
 
-// otherThan returns the code of the language that a text, in the script of the stated one, is in,
-// if it is surely another; else "".
+// otherThan says in which language a text is that is in the script of the stated one, if it is
+// surely another: "en, not de"; else "".
 func (d *Detector) otherThan(stated string, script int, t string) string {
 	codes := d.scripts[script].codes
 	if len(codes) > 1 && d.cfg.Models && ModelsName != "" {
 		t, _ = excerpt(t)
 		p := d.models.probabilities(t, codes)
 		if i := place(p); p[i] > 0.5 && p[slices.Index(codes, stated)] < threshold {
-			return codes[i]
+			return codes[i] + ", not " + stated
 		}
 		return ""
 	}
 	f := frequentWords()
 	if i, own, n := slices.Index(f.codes, stated), uint64(0), 0; i >= 0 {
 		if own, n = f.most(t); n >= surely && own&(1<<i) == 0 {
-			return Of(t)
+			return Of(t) + ", not " + stated
 		}
 	}
 	return ""

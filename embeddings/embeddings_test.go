@@ -282,6 +282,10 @@ func TestModelFailsAtOneText(t *testing.T) {
 			t.Fatalf("%s: %v, refused %q after %d calls", name, err, refused, m.calls)
 		}
 		checkVectors(t, append(numbered(17), numbered(40)[18:]...), append(got[:17:17], got[18:]...), 8)
+		c.Store, c.Refused = cache.NewMemory(), func(string, error) bool { return false }
+		if _, err := c.Embed(t.Context(), numbered(40)); err == nil || !strings.Contains(err.Error(), `the text "text 17"`) {
+			t.Errorf("%s: a text that is not borne is not named: %v", name, err)
+		}
 	}
 	dead := &model{spoil: func(llm.EmbedRequest, [][]float32) ([][]float32, error) { return nil, down }}
 	c := &embeddings.Model{Client: dead, Name: "m", Batch: 16, Concurrency: 1, Store: cache.NewMemory(), Refused: func(string, error) bool { return true }}

@@ -214,7 +214,7 @@ func (w *work) get(ctx context.Context, part []cache.Request, texts []string, ha
 	case w.Refused(texts[0], err):
 		return nil
 	}
-	return err
+	return fmt.Errorf("model %q gives no vector for the text %.60q, which can be shortened or left out: %w", w.Name, texts[0], err)
 }
 
 func (w *work) request(texts ...string) llm.EmbedRequest {

@@ -69,6 +69,9 @@ func (c *Client) embed(ctx context.Context, req *EmbedRequest, unpacked bool) (E
 		return e
 	}
 	if _, err = c.transport.do(ctx, out); err != nil {
+		if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrContextLength {
+			e.Hint = "shorten the text, or ask a model that takes longer ones" // no answer takes room here
+		}
 		return EmbedResponse{}, err
 	}
 	return vectors, nil

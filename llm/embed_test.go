@@ -97,6 +97,11 @@ func TestInvalidVectors(t *testing.T) {
 	if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "a vector of 2 numbers instead of 3") {
 		t.Errorf("error %v", err)
 	}
+	h.Fail(llmtest.ContextLength())
+	_, err = local(t, h, nil).Embed(t.Context(), llm.EmbedRequest{Model: "m", Texts: []string{"a"}})
+	if !isKind(err, llm.ErrContextLength) || !strings.Contains(err.Error(), "shorten the text") || strings.Contains(err.Error(), "max-tokens") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // A text for which the server gives no finite numbers has no vector, and the others have theirs.

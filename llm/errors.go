@@ -167,7 +167,7 @@ const (
 // tooLong adds that the server asks for a longer wait than is allowed.
 func (e *Error) tooLong(allowed time.Duration) {
 	e.what += fmt.Sprintf(" and asks to wait %v, more than the %v allowed", e.asked.Round(time.Millisecond), allowed)
-	e.Hint = "try later or allow a longer wait"
+	e.Hint = "try later, or allow a longer wait (--wait)"
 }
 
 const (

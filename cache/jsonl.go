@@ -12,6 +12,8 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // line is an entry as a line of JSON. Text is null if the answer is missing.
@@ -31,7 +33,7 @@ type line struct {
 // lost.
 func Export(ctx context.Context, w io.Writer, from Store) (n int, lost []Problem, err error) {
 	buffered := bufio.NewWriter(w)
-	enc := json.NewEncoder(buffered)
+	enc := json.NewEncoder(jsonline.Escaping{To: buffered})
 	enc.SetEscapeHTML(false)
 	for e, err := range entries(ctx, from, "") { // damage may have changed an answer's kind
 		if problem, damaged := problemOf(err); damaged {

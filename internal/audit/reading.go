@@ -191,10 +191,10 @@ func (r *Reading) row(l line) (*written, error) {
 		}
 	}
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	enc := json.NewEncoder(jsonline.Escaping{To: &buf})
 	enc.SetEscapeHTML(false)
 	err = enc.Encode(out.Row)
-	out.line = jsonline.Escape(buf.Bytes())
+	out.line = buf.Bytes()
 	return out, err
 }
 

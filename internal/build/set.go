@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -189,7 +190,7 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 
 func jsonLines[T any](values []T, indent string) func(io.Writer) error {
 	return func(w io.Writer) error {
-		enc := json.NewEncoder(w)
+		enc := json.NewEncoder(jsonline.Escaping{To: w})
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", indent)
 		for _, v := range values {

@@ -2,6 +2,7 @@ package jsonline
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"strconv"
 	"unicode/utf16"
@@ -71,6 +72,18 @@ func Escape(b []byte) []byte {
 		}
 	}
 	return out
+}
+
+// Escaping is the writer of an encoder of JSON that calls Write once for each value. It writes
+// what Escape returns.
+type Escaping struct{ To io.Writer }
+
+// Write implements [io.Writer].
+func (e Escaping) Write(b []byte) (int, error) {
+	if _, err := e.To.Write(Escape(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // hiddenInString reports whether c is invisible, and so stands in a string: JSON has no

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // Review is a page on which a person decides about answers, one after another. All its
@@ -63,7 +65,7 @@ func WriteReview(w io.Writer, r Review) error {
 		"Title": r.Title, "Served": r.Served, "Count": len(r.Items),
 		"Policy": policyElement(rule),
 		"Style":  template.HTML("<style>" + style + "</style>"),
-		"Data":   template.HTML(`<script type="application/json" id="items">` + string(data) + "</script>"),
+		"Data":   template.HTML(`<script type="application/json" id="items">` + string(jsonline.Escape(data)) + "</script>"),
 		"Script": template.HTML("<script>" + code + "</script>"),
 	})
 }

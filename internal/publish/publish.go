@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -162,7 +163,7 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if err != nil {
 		return nil, err
 	}
-	if err := f.write(dataset.ManifestName, append(b, '\n')); err != nil {
+	if err := f.write(dataset.ManifestName, append(jsonline.Escape(b), '\n')); err != nil {
 		return nil, err
 	}
 	return &Result{m, stats}, f.Commit()

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 // linesEvery is the least time between two lines.
@@ -52,5 +54,5 @@ func (p *Progress) tell(now time.Time) {
 			said.Notes[cmp.Or(n.label, "now")] = n.text
 		}
 	}
-	json.NewEncoder(p.w).Encode(said)
+	json.NewEncoder(jsonline.Escaping{To: p.w}).Encode(said)
 }

@@ -183,7 +183,7 @@ func (c *conn) answer(ctx context.Context, r *request, cancel context.CancelFunc
 	b = append(b, '}', '\n')
 	c.writing <- struct{}{}
 	defer func() { <-c.writing }()
-	if _, err := c.out.Write(b); err != nil {
+	if _, err := c.out.Write(jsonline.Escape(b)); err != nil {
 		c.end(fmt.Errorf("write an answer: %w", err)) // the client does not read any more
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/refract-eval/refract/internal/jsonline"
 )
 
 //go:embed openapi.json
@@ -161,5 +163,5 @@ func reply(rw http.ResponseWriter, status int, body []byte) {
 	pace := beginTime + time.Duration(len(body))*time.Second/largePace
 	http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(min(pace, bodyTime)))
 	rw.WriteHeader(status)
-	rw.Write(body) // if this fails, the client is gone and cannot be told
+	rw.Write(jsonline.Escape(body)) // if this fails, the client is gone and cannot be told
 }

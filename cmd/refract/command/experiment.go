@@ -12,6 +12,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -104,7 +105,7 @@ func (x *experimenter) write(e *env, w io.Writer, res *experiment.Result) error 
 		}
 		return x.out.whole(w, t)
 	case x.out.format == report.JSON:
-		enc := json.NewEncoder(w)
+		enc := json.NewEncoder(jsonline.Escaping{To: w})
 		enc.SetIndent("", "  ")
 		return enc.Encode(res)
 	}

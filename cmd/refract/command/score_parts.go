@@ -14,6 +14,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
@@ -175,9 +176,9 @@ func (s *scorer) addable(eng *refract.Engine, out io.Writer) (*sink, error) {
 		if err != nil {
 			return err
 		}
-		line := statistics{statisticsForm, refract.Version, s.shardFlag.settings(), s.details(eng), systems, hex.EncodeToString(ids.Sum(nil)), ""}
+		line := statistics{statisticsForm, refract.Version, s.shardFlag.settings(), s.details(eng), jsonline.Escape(systems), hex.EncodeToString(ids.Sum(nil)), ""}
 		line.SHA256 = line.digest()
-		return json.NewEncoder(out).Encode(line)
+		return json.NewEncoder(jsonline.Escaping{To: out}).Encode(line)
 	}}, nil
 }
 

@@ -89,9 +89,9 @@ func (anthropic) read(s *server, r *Request, body []byte) (resp Response, e *Err
 	return resp, nil
 }
 
-// explain finds limits of the account, which come with a 400.
+// explain finds limits of use, which come with a 400.
 func (anthropic) explain(e *Error, _ []byte) {
-	if e.Status == http.StatusBadRequest && says(e.Message, "credit balance", "usage limits") {
+	if e.Status == http.StatusBadRequest && says(e.Message, "usage limits") {
 		e.Kind, e.what, e.Hint = ErrQuota, "has no credit left for this key", "check the account's plan and billing"
 	}
 	e.Hint = strings.ReplaceAll(e.Hint, Chat.Service().Key, Messages.Service().Key)

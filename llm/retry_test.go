@@ -51,6 +51,7 @@ func TestStatuses(t *testing.T) {
 		{"429", llmtest.Status(429, "slow down"), llm.ErrRateLimited, all, "limits the rate of requests (429)"},
 		{"429 quota", llmtest.Quota(), llm.ErrQuota, 1, "has no credit left for this key (429)"},
 		{"429 credit", llmtest.Status(429, "Your credit balance is too low"), llm.ErrQuota, 1, "credit balance"},
+		{"400 credit", llmtest.Status(400, "Your credit balance is too low"), llm.ErrQuota, 1, "check the account's plan and billing"},
 		{"429 billing", llmtest.Status(429, "check your billing details"), llm.ErrQuota, 1, "billing"},
 		{"429 by the minute", llmtest.Status(429, "You exceeded your current quota, please check your plan and billing details. Please retry in 540.04s."), llm.ErrRateLimited, 1 + all, "limits the rate"},
 		{"429 quota by code", llmtest.With("Retry-After", "1", llmtest.Quota()), llm.ErrQuota, 1, ""},

@@ -297,7 +297,8 @@ func (s *server) classify(model string, api *openai.APIError, body []byte) *Erro
 		e = fail(ErrAuth, "refused the key", "set OPENAI_API_KEY to a key of this server")
 	case status == http.StatusForbidden:
 		e = fail(ErrAuth, "refused access", "check what the key in OPENAI_API_KEY may use")
-	case status == http.StatusPaymentRequired, (status == http.StatusTooManyRequests || status == http.StatusBadRequest) && quotaIsUsedUp(api):
+	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && quotaIsUsedUp(api),
+		status == http.StatusBadRequest && says(api.Message, "credit balance is too low"): // no other words, as a 400 may quote the prompt
 		e = fail(ErrQuota, "has no credit left for this key", "check the account's plan and billing")
 	case status == http.StatusTooManyRequests:
 		e = fail(ErrRateLimited, "limits the rate of requests", "send fewer requests at once")

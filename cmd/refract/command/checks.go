@@ -120,8 +120,11 @@ func (f *checkFlags) learn(ctx context.Context, e *env, args []string, ds refrac
 	} else if found != "" {
 		origin, surely = found, wrong
 	} else if remedy = "-l SOURCE-TARGET names the languages"; origin == "" {
-		for _, p := range prompts { // English ones are for every language
-			if found, wrong = f.learns.Contradicts(p.Language, "reference", references); found != "" && p.Language != "en" {
+		for _, p := range prompts {
+			if p.Language == "en" {
+				continue // English prompts are for every language
+			}
+			if found, wrong = f.learns.Contradicts(p.Language, "reference", references); found != "" {
 				origin, surely, remedy = found+", the language of the prompt "+p.Name, wrong, "name others with --prompts"
 				break
 			}

@@ -69,9 +69,10 @@ def test_wrong_usage_and_failures(server: ModelServer, tmp_path: Path) -> None:
 
 def test_complete_means_what_was_asked_for(server: ModelServer) -> None:
     assert expand(SET, model="m", prompts="plain", flags=PLAIN | {"samples": 2}).complete
-    # Nothing to expand, or nothing accepted.
-    for lacking in ([Segment("1", [None])], [*SET, Segment("3")]):
-        assert not expand(lacking, model="m", prompts="plain", flags=PLAIN).complete
+    # A segment without a reference, nothing to expand, or nothing accepted.
+    assert not expand([*SET, Segment("3")], model="m", prompts="plain", flags=PLAIN).complete
+    with pytest.raises(RefractError, match="nothing is written"):
+        expand([Segment("1", [None])], model="m", prompts="plain", flags=PLAIN)
     rejected = expand(SET, model="m", prompts="plain", flags={"samples": 2, "form": "text", "checks": "all"})
     assert [len(s.variants) < 2 for s in rejected.segments] == [True, True]
     assert not rejected.complete

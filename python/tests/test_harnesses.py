@@ -90,7 +90,7 @@ def test_samples_that_a_metric_cannot_score_alone() -> None:
     transposed = [Corpus("chrf").segment(h, r) for h, r in zip(*TRANSPOSED, strict=True)]
     with pytest.raises(ValueError, match="references seems to be transposed"):
         Corpus("chrf").total(transposed)
-    want = refract_eval.score(*TRANSPOSED, "chrf", layout="segment").score
+    want = refract_eval.score(*TRANSPOSED, "chrf", "max", layout="segment").score
     assert Corpus("chrf", layout="segment").total(transposed) == want
     nothing = Corpus("chrf").segment(None, ["a"])
     assert math.isnan(nothing)

@@ -56,7 +56,7 @@ def test_published_folders(tmp_path: Path, sample: Path) -> None:
     (file,) = tmp_path.glob("parquet/data/*.parquet")
     assert [s.id for s in read(file)] == [s.id for s in segments]
     with pytest.raises(ValueError, match="to is one of jsonl, parquet"):
-        write(segments, tmp_path / "x", to="csv")
+        write(segments, tmp_path / "x", to="xlsx")
     with pytest.raises(RefractError, match="parquet"):
         write(segments, tmp_path / "parquet", to="parquet")
 

@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source benchmarks/peers/apt.sh
+source benchmarks/servers/tested.sh
 
 bin() { ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1; }
 if [ -z "$(bin)" ] || ! [ -x /usr/sbin/pgbouncer ]; then

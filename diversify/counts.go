@@ -6,9 +6,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/alarm"
 	"github.com/refract-eval/refract/internal/measure"
 	"github.com/refract-eval/refract/internal/report"
 )

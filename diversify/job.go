@@ -10,8 +10,8 @@ import (
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/alarm"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"

@@ -9,7 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/matrix"
+	"github.com/refract-eval/refract/benchmarks/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 

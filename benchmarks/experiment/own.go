@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/matrix"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/matrix"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/alarm"
+	"github.com/refract-eval/refract/diversify/alarm"
 )
 
 // NotSelected is the verdict on a variant that a selection left out.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/alarm"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
 )

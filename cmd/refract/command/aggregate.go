@@ -9,8 +9,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/matrix"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/publish"
 	"github.com/refract-eval/refract/internal/report"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/publish"
 	"github.com/refract-eval/refract/internal/review"
 )
 

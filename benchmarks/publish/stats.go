@@ -13,7 +13,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/alarm"
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/internal/measure"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/publish"
 )
 
 // The expected values come from SciPy 1.17.1: binomtest(k, n).proportion_ci(method="wilson").

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/publish"
+	"github.com/refract-eval/refract/benchmarks/publish"
 )
 
 func TestChecked(t *testing.T) {

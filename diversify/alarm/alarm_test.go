@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/alarm"
+	"github.com/refract-eval/refract/diversify/alarm"
 )
 
 func ExampleFind() {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/publish"
+	"github.com/refract-eval/refract/benchmarks/publish"
 )
 
 // memory is a dataset in memory that yields copies of its segments.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/publish"
+	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/internal/report"
 )
 

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/matrix"
+	"github.com/refract-eval/refract/benchmarks/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/matrix"
+	"github.com/refract-eval/refract/benchmarks/matrix"
 )
 
 // line returns a row of JSON; changes are pairs of old and new text.

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 var (
-	escapes = lazy.Regexp(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
-	spaces  = lazy.Regexp(`[^\S\n]{2,}`)
+	escapes = text.Regexp(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
+	spaces  = text.Regexp(`[^\S\n]{2,}`)
 	// styled matches letters and marks of other widths and styles, and ligatures: ａ 𝐚 ﬁ ｶﾞ.
-	styled = lazy.Regexp(`[\x{ff61}-\x{ff9f}]+|[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}\x{fb00}-\x{fb06}]`)
+	styled = text.Regexp(`[\x{ff61}-\x{ff9f}]+|[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}\x{fb00}-\x{fb06}]`)
 	// wrong matches runs of characters that may be mis-decoded UTF-8.
-	wrong = lazy.Regexp(`[^\x00-\x7f]+`)
+	wrong = text.Regexp(`[^\x00-\x7f]+`)
 )
 
 // undirt removes what nobody sees or types: zero-width characters, direction marks, soft
@@ -93,7 +93,7 @@ func isEmoji(r rune) bool {
 }
 
 // faces matches emoticons after the text.
-var faces = lazy.Regexp(`\s+(?:[:;=]-?[()DP]|<3|[^\pL\pN\s]*[_^ω∀‿]\S*)$`)
+var faces = text.Regexp(`\s+(?:[:;=]-?[()DP]|<3|[^\pL\pN\s]*[_^ω∀‿]\S*)$`)
 
 // unemoji removes pictographs and the space before them, if the reference has none. A
 // pictograph between two sentences becomes a line end.
@@ -122,13 +122,13 @@ func unemoji(_ *Checker, t string, ref *original) string {
 }
 
 var (
-	links    = lazy.Regexp(`!?\[([^\[\]]+)\]\((?:https?:|#|www)[^()]*\)`)
-	ruled    = lazy.Regexp("(?m)^[ \t]*(?:[-*_=~|: ]{3,}|#+|(?:```|~~~)[\\w+-]*)[ \t]*$\n?")
-	headings = lazy.Regexp(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?|\|[ \t]*)`)
+	links    = text.Regexp(`!?\[([^\[\]]+)\]\((?:https?:|#|www)[^()]*\)`)
+	ruled    = text.Regexp("(?m)^[ \t]*(?:[-*_=~|: ]{3,}|#+|(?:```|~~~)[\\w+-]*)[ \t]*$\n?")
+	headings = text.Regexp(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?|\|[ \t]*)`)
 	pairs    = []func() *regexp.Regexp{
-		lazy.Regexp(`\*\*\*([^*]+)\*\*\*`), lazy.Regexp(`\*\*([^*]+)\*\*`), lazy.Regexp(`__([^_\s][^_]*)__`), lazy.Regexp(`~~([^~]+)~~`), lazy.Regexp(`==([^=]+)==`),
-		lazy.Regexp(`\*([^*\s][^*]*)\*`), lazy.Regexp(`\b_([^_\s][^_]*)_(?:\b|$|\s)`), lazy.Regexp("`+([^`]+)`+"),
-		lazy.Regexp(`\\(?:boxed|text|textit|textbf|emph)\{([^{}]*)\}`), lazy.Regexp(`^(?:\$+|\\\[\s*)([^$]+?)(?:\$+|\s*\\\])$`),
+		text.Regexp(`\*\*\*([^*]+)\*\*\*`), text.Regexp(`\*\*([^*]+)\*\*`), text.Regexp(`__([^_\s][^_]*)__`), text.Regexp(`~~([^~]+)~~`), text.Regexp(`==([^=]+)==`),
+		text.Regexp(`\*([^*\s][^*]*)\*`), text.Regexp(`\b_([^_\s][^_]*)_(?:\b|$|\s)`), text.Regexp("`+([^`]+)`+"),
+		text.Regexp(`\\(?:boxed|text|textit|textbf|emph)\{([^{}]*)\}`), text.Regexp(`^(?:\$+|\\\[\s*)([^$]+?)(?:\$+|\s*\\\])$`),
 	}
 )
 

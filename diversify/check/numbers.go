@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 //go:embed numerals.txt
@@ -76,7 +76,7 @@ type numbers struct {
 	implied []float64
 }
 
-var numberTokens = lazy.Regexp(`\d+(?:[.,'’\x{a0}\x{202f}\x{2009} ]\d+)*|\p{Han}|\p{L}+(?:['’]\p{L}+)*`)
+var numberTokens = text.Regexp(`\d+(?:[.,'’\x{a0}\x{202f}\x{2009} ]\d+)*|\p{Han}|\p{L}+(?:['’]\p{L}+)*`)
 
 // numbersOf finds the numbers of a text.
 func numbersOf(t string) numbers {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // quality rates a text from 0 to 1: the share of the reference's words that it has, reduced if
@@ -134,7 +134,7 @@ func (o *original) startsWithNumber(t string) bool {
 }
 
 // labelEnds matches a colon, an arrow or a dash after a label, and the bracket of "(Formal) …".
-var labelEnds = lazy.Regexp(`[:：]|\pL>\s|^@\pL+\s|\s*(?:——|⇒|▸|►)\s*|\s(?:-+>|=>|→|➜|>{1,3}|--|–|—)\s|[)\]】]\s`)
+var labelEnds = text.Regexp(`[:：]|\pL>\s|^@\pL+\s|\s*(?:——|⇒|▸|►)\s*|\s(?:-+>|=>|→|➜|>{1,3}|--|–|—)\s|[)\]】]\s`)
 
 // mostLabel is the maximum length of a label in characters.
 const mostLabel = 90
@@ -203,7 +203,7 @@ func isQuote(r rune) bool {
 	return r == '"' || strings.ContainsRune("“”„«»‘’'「」『』《》‹›`〝〞´⟨⟩‚", r)
 }
 
-var quotations = lazy.Regexp(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|‘([^’]+(?:’\pL[^’]*)*)’`)
+var quotations = text.Regexp(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)[“”"]|«([^»]+)»|»([^«]+)«|「([^」]+)」|『([^』]+)』|‘([^’]+(?:’\pL[^’]*)*)’`)
 
 // quoted returns the quotation that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
@@ -267,8 +267,8 @@ func untalk(_ *Checker, t string, ref *original) string {
 
 // finals matches labels of the last of several texts, drafts labels of earlier ones.
 var (
-	finals = lazy.Regexp(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
-	drafts = lazy.Regexp(`(?i)draft|attempt|rough|entwurf|vorher|чернов|草稿|初稿|intento|borrador|tentativ|brouillon|essai|bozza|poging|klad|下書き|초안`)
+	finals = text.Regexp(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
+	drafts = text.Regexp(`(?i)draft|attempt|rough|entwurf|vorher|чернов|草稿|初稿|intento|borrador|tentativ|brouillon|essai|bozza|poging|klad|下書き|초안`)
 )
 
 // first picks one of several rewritings if the reference is one line: the first, the one
@@ -324,7 +324,7 @@ func (o *original) whole(all []line) string {
 	return t
 }
 
-var or = lazy.Regexp(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?。！？]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
+var or = text.Regexp(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternatively|oder|или):?\s+|\.\s+(?:hmm|wait)[^.]*\.\s+\pL+:\s+|[.!?。！？]["”»]?\s+(?:or|oder|или|либо|OR)\s+|[.!?]["”]?\s*(?:\(?or\)?[,:]|or:|alternatively[,:]|oder:?|или:?|或者?[:：])\s+`)
 
 // inline picks the first of two rewritings on one line.
 func inline(t string, ref *original) string {
@@ -338,7 +338,7 @@ func inline(t string, ref *original) string {
 	return t
 }
 
-var markers = lazy.Regexp(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)+`)
+var markers = text.Regexp(`^(?:[:|~]\s+|[-*•‣·–—+▪●○]\s+|\(?\d{1,2}[).]\s+|\d{1,2}、\s*|[a-hA-H]\)\s+|\([a-h]\)\s+|[①-⑳➊-➓]\s*|(?:[→⇒➜▸►]|[=-]+>|>>)\s*|[A-D]\.\s+|(?i:i|ii|iii|iv)[.)]\s+|\[\d\]\s+)+`)
 
 // marker returns the length of a list number or bullet at the beginning, with the space after it.
 func marker(t string) int { return len(markers().FindString(t)) }

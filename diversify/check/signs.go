@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // unclear finds a text that is probably a reply to the reference, or about it, and not a
@@ -91,11 +91,11 @@ func (s *Segment) unexplained(j *judged) string {
 }
 
 // answers matches the beginning of an answer to a question.
-var answers = lazy.Regexp(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
+var answers = text.Regexp(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
 
 // courtesy begins or ends a polite question or wish. A short question or command may be put
 // so, and then names the reader and is longer.
-var courtesy = lazy.Regexp(`^(?i:(could|can|would|will) (you|i)|may i|might i|i want you|i(’d|'d| would) (like|appreciate)|ich würde|j[’']aurais|kannst du|könnte|könnten|können sie|würde|darf ich|dürfte|peux-tu|pouvez|pourr|puis-je|auriez|¿?(me |te |le |nos )?(pued|podr|quier)|(вы |ты )?не мог|мож(ешь|ете|но ли)|могу|能|可以|请|您?能否)|(ます|ません|でしょう|ですか?)(か。|か?？)$`)
+var courtesy = text.Regexp(`^(?i:(could|can|would|will) (you|i)|may i|might i|i want you|i(’d|'d| would) (like|appreciate)|ich würde|j[’']aurais|kannst du|könnte|könnten|können sie|würde|darf ich|dürfte|peux-tu|pouvez|pourr|puis-je|auriez|¿?(me |te |le |nos )?(pued|podr|quier)|(вы |ты )?не мог|мож(ешь|ете|но ли)|могу|能|可以|请|您?能否)|(ます|ません|でしょう|ですか?)(か。|か?？)$`)
 
 // polite lists words to the reader that a rewriting may add.
 var polite = map[string]bool{"pleas": true, "thank": true, "bitte": true, "danke": true, "пожал": true, "спаси": true, "请": true, "谢谢": true}

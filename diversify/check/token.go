@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/internal/text"
 )
 
 // inlineTags matches HTML tags that occur within a line.
-var inlineTags = lazy.Regexp(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
+var inlineTags = text.Regexp(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
 
 // untoken removes tokens, and the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
@@ -98,9 +97,9 @@ func isToken(s string, ref *original) bool {
 }
 
 // wordTags matches tags whose content has no spaces.
-var wordTags = lazy.Regexp(`^</?[\pL\pN\p{Mn}_\-▁/:.\[\]]*\pL[\pL\pN\p{Mn}_\-▁/:.\[\]]*>$`)
+var wordTags = text.Regexp(`^</?[\pL\pN\p{Mn}_\-▁/:.\[\]]*\pL[\pL\pN\p{Mn}_\-▁/:.\[\]]*>$`)
 
-var jsonValue = lazy.Regexp(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
+var jsonValue = text.Regexp(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
 
 // unjson takes the text out of JSON or something like it: of all strings that are not names of
 // fields, the one most like the reference.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -76,7 +76,7 @@ func ReadFeedback(text string, n int, stands func(phrase string) bool) (*Feedbac
 	return f, nil
 }
 
-var wholeNumber = lazy.Regexp(`\d+`)
+var wholeNumber = text.Regexp(`\d+`)
 
 // question returns the member with a name, ignoring case.
 func (n *node) question(name string) *node {
@@ -120,7 +120,7 @@ func (e *ErrorFeedback) read(n *node, stands func(string) bool) error {
 }
 
 // weightForm matches an answer to Q4, also a negated one.
-var weightForm = lazy.Regexp(`(?i)(?:^|\PL)(no)[-_ ]error|(\bnot?(?: an?)? )?(minor|major)`)
+var weightForm = text.Regexp(`(?i)(?:^|\PL)(no)[-_ ]error|(\bnot?(?: an?)? )?(minor|major)`)
 
 // weightIn returns the answer to Q4 in a text: no, minor or major; "" unless there is exactly
 // one.
@@ -144,13 +144,13 @@ func (n *node) yes() (is, answered bool) {
 }
 
 // yesOrNoForm matches Yes or No as the first word; the "Yes/No" of the question is neither.
-var yesOrNoForm = lazy.Regexp(`(?i)^\PL*(yes|no)(?:(\s*(?:[/|]|\bor\b|\band\b)\s*(?:yes|no)(?:\PL|$))|\PL|$)`)
+var yesOrNoForm = text.Regexp(`(?i)^\PL*(yes|no)(?:(\s*(?:[/|]|\bor\b|\band\b)\s*(?:yes|no)(?:\PL|$))|\PL|$)`)
 
 // The first sentence of an answer if it is a question, and a word with which another sentence
 // answers.
 var (
-	asksFirst = lazy.Regexp(`^[^.!?,;:"“\n]*\?`)
-	laterWord = lazy.Regexp(`(?i)(?:[.!?:;]\s+|\n)\PL*(yes|no)\s*(?:[,.!;:]|$)`)
+	asksFirst = text.Regexp(`^[^.!?,;:"“\n]*\?`)
+	laterWord = text.Regexp(`(?i)(?:[.!?:;]\s+|\n)\PL*(yes|no)\s*(?:[,.!;:]|$)`)
 )
 
 // YesOrNo parses an answer whose first word is Yes or No, possibly after characters that are

@@ -8,18 +8,18 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // Lines of a GEMBA answer: "Major:", with or without an error after it, another heading, and an
 // error, `accuracy/omission - "the words"`.
 var (
-	headingForm = lazy.Regexp(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*(?::[*_ \t]*|$)`)
-	foreignForm = lazy.Regexp(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
-	errorForm   = lazy.Regexp(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
-	ownForm     = lazy.Regexp(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // with a category that the model made up
-	bulletForm  = lazy.Regexp(`^(?:[-*•#>\x60 \t]|\d+[.)][ \t])+`)
+	headingForm = text.Regexp(`(?i)^(critical|major|minor)(?: errors?)?[*_ \t]*(?::[*_ \t]*|$)`)
+	foreignForm = text.Regexp(`^[\pL][\pL \t/-]{0,30}[*_ \t]*:[*_ \t]*$`)
+	errorForm   = text.Regexp(`(?i)^((?:accuracy|fluency|locale convention|style|terminology|non-translation|other)(?:[ \t]*[/(][^"“„«\n]{0,80}?)?)(?:[ \t]*[–—:]|[ \t]+[-"“„«]|[ \t]*$)`)
+	ownForm     = text.Regexp(`^(\pL[^"“„«\n]{0,60}?)[ \t]*[-–—:][ \t]*["“„«]`) // with a category that the model made up
+	bulletForm  = text.Regexp(`^(?:[-*•#>\x60 \t]|\d+[.)][ \t])+`)
 )
 
 // headingsReader parses answers to the GEMBA-MQM and GEMBA-ESA prompts: errors under the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -131,7 +131,7 @@ var notJudged = map[string]bool{
 // reduction of 4.5." and "Your translation contains no error.", in any case. It does not match a
 // statement that continues, as in "no errors in the first half", because its number means
 // something else.
-var statementForm = lazy.Regexp(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[a-z]+)[ \t*]*errors?[ \t*]*(?:\(s\))?` +
+var statementForm = text.Regexp(`(?i)^(?:your|the|this|model)((?:[ \t-]+[\pL'’]+){0,5}?)[ \t-]+(?:contains?|has|have)[ \t*]*(\d+|[a-z]+)[ \t*]*errors?[ \t*]*(?:\(s\))?` +
 	`(?:[ \t,]*(?:(?:with|and|for|a|total|score|reductions?|penalty)[ \t]+){0,5}of[ \t*]*(` + number + `))?[ \t*"']*([.!:;\n\r]|$)`)
 
 // readStatement parses the statement with which a text must begin.

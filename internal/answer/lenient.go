@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // lenient reads invalid JSON as models write it: with single quotes or none, unescaped quotes,
@@ -176,7 +176,7 @@ func endsString(rest string) bool {
 }
 
 // skipped matches white space and comments.
-var skipped = lazy.Regexp(`^(?:[ \t\r\n]+|(?://|#)[^\n]*(?:\n|$)|/\*(?s:.*?)(?:\*/|$))+`)
+var skipped = text.Regexp(`^(?:[ \t\r\n]+|(?://|#)[^\n]*(?:\n|$)|/\*(?s:.*?)(?:\*/|$))+`)
 
 // skip skips white space and comments.
 func (l *lenient) skip() error {

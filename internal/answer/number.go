@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -28,18 +28,18 @@ const (
 )
 
 var (
-	valueForm = lazy.Regexp("(?i)^(" + number + ")[*_`]*" + unit + `(?:[ \t]*(?:/|out[ \t]+of\b)[ \t*]*(` + number + `)|[ \t]*(%))?` + unit)
+	valueForm = text.Regexp("(?i)^(" + number + ")[*_`]*" + unit + `(?:[ \t]*(?:/|out[ \t]+of\b)[ \t*]*(` + number + `)|[ \t]*(%))?` + unit)
 	// leadForm matches a lead before a number, such as "Score (0-100):".
-	leadForm = lazy.Regexp("^[" + marks + "]*(?:(\\pL[\\pL'’ \t*_-]*)(?:\\([^)\n]{0,30}\\)[ \t*_]*)?([:=]?)[" + marks + "]*)?")
+	leadForm = text.Regexp("^[" + marks + "]*(?:(\\pL[\\pL'’ \t*_-]*)(?:\\([^)\n]{0,30}\\)[ \t*_]*)?([:=]?)[" + marks + "]*)?")
 	// glued matches characters after a number that make it part of something else.
-	glued   = lazy.Regexp(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
-	reason  = lazy.Regexp(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
-	because = lazy.Regexp(`(?i)\b(?:because|since|due)\b.*`) // numbers in a reason are not scores
-	aside   = lazy.Regexp(`[(\[][^)\]]*[)\]]?`)
-	either  = lazy.Regexp(`(?i)[(\[](?:or|to|and)\b`)
+	glued   = text.Regexp(`^(?:[\pL\pN)\]}@\\_/]|[.,:]\d)`)
+	reason  = text.Regexp(`(?i)^[ \t]*(?:(?:` + reasonWords + `)\b|[^\pL \t]|$)`)
+	because = text.Regexp(`(?i)\b(?:because|since|due)\b.*`) // numbers in a reason are not scores
+	aside   = text.Regexp(`[(\[][^)\]]*[)\]]?`)
+	either  = text.Regexp(`(?i)[(\[](?:or|to|and)\b`)
 	// sentenceEnd does not match inside "8.5".
-	sentenceEnd = lazy.Regexp(`[.;!?](?:\D|$)`)
-	counts      = lazy.Regexp(`(?i)[\d★⭐☆]|\b(?:` + countWords + `)\b`)
+	sentenceEnd = text.Regexp(`[.;!?](?:\D|$)`)
+	counts      = text.Regexp(`(?i)[\d★⭐☆]|\b(?:` + countWords + `)\b`)
 )
 
 // scoreWords may occur in a lead, which ends with a colon or one of linkWords. refused words must
@@ -61,12 +61,12 @@ func words(list string) map[string]bool {
 // marked matches the marks that models put around a final number, bracketed a number in brackets,
 // and labelled a number labelled as the score.
 var (
-	marked    = lazy.Regexp(`\$?\\boxed\{\s*(` + number + `)\s*\}\$?|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
-	final     = lazy.Regexp(`\\boxed\{\s*(?:` + number + `)\s*\}|\[\[\s*(?:` + number + `)\s*\]\]`)
-	bracketed = lazy.Regexp(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
-	labelled  = lazy.Regexp(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
-	another   = lazy.Regexp(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // after a number, as in "1. Score: 85"
-	fence     = lazy.Regexp("^```\\w*\\s*\\{")
+	marked    = text.Regexp(`\$?\\boxed\{\s*(` + number + `)\s*\}\$?|\[\[\s*(` + number + `)\s*\]\]|\$(` + number + `)\$|(?i:<(?:score|rating|answer)>\s*(` + number + `)\s*</(?:score|rating|answer)>)`)
+	final     = text.Regexp(`\\boxed\{\s*(?:` + number + `)\s*\}|\[\[\s*(?:` + number + `)\s*\]\]`)
+	bracketed = text.Regexp(`^[(\[]\s*["']?(` + number + `)["']?\s*[)\]]`)
+	labelled  = text.Regexp(`(?i)\bscore[*_ ]*[:=][*_ ]*`)
+	another   = text.Regexp(`(?i)^[.);]\s*(?:score\W*)?[-+]?\d`) // after a number, as in "1. Score: 85"
+	fence     = text.Regexp("^```\\w*\\s*\\{")
 )
 
 // numberReader parses an answer that is one number, or, with Spec.After, the number after that
@@ -260,10 +260,10 @@ func parseNumber(s string) (float64, error) {
 
 // Ways to write a number of stars without digits.
 var (
-	starSigns = lazy.Regexp(`[★⭐🌟☆][★⭐🌟☆\x{fe0f}\x{fe0e}]*`)
-	asterisks = lazy.Regexp(`(?m)(^|:[ \t]*)(\*{3,})[ \t]*$`)
-	starWords = lazy.Regexp(`(?i)\b(?:` + countWords + `)\b`)
-	halfStar  = lazy.Regexp(`(?i)(\d)(?:½|[ \t-]+and a half\b)`)
+	starSigns = text.Regexp(`[★⭐🌟☆][★⭐🌟☆\x{fe0f}\x{fe0e}]*`)
+	asterisks = text.Regexp(`(?m)(^|:[ \t]*)(\*{3,})[ \t]*$`)
+	starWords = text.Regexp(`(?i)\b(?:` + countWords + `)\b`)
+	halfStar  = text.Regexp(`(?i)(\d)(?:½|[ \t-]+and a half\b)`)
 )
 
 // starsReader parses a number of stars: "4", "four and a half", "★★★★☆".

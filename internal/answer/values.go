@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/lazy"
 	characters "github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -46,7 +45,7 @@ func closes(s string, i, n int) bool {
 	return before != utf8.RuneError && !unicode.IsSpace(before) && !glued(after)
 }
 
-var noneForm = lazy.Regexp(`^(?:n/a|n\.a|na|none|null|nil|nothing|no[ -]errors?|not applicable)?$`)
+var noneForm = characters.Regexp(`^(?:n/a|n\.a|na|none|null|nil|nothing|no[ -]errors?|not applicable)?$`)
 
 // isNone reports whether a value means "nothing".
 func isNone(value string) bool {
@@ -55,7 +54,7 @@ func isNone(value string) bool {
 
 // severityForm matches a severity at the start of a value, and a mark that makes it
 // ambiguous, as in "Major/Minor".
-var severityForm = lazy.Regexp("^[ \t\r\n\"'`*_(\\[<“‘]*([A-Za-z]+)[ \t]*(/|\\||(?i:or) )?")
+var severityForm = characters.Regexp("^[ \t\r\n\"'`*_(\\[<“‘]*([A-Za-z]+)[ \t]*(/|\\||(?i:or) )?")
 
 // severityOf returns the severity at the start of a value; "" if it is unknown.
 func severityOf(value string) analysis.Severity {
@@ -70,11 +69,11 @@ func severityOf(value string) analysis.Severity {
 }
 
 var (
-	numberForm = lazy.Regexp(`^` + number)
+	numberForm = characters.Regexp(`^` + number)
 	// gluedNumber matches text after a number that is part of something else, as in
 	// "85th", "1.2.3", "85,5" or "1e5"; rangeForm after one in a range or a fraction.
-	gluedNumber = lazy.Regexp(`^(?:[\pL\pN_]|[.,:]\d)`)
-	rangeForm   = lazy.Regexp(`(?i)^[ \t]*(?:[-–—/~^−]|(?:to|or)(?:[ \t]|\b))[ \t]*\d`)
+	gluedNumber = characters.Regexp(`^(?:[\pL\pN_]|[.,:]\d)`)
+	rangeForm   = characters.Regexp(`(?i)^[ \t]*(?:[-–—/~^−]|(?:to|or)(?:[ \t]|\b))[ \t]*\d`)
 )
 
 // leadingNumber parses the decimal number at the start of s.

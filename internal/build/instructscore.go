@@ -10,7 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/answer"
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -139,13 +139,13 @@ const fieldWords = `(?:error[ \t]+(?:dimension|type|location)[ \t]+[1-9][ \t*]*:
 
 // The labels of an answer to the prompts of tables 29 to 33.
 var (
-	paraphraseLabel = lazy.Regexp(`(?i)paraphrased?[ \t]+correct[ \t]+(?:translation|generation|output)[ \t*]*:`)
-	incorrectLabel  = lazy.Regexp(`(?i)incorrect[ \t]+(?:translation|generation|output)[ \t*]*:`)
-	errorLabel      = lazy.Regexp(`(?i)[*#]*error[ \t]+(?:type|dimension)[ \t]+1[ \t*]*:`)
-	fieldLabel      = lazy.Regexp(`(?i)[ \t]+([*_]*` + fieldWords + `)`)
+	paraphraseLabel = text.Regexp(`(?i)paraphrased?[ \t]+correct[ \t]+(?:translation|generation|output)[ \t*]*:`)
+	incorrectLabel  = text.Regexp(`(?i)incorrect[ \t]+(?:translation|generation|output)[ \t*]*:`)
+	errorLabel      = text.Regexp(`(?i)[*#]*error[ \t]+(?:type|dimension)[ \t]+1[ \t*]*:`)
+	fieldLabel      = text.Regexp(`(?i)[ \t]+([*_]*` + fieldWords + `)`)
 	// Marks before a label on its line, and on the line after a text.
-	labelMark = lazy.Regexp(`(?im)^[ \t]*[-#>•]+[ \t]+([*_]*` + fieldWords + `)`)
-	lastMark  = lazy.Regexp(`\n[-#>•*_ \t]+$`)
+	labelMark = text.Regexp(`(?im)^[ \t]*[-#>•]+[ \t]+([*_]*` + fieldWords + `)`)
+	lastMark  = text.Regexp(`\n[-#>•*_ \t]+$`)
 )
 
 // splitDesignated splits an answer, which may be on one line, into the paraphrase, the output

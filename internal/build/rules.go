@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -110,7 +110,7 @@ func implausiblePenalty(errors []analysis.Error) string {
 	return ""
 }
 
-var reference = lazy.Regexp(`(?i)\b(?:reference|ground[- ]truth|gold(?:en)?[- ](?:standard|answer|output|translation|summary))\b`)
+var reference = text.Regexp(`(?i)\b(?:reference|ground[- ]truth|gold(?:en)?[- ](?:standard|answer|output|translation|summary))\b`)
 
 // mentionsReference looks for the word reference in explanations. It is allowed if the output
 // or the source has it, because an explanation may quote them.
@@ -161,7 +161,7 @@ var refusals = []func() *regexp.Regexp{
 	begins(`(?:作为(?:一个|一名|一款)?(?:ai|人工智能|大?语言模型)|(?:很)?(?:抱歉|对不起|遗憾)[^。！？\n]{0,20}(?:无法|不能)|我(?:无法|不能)(?:协助|帮助|满足|提供|完成|回答|生成))`),
 }
 
-func begins(form string) func() *regexp.Regexp { return lazy.Regexp(`(?i)^\PL*` + form) }
+func begins(form string) func() *regexp.Regexp { return text.Regexp(`(?i)^\PL*` + form) }
 
 // refusalBytes is the length of an answer's beginning that is searched for a refusal.
 const refusalBytes = 400

@@ -3,10 +3,10 @@ package jsonline
 import (
 	"bytes"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
-var notFinite = lazy.Regexp(`(?s)"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+var notFinite = text.Regexp(`(?s)"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
 
 // Finite returns JSON with null for NaN, Infinity and -Infinity, which no JSON has and Python writes.
 func Finite(b []byte) []byte {

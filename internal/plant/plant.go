@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 //go:embed words.txt
@@ -82,7 +82,7 @@ func exchange(text, code, kind string) string {
 	return ""
 }
 
-var digits = lazy.Regexp(`\d+`)
+var digits = text.Regexp(`\d+`)
 
 // digit replaces the last number by another one with as many digits, or changes its first digit.
 func digit(text string, others []string) string {
@@ -143,10 +143,10 @@ func findName(fields []string, text string) (at int, name string) {
 }
 
 var roles = map[string]func() *regexp.Regexp{
-	"en": lazy.Regexp(`([Tt]he )(\pL+)( (\pL+) the )(\pL+)`),
-	"de": lazy.Regexp(`([Dd]er )(\pL+)( (\pL+) den )(\pL+)`),
-	"fr": lazy.Regexp(`([Ll]e )(\pL+)( (\pL+) le )(\pL+)`),
-	"es": lazy.Regexp(`([Ee]l )(\pL+)( (\pL+) al )(\pL+)`),
+	"en": text.Regexp(`([Tt]he )(\pL+)( (\pL+) the )(\pL+)`),
+	"de": text.Regexp(`([Dd]er )(\pL+)( (\pL+) den )(\pL+)`),
+	"fr": text.Regexp(`([Ll]e )(\pL+)( (\pL+) le )(\pL+)`),
+	"es": text.Regexp(`([Ee]l )(\pL+)( (\pL+) al )(\pL+)`),
 }
 
 // swap exchanges what stands before and after a verb.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // hiddenSecret replaces a secret in what people see.
@@ -14,7 +14,7 @@ const hiddenSecret = "SECRET"
 // secretName matches the endings of names of secrets.
 const secretName = `(?:[a-z0-9]+[-_])*(?:api-?key|key|token|secret|password|passwd|credentials?|o?auth|authorization)`
 
-var anySecretName = lazy.Regexp(`(?i)^` + secretName + `$`)
+var anySecretName = text.Regexp(`(?i)^` + secretName + `$`)
 
 // IsSecretName reports whether a value with this name, such as api_key, is a secret.
 func IsSecretName(name string) bool { return anySecretName().MatchString(name) }
@@ -22,10 +22,10 @@ func IsSecretName(name string) bool { return anySecretName().MatchString(name) }
 // Patterns of words that contain a secret, matched by the last group, or announce that
 // the next word is one.
 var (
-	secretFlag   = lazy.Regexp(`(?is)^['"]?--?` + secretName + `(?:=(.*))?$`)
-	secretField  = lazy.Regexp(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
-	secretHeader = lazy.Regexp(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|cookie|x-[a-z-]*(?:key|token)):\s*(.*)$`)
-	scheme       = lazy.Regexp(`(?i)^(?:bearer|basic|token)$`)
+	secretFlag   = text.Regexp(`(?is)^['"]?--?` + secretName + `(?:=(.*))?$`)
+	secretField  = text.Regexp(`(?is)(?:^|[^a-z0-9_-])` + secretName + `=([^,;&]+)`)
+	secretHeader = text.Regexp(`(?is)(?:^|[^a-z0-9-])(?:(?:proxy-)?authorization|cookie|x-[a-z-]*(?:key|token)):\s*(.*)$`)
+	scheme       = text.Regexp(`(?i)^(?:bearer|basic|token)$`)
 )
 
 // Secrets returns the words of a command with secrets replaced: the values of flags such as

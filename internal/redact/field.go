@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // secretKey matches the names of keys that hold a secret.
-var secretKey = lazy.Regexp(`(?i)key|token|secret|passw|credential|auth`)
+var secretKey = text.Regexp(`(?i)key|token|secret|passw|credential|auth`)
 
 // credential matches credentials in any text: keys of OpenAI, Hugging Face, GitHub and
 // AWS, JSON web tokens, and the values of HTTP Authorization headers.
-var credential = lazy.Regexp(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
+var credential = text.Regexp(`^sk-|(?i:^|[^a-z0-9])(?:sk-[\w-]{4,}|(?i:bearer|basic)\s+[\w.~+/-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,})`)
 
 // IsSecretKey reports whether the name of a key, in a file or in a request's fields, suggests
 // that it holds a secret.

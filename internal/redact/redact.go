@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Address hides the user, the password, the query and unknown parts of the path of an
@@ -71,7 +71,7 @@ func Path(path string) string {
 }
 
 // known matches common parts of servers' paths, which are not secrets.
-var known = lazy.Regexp(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
+var known = text.Regexp(`^(|v\d(alpha|beta)?\d?|api|openai|ai|llm|inference|serving|engines?|deployments|models?|infer|chat|completions|embeddings|batches|files|compatible-mode|paas|beta)$`)
 
 // Text applies Address and Secrets to each word of a text, such as the spec
 // "exec:PROGRAM ARG…". It keeps quotes around words.
@@ -102,8 +102,8 @@ func Text(text string) string {
 // quotedField is a member of JSON, YAML or Python with a secret, also within quotes of Go,
 // and keyShape what keys of well-known services look like.
 var (
-	quotedField = lazy.Regexp(`(?i)((?:api[_-]?key|(?:access|auth|secret)?[_-]?(?:key|token)|secret|passw(?:or)?d|authorization|credentials?)\\*["']\s*:\s*\\*["'])[^"'\\]+`)
-	keyShape    = lazy.Regexp(`\b(?:sk-[\w-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}[\w.-]*)`)
+	quotedField = text.Regexp(`(?i)((?:api[_-]?key|(?:access|auth|secret)?[_-]?(?:key|token)|secret|passw(?:or)?d|authorization|credentials?)\\*["']\s*:\s*\\*["'])[^"'\\]+`)
+	keyShape    = text.Regexp(`\b(?:sk-[\w-]{8,}|hf_\w{20,}|gh[opsu]_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}[\w.-]*)`)
 )
 
 // Message hides keys in a message, which may quote what a flag, a file or a server has.

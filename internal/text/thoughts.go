@@ -4,29 +4,27 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/refract-eval/refract/internal/lazy"
 )
 
 var (
 	// Tokens matches tokens of chat templates, reasoning tags, HTML tags and the like by their
 	// shape: <think>, </s>, <|im_end|>, [/INST], ◁think▷, <<SYS>>, {{answer}}, 【结束】.
-	Tokens = lazy.Regexp(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[[^\[\]\s]{1,30}\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}|assistantfinal|\.\.\.done thinking\.`)
+	Tokens = Regexp(`<!--.*?-->|<\?xml.*?\?>|</?[|｜]?[^\s<>][^<>]{0,80}[|｜]?/?>|<{2}/?[A-Z]+>{2}|<\[[^\[\]<>]{1,40}\]>|\[[^\[\]\s]{1,30}\]|◁[^◁▷]{1,40}▷|\{\{/?\w+\}\}|【/?[^【】†]{1,12}】|\{/?(?i:think|answer|thought)\}|assistantfinal|\.\.\.done thinking\.`)
 	// thoughtsEnd matches the end of a thought if tokens were lost or written for a terminal.
-	thoughtsEnd = lazy.Regexp(`assistantfinal|\.\.\.done thinking\.`)
-	quoted      = lazy.Regexp("^[\"'`].*[\"'`]$")
+	thoughtsEnd = Regexp(`assistantfinal|\.\.\.done thinking\.`)
+	quoted      = Regexp("^[\"'`].*[\"'`]$")
 	// What serving software leaves before and after an answer.
-	servedBefore = lazy.Regexp(`^(?:\s|\x{feff}|<s>|<bos>|<\|begin_of_text\|>|<\|im_start\|>assistant)+`)
-	servedAfter  = lazy.Regexp(`(?:\s|</s>|<eos>|<\|(?:endoftext|im_end|eot_id|end|return)\|>|<end_of_turn>|<turn\|>|<｜end▁of▁sentence｜>)+$`)
+	servedBefore = Regexp(`^(?:\s|\x{feff}|<s>|<bos>|<\|begin_of_text\|>|<\|im_start\|>assistant)+`)
+	servedAfter  = Regexp(`(?:\s|</s>|<eos>|<\|(?:endoftext|im_end|eot_id|end|return)\|>|<end_of_turn>|<turn\|>|<｜end▁of▁sentence｜>)+$`)
 	// listed matches a line up to its value in a list of errors: "Error location 2: ".
-	listed = lazy.Regexp(`\d[*_]*:[*_ ]*$`)
+	listed = Regexp(`\d[*_]*:[*_ ]*$`)
 	// channels matches the marks of answers in channels: of Harmony, with or without its special
 	// tokens, Gemma, Kimi K3, Cohere and Ollama's terminal.
-	channels = lazy.Regexp(`(?:^|<\|start\|>[^<]*|<\|end\|>[^<]{0,12})(?:<\|channel\|>)?\s*(?:analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>` +
+	channels = Regexp(`(?:^|<\|start\|>[^<]*|<\|end\|>[^<]{0,12})(?:<\|channel\|>)?\s*(?:analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>` +
 		`|<\|(?:end|return|call)\|>|assistant(?:analysis|commentary|final)|<\|channel>\w*|<channel\|>|<\|(?:open|close)\|>\w+<\|sep\|>` +
 		`|<\|(?:START|END)_(?:THINKING|TEXT|RESPONSE)\|>|\.\.\.done thinking\.`)
 	// thoughts matches the names of tags around a model's reasoning.
-	thoughts = lazy.Regexp(`think|thought|reason|analy|reflect|scratch|plan|delib|ponder|consider|monolog|chain|cot|working|brainstorm|comment|note|expla|justif|critique|review|process|understand|strateg|step|draft|gedank|denk|überleg|мысл|рассужд|размышл|анализ|思考|推理|分析|思路|思维`)
+	thoughts = Regexp(`think|thought|reason|analy|reflect|scratch|plan|delib|ponder|consider|monolog|chain|cot|working|brainstorm|comment|note|expla|justif|critique|review|process|understand|strateg|step|draft|gedank|denk|überleg|мысл|рассужд|размышл|анализ|思考|推理|分析|思路|思维`)
 )
 
 // MayHaveTokens is a fast check: false means that the text has no token.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // role is how an explanation refers to a phrase that it quotes.
@@ -33,19 +33,19 @@ type claim struct {
 const ofKind = `(?: (?:the|an?))?(?: (?:words?|phrases?|terms?|verb|noun|adjective|expression|pronoun|article|name))?[ (:,]*$`
 
 var (
-	instead = lazy.Regexp(`\b(?:instead of|rather than)(?: using)?` + nounAtEnd)
-	better  = lazy.Regexp(`\b(?:(?:should|could|would) (?:be|have been|read|use)(?: (?:replaced|changed|corrected) (?:with|by|to))?|be (?:replaced with|corrected to)|` +
+	instead = text.Regexp(`\b(?:instead of|rather than)(?: using)?` + nounAtEnd)
+	better  = text.Regexp(`\b(?:(?:should|could|would) (?:be|have been|read|use)(?: (?:replaced|changed|corrected) (?:with|by|to))?|be (?:replaced with|corrected to)|` +
 		`correct (?:term|word|phrase|form|spelling|translation) is)` + nounAtEnd)
-	uses = lazy.Regexp(`\b(?:(?:translation|output|model|generation|summary|response|text) (?:incorrectly |also )?(?:uses|used|adds|introduces|contains|repeats)|` +
+	uses = text.Regexp(`\b(?:(?:translation|output|model|generation|summary|response|text) (?:incorrectly |also )?(?:uses|used|adds|introduces|contains|repeats)|` +
 		`the (?:use|addition|inclusion|repetition) of|by (?:saying|stating|using|adding))` + ofKind)
-	omits   = lazy.Regexp(`\b(?:omits|is missing|omission of|omitted|leaves out|lacks)` + nounAtEnd)
-	missing = lazy.Regexp(`^(?:is|are) (?:missing|omitted|left out)(?:[ .,;]*$|[.,]| (?:in|from|before|after|between|at|which|and|here|making)\b)`)
-	nextTo  = lazy.Regexp(`^(?:is missing )?(before|after)(?: the (?:word|phrase))?[ ,]*$`)
-	subject = lazy.Regexp(`^the (?:informal )?(?:phrase|word|term|expression|phrasing|wording|pronoun|contraction|verb|noun|adjective|sentence)$`)
-	said    = lazy.Regexp(`^(?:is|does|sounds|changes|adds|introduces|makes|should be|can be|was|implies|has|could be|may)\b`)
-	unsaid  = lazy.Regexp(`^is (?:missing|omitted|absent|left out|better|more|not (?:mentioned|included|used|translated|present in)|present in the correct)\b|^should be (?:added|included)\b`)
+	omits   = text.Regexp(`\b(?:omits|is missing|omission of|omitted|leaves out|lacks)` + nounAtEnd)
+	missing = text.Regexp(`^(?:is|are) (?:missing|omitted|left out)(?:[ .,;]*$|[.,]| (?:in|from|before|after|between|at|which|and|here|making)\b)`)
+	nextTo  = text.Regexp(`^(?:is missing )?(before|after)(?: the (?:word|phrase))?[ ,]*$`)
+	subject = text.Regexp(`^the (?:informal )?(?:phrase|word|term|expression|phrasing|wording|pronoun|contraction|verb|noun|adjective|sentence)$`)
+	said    = text.Regexp(`^(?:is|does|sounds|changes|adds|introduces|makes|should be|can be|was|implies|has|could be|may)\b`)
+	unsaid  = text.Regexp(`^is (?:missing|omitted|absent|left out|better|more|not (?:mentioned|included|used|translated|present in)|present in the correct)\b|^should be (?:added|included)\b`)
 	// another matches sentences that speak of a text other than the output.
-	another = lazy.Regexp(`\b(?:correct|original|reference|source|should|could|would|better|intended|input|instruction|context)\b`)
+	another = text.Regexp(`\b(?:correct|original|reference|source|should|could|would|better|intended|input|instruction|context)\b`)
 )
 
 // claims reads what an explanation says about the phrases that it quotes.

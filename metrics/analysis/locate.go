@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // Texts is what a judge saw; "" for what it did not see.
@@ -150,7 +150,7 @@ func joins(between string) bool {
 func lacksNext(before string) bool { return lacksForm().MatchString(strings.ToLower(tail(before, 64))) }
 
 // lacksForm is a verb at the end of a text, possibly followed by an article and a noun.
-var lacksForm = lazy.Regexp(`(?:(?:^|[^\pL\pN_])(?:instead of|rather than|should (?:be|have been|read|say)|missing|lacks|lacking|omits|omitted|omitting|omission of|` +
+var lacksForm = text.Regexp(`(?:(?:^|[^\pL\pN_])(?:instead of|rather than|should (?:be|have been|read|say)|missing|lacks|lacking|omits|omitted|omitting|omission of|` +
 	`absence of|without|no|(?:replaced|changed|corrected) (?:with|by|to)|vs\.?|not|add|adding|needs)|->|→|=>)` +
 	nounAtEnd)
 
@@ -167,7 +167,7 @@ func lacksPrevious(after string, quotationFollows bool) bool {
 	return missingForm().MatchString(strings.ToLower(strings.TrimLeft(head(after, 64), " ,(")))
 }
 
-var missingForm = lazy.Regexp(`^(?:(?:is|are|was|were|has been|should be) )?(?:missing|omitted|left out|not mentioned|not included|not present|absent)|^should be added`)
+var missingForm = text.Regexp(`^(?:(?:is|are|was|were|has been|should be) )?(?:missing|omitted|left out|not mentioned|not included|not present|absent)|^should be added`)
 
 // distinctive keeps the phrases that are unlikely to occur by chance: a missing "the" is
 // not just any other "the".
@@ -176,7 +176,7 @@ func distinctive(phrases []string) []string {
 }
 
 // remark begins a comment on an unquoted location.
-var remark = lazy.Regexp(` (?:rather than |\(|-> |=> |→ |vs\.? |instead of|should be)`)
+var remark = text.Regexp(` (?:rather than |\(|-> |=> |→ |vs\.? |instead of|should be)`)
 
 // beforeRemark returns the part of an unquoted location before a remark, as in `X instead
 // of Y` and `X (should be Y)`.
@@ -188,7 +188,7 @@ func beforeRemark(location string) string {
 }
 
 // noneForm is a location that states that there is none, without surrounding punctuation.
-var noneForm = lazy.Regexp(`(?i)^(?:n/a|na|n\.a|none|null|nil|not applicable|not available|not specified|unknown|no location)?$`)
+var noneForm = text.Regexp(`(?i)^(?:n/a|na|n\.a|none|null|nil|not applicable|not available|not specified|unknown|no location)?$`)
 
 func isNone(s string) bool {
 	return noneForm().MatchString(head(strings.Trim(s, " \t\r\n.[](){}<>-–—_\"'“”‘’"), 24))
@@ -196,7 +196,7 @@ func isNone(s string) bool {
 
 // placeForm is an unquoted location that describes a place without quoting, such as "The
 // whole sentence" or "Missing comma at the end".
-var placeForm = lazy.Regexp(`^(?:the )?(?:omission|omitted|lack|absence|throughout|` + units + `)\b|\bmissing\b|` +
+var placeForm = text.Regexp(`^(?:the )?(?:omission|omitted|lack|absence|throughout|` + units + `)\b|\bmissing\b|` +
 	`\b(?:entire|whole|full|complete|overall|end|beginning|start|middle) (?:\w+ ){0,3}` + units + `\b`)
 
 const units = `(?:output|translation|generation|text|sentence|summary|response|paragraph|hypothesis|answer|phrase|story)`

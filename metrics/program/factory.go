@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/lazy"
 	"github.com/refract-eval/refract/internal/redact"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -63,7 +63,7 @@ func Factory(environ []string, log func(line string), failed func(why error) boo
 	}
 }
 
-var optionForm = lazy.Regexp(`^([a-z-]+)=(.*)$`)
+var optionForm = text.Regexp(`^([a-z-]+)=(.*)$`)
 
 // parse reads the text after the colon.
 func parse(tail string) (cfg config, pass []string, err error) {

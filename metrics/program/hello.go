@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -27,8 +27,8 @@ type hello struct {
 }
 
 var (
-	nameForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9.,:=+/_-]{0,79}$`)
-	keyForm  = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
+	nameForm = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9.,:=+/_-]{0,79}$`)
+	keyForm  = text.Regexp(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
 	ownKeys  = []string{"program", "hello"} // keys of Signature
 )
 

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/lazy"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // secretName matches the upper-case names of variables that may hold secrets.
-var secretName = lazy.Regexp(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|(^|_)(PAT|O?AUTH|AUTHORIZATION)(_|$)`)
+var secretName = text.Regexp(`^REFRACT_|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|(^|_)(PAT|O?AUTH|AUTHORIZATION)(_|$)`)
 
 // shortestSecret is the minimum length in bytes of a value to hide: shorter ones occur in
 // texts by chance.

@@ -117,7 +117,7 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
+	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.choice.Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}

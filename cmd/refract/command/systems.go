@@ -164,7 +164,7 @@ func (d *testedSystems) choose() error {
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && len(d.chosen().Systems) == 0 {
+		if sc.Human && len(d.choice.Systems) == 0 {
 			if first {
 				d.leftOut = append(d.leftOut, sc.System)
 			}

@@ -301,8 +301,8 @@ func (b *builder) scored(ctx context.Context, e *env, row *build.MixRow, segment
 	if err != nil {
 		return nil, err
 	}
-	ds := dataset.InMemory(segments)
-	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Must("single")}})
+	ds := refract.InMemory(segments)
+	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Single}})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/internal/figure"
 	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/report"
@@ -105,7 +106,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
 		}
-		if err := drawCurves(drawing, res.Figures()); err != nil {
+		if err := drawCurves(drawing, conclusions.Of(res).Figures()); err != nil {
 			return fmt.Errorf("%s: plot: %w", c.plot, err)
 		}
 		return nil
@@ -113,7 +114,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 }
 
 // drawCurves draws figures as one picture, with the metric above each panel.
-func drawCurves(w io.Writer, figures []experiment.Figure) error {
+func drawCurves(w io.Writer, figures []conclusions.Figure) error {
 	var panels []figure.Panel
 	for _, f := range figures {
 		for _, p := range f.Panels {
@@ -191,7 +192,7 @@ func (c *comparer) view(res *experiment.Result) *report.NamedTable {
 	case name == settingsTable:
 		name = "rows"
 	}
-	t, err := res.Table(name)
+	t, err := conclusions.Of(res).Table(name)
 	if err != nil {
 		panic(err) // a table that is none: a fault of the program
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -111,7 +112,7 @@ func (e *env) writeSample(ctx context.Context, dir string) error {
 	}
 	err = run.show(ctx, func(res *experiment.Result) error {
 		var picture bytes.Buffer
-		figures := slices.DeleteFunc(res.Figures(), func(f experiment.Figure) bool { return f.Statistic != correlate.StatKendall.String() })
+		figures := slices.DeleteFunc(conclusions.Of(res).Figures(), func(f conclusions.Figure) bool { return f.Statistic != correlate.StatKendall.String() })
 		if err := drawCurves(&picture, figures); err != nil {
 			return err
 		}

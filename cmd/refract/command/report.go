@@ -14,9 +14,10 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+	"github.com/refract-eval/refract/cmd/refract/internal/evidence"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/evidence"
 	"github.com/refract-eval/refract/internal/page"
 )
 
@@ -84,9 +85,9 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	}
 	err = run.show(ctx, func(res *experiment.Result) error {
 		if rep.Ended = res.Ended; res.Datasets[0].Human != "" {
-			rep.Result = res
+			rep.Result = conclusions.Of(res)
 		} else {
-			rep.Chosen = res.Chosen()
+			rep.Chosen = conclusions.Of(res).Chosen()
 			e.note("the dataset has no human scores: the report shows only scores of metrics")
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -136,8 +135,7 @@ func demandOf(segments []*refract.Segment) *demand {
 // score is the method of this name.
 func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q, per := &scoring{}, []string(nil)
-	values := q.values()
-	values["language"], values["system"] = q.languageFlag.value(), q.scope.value()
+	values := q.parameters()
 	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell"), strings.Clone)
 	segments, err := readRequest(params, "score", values)
 	if err != nil {
@@ -210,13 +208,7 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 // compare is the method of this name.
 func (s *service) compare(ctx context.Context, params []byte) (result []byte, err error) {
 	c := &comparer{}
-	c.confidence = usualConfidence
-	values := c.values(settingsCompared)
-	maps.Copy(values, c.score.values())
-	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
-	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
-	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
-	segments, err := readRequest(params, "compare", values)
+	segments, err := readRequest(params, "compare", c.parameters())
 	if err != nil {
 		return nil, err
 	}

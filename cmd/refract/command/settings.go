@@ -28,6 +28,7 @@ type settingFlags struct {
 func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`, or METRIC:OPTION=VALUE,… (repeatable; default bleu and chrf)")
+	namesFiles(cmd, e.metricFiles, "metric")
 	grouped(cmd, metricFlags, "metric")
 	cmd.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return e.registryWith(nil, nil).Names(), cobra.ShellCompDirectiveNoFileComp

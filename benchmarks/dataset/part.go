@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,7 +28,6 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (refract.Dataset, In
 	}
 	size, sum := int64(0), sha256.New()
 	newline := []byte{'\n'}
-	var buf []byte
 	var err error
 	if d.lines != nil {
 		err = d.lines.each(ctx, func(Warning) {}, func(line []byte, _ refract.Position) error {
@@ -37,11 +37,10 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (refract.Dataset, In
 			return ctx.Err()
 		})
 	} else {
+		lines := NewEncoder(sum)
 		err = d.read(ctx, func(s *refract.Segment) error {
 			size++
-			buf = appendSegment(buf[:0], s)
-			sum.Write(buf)
-			return ctx.Err()
+			return cmp.Or(lines.Encode(s), ctx.Err())
 		})
 	}
 	if err == nil && size == 0 {

@@ -17,7 +17,7 @@ def test_examples(page: Path, sample: Path, server: ModelServer, monkeypatch: py
     pytest.importorskip("pandas")
     pytest.importorskip("datasets")
     monkeypatch.chdir(sample)
-    blocks = re.findall(r"^```python[^\n]*\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    blocks = re.findall(r"^```python(?! no-test)[^\n]*\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
     assert blocks
     names: dict[str, object] = {}
     for block in blocks:

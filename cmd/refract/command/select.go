@@ -65,6 +65,7 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	f.BoolVar(&c.withoutAlarms, "without-alarms", false, "keep no variant that may have changed the meaning, by the rules of 'refract check'")
 	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors farthest and facility compare instead of n-grams; options are those of the metric embedding")
 	grouped(cmd, taskFlags, "count", "by", "without-alarms")
+	configured(cmd, "embeddings")
 	grouped(cmd, modelFlags, "embeddings")
 	c.serverFlags.register(cmd, "vector")
 	return cmd

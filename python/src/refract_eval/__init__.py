@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
+from ._neural import NeuralMetric, metrics
 from ._program import find_program
 from .compare import Agreement, Comparison, Pair
-from .errors import ProcessDiedError, ProgramNotFoundError, RefractError, UsageError
+from .errors import MetricError, ProcessDiedError, ProgramNotFoundError, RefractError, UsageError
 from .expand import Expansion, Progress, aexpand, expand
-from .functions import acompare, ascore, compare, metrics, score, score_segments
+from .functions import acompare, ascore, compare, score, score_segments
 from .hub import from_datasets, to_datasets
 from .scorer import Scorer
 from .scores import Cells, Scores, Setting, SystemScore
@@ -33,6 +34,8 @@ __all__ = [
     "Cells",
     "Comparison",
     "Expansion",
+    "MetricError",
+    "NeuralMetric",
     "Pair",
     "ProcessDiedError",
     "ProgramNotFoundError",

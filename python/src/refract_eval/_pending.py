@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from ._client import Client
+from ._metric import raised, spec
+from .errors import RefractError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,11 +38,40 @@ class Request(Generic[T]):
 
     def wait(self) -> T:
         """Return the result. An interruption cancels the request."""
-        return self.read(self.client.call(self.method, self.params))
+        with self._raising():
+            return self._read(self.client.call(self.method, self._params()))
 
     async def awaited(self) -> T:
         """Return the result. Cancelling the task cancels the request."""
-        return self.read(await self.client.acall(self.method, self.params))
+        with self._raising():
+            return self._read(await self.client.acall(self.method, self._params()))
+
+    def _params(self) -> Mapping[str, Any]:
+        """Name the functions as this process does, which may be a fork of the one that made the request."""
+        if not self._functions:
+            return self.params
+        return {**self.params, "metrics": [m if isinstance(m, str) else spec(m) for m in self.params["metrics"]]}
+
+    @property
+    def _functions(self) -> bool:
+        return any(not isinstance(m, str) for m in self.params.get("metrics", ()))
+
+    def _read(self, result: Any) -> T:
+        if self._functions and isinstance(result, dict):
+            for why in (result.get("ended") or {}).values():
+                if error := raised(why):
+                    raise error
+        return self.read(result)
+
+    @contextlib.contextmanager
+    def _raising(self) -> Iterator[None]:
+        """Raise what a function raised in place of what the program says of it."""
+        try:
+            yield
+        except RefractError as e:
+            if self._functions and (error := raised(str(e))):
+                raise error from error.__cause__
+            raise
 
 
 def variants(begin: Callable[P, Pending[T]]) -> tuple[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]:

@@ -26,3 +26,7 @@ class ProcessDiedError(RefractError):
         super().__init__(message)
         self.returncode = returncode
         self.stderr = stderr
+
+
+class MetricError(RefractError):
+    """A metric that is a Python function raised; the message has the texts, and __cause__ what it raised."""

@@ -8,7 +8,7 @@ from typing import Any
 from ._client import Client
 from ._pending import Request, variants
 from .compare import Comparison, read_comparison
-from .scorer import Hypotheses, References, Settings, Texts, specs
+from .scorer import Hypotheses, Metrics, References, Settings, Texts, metrics_of, specs
 from .scores import Scores
 from .segments import Segment, segment_to_json
 
@@ -18,7 +18,7 @@ _shared = Client()
 def _score(
     hypotheses: Hypotheses,
     references: References,
-    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    metrics: Metrics = ("bleu", "chrf"),
     aggregate: Sequence[str] | str | None = None,
     sources: Texts | None = None,
     *,
@@ -40,12 +40,19 @@ def _score(
     Indexes in messages count from 0, as in Python: references[1] belongs to the second hypothesis. Without ids,
     segments are called "1", "2", …, and `segment "2"` is the second.
 
-    metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), aggregate as -a does ("max", "mean",
-    "best:k=3", "single", "native"). None means what it does in `refract score`: the metric's own rule for several
-    references, and "max" for a metric without one, so that BLEU, chrF and TER are corpus scores, as in sacreBLEU.
-    missing says how missing references are treated, system how a system's score is computed: "auto", "corpus" or
-    "average". language ("zh", or "en-zh")
-    chooses the tokenizers, as -l does. cells adds the score of every pair.
+    metrics are as `refract score -m` takes them ("bleu:tokenize=intl"), or functions of yours: f(hypotheses,
+    references), or f(hypotheses, references, sources), which returns a number for each pair, None or NaN where there
+    is none. Attributes say more of them: name, needs_source, lower_is_better, batch_size (pairs of a call) and
+    signature (a dict of all that changes the numbers; scores of a metric that has one are stored). A function is
+    called in another thread, one call at a time, with each different pair of a request once; if it raises, so does
+    score(), with a MetricError that has the texts. metrics.comet() and others of refract_eval.metrics make neural
+    metrics.
+
+    aggregate is as -a takes it ("max", "mean", "best:k=3", "single", "native"). None means what it does in `refract
+    score`: the metric's own rule for several references, and "max" for a metric without one, so that BLEU, chrF and
+    TER are corpus scores, as in sacreBLEU. missing says how missing references are treated, system how a system's
+    score is computed: "auto", "corpus" or "average". language ("zh", or "en-zh") chooses the tokenizers, as -l does.
+    cells adds the score of every pair.
 
     layout="reference" takes sacreBLEU's form: references[k][i] is the k-th reference of hypothesis i. Without
     it, this form is refused: if the lengths show it (k is not n), or if k is n and the hypotheses are more
@@ -66,7 +73,7 @@ score, ascore = variants(_score)
 
 def score_segments(
     segments: Iterable[Segment],
-    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    metrics: Metrics = ("bleu", "chrf"),
     aggregate: Sequence[str] | str | None = None,
     *,
     missing: str | None = None,
@@ -80,7 +87,7 @@ def score_segments(
 
 def _compare(
     segments: Iterable[Segment],
-    metrics: Sequence[str] | str = ("bleu", "chrf"),
+    metrics: Metrics = ("bleu", "chrf"),
     aggregate: Sequence[str] | str | None = None,
     *,
     statistic: Sequence[str] | str | None = None,
@@ -115,14 +122,10 @@ def _compare(
 compare, acompare = variants(_compare)
 
 
-def metrics() -> list[dict[str, Any]]:
-    """List the metrics, like `refract metrics -f json`."""
-    return list(_shared.call("metrics", {}))
-
-
 def _comparing(segments: Iterable[Segment], **given: Any) -> dict[str, Any]:
     params = {name: value for name, value in given.items() if value is not None}
-    for name in ("metrics", "aggregate", "statistic"):
+    params["metrics"] = metrics_of(params["metrics"])
+    for name in ("aggregate", "statistic"):
         if name in params:
             params[name] = specs(params[name], name)
     if params.get("test", "none") != "none":

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from ._client import Client
+from ._metric import Metric, name_of
 from ._pending import Request, variants
 from ._run import Flag, command_line
 from ._texts import hypotheses_by_system, references_by_segment, texts
@@ -34,6 +35,7 @@ class Frame(Protocol):
 Texts = Iterable[str | None]
 Hypotheses = Texts | Mapping[str, Texts]
 References = Iterable[Texts | None] | Texts | Frame
+Metrics = Sequence[str | Metric] | str | Metric
 
 
 class Scorer:
@@ -56,7 +58,7 @@ class Scorer:
 
     def __init__(
         self,
-        metrics: Sequence[str] | str = ("bleu", "chrf"),
+        metrics: Metrics = ("bleu", "chrf"),
         aggregate: Sequence[str] | str | None = None,
         *,
         missing: str | None = None,
@@ -141,7 +143,7 @@ def _restored(settings: Settings, flags: Sequence[str], timeout: float | None) -
 class Settings:
     """The settings of a scorer; see score()."""
 
-    metrics: Sequence[str] | str
+    metrics: Metrics
     aggregate: Sequence[str] | str | None
     missing: str | None
     system: str | None
@@ -173,7 +175,7 @@ class Settings:
         return self._request(client, lines, [s.id for s in segments], cells)
 
     def _request(self, client: Client, segments: list[dict[str, Any]], ids: list[str], cells: bool) -> Request[Scores]:
-        params: dict[str, Any] = {"segments": segments, "metrics": specs(self.metrics, "metrics")}
+        params: dict[str, Any] = {"segments": segments, "metrics": metrics_of(self.metrics)}
         if self.aggregate is not None:
             params["aggregate"] = specs(self.aggregate, "aggregate")
         given = {"missing": self.missing, "system": self.system, "language": self.language}
@@ -189,6 +191,19 @@ def specs(of: Sequence[str] | str, name: str) -> list[str]:
     read = [of] if isinstance(of, str) else list(of or ())
     if not read or not all(isinstance(s, str) and s for s in read):
         raise ValueError(f"{name} is {of!r}: give one or several names, such as {_EXAMPLES.get(name)}")
+    return read
+
+
+def metrics_of(given: Metrics) -> list[str | Metric]:
+    """Read at least one metric: names, and functions or other objects that can be called."""
+    read: list[str | Metric] = [given] if isinstance(given, str) or callable(given) else list(given or ())
+    if not read or not all(callable(m) or (isinstance(m, str) and m) for m in read):
+        raise ValueError(
+            f"metrics is {given!r}: give one or several names, such as {_EXAMPLES['metrics']}, or functions"
+        )
+    names = [name_of(m) for m in read if not isinstance(m, str)]
+    if twice := [n for n in names if names.count(n) > 1]:
+        raise ValueError(f"two metrics are called {twice[0]!r}: give one of them another name (an attribute name)")
     return read
 
 

@@ -95,7 +95,8 @@ class Cells:
 class Scores:
     """The result of score(): a Setting for each metric and aggregator.
 
-    scores["chrf"] is a metric's only setting, scores["chrf", "max"] one of several. ended says for each metric
+    scores["chrf"] is a metric's only setting, scores["chrf", "max"] one of several. A function f is "exec:f", and
+    scores["f"] finds it too. ended says for each metric
     that failed why; warnings are sentences.
     """
 
@@ -108,6 +109,8 @@ class Scores:
     def __getitem__(self, key: str | tuple[str, str]) -> Setting:
         """Return the setting of a metric, or of a metric and an aggregator."""
         metric, aggregator = (key, None) if isinstance(key, str) else key
+        names = [s.metric for s in self.settings]
+        metric = metric if metric in names else f"exec:{metric}" if f"exec:{metric}" in names else metric
         found = [s for s in self.settings if s.metric == metric and aggregator in (None, s.aggregator)]
         if len(found) == 1:
             return found[0]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .._neural import metrics
 from .._texts import texts
-from ..functions import metrics
 
 NAMES = ("references", "reference")
 

@@ -325,7 +325,7 @@ func (s *scoring) settings(ms []metrics.Metric, native bool) ([]refract.Setting,
 	for _, m := range ms {
 		def := aggregate.Default("max")[0].For(m.Info().Direction == metrics.HigherIsBetter)
 		if native && metrics.HasNative(m) {
-			def = aggregate.Must("native")
+			def = aggregate.Native
 		}
 		out = append(out, refract.Setting{Metric: m, Aggregator: def})
 	}

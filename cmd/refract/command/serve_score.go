@@ -188,11 +188,11 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 		defer mu.Unlock()
 		v.warnings = append(v.warnings, message)
 	}
-	if v.engine, err = q.engine(ctx, dataset.InMemory(segments), chosen, v.bySystem, o); err != nil {
+	if v.engine, err = q.engine(ctx, refract.InMemory(segments), chosen, v.bySystem, o); err != nil {
 		return nil, err
 	}
 	gather := audit.NewReports(v.engine.Metrics())
-	err = v.engine.Run(ctx, dataset.InMemory(segments), func(s *refract.SegmentScores) error {
+	err = v.engine.Run(ctx, refract.InMemory(segments), func(s *refract.SegmentScores) error {
 		v.scores = append(v.scores, s)
 		return gather.Add(s, nil)
 	})
@@ -232,7 +232,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	r := s.judging.planRun(p)
 	r.Options = s.judging.options(r.Options)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
-		return dataset.WithSystems(dataset.InMemory(segments)), nil
+		return dataset.WithSystems(refract.InMemory(segments)), nil
 	}
 	lent := &lent{pool: s.pool}
 	lent.from, lent.to = c.languages(nil)

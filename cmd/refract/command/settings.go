@@ -102,7 +102,7 @@ func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native 
 	var out []refract.Setting
 	for _, m := range ms {
 		if !m.Info().NeedsReferences {
-			out = append(out, refract.Setting{Metric: m, Aggregator: aggregate.Must("single")})
+			out = append(out, refract.Setting{Metric: m, Aggregator: aggregate.Single})
 			continue
 		}
 		for _, a := range aggs {

@@ -38,8 +38,9 @@ func (e *env) compareCommand() *cobra.Command {
 
 --table pairs shows the p-values of --test for the settings of each metric, with
 Holm's correction, all-pairs those of all settings, and ranks the ranks under all
-statistics. --curve shows the agreement by the number of references instead. -m stored takes every metric score file of an mtme:
-dataset, -m stored:NAME one of them, and --scores a file of your own.`,
+statistics. --curve shows the agreement by the number of references instead.
+-m stored takes every metric score file of an mtme: dataset, -m stored:NAME one of
+them, and --scores a file of your own.`,
 		Example: `  refract compare jsonl:expanded.jsonl -m chrf -a single,max,mean
   refract compare jsonl:expanded.jsonl --curve order,random --plot curve.svg`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
@@ -69,7 +70,7 @@ var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings"
 func (c *comparer) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
-	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs, all-pairs or ranks", tablesCompared...)
+	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs, all-pairs, ranks", tablesCompared...)
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	namesFiles(cmd, writesFile, "plot")
 	grouped(cmd, statisticFlags, "table", "plot")

@@ -173,4 +173,6 @@ func (o *output) show(e *env, t *report.NamedTable) error {
 }
 
 // whole writes a whole table.
-func (o *output) whole(w io.Writer, t *report.NamedTable) error { return t.Write(w, o.format, o.wide()) }
+func (o *output) whole(w io.Writer, t *report.NamedTable) error {
+	return t.Write(w, o.format, o.wide())
+}

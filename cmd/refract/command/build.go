@@ -13,6 +13,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/build"
@@ -59,11 +60,13 @@ Answers are stored: the same command continues where a run stopped.`,
 	f.Uint64Var(&b.set.Seed, "seed", defaultSeed, "seed of all that is drawn")
 	grouped(cmd, taskFlags, "seed")
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	parsedFlag(cmd, &b.set.License, "license", "", report.License, "license of the data, for its card, as the Hub names it, such as cc-by-4.0")
+	parsedFlag(cmd, &b.set.License, "license", "", publish.License, "license of the data, for its card, as the Hub names it, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
+	namesFiles(cmd, writesFile, "output")
 	grouped(cmd, resultFlags, "output", "license")
 	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
+	configured(cmd, "model")
 	grouped(cmd, modelFlags, "model")
 	b.callFlags.register(cmd, "answer")
 	b.registerDryRun(cmd, "make no call")
@@ -301,8 +304,8 @@ func (b *builder) scored(ctx context.Context, e *env, row *build.MixRow, segment
 	if err != nil {
 		return nil, err
 	}
-	ds := dataset.InMemory(segments)
-	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Must("single")}})
+	ds := refract.InMemory(segments)
+	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Single}})
 	if err != nil {
 		return nil, err
 	}

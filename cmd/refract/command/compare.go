@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,7 +74,19 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
 	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
+	namesFiles(cmd, writesFile, "plot")
 	grouped(cmd, statisticFlags, "table", "plot")
+}
+
+// parameters are all that a request may set; flags set them, too.
+func (c *comparer) parameters() settable {
+	c.confidence = usualConfidence
+	values := c.values(settingsCompared)
+	maps.Copy(values, c.score.values())
+	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
+	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
+	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
+	return values
 }
 
 func (c *comparer) pairsValue() *parsed[string] {

@@ -13,7 +13,6 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/diversify/selection"
@@ -91,7 +90,7 @@ func (c *comparer) ofSample(e *env, segments []*refract.Segment, aggregators ...
 		return nil, err
 	}
 	run := c.runner(e, nil, p)
-	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return dataset.InMemory(segments), nil }
+	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return refract.InMemory(segments), nil }
 	return run, nil
 }
 

@@ -112,8 +112,14 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 // dataset.
 func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
-		if err := onlyOfExperiment(flags); err != nil {
-			return nil, err
+		var set *pflag.Flag // by the experiment's file
+		flags.Visit(func(f *pflag.Flag) {
+			if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) {
+				set = f
+			}
+		})
+		if set != nil {
+			return nil, usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", set.Name)
 		}
 		return r.judges.experimentRun(e, args[0])
 	}
@@ -137,18 +143,6 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true
 	return run, nil
-}
-
-// onlyOfExperiment refuses flags that set what an experiment's file says.
-func onlyOfExperiment(flags *pflag.FlagSet) (err error) {
-	judges := &cobra.Command{}
-	new(judgeFlags).register(judges)
-	flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) && judges.Flags().Lookup(f.Name) == nil {
-			err = usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", f.Name)
-		}
-	})
-	return err
 }
 
 // dataName is what the data is called in the report.

@@ -79,7 +79,7 @@ func TestSample(t *testing.T) {
 }
 
 // expanded is the sample with its recorded answers; no call is made.
-func expanded(t *testing.T) dataset.InMemory {
+func expanded(t *testing.T) refract.InMemory {
 	t.Helper()
 	out, sum, err := expandSample(t.Context())
 	if err != nil {

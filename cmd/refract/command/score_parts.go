@@ -135,7 +135,7 @@ func (d *metricDetail) sign(id *refract.Identity, native bool, signature string)
 	last := len(sig) - 1 // the version
 	out := sig[:last:last].With("set", id.Of(aggregate.Aggregator{}))
 	if !native {
-		out = out.With("first", id.Of(aggregate.Must("single")))
+		out = out.With("first", id.Of(aggregate.Single))
 	}
 	return append(out, sig[last]).String(), nil
 }

@@ -172,6 +172,43 @@ def test_messages_name_no_file_of_ours(tmp_path: Path) -> None:
     assert "set.jsonl" not in str(refused.value)
 
 
+def test_commands(sample: Path, tmp_path: Path) -> None:
+    segments = refract_eval.read(sample / "sample.jsonl")
+    rows = refract_eval.systems(segments, metric="chrf", aggregate="max")
+    scores = refract_eval.score_segments(segments, "chrf", "max").systems["chrf", "max"]
+    assert {r["system"]: pytest.approx(r["score"]) for r in rows} == scores
+    counts = refract_eval.check(segments, output=tmp_path / "checked.jsonl")
+    assert counts
+    assert len(refract_eval.read(tmp_path / "checked.jsonl")) == len(segments)
+    page = refract_eval.report(segments, tmp_path / "page.html", metric="chrf", aggregate=["single", "max"])
+    assert "<title>" in page.read_text(encoding="utf-8")
+    chosen = refract_eval.select(segments, 1, by="order")
+    assert {len(s.variants) for s in chosen} <= {0, 1}
+    plan = {
+        "datasets": [{"name": "sample", "dataset": f"jsonl:{sample / 'sample.jsonl'}"}],
+        "sets": [{"name": "all", "references": "all"}],
+        "metrics": ["chrf"],
+        "aggregators": ["max"],
+        "statistics": ["kendall"],
+    }
+    assert refract_eval.experiment(plan)
+    with pytest.raises(refract_eval.UsageError, match="unknown flag: --nothing"):
+        refract_eval.systems(segments, nothing=1)
+
+
+def test_tables_licences_and_plain_references(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,reference,output\n1,a cat,the cat\n", encoding="utf-8")
+    with pytest.raises(refract_eval.UsageError, match=r"say what the columns are, as in 'table:.*,id=id,reference="):
+        refract_eval.read(tmp_path / "x.csv")
+    (segment,) = refract_eval.read(f"table:{tmp_path / 'x.csv'},id=id,reference=reference,system:mine=output")
+    assert (segment.references, list(segment.hypotheses.values())) == (("a cat",), ["the cat"])
+    refract_eval.write([segment], tmp_path / "set", to="jsonl", license="cc-by-4.0")
+    assert "license: cc-by-4.0" in (tmp_path / "set" / "README.md").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="a licence belongs to a published folder"):
+        refract_eval.write([segment], tmp_path / "x.jsonl", license="mit")
+    assert [s.id for s in refract_eval.select(["one", "two"])] == ["1", "2"]
+
+
 def test_compare(program: str, sample: Path) -> None:
     import json
     import subprocess
@@ -194,7 +231,15 @@ def test_compare(program: str, sample: Path) -> None:
     tested = refract_eval.compare(
         segments, ["chrf", "bleu"], "single", statistic="kendall", test="auto", pairs="all", resamples=50
     )
-    flags = ["-m=bleu", "-m=chrf", "-a=single", "--statistic=kendall", "--test=auto", "--table=all-pairs", "--resamples=50"]
+    flags = [
+        "-m=bleu",
+        "-m=chrf",
+        "-a=single",
+        "--statistic=kendall",
+        "--test=auto",
+        "--table=all-pairs",
+        "--resamples=50",
+    ]
     done = subprocess.run(
         [program, "compare", "jsonl:sample.jsonl", *flags, "-f=json"],
         cwd=sample,

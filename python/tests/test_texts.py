@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refract_eval._texts import hypotheses_by_system, references_by_segment
+from refract_eval._texts import texts as texts_of
 
 HYPOTHESES = ["the cat sat on the mat", "a dog barked at the moon"]
 BY_SEGMENT = [
@@ -163,3 +164,11 @@ def test_what_is_read_is_what_was_given(rows: list[tuple[str | None, list[str | 
     if len({len(r) for r in references}) == 1 and references[0]:
         columns = list(zip(*references, strict=True))
         assert read(hypotheses, columns, "reference") == references
+
+
+def test_columns_of_pyarrow() -> None:
+    pa = pytest.importorskip("pyarrow")
+    column = pa.chunked_array([["a", None], ["b"]])
+    assert texts_of(column, "x") == ["a", None, "b"]
+    assert texts_of([pa.scalar("a", pa.large_string()), pa.scalar(None, pa.string())], "x") == ["a", None]
+    assert read(["x", "y"], pa.array([["a", "b"], None])) == [["a", "b"], []]

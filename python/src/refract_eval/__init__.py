@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ._neural import NeuralMetric, metrics
 from ._program import find_program
+from .commands import check, experiment, report, select, systems
 from .compare import Agreement, Comparison, Pair
 from .errors import MetricError, ProcessDiedError, ProgramNotFoundError, RefractError, UsageError
 from .expand import Expansion, Progress, aexpand, expand
@@ -51,14 +52,19 @@ __all__ = [
     "acompare",
     "aexpand",
     "ascore",
+    "check",
     "compare",
     "expand",
+    "experiment",
     "find_program",
     "from_datasets",
     "metrics",
     "read",
+    "report",
     "score",
     "score_segments",
+    "select",
+    "systems",
     "to_datasets",
     "write",
 ]

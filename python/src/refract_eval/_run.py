@@ -32,12 +32,13 @@ class Run:
         arguments: Sequence[str],
         takes: Callable[[str], bool] = lambda line: False,
         names: Mapping[str, str] | None = None,
+        stdout: int = subprocess.DEVNULL,
     ) -> None:
         """Start the command."""
         self.messages: list[str] = []
         self._takes, self._names = takes, names or {}
         self._raised: BaseException | None = None
-        self._popen = start([find_program(), *arguments], subprocess.DEVNULL, subprocess.DEVNULL)
+        self._popen = start([find_program(), *arguments], subprocess.DEVNULL, stdout)
         self._listener = threading.Thread(target=self._listen, name="refract-stderr", daemon=True)
         self._listener.start()
 

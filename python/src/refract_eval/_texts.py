@@ -57,6 +57,8 @@ def texts(value: Any, where: str) -> list[Text]:
     """Read a sequence of texts, None or NaN for a missing one."""
     read: list[Text] = []
     for i, v in enumerate(sequence(value, where)):
+        if type(v).__module__.startswith("pyarrow."):  # a scalar
+            v = v.as_py()
         if isinstance(v, str):
             read.append(str(v))
         elif _missing(v):
@@ -70,6 +72,8 @@ def sequence(value: Any, where: str) -> Sequence[Any]:
     """Read anything with an order: lists, tuples, arrays, columns, generators."""
     if _is_frame(value):
         raise TypeError(f"{where} is a table; give a column: {where}=df['column']")
+    if type(value).__module__.startswith("pyarrow.") and hasattr(value, "to_pylist"):  # an array or chunks of it
+        return list(value.to_pylist())
     if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
         raise TypeError(f"{where} is a {type(value).__name__}, not a list: {_snipped(repr(value))}")
     return list(value)

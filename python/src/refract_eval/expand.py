@@ -7,16 +7,14 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ._pending import variants
 from ._run import DONE, FAILED, Flag, Run, command_line
 from .segments import Segment
-from .sets import lines_path, read, unnamed, write
-
-Dataset = str | os.PathLike[str] | Iterable[Segment]
+from .sets import Dataset, dataset_file, lines_path, read, unnamed
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,8 @@ def _expand(
 ) -> _Work:
     """Have a model rewrite every reference, and return the set with the variants.
 
-    dataset is a list of Segment, or what `refract expand` takes: "jsonl:data.jsonl". The server is at base_url
+    dataset is a list of Segment, a list of references as texts, whose ids are "1", "2", …, or what `refract
+    expand` takes: "jsonl:data.jsonl". The server is at base_url
     or $OPENAI_BASE_URL, its key in $OPENAI_API_KEY. The arguments are flags of `refract expand`; flags has
     others: {"samples": 2, "max-calls": 1000}. max_cost is in the currency of prices.
 
@@ -134,11 +133,7 @@ class _Work:
         with tempfile.TemporaryDirectory(prefix="refract-") as made:
             folder = Path(made)
             written = (folder if self.output is None else self.output.parent) / f".expanded.{os.getpid()}.jsonl"
-            if isinstance(self.dataset, (str, os.PathLike)):
-                spec = os.fspath(self.dataset)
-            else:
-                write(self.dataset, folder / "set.jsonl")
-                spec = f"jsonl:{folder / 'set.jsonl'}"
+            spec = dataset_file(self.dataset, folder / "set.jsonl")
             try:
                 names = unnamed(folder / "set.jsonl") | {str(written): str(self.output or "OUTPUT")}
                 yield Run(["expand", spec, "-o", str(written), *self.flags], self.told.takes, names), written

@@ -28,7 +28,8 @@ def read(
 ) -> list[Segment]:
     """Read a set, in order.
 
-    dataset is a JSON Lines file (maybe compressed by gzip), a Parquet file, a folder written by `publish`, or
+    dataset is a JSON Lines file (maybe compressed by gzip), a Parquet file, a table in CSV or TSV with its
+    columns ("table:x.csv,id=nr,reference=ref,system:mine=output"), a folder written by `publish`, or
     anything that `refract help datasets` lists, as FORMAT:PLACE: "mtme:data/wmt22/zh-en". The program reads all
     formats except JSON Lines.
 
@@ -43,6 +44,8 @@ def read(
         spec = f"parquet:{spec}"
     elif path.suffix == ".zst":
         spec = f"jsonl:{spec}"
+    elif path.suffix in (".csv", ".tsv"):
+        spec = f"table:{spec}"
     elif path.is_file() or not re.match(r"[a-z0-9-]{2,}:", spec):
         if not hypotheses and not human and path.suffix != ".json":
             return list(_read_lines(path))
@@ -63,13 +66,16 @@ def write(
     segments: Iterable[Segment],
     path: str | os.PathLike[str],
     to: str | None = None,
+    license: str | None = None,
 ) -> None:
     """Write a set: a JSON Lines file, compressed if path ends in .gz, or a folder.
 
     With to, path is a new folder that `refract publish` writes, with a card and a manifest: "jsonl", "parquet",
-    "csv", "text", "mtme" or "div-ref". It has references, but no outputs of systems. A file appears only when
-    it is complete.
+    "csv", "text", "mtme" or "div-ref", and license is its licence, such as "cc-by-4.0". It has
+    references, but no outputs of systems. A file appears only when it is complete.
     """
+    if to is None and license is not None:
+        raise ValueError("a licence belongs to a published folder: give to='parquet' or another format")
     if to is not None:
         path = Path(path)
         if to not in _FOLDERS:
@@ -78,6 +84,7 @@ def write(
             lines = Path(folder) / "set.jsonl"
             _write_lines(segments, lines)
             arguments = ["publish", f"jsonl:{lines}", "--to", to, "-o", str(path)]
+            arguments += [] if license is None else ["--license", license]
             Run(arguments, names=unnamed(lines)).wait()
         return
     path = lines_path(path)
@@ -87,6 +94,17 @@ def write(
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+Dataset = str | os.PathLike[str] | Iterable[Segment | str]
+
+
+def dataset_file(dataset: Dataset, lines: Path) -> str:
+    """Return what the program takes for a dataset: its name, or a file of the segments, written to lines."""
+    if isinstance(dataset, (str, os.PathLike)):
+        return os.fspath(dataset)
+    write((Segment(str(i), [s]) if isinstance(s, str) else s for i, s in enumerate(dataset, 1)), lines)
+    return f"jsonl:{lines}"
 
 
 def unnamed(lines: Path) -> dict[str, str]:

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..functions import score
 from ..scores import Setting
@@ -28,13 +29,11 @@ class SegmentScore(float):
 class Corpus:
     """A metric and an aggregator, for libraries that score segments first and then aggregate.
 
-    layout="segment" says that the references of a corpus are not transposed, as in score(); signature is the
-    signature of the last scored corpus.
+    signature is the signature of the last scored corpus.
     """
 
     metric: str = "chrf"
     aggregate: str = "max"
-    layout: str | None = None
     signature: str = field(default="", init=False)
 
     def segment(
@@ -52,7 +51,7 @@ class Corpus:
         """Score the corpus of the segments in one request, as `refract score` does."""
         hypotheses, references = [s.hypothesis for s in segments], [s.references for s in segments]
         sources = _given([s.source for s in segments])
-        of = setting(hypotheses, references, self.metric, self.aggregate, sources, self.layout)
+        of = setting(hypotheses, references, self.metric, self.aggregate, sources, "segment")
         self.signature = of.signature
         for i, (alone, among) in enumerate(zip(segments, of.per_segment, strict=True)):
             if among is not None and alone != among:
@@ -71,7 +70,7 @@ class Corpus:
 
 def setting(
     hypotheses: Sequence[str | None],
-    references: Sequence[Sequence[str | None]],
+    references: Sequence[Any],
     metric: str,
     aggregate: str,
     sources: Sequence[str | None] | None = None,

@@ -19,14 +19,17 @@ class Refract(evaluate.Metric):  # type: ignore[misc]
         return evaluate.MetricInfo(
             description="Scores against several references, as the program refract does.",
             citation="",
-            inputs_description="predictions: n texts; references: n lists of texts, None for a missing one",
-            features=datasets.Features({"predictions": text, "references": datasets.Sequence(text)}),
+            inputs_description="predictions: n texts; references: n lists of texts, None for a missing one; or n texts",
+            features=[
+                datasets.Features({"predictions": text, "references": references})
+                for references in (datasets.Sequence(text), text)
+            ],
         )
 
     def _compute(
         self,
         predictions: Sequence[str | None],
-        references: Sequence[Sequence[str | None]],
+        references: Sequence[Any],
         aggregate: str = "max",
         sources: Sequence[str | None] | None = None,
         layout: str | None = None,

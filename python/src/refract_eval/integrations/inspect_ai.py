@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +16,17 @@ from ._given import row
 
 @metric
 def corpus() -> Metric:
-    """Score the corpus of all samples in one request, as `refract score` does."""
+    """Score the corpus of all samples in one request, as `refract score` does.
+
+    NaN, which is missing, where a sample has several outputs: a corpus has one epoch.
+    """
 
     def total(scores: list[SampleScore]) -> float:
         segments = [_segment(s) for s in scores]
-        (settings,) = {(of["metric"], of["aggregate"], of["layout"]) for s in scores if (of := s.score.metadata)}
-        return Corpus(*settings).total(segments)
+        if None in segments:
+            return math.nan
+        (settings,) = {(of["metric"], of["aggregate"]) for s in scores if (of := s.score.metadata)}
+        return Corpus(*settings).total([s for s in segments if s is not None])
 
     return total
 
@@ -32,16 +38,15 @@ def refract(
     *,
     references: str | None = None,
     source: str | None = None,
-    layout: str | None = None,
     extract: Callable[[str], str] | None = None,
 ) -> Scorer:
     """Score the output of each sample against all its references.
 
     References are the sample's targets, or metadata[references] if that is given, where None is a missing one.
-    metadata[source] is the source. metric, aggregate and layout are as for score(). extract returns the part of
+    metadata[source] is the source. metric and aggregate are as for score(). extract returns the part of
     an output to score.
     """
-    made = Corpus(metric, aggregate, layout)
+    made = Corpus(metric, aggregate)
 
     async def one(state: TaskState, target: Target) -> Score:
         given = target.target if references is None else state.metadata[references]
@@ -59,7 +64,6 @@ def refract(
             metadata={
                 "metric": metric,
                 "aggregate": aggregate,
-                "layout": layout,
                 "references": list(segment.references),
                 "source": segment.source,
                 "signature": segment.signature,
@@ -69,11 +73,11 @@ def refract(
     return one
 
 
-def _segment(sample: SampleScore) -> SegmentScore:
-    """Read back what a Score keeps, in a log too."""
+def _segment(sample: SampleScore) -> SegmentScore | None:
+    """Read back what a Score keeps, in a log too; None for one of several outputs, which has no answer."""
     known: Any = sample.score.metadata
     if known is None or sample.score.answer is None:
-        raise ValueError(f"sample {sample.sample_id} has a score of several outputs: a corpus has one epoch")
+        return None
     segment = SegmentScore(sample.score.as_float())
     segment.hypothesis, segment.references, segment.source = sample.score.answer, known["references"], known["source"]
     return segment

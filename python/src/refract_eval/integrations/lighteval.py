@@ -17,11 +17,9 @@ from ._given import higher_is_better, name_of, row
 class Computation(Corpus, SampleLevelComputation, CorpusLevelComputation):  # type: ignore[misc]
     """Both halves of a metric, which the results show with its signature."""
 
-    def __init__(
-        self, metric: str, aggregate: str, references: str | None, source: str | None, layout: str | None
-    ) -> None:
+    def __init__(self, metric: str, aggregate: str, references: str | None, source: str | None) -> None:
         """Take the settings, as make_metric() does."""
-        super().__init__(metric, aggregate, layout)
+        super().__init__(metric, aggregate)
         self.references, self.source = references, source
 
     def compute(self, doc: Doc, model_response: Any, **_: Any) -> SegmentScore:
@@ -47,14 +45,13 @@ def make_metric(
     *,
     references: str | None = None,
     source: str | None = None,
-    layout: str | None = None,
 ) -> CorpusLevelMetric:
     """Make a metric of a task.
 
     The references of a document are its golds (choices at gold_index), or specific[references]
-    if that is given; specific[source] is its source. metric, aggregate and layout are as for score().
+    if that is given; specific[source] is its source. metric and aggregate are as for score().
     """
-    computation = Computation(metric, aggregate, references, source, layout)
+    computation = Computation(metric, aggregate, references, source)
     return CorpusLevelMetric(
         metric_name=name_of(metric, aggregate),
         higher_is_better=higher_is_better(metric),

@@ -23,10 +23,9 @@ class Metric(Corpus):
         *,
         references: str = "references",
         source: str | None = None,
-        layout: str | None = None,
     ) -> None:
-        """Take the settings; metric, aggregate and layout are as for score()."""
-        super().__init__(metric, aggregate, layout)
+        """Take the settings; metric and aggregate are as for score()."""
+        super().__init__(metric, aggregate)
         self.name = name_of(metric, aggregate)
         self._references, self._source = references, source
         self.metadata: dict[str, str] = {}  # signature by name, when the corpus is scored

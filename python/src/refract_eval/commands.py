@@ -1,0 +1,80 @@
+"""Commands of the program, with segments of Python: systems, check, select, experiment and report.
+
+Their keyword arguments are the flags of the commands: metric=["bleu", "chrf"], aggregate="max", per="segment".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ._run import Flag, Run, command_line
+from .segments import Segment
+from .sets import Dataset, dataset_file, read, unnamed
+
+
+def systems(dataset: Dataset, **flags: Flag) -> list[dict[str, Any]]:
+    """Test which systems are better, as `refract systems` does; return a row for each system, or each pair.
+
+    Flags are metric, aggregate, test, table="pairs", baseline and others.
+    """
+    return _rows("systems", dataset, flags)
+
+
+def check(dataset: Dataset, **flags: Flag) -> list[dict[str, Any]]:
+    """Check variants as `refract check` does, and return its counts. output="FILE" writes the checked set."""
+    return _rows("check", dataset, flags)
+
+
+def select(dataset: Dataset, count: int | str = "all", **flags: Flag) -> list[Segment]:
+    """Keep some variants of each segment, as `refract select` does: by="farthest", without_alarms=True and others."""
+    with tempfile.TemporaryDirectory(prefix="refract-") as folder:
+        chosen = Path(folder) / "chosen.jsonl"
+        with _given(dataset) as (spec, names):
+            Run(["select", spec, "-k", str(count), "-o", str(chosen), *command_line(flags)], names=names).wait()
+        return read(chosen)
+
+
+def report(dataset: Dataset, output: str | os.PathLike[str], **flags: Flag) -> Path:
+    """Write the page of `refract report`, and return its path. The segments need judgements (Segment.human)."""
+    with _given(dataset) as (spec, names):
+        Run(["report", spec, "-o", os.fspath(output), *command_line(flags)], names=names).wait()
+    return Path(output)
+
+
+def experiment(plan: Mapping[str, Any] | str | os.PathLike[str], **flags: Flag) -> Any:
+    """Run an experiment, as `refract experiment` does, and return its result, or with table="…" that table's rows.
+
+    plan is a file, or what such a file has as a dict, in which paths start from the working folder.
+    """
+    with tempfile.TemporaryDirectory(prefix="refract-", dir=".") as folder:
+        if isinstance(plan, Mapping):
+            path, text = Path(folder) / "plan.yaml", json.dumps({"datasets": [], **plan})  # JSON is YAML
+            path.write_text(text, encoding="utf-8")
+        else:
+            path = Path(plan)
+        return _json(["experiment", str(path), *command_line({"format": "json", **flags})], {str(path): "PLAN"})
+
+
+def _rows(command: str, dataset: Dataset, flags: Mapping[str, Flag]) -> list[dict[str, Any]]:
+    with _given(dataset) as (spec, names):
+        return list(_json([command, spec, *command_line({"format": "json", **flags})], names))
+
+
+def _json(arguments: list[str], names: Mapping[str, str]) -> Any:
+    with tempfile.TemporaryFile() as out:
+        Run(arguments, names=names, stdout=out.fileno()).wait()
+        out.seek(0)
+        return json.load(out)
+
+
+@contextlib.contextmanager
+def _given(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, str]]]:
+    with tempfile.TemporaryDirectory(prefix="refract-") as folder:
+        lines = Path(folder) / "set.jsonl"
+        yield dataset_file(dataset, lines), unnamed(lines)

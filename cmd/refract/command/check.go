@@ -12,10 +12,10 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 

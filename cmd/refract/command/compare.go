@@ -15,9 +15,9 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
-	"github.com/refract-eval/refract/internal/figure"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/files"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // comparer is one run of refract compare.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/files"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // output holds the flags that say where and how results are written.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // publisher is one run of refract publish.

@@ -14,7 +14,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // The size of a panel in points; it grows with its names.

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 var demoDir = flag.String("demo", "", "write the pages of the browser test into this folder")

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 

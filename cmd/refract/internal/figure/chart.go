@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // chart is a panel in layers, the lowest first.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // In a stacked table, an interval stays next to its number.

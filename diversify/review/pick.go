@@ -14,7 +14,6 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/page"
 )
 
 // Wanted says how many answers a person sees.
@@ -29,6 +28,25 @@ type Wanted struct {
 	Language string // of the references, for alarms; "" means those that segments state
 }
 
+// Item is an answer to decide about, as a page shows it. All its strings may be untrusted text.
+type Item struct {
+	Answer    string   `json:"answer"` // names it in decisions
+	Segment   string   `json:"segment"`
+	Prompt    string   `json:"prompt"`
+	Model     string   `json:"model"`
+	Group     string   `json:"group"` // items of a group follow each other
+	Drawn     bool     `json:"drawn"` // at random: it counts for the estimate
+	Source    string   `json:"source"`
+	Reference string   `json:"reference"`
+	Text      string   `json:"text"`
+	Raw       string   `json:"raw"` // before cleaning, "" where that is the text
+	Verdict   string   `json:"verdict"`
+	Detail    string   `json:"detail"`
+	Alarms    []string `json:"alarms"`
+	Choice    string   `json:"choice"` // what was decided before: "" or accept, reject, edit
+	Edited    string   `json:"edited"` // the wording of an edit
+}
+
 // The groups of accepted answers.
 const (
 	groupDrawn   = "accepted, drawn at random"
@@ -39,7 +57,7 @@ const (
 // then the rejected ones by pattern, the most frequent pattern first. The
 // choice depends only on the answers and the seed, not on their order. Answers that were
 // decided before show their decision; decided may be nil.
-func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions) ([]page.ReviewItem, error) {
+func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions) ([]Item, error) {
 	drawn, alarmed, audited := least{n: w.Drawn}, least{n: w.Drawn + w.Alarmed}, least{n: math.MaxInt}
 	patterns := map[string]*least{}
 	for s, err := range ds.Segments(ctx) {
@@ -75,7 +93,7 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 			patterns[pattern].offer(s, v, key, chance(w.Seed, key))
 		}
 	}
-	var out []page.ReviewItem
+	var out []Item
 	shown := map[string]bool{}
 	add := func(from *least, group string, most int) {
 		for _, c := range from.items {
@@ -142,9 +160,9 @@ func (l *least) offer(s *refract.Segment, v *refract.Variant, key string, rank f
 }
 
 // item returns an answer as the page shows it.
-func (c *candidate) item(group string, decided *Decisions) page.ReviewItem {
+func (c *candidate) item(group string, decided *Decisions) Item {
 	v := c.variant
-	it := page.ReviewItem{
+	it := Item{
 		Answer: c.key, Segment: c.segment.ID, Prompt: v.Prompt, Model: v.Model, Group: group, Drawn: group == groupDrawn,
 		Source: c.segment.Source.Value, Verdict: v.Verdict, Detail: v.Detail, Alarms: v.Alarms, Text: v.Text.Value,
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/refract-eval/refract/internal/figure"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/refract-eval/refract/diversify/review"
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
@@ -14,29 +15,10 @@ import (
 // strings may be untrusted text.
 type Review struct {
 	Title string
-	Items []ReviewItem
+	Items []review.Item
 	// Served means that the page posts each decision to "decision", relative to its
 	// address. Otherwise it offers the decisions as a file.
 	Served bool
-}
-
-// ReviewItem is an answer to decide about.
-type ReviewItem struct {
-	Answer    string   `json:"answer"` // names it in decisions
-	Segment   string   `json:"segment"`
-	Prompt    string   `json:"prompt"`
-	Model     string   `json:"model"`
-	Group     string   `json:"group"` // items of a group follow each other
-	Drawn     bool     `json:"drawn"` // at random: it counts for the estimate
-	Source    string   `json:"source"`
-	Reference string   `json:"reference"`
-	Text      string   `json:"text"`
-	Raw       string   `json:"raw"` // before cleaning, "" where that is the text
-	Verdict   string   `json:"verdict"`
-	Detail    string   `json:"detail"`
-	Alarms    []string `json:"alarms"`
-	Choice    string   `json:"choice"` // what was decided before: "" or accept, reject, edit
-	Edited    string   `json:"edited"` // the wording of an edit
 }
 
 // reviewScripts are the parts of the page's script.
@@ -49,7 +31,7 @@ func WriteReview(w io.Writer, r Review) error {
 		return errors.New("the review has no title")
 	}
 	if r.Items == nil {
-		r.Items = []ReviewItem{}
+		r.Items = []review.Item{}
 	}
 	// Marshal escapes <, > and &, so that no text ends the element.
 	data, err := json.Marshal(r.Items)

@@ -1,15 +1,12 @@
 package review_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/review"
+	"github.com/refract-eval/refract/diversify/review"
 )
 
 // segments is a dataset in memory.
@@ -274,106 +271,5 @@ func TestPick(t *testing.T) {
 	}
 	if drawn != 30 || err != nil {
 		t.Errorf("%d are drawn, %v; want the 30 that a run has drawn", drawn, err)
-	}
-}
-
-func TestServer(t *testing.T) {
-	ds := sample()
-	items, err := review.Pick(context.Background(), ds, review.Wanted{Drawn: 9, Rejected: 9}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "d.jsonl")
-	file, _, _, err := review.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	s, err := review.NewServer("Review", items, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, address := range []string{"0.0.0.0:0", "192.0.2.1:0", ":0", "x"} {
-		if l, _, err := s.Listen(address); err == nil {
-			l.Close()
-			t.Errorf("the page is served at %s", address)
-		}
-	}
-	l, url, err := s.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- s.Serve(ctx, l) }()
-	send := func(method, url, body string, change func(*http.Request)) int {
-		t.Helper()
-		r, err := http.NewRequest(method, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if change != nil {
-			change(r)
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		return resp.StatusCode
-	}
-	good := fmt.Sprintf(`{"answer":%q,"segment":"forged","decision":"reject"}`, items[0].Answer)
-	root, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
-	for _, c := range []struct {
-		what, method, url, body string
-		change                  func(*http.Request)
-		want                    int
-	}{
-		{"page", "GET", url, "", nil, 200},
-		{"wrong token", "POST", "http://" + root + "/A/decision", good, nil, 404},
-		{"rebound name", "GET", url, "", func(r *http.Request) { r.Host = "example.org" }, 403},
-		{"another page", "POST", url + "decision", good, func(r *http.Request) { r.Header.Set("Origin", "http://example.org") }, 403},
-		{"decision", "POST", url + "decision", good, nil, 204},
-		{"unknown answer", "POST", url + "decision", `{"answer":"x","decision":"reject"}`, nil, 400},
-		{"two lines", "POST", url + "decision", fmt.Sprintf(`{"answer":%q,"decision":"edit","text":"a\nb"}`, items[0].Answer), nil, 400},
-		{"one taken back", "POST", url + "decision", fmt.Sprintf(`{"answer":%q,"decision":"accept"}`, items[1].Answer), nil, 204},
-		{"taking it back", "POST", url + "decision", fmt.Sprintf(`{"answer":%q,"decision":"undo"}`, items[1].Answer), nil, 204},
-		{"no decision", "POST", url + "decision", `{}`, nil, 400},
-		{"too long", "POST", url + "decision", strings.Repeat(" ", 2<<20), nil, 413},
-	} {
-		if got := send(c.method, c.url, c.body, c.change); got != c.want {
-			t.Errorf("%s: %d; want %d", c.what, got, c.want)
-		}
-	}
-	// A decision that is on its way at the end is kept.
-	conn, err := net.Dial("tcp", root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	place := strings.TrimPrefix(url, "http://"+root)
-	fmt.Fprintf(conn, "POST %sdecision HTTP/1.1\r\nHost: %s\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", place, root, len(good))
-	in := bufio.NewReader(conn)
-	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("%q, %v", line, err)
-	}
-	stop()
-	fmt.Fprint(conn, good)
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if n := s.Count(); n != 1 {
-		t.Errorf("%d decisions; want 1, as the same one came twice and another was taken back", n)
-	}
-	d, err := review.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := collect(d.Apply(ds)); err != nil {
-		t.Error(err)
-	}
-	b, _ := os.ReadFile(path)
-	if strings.Contains(string(b), "forged") {
-		t.Errorf("the page's word for the segment is believed: %s", b)
 	}
 }

@@ -100,10 +100,11 @@ func (d *Decision) suits(s *refract.Segment, v *refract.Variant) error {
 		return fmt.Errorf("the decision names an answer of segment %s, prompt %s; its line was changed: review the answer again",
 			text.Quote(d.Segment), text.Quote(d.Prompt))
 	}
-	return d.oneLine(referenceOf(s, v).Value)
+	return d.OneLine(referenceOf(s, v).Value)
 }
 
-func (d *Decision) oneLine(reference string) error {
+// OneLine refuses a wording of several lines for a reference of one line.
+func (d *Decision) OneLine(reference string) error {
 	if strings.ContainsAny(d.Text, lineBreaks) && !strings.ContainsAny(reference, lineBreaks) {
 		return errors.New("the text has a line break, and its reference is one line: write it on one line")
 	}
@@ -140,7 +141,7 @@ func read(path string, in io.Reader) (*Decisions, error) {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		one, err := parse(lines.Bytes())
+		one, err := Parse(lines.Bytes())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: n}, err)
 		}
@@ -179,7 +180,8 @@ func (d *Decisions) add(one Decision) {
 	d.by[one.Answer] = one
 }
 
-func parse(line []byte) (d Decision, err error) {
+// Parse reads and checks a line of a file of decisions.
+func Parse(line []byte) (d Decision, err error) {
 	if err = jsonline.Unmarshal(line, &d, "a decision"); err == nil {
 		err = d.Check()
 	}

@@ -2,7 +2,7 @@ package page
 
 import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // Document is what one report shows. All its strings are plain text from

@@ -1,7 +1,6 @@
-package review
+package serve
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -15,19 +14,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/refract-eval/refract/diversify/review"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/serve"
 )
 
-// mostBody limits the size of a request; no edited answer is longer.
-const mostBody = 1 << 20
+// mostDecision limits the size of a request; no edited answer is longer.
+const mostDecision = 1 << 20
 
-// Server shows a page of answers on a loopback address, and adds each decision
+// Review shows a page of answers on a loopback address, and adds each decision
 // to a file before the page says that it is kept. Its address has a random
 // token, and requests for another host are refused, so that no other page and no other user
 // of the machine can read or decide.
-type Server struct {
+type Review struct {
 	page  []byte
 	token string
 	host  string
@@ -35,24 +33,21 @@ type Server struct {
 	mu      sync.Mutex
 	file    *os.File
 	decided map[string]bool // answers whose decision changed since the server began
-	known   map[string]page.ReviewItem
+	known   map[string]review.Item
 }
 
-// NewServer returns a server that adds decisions to an open file.
-func NewServer(title string, items []page.ReviewItem, file *os.File) (*Server, error) {
-	s := &Server{token: rand.Text(), file: file, decided: map[string]bool{}, known: map[string]page.ReviewItem{}}
+// NewReview returns a server that shows a page of answers, and adds decisions to an open file.
+func NewReview(page []byte, items []review.Item, file *os.File) *Review {
+	s := &Review{page: page, token: rand.Text(), file: file, decided: map[string]bool{}, known: map[string]review.Item{}}
 	for _, it := range items {
 		s.known[it.Answer] = it
 	}
-	var b bytes.Buffer
-	err := page.WriteReview(&b, page.Review{Title: title, Items: items, Served: true})
-	s.page = b.Bytes()
-	return s, err
+	return s
 }
 
 // Listen opens a loopback address, such as 127.0.0.1:0, and returns the listener and the
 // URL of the page.
-func (s *Server) Listen(address string) (net.Listener, string, error) {
+func (s *Review) Listen(address string) (net.Listener, string, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, "", err
@@ -70,25 +65,25 @@ func (s *Server) Listen(address string) (net.Listener, string, error) {
 
 // Serve answers requests until the context ends, and waits for those that are
 // being answered.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+func (s *Review) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.handler(), ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0), // the address has the token in it
 	}
-	if err := serve.Until(ctx, server, l, 5*time.Second); ctx.Err() == nil {
+	if err := Until(ctx, server, l, 5*time.Second); ctx.Err() == nil {
 		return err
 	}
 	return nil
 }
 
 // Count returns the number of answers with a new decision, without those taken back.
-func (s *Server) Count() int {
+func (s *Review) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.decided)
 }
 
-func (s *Server) handler() http.Handler {
+func (s *Review) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+s.token+"/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -112,20 +107,20 @@ func (s *Server) handler() http.Handler {
 }
 
 // decide keeps a decision about an answer that is shown.
-func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+func (s *Review) decide(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostDecision))
 	if err != nil {
 		http.Error(w, "the request is too long or broken", http.StatusRequestEntityTooLarge)
 		return
 	}
-	d, err := parse(body)
+	d, err := review.Parse(body)
 	it, known := s.known[d.Answer]
 	switch {
 	case err != nil:
 	case !known:
 		err = errors.New("the page shows no such answer")
 	default:
-		err = d.oneLine(it.Reference)
+		err = d.OneLine(it.Reference)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -139,7 +134,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *Server) keep(d *Decision) error {
+func (s *Review) keep(d *review.Decision) error {
 	line, err := json.Marshal(d)
 	if err != nil {
 		return err
@@ -152,7 +147,7 @@ func (s *Server) keep(d *Decision) error {
 	if err != nil {
 		return err
 	}
-	if it := s.known[d.Answer]; d.Choice == Undo || d.Choice == it.Choice && d.Text == it.Edited {
+	if it := s.known[d.Answer]; d.Choice == review.Undo || d.Choice == it.Choice && d.Text == it.Edited {
 		delete(s.decided, d.Answer)
 	} else {
 		s.decided[d.Answer] = true

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/figure"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // newForestView draws a dot and an interval for every setting and view, and repeats the

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 )
 
 // blocks unpacks the data of a page as a browser does.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 func TestDisplay(t *testing.T) {

@@ -161,7 +161,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.chosen())
+	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.choice)
 	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
 	if s.shard != "" { // of which some may have no system

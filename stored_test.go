@@ -51,7 +51,7 @@ type dear struct {
 func newDear(source bool) *dear {
 	d := &dear{}
 	d.fake = sized(source, true)
-	d.info.Keep = metrics.KeepAlways
+	d.info.Storable = true
 	d.score = func(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 		out := make([]metrics.Scores, len(blocks))
 		for i, b := range blocks {

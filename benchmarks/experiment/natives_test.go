@@ -21,7 +21,7 @@ type remote struct {
 }
 
 func (m *remote) Info() metrics.Info {
-	return metrics.Info{Name: "remote", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1000, Keep: metrics.KeepNever}
+	return metrics.Info{Name: "remote", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1000}
 }
 
 func (m *remote) Signature(metrics.Level) metrics.Signature { return nil }

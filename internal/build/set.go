@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/publish"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
@@ -158,15 +159,19 @@ func (s *Set) Write(to Folder) (*Summary, error) {
 			rows[name] = append(rows[name], row)
 		}
 	}
-	var splits []report.CardSplit
+	var splits []publish.Split
 	if sum.Train > 0 {
-		splits = append(splits, report.CardSplit{Name: "train", Path: "train.jsonl"})
+		splits = append(splits, publish.Split{Name: "train", Path: "train.jsonl"})
 	}
 	if sum.Validation > 0 {
-		splits = append(splits, report.CardSplit{Name: "validation", Path: "validation.jsonl"})
+		splits = append(splits, publish.Split{Name: "validation", Path: "validation.jsonl"})
 	}
-	front := report.NewFrontMatter("", s.License, sum.Examples, splits, "evaluation", "synthetic")
-	card, err := report.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "FrontMatter": front})
+	front := publish.NewFrontMatter("", s.License, sum.Examples, splits, "evaluation", "synthetic")
+	var counted strings.Builder
+	if err := sum.Table().Write(&counted, report.Markdown, true); err != nil {
+		return nil, err
+	}
+	card, err := publish.FillCard(cardTemplate, map[string]any{"Set": s, "Summary": sum, "FrontMatter": front, "Counted": counted.String()})
 	if err != nil {
 		return nil, err
 	}

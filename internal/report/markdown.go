@@ -1,23 +1,12 @@
 package report
 
-import "strings"
+import "github.com/refract-eval/refract/internal/text"
 
 // markdownRenderer writes a table of GitHub Flavored Markdown (section 4.10
 // of its specification).
 type markdownRenderer struct{}
 
-// markdownEscaper escapes characters that have a meaning inside a table cell, and those
-// that GitHub would turn into a link.
-var markdownEscaper = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", `|`, `\|`, `*`, `\*`, `_`, `\_`, `~`, `\~`, `[`, `\[`, `]`, `\]`,
-	`#`, `\#`, `!`, `\!`, `$`, `\$`, `@`, `\@`, `&`, `&amp;`, `<`, `&lt;`, `>`, `&gt;`,
-	`://`, `\://`, `www.`, `www\.`,
-)
-
-// EscapeMarkdown makes text of any origin harmless in a line of Markdown.
-func EscapeMarkdown(s string) string { return markdownEscaper.Replace(Visible(s)) }
-
-func (markdownRenderer) escape(s string) string { return EscapeMarkdown(s) }
+func (markdownRenderer) escape(s string) string { return text.Markdown(s) }
 func (markdownRenderer) number(s string) string { return s }
 func (markdownRenderer) missing() string        { return "–" }
 

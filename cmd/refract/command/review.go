@@ -145,6 +145,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 			e.warn("%s: the last line was incomplete, and is removed", r.path)
 		}
 	}
+	_, r.Wanted.Language = (&languageFlag{}).languages(args)
 	items, err := review.Pick(ctx, ds, r.Wanted, decided)
 	if err != nil {
 		return err

@@ -76,6 +76,9 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
 	s := &selection.Selector{Method: c.by, Seed: c.seed, WithoutAlarms: c.withoutAlarms}
+	if c.withoutAlarms {
+		_, s.Language = (&languageFlag{}).languages(args)
+	}
 	ds, err := c.dataset(e, args, true)
 	if err != nil {
 		return err

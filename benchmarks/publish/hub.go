@@ -1,4 +1,4 @@
-package report
+package publish
 
 import (
 	"bytes"
@@ -25,29 +25,29 @@ type FrontMatter struct {
 	Tasks      []string     `yaml:"task_categories,omitempty"`
 	Tags       []string     `yaml:"tags"`
 	Categories []string     `yaml:"size_categories"`
-	Configs    []CardConfig `yaml:"configs,omitempty"`
+	Configs    []cardConfig `yaml:"configs,omitempty"`
 }
 
-// CardConfig says which files the splits of a dataset are.
-type CardConfig struct {
-	Name   string      `yaml:"config_name"`
-	Splits []CardSplit `yaml:"data_files"`
+// cardConfig says which files the splits of a dataset are.
+type cardConfig struct {
+	Name   string  `yaml:"config_name"`
+	Splits []Split `yaml:"data_files"`
 }
 
-// CardSplit is one of them.
-type CardSplit struct {
+// Split is a split of a dataset, and the path of its file.
+type Split struct {
 	Name string `yaml:"split"`
 	Path string `yaml:"path"`
 }
 
 // NewFrontMatter describes a dataset of n rows. A name or a license may be unknown: "".
-func NewFrontMatter(name, license string, n int, splits []CardSplit, tags ...string) *FrontMatter {
+func NewFrontMatter(name, license string, n int, splits []Split, tags ...string) *FrontMatter {
 	f := &FrontMatter{Name: cardText(name), License: cardText(license), Tags: append(tags, "refract"), Categories: []string{sizeCategory(n)}}
 	if license == "" {
 		f.License = "unknown"
 	}
 	if len(splits) > 0 {
-		f.Configs = []CardConfig{{"default", splits}}
+		f.Configs = []cardConfig{{"default", splits}}
 	}
 	return f
 }
@@ -57,7 +57,7 @@ func NewFrontMatter(name, license string, n int, splits []CardSplit, tags ...str
 type cardText string
 
 // MarshalYAML writes the text as it can be seen, with JSON's escapes, which YAML shares.
-func (t cardText) MarshalYAML() ([]byte, error) { return json.Marshal(Visible(string(t))) }
+func (t cardText) MarshalYAML() ([]byte, error) { return json.Marshal(text.Visible(string(t))) }
 
 // SetLanguages sets the codes of the languages.
 func (f *FrontMatter) SetLanguages(codes ...string) {
@@ -93,10 +93,10 @@ func License(s string) (string, error) {
 }
 
 // FillCard fills in a template of a dataset card. Its functions make texts harmless in
-// Markdown: inline, orFillIn and fenced. table shows a [NamedTable]; comma writes counts.
+// Markdown: inline, orFillIn and fenced. comma writes counts.
 func FillCard(content string, data any) ([]byte, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
-		"fenced": fenced, "comma": Comma, "inline": Inline, "orFillIn": orFillIn, "table": MarkdownTable,
+		"fenced": fenced, "comma": comma, "inline": inline, "orFillIn": orFillIn,
 	}).Parse(content)
 	if err != nil {
 		return nil, err
@@ -121,11 +121,19 @@ func sizeCategory(n int) string {
 	return "1M<n<10M"
 }
 
-// MarkdownTable returns a table in Markdown, with its cells escaped.
-func MarkdownTable(t *NamedTable) (string, error) {
+// markdownTable returns a table in Markdown, with its cells escaped.
+func markdownTable(rows ...[]string) string {
 	var b strings.Builder
-	err := t.Write(&b, Markdown, true)
-	return b.String(), err
+	for i, row := range rows {
+		for _, cell := range row {
+			fmt.Fprintf(&b, "| %s ", text.Markdown(cell))
+		}
+		b.WriteString("|\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("| --- ", len(row)) + "|\n")
+		}
+	}
+	return b.String()
 }
 
 var backticks = regexp.MustCompile("`+")
@@ -141,10 +149,10 @@ func fenced(kind, s string) string {
 	return fmt.Sprintf("%s%s\n%s\n%s", fence, kind, text.VisibleLines(s), fence)
 }
 
-// Inline escapes a text for use within a line of Markdown.
-func Inline(s string) string {
+// inline escapes a text for use within a line of Markdown.
+func inline(s string) string {
 	var b strings.Builder
-	for _, c := range Visible(strings.ReplaceAll(s, "\n", " ")) {
+	for _, c := range text.Visible(strings.ReplaceAll(s, "\n", " ")) {
 		if strings.ContainsRune("\\`*_{}[]<>()#+-.!|~&:@", c) {
 			b.WriteByte('\\')
 		}
@@ -157,8 +165,8 @@ func orFillIn(s string) string {
 	if s == "" {
 		return "*to fill in*"
 	}
-	return Inline(s)
+	return inline(s)
 }
 
-// Comma writes a number with commas between thousands.
-func Comma(n int) string { return humanize.Comma(int64(n)) }
+// comma writes a number with commas between thousands.
+func comma(n int) string { return humanize.Comma(int64(n)) }

@@ -1,6 +1,4 @@
-// Package measure measures how different the variants of a segment are from each other,
-// without a model.
-package measure
+package selection
 
 import (
 	"math"

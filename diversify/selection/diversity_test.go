@@ -1,15 +1,15 @@
-package measure_test
+package selection_test
 
 import (
 	"math"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/measure"
+	"github.com/refract-eval/refract/diversify/selection"
 )
 
 // The expected values are worked out by hand; BLEU has its own tests.
 func TestDiversity(t *testing.T) {
-	all, first, second := measure.NewDiversity(), measure.NewDiversity(), measure.NewDiversity()
+	all, first, second := selection.NewDiversity(), selection.NewDiversity(), selection.NewDiversity()
 	for i, texts := range [][]string{
 		{"It rains.", "It pours."},
 		{"It rained all night.", "It rained all night.", " "},
@@ -36,7 +36,7 @@ func TestDiversity(t *testing.T) {
 	if m := all.Means[2]; m.Measure != "self-bleu" || m.Segments != 3 {
 		t.Errorf("%+v", m)
 	}
-	same := measure.NewDiversity()
+	same := selection.NewDiversity()
 	same.Add([]string{"It rained all night long.", "It rained all night long."})
 	if got := same.Means[2].Value(); math.Abs(got-100) > 1e-6 {
 		t.Errorf("self-BLEU of equal texts is %v", got)
@@ -45,7 +45,7 @@ func TestDiversity(t *testing.T) {
 	if second.Means != all.Means {
 		t.Errorf("merged: %+v; want %+v", second.Means, all.Means)
 	}
-	if v := measure.NewDiversity().Means[0].Value(); !math.IsNaN(v) {
+	if v := selection.NewDiversity().Means[0].Value(); !math.IsNaN(v) {
 		t.Errorf("the mean of nothing is %v", v)
 	}
 }

@@ -143,35 +143,6 @@ func TestStoredScores(t *testing.T) {
 	})
 }
 
-// BLEU and chrF from a store equal those without one, including native scores.
-func TestStoreAll(t *testing.T) {
-	ms := realMetrics(t)
-	store := &values{all: map[[32]byte][]byte{}}
-	rapid.Check(t, func(rt *rapid.T) {
-		segs := segments().Draw(rt, "set")
-		aggs := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"single", "native", "max"}), 0, 3, rapid.ID).Draw(rt, "aggregators")
-		o := refract.Options{Scope: refract.Averaged, AllowNoReferences: true}
-		want, err := engine(t, o, ms, aggs...).Score(t.Context(), segs)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		o.StoreRest = store
-		for range 2 {
-			got, err := engine(t, o, ms, aggs...).Score(t.Context(), segs)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			for i := range want {
-				for k := range ms {
-					if !sameScores(&got[i].Metrics[k], &want[i].Metrics[k]) {
-						rt.Fatalf("segment %d: %+v from the store, want %+v", i, got[i].Metrics[k], want[i].Metrics[k])
-					}
-				}
-			}
-		}
-	})
-}
-
 // Damaged scores are computed again, with one warning.
 func TestDamagedScores(t *testing.T) {
 	store := &values{all: map[[32]byte][]byte{}}

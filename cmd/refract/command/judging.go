@@ -26,10 +26,10 @@ import (
 // judgeFlags configure metrics that ask a model.
 type judgeFlags struct {
 	callFlags
-	model       string
-	policy      judge.Policy
-	maxText     int // MiB
-	from, to    string // codes of the dataset's languages; "" if unknown
+	model    string
+	policy   judge.Policy
+	maxText  int    // MiB
+	from, to string // codes of the dataset's languages; "" if unknown
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {

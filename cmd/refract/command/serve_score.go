@@ -238,7 +238,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	lent.from, lent.to = c.languages(nil)
 	defer func() { lent.back(ctx, nil, err) }()
 	r.Metric = lent.metric
-	res, _, err := r.Run(ctx, p)
+	res, err := r.Run(ctx, p)
 	if err != nil {
 		return nil, err // also where some metrics ended: there is no place to say so beside rows
 	}

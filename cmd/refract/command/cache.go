@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 func (e *env) cacheCommand() *cobra.Command {
@@ -36,7 +36,7 @@ the address.`,
 // onCache runs a command on the cache that its first argument names.
 func (e *env) onCache(do func(ctx context.Context, c *cache.Database, args []string) error, opts ...cache.Option) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		c, err := cache.Open(cmd.Context(), args[0], append(opts, e.tells())...)
+		c, err := cache.Open(cmd.Context(), args[0], append(opts, e.cacheWarnings())...)
 		if err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -90,7 +90,7 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 		return err
 	}
 	shown := written.String()
-	if o.path == "" && e.stdoutTerminal { // a definition may be another's, and have escapes
+	if o.path == "" && e.stdoutTerminal { // a definition from elsewhere may contain escape sequences
 		shown = text.VisibleLines(shown)
 	}
 	_, err = io.WriteString(out, shown)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -13,9 +14,10 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/serve"
+	"github.com/refract-eval/refract/diversify/review"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/review"
 )
 
 // decisionFlag names a file of people's decisions.
@@ -42,8 +44,8 @@ func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
 	return d.read.Apply(ds), nil
 }
 
-// tellDecided reports that all decisions were applied.
-func (d *decisionFlag) tellDecided(e *env) {
+// noteDecisions reports that all decisions were applied.
+func (d *decisionFlag) noteDecisions(e *env) {
 	if d.read == nil {
 		return
 	}
@@ -54,9 +56,9 @@ func (d *decisionFlag) tellDecided(e *env) {
 	}
 }
 
-// tellMeaning reports for each model how many of its variants keep the meaning, and
+// noteMeaning reports for each model how many of its variants keep the meaning, and
 // what to do.
-func (e *env) tellMeaning(findings []publish.Finding) {
+func (e *env) noteMeaning(findings []publish.Finding) {
 	for _, f := range findings {
 		from := ""
 		if len(findings) > 1 {
@@ -166,18 +168,19 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 		e.note("%s in %s", english.Thousands(len(items), "answer"), r.path)
-		e.goesOn(r.path, e.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
+		e.suggestNext(r.path, e.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
 		return e.commit()
 	}
 	return r.serve(ctx, e, title, items, file, args)
 }
 
 // serve shows the page until the user interrupts it, which is not a failure.
-func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page.ReviewItem, file *os.File, args []string) error {
-	s, err := review.NewServer(title, items, file)
-	if err != nil {
+func (r *reviewer) serve(ctx context.Context, e *env, title string, items []review.Item, file *os.File, args []string) error {
+	var shown bytes.Buffer
+	if err := page.WriteReview(&shown, page.Review{Title: title, Items: items, Served: true}); err != nil {
 		return err
 	}
+	s := serve.NewReview(shown.Bytes(), items, file)
 	l, url, err := s.Listen(r.listen)
 	if err != nil {
 		return usagef("--listen: %w", err)
@@ -189,7 +192,7 @@ func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page
 	}
 	e.note("%s, in %s", english.Thousands(s.Count(), "new decision"), r.path)
 	if s.Count() > 0 {
-		e.goesOn(r.path, e.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
+		e.suggestNext(r.path, e.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
 	}
 	return nil
 }

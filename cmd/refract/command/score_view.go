@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/matrix"
-	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -156,7 +156,7 @@ func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) fun
 
 // explain shows what judges say: below a table of scores, or where notes go.
 func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) error {
-	w := e.told()
+	w := e.noteWriter()
 	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
 	}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/text"
 )
 

@@ -111,6 +111,9 @@ func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, erro
 		}
 	}
 	m, err := all.Parse(ctx, spec)
+	if j.closed != nil {
+		return nil, j.closed // not a fault of the spec
+	}
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) && ctx.Err() == nil {
 		return start.Metric(), nil
 	}

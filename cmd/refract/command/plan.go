@@ -34,8 +34,8 @@ func (j *judging) planRun(p *experiment.Plan) *planRun {
 	return r
 }
 
-// experimentRun executes an experiment's file.
-func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
+// planOf executes an experiment's file.
+func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err

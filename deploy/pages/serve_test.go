@@ -161,7 +161,7 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":["a"]}],"metrics":["gemba-da:sl=a,tl=b,model=m"]}`, nil, 400, `no segment has a source`},
 		{"POST", "/v1/compare", `{"segments":[` + strings.Join(judged, ",") + `],"metrics":["chrf"],"human":"mqm","statistic":["pearson"],"table":"settings"}`, nil, 200, `"metric":"chrf"`},
 		{"POST", "/v1/compare", score(``), nil, 500, `no human scores`},
-		{"POST", "/v1/compare", score(`,"one_sided":true`), nil, 400, `--one-sided needs a test`},
+		{"POST", "/v1/compare", score(`,"one_sided":true`), nil, 400, `one-sided p-values need a test`},
 		{"POST", "/v1/score", score(`,"metric":["chrf"]`), nil, 400, `did you mean \"metrics\"`},
 		{"POST", "/v1/score", score(`,"metrics":["chrf"],"metrics":["ter"]`), nil, 400, `is there twice`},
 		{"POST", "/v1/score", `{"segments":[{"hypotheses":{"a":"x"},"references":["a"],"human":{"mqm":{"a":1e999}}}]}`, nil, 400, `must be a number or null`},
@@ -262,8 +262,10 @@ func TestServeToken(t *testing.T) {
 // What is under way at the end is answered: it is cancelled.
 func TestServeEnd(t *testing.T) {
 	t.Parallel()
+	told := make(chan struct{})
 	h := &llmtest.Handler{Answer: func(*llmtest.Request) string {
-		time.Sleep(2 * time.Second)
+		<-told
+		time.Sleep(2 * time.Second) // time to heed the signal
 		return "40"
 	}}
 	s := listen(t, []string{"OPENAI_BASE_URL=" + llmtest.NewServer(t, h).BaseURL})
@@ -272,6 +274,7 @@ func TestServeEnd(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		s.cmd.Process.Signal(syscall.SIGTERM)
+		close(told)
 	}()
 	status, text := s.ask(t, "POST", "/v1/score", `{"segments":[`+servedSegment+`],"metrics":["gemba-da:sl=German,tl=English,model=m"]}`)
 	if status != 503 || text != `{"error":{"code":"cancelled","message":"the request was cancelled"}}` {

@@ -71,6 +71,8 @@ func (e *env) hint(err error) string {
 	switch {
 	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
+	case errors.As(err, &metric) && e.hasOptionsAfterComma(metric.Spec):
+		return "options follow a colon: -m " + strings.Replace(redact.Text(metric.Spec), ",", ":", 1)
 	case errors.Is(err, shard.ErrDamaged):
 		return "shards are what score and expand write with --shard I/N; lines of 'score --per statistics' are added up by 'cat FILE… | refract merge -'"
 	case errors.As(err, &none):
@@ -93,6 +95,12 @@ func (e *env) hint(err error) string {
 		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
 	}
 	return ""
+}
+
+// hasOptionsAfterComma reports whether a spec is like bleu,lowercase=true.
+func (e *env) hasOptionsAfterComma(spec string) bool {
+	name, options, _ := strings.Cut(spec, ",")
+	return !strings.Contains(name, ":") && strings.Contains(options, "=") && e.isMetric(name)
 }
 
 // exit shows the error of a command, once, and returns the exit code.
@@ -185,7 +193,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 		})
 		programs, _ := cmd.Flags().GetStringArray("metric")
-		for _, m := range programs { // a dataset is no script
+		for _, m := range programs { // a dataset is not a script
 			if i := slices.IndexFunc(args, func(a string) bool { return scriptName.MatchString(a) }); i >= 0 && strings.HasPrefix(m, "exec:") && !strings.Contains(m, " ") {
 				err = usagef("%q is not part of the metric: quote a program with its arguments: -m '%s %s'", args[i], m, args[i])
 			}

@@ -24,7 +24,7 @@ func flagValues(f *pflag.Flag) []string {
 	if known, ok := v.(*knownValue); ok {
 		v = known.Value
 	}
-	if list, ok := v.(pflag.SliceValue); ok {
+	if list, ok := v.(interface{ GetSlice() []string }); ok {
 		return list.GetSlice()
 	}
 	return []string{v.String()}
@@ -95,7 +95,7 @@ func inRange(cmd *cobra.Command, want string, ok func(float64) bool, flags ...st
 			d, _ := time.ParseDuration(s)
 			n = d.Seconds()
 		}
-		if !ok(n) { // as NaN never is
+		if !ok(n) { // NaN never is
 			return &unwantedError{s, want}
 		}
 		return nil
@@ -243,12 +243,15 @@ func (s *strs) Set(text string) error {
 	return nil
 }
 
+// GetSlice returns the texts.
+func (s *strs) GetSlice() []string { return *s }
+
 func (s *strs) String() string { return strings.Join(*s, ",") }
 
 // Type implements pflag.Value.
 func (*strs) Type() string { return "strings" }
 
-// asIs reads a text.
+// asIs accepts any text.
 func asIs(s string) (string, error) { return s, nil }
 
 // upTo reads a whole number of a range.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,6 @@ type reporter struct {
 	comparison
 	out     output
 	prompts bool
-	title   string
 }
 
 func (e *env) reportCommand() *cobra.Command {
@@ -47,8 +45,6 @@ and every segment with its references, or the findings of an experiment.`,
 	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
 	r.out.registerPath(cmd)
-	cmd.Flags().StringVar(&r.title, "title", "", "title of the page (default the name of the data)")
-	grouped(cmd, resultFlags, "title")
 	return cmd
 }
 
@@ -64,11 +60,11 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		return err
 	}
 	shown := run.Datasets[0]
-	rep := &evidence.Report{Title: cmp.Or(r.title, run.Name)}
+	rep := &evidence.Report{Title: run.Name}
 	if len(run.Datasets) > 1 {
 		rep.Shown = shown.Name
 	}
-	run.EveryCell = true // each is shown
+	run.EveryCell = true // the page shows every cell
 	run.Options.Scope = refract.Auto
 	run.also = func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 		if dataset != shown.Name {
@@ -94,7 +90,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 		}
 		if rep.Held != nil {
-			ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset has told the warnings
+			ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset has reported the warnings
 			if err != nil {
 				return err
 			}

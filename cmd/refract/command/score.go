@@ -21,8 +21,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// scoring says with which metrics and aggregators systems are scored. Flags fill it, or a
-// request.
+// scoring is the choice of metrics and aggregators, made by flags or by a request.
 type scoring struct {
 	settingFlags
 	languageFlag
@@ -145,7 +144,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	e.tellWorst(settings)
+	e.noteWorstReferences(settings)
 	if s.per == perStatistics {
 		s.per, s.statistics, s.into = "system", true, s.addable
 	}
@@ -161,10 +160,10 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.chosen())
+	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.choice)
 	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
-	if s.shard != "" { // of which some may have no system
+	if s.shard != "" { // a part may lack some systems
 		if part, err = s.cut(ctx, e, args, s.path, whole, "confidence", "systems"); err != nil {
 			return err
 		}
@@ -179,11 +178,11 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if done || err != nil {
 		return err
 	}
-	eng, err := s.engine(ctx, whole, settings) // which is fitted to the whole
+	eng, err := s.engine(ctx, whole, settings) // fitted to the whole dataset, not to the part
 	if err != nil {
 		return err
 	}
-	id := refract.NewIdentity() // of the segments so far, where nothing is written before the last
+	id := refract.NewIdentity() // grows with the segments; used only once all are read
 	if s.per != "system" && s.writer == nil {
 		if id, err = dataset.Identify(ctx, whole); err != nil {
 			return err
@@ -195,7 +194,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	ended, err := s.runEngine(ctx, e, eng, part, id, to.add)
 	if err == nil && ended != nil && (s.writer != nil || s.statistics) {
-		err = ended // a part is done or is not there
+		err = ended // a part is written whole or not at all
 	}
 	if err == nil {
 		err = to.end(ctx, ended)
@@ -227,9 +226,9 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		if s.per == "cell" {
 			more = append([]string{"--matrix", s.path}, more...)
 		}
-		e.goesOn(s.path, e.words("compare", args, more...)...)
+		e.suggestNext(s.path, e.words("compare", args, more...)...)
 	}
-	return errors.Join(s.nothing(), covered(s.gather, s.policy))
+	return errors.Join(s.allFailed(), covered(s.gather, s.policy))
 }
 
 // count records which metrics have given a number.
@@ -250,8 +249,8 @@ func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
 	}
 }
 
-// nothing is the error about metrics that failed on everything.
-func (s *scorer) nothing() error {
+// allFailed is the error about metrics that failed on everything.
+func (s *scorer) allFailed() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(s.failed)) {
 		if n := s.failed[name]; n > 0 {
@@ -279,7 +278,7 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	}
 	eng, err := s.scoring.engine(ctx, ds, settings, s.per == "system", s.judging.options(refract.Options{EveryCell: s.per == "cell"}))
 	if err == nil && s.per == "system" && s.shard == "" && !s.statistics {
-		s.tellMeans(eng)
+		s.noteMeans(eng)
 	}
 	return eng, err
 }
@@ -301,8 +300,8 @@ func (s *scoring) engine(ctx context.Context, ds refract.Dataset, settings []ref
 	return eng, nil
 }
 
-// tellMeans notes why scores are means where sacreBLEU has a corpus score.
-func (s *scorer) tellMeans(eng *refract.Engine) {
+// noteMeans notes why scores are means where sacreBLEU has a corpus score.
+func (s *scorer) noteMeans(eng *refract.Engine) {
 	var names []string
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)

@@ -159,7 +159,7 @@ const statisticsForm = "statistics 4"
 // digest is the SHA256 of a line.
 func (s statistics) digest() string {
 	s.SHA256 = ""
-	line, _ := json.Marshal(s) // which fails for no line that was written or read
+	line, _ := json.Marshal(s) // cannot fail: the line was read, or is about to be written
 	sum := sha256.Sum256(line)
 	return hex.EncodeToString(sum[:])
 }

@@ -123,13 +123,13 @@ func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native 
 // scoresNative is cross's native for metrics that score segments now.
 func scoresNative(m metrics.Metric) error {
 	if !metrics.HasNative(m) {
-		return usagef("%s has no native rule for several references; use another aggregator", m.Info().Name)
+		return usagef("%s has no native rule for several references: leave native out of -a, or score %[1]s in a run of its own, such as with -a max", m.Info().Name)
 	}
 	return nil
 }
 
-// tellWorst notes for which metrics the aggregator takes the worst reference.
-func (e *env) tellWorst(settings []refract.Setting) {
+// noteWorstReferences notes for which metrics the aggregator takes the worst reference.
+func (e *env) noteWorstReferences(settings []refract.Setting) {
 	for _, s := range settings {
 		if info := s.Metric.Info(); info.NeedsReferences && s.Aggregator.TakesWorst(info.Direction == metrics.HigherIsBetter) {
 			e.note("%s", s.Aggregator.Worst(info.Name))

@@ -101,7 +101,7 @@ func contents(e *env, settings map[string][]string) error {
 	for _, flag := range slices.Sorted(maps.Keys(settings)) {
 		for _, path := range e.paths.ReadBy(flag) {
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-				continue // it is none, or told of when it is read
+				continue // not a file, or an error that reading it reports
 			}
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -129,7 +129,7 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 	if err != nil {
 		return nil, err
 	}
-	dry := s.cmd.Flags().Lookup("dry-run").Value.String() == "true" // writes nothing
+	dry := s.cmd.Flags().Lookup("dry-run").Value.String() == "true" // a dry run writes nothing
 	if (output == "" || output == "-") && !dry {
 		return nil, usagef("--shard names its file after the merged output: name that with -o")
 	}

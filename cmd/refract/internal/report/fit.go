@@ -91,7 +91,7 @@ func (s *sheet) fit(width int) {
 	}
 	if len(left) > 0 {
 		slices.Reverse(left)
-		notes = append(notes, "left out, to fit: "+strings.Join(left, ", ")+" (--wide shows all)")
+		notes = append(notes, "left out, to fit: "+strings.Join(left, ", ")+" (-v shows all)")
 	}
 	s.notes = append(notes, s.notes...)
 }

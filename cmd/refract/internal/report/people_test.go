@@ -171,7 +171,7 @@ func TestTableFits(t *testing.T) {
 		{"fits", 2, 2, []string{" metric  human  text", " mqm "}, []string{"in every row", "left out"}},
 		{"constant", 16, 20, []string{" metric  text", "in every row: human mqm"}, []string{"left out"}},
 		{"wrapped", 40, 20, []string{"in every row: human mqm", "signature"}, []string{"left out"}},
-		{"minor", 40, 90, []string{"left out, to fit: signature (--wide shows all)"}, []string{"sss"}},
+		{"minor", 40, 90, []string{"left out, to fit: signature (-v shows all)"}, []string{"sss"}},
 	} {
 		rows := [][]Value{row("bleu", tt.words, tt.signature), row("chrf", 1, tt.signature+1)}
 		out := renderPeople(t, Table, columns, Options{}, rows)

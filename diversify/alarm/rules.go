@@ -143,6 +143,9 @@ func Replies(language, reference, variant string) bool {
 	said := func(w *words, class string) bool {
 		return slices.ContainsFunc(w.hits("reply"), func(h hit) bool { return h.classes[0] == class })
 	}
+	if len(got.hits("reply")) == 0 {
+		return false
+	}
 	_, _, alike := balance(ref, got)
 	switch {
 	case said(got, "itself"):

@@ -37,9 +37,9 @@ func (j *judging) planRun(p *experiment.Plan) *planRun {
 	return r
 }
 
-// experimentRun executes an experiment's file, and keeps scores in FILE.cells next to
+// planOf executes an experiment's file, and keeps scores in FILE.cells next to
 // it.
-func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
+func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func demandOf(segments []*refract.Segment) *demand {
 }
 
 // score is the method of this name.
-func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
+func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q, per := &scoring{}, []string(nil)
 	values := q.parameters()
 	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell"), strings.Clone)
@@ -206,8 +206,8 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 }
 
 // compare is the method of this name.
-func (s *service) compare(ctx context.Context, params []byte) (result []byte, err error) {
-	c := &comparer{}
+func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, err error) {
+	c := &compareRun{}
 	segments, err := readRequest(params, "compare", c.parameters())
 	if err != nil {
 		return nil, err

@@ -297,7 +297,7 @@ func (b *buildRun) mix(ctx context.Context, e *env) error {
 // scored draws outputs of all systems by the thirds of their scores against the first
 // reference; higher is better.
 func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segments []*refract.Segment) ([]build.Output, error) {
-	run := (&judgeFlags{calls: b.callFlags, storeScores: "auto", maxText: refract.DefaultMaxText >> 20}).run(e)
+	run := (&judgeFlags{calls: b.callFlags, maxText: refract.DefaultMaxText >> 20}).run(e)
 	run.spend, run.prices = b.spend, b.rates
 	defer run.close()
 	m, err := run.metric(ctx, row.Metric)

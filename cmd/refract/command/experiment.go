@@ -33,8 +33,8 @@ func (e *env) experimentCommand() *cobra.Command {
 		Long: `Compare datasets × sets of references × metrics × aggregators × statistics as a
 file describes.
 
-Every metric scores every reference once: the folder FILE.cells next to the file
-keeps scores and statistics, and a second run computes only what changed.
+Every metric scores every reference once. --cache keeps the scores of metrics on
+servers and of programs, so that a second run asks for new ones only.
 
 The result is a document in Markdown, or all of its numbers with -f json.
 --table writes one of its tables:

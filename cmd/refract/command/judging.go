@@ -25,24 +25,20 @@ import (
 
 // judgeFlags configure metrics that ask a model.
 type judgeFlags struct {
-	calls       callFlags
-	model       string
-	policy      judge.Policy
-	maxText     int // MiB
-	storeScores string
-	from, to    string // codes of the dataset's languages; "" if unknown
+	calls    callFlags
+	model    string
+	policy   judge.Policy
+	maxText  int    // MiB
+	from, to string // codes of the dataset's languages; "" if unknown
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "`MODEL` for judges that work with any")
 	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
-	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
-	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
 	atLeast(cmd, 1, "max-text")
 	configured(cmd, "judge-model")
-	neutral(cmd, "store-scores")
 	grouped(cmd, modelFlags, "judge-model")
 	j.calls.register(cmd, "answer")
 }
@@ -115,6 +111,9 @@ func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, erro
 		}
 	}
 	m, err := all.Parse(ctx, spec)
+	if j.closed != nil {
+		return nil, j.closed // not a fault of the spec
+	}
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) && ctx.Err() == nil {
 		return start.Metric(), nil
 	}
@@ -229,12 +228,7 @@ func (j *judging) sharedStore(ctx context.Context) (store, error) {
 
 // options are options of an engine: where scores are stored, and the limit on texts.
 func (j *judging) options(o refract.Options) refract.Options {
-	if j.storeScores != "no" {
-		o.Store = storedScores{j}
-		if j.storeScores == "all" {
-			o.StoreRest, o.StoreUnneeded = o.Store, true
-		}
-	}
+	o.Store = storedScores{j}
 	o.Warn = func(m string) { j.e.warn("%s", m) }
 	o.Observe = j.scored
 	o.MaxText = j.maxText << 20

@@ -238,7 +238,7 @@ func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, e
 	borrowed.from, borrowed.to = c.languages(nil)
 	defer func() { borrowed.back(ctx, nil, err) }()
 	r.Metric = borrowed.metric
-	res, _, err := r.Run(ctx, p)
+	res, err := r.Run(ctx, p)
 	if err != nil {
 		return nil, err // also when some metrics ended: rows have no place to say so
 	}

@@ -133,7 +133,7 @@ func (b *buildRun) open(ctx context.Context, e *env) (opened store, err error) {
 		b.progress = b.watch(e.progress("ask", "answers"))
 	}
 	b.spend = ask.NewBudget(b.limits(), b.rates)
-	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}
+	cfg := ask.Config{Concurrency: b.atOnce(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}
 	if b.calling() {
 		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
 			return nil, err
@@ -297,7 +297,7 @@ func (b *buildRun) mix(ctx context.Context, e *env) error {
 // scored draws outputs of all systems by the thirds of their scores against the first
 // reference; higher is better.
 func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segments []*refract.Segment) ([]build.Output, error) {
-	run := (&judgeFlags{callFlags: b.callFlags, maxText: refract.DefaultMaxText >> 20}).run(e)
+	run := (&judgeFlags{calls: b.callFlags, maxText: refract.DefaultMaxText >> 20}).run(e)
 	run.spend, run.prices = b.spend, b.rates
 	defer run.close()
 	m, err := run.metric(ctx, row.Metric)

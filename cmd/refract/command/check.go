@@ -97,7 +97,7 @@ func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
 	far := func(*refract.Segment) error { return nil }
 	var run *judging // nil unless vectors are compared
 	if k.embeddings != "" {
-		run = (&judgeFlags{callFlags: callFlags{serverFlags: k.serverFlags}}).run(e)
+		run = (&judgeFlags{calls: callFlags{serverFlags: k.serverFlags}}).run(e)
 		defer run.close()
 		if _, err := run.metric(ctx, similarity.Name+":model="+k.embeddings); err != nil {
 			return err

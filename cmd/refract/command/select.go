@@ -96,7 +96,7 @@ func (c *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if c.by.Compares() {
 		s.Similarity = selection.NGrams()
 		if c.embeddings != "" {
-			run = (&judgeFlags{callFlags: callFlags{serverFlags: c.serverFlags}}).run(e)
+			run = (&judgeFlags{calls: callFlags{serverFlags: c.serverFlags}}).run(e)
 			defer run.close()
 			if _, err := run.metric(ctx, similarity.Name+":model="+c.embeddings); err != nil {
 				return err

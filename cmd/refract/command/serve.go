@@ -73,7 +73,7 @@ func (s *serveRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := s.client(s.e, llm.Chat, ""); err != nil {
+	if _, err := s.calls.client(s.e, llm.Chat, ""); err != nil {
 		return err // now, rather than at the first request that uses a judge
 	}
 	s.e.collectAt(100)

@@ -67,7 +67,7 @@ scores are means over segments. A pair is tested on the segments that both have.
 	t.score.output.register(cmd)
 	t.score.registerWidth(cmd)
 	t.score.judgeFlags.register(cmd)
-	t.score.judgeFlags.registerDryRun(cmd, "ask for no score")
+	t.score.judgeFlags.calls.registerDryRun(cmd, "ask for no score")
 	t.score.scope.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")

@@ -83,6 +83,9 @@ type Segment struct {
 	Domain     string  // "" if none is stated
 	Language   string  // of the references, such as "de"; "" if none is stated
 	Judged     *Judged // nil if no judge saw its variants
+	// Extra holds other columns of the segment's row, which are passed on: a JSON object on
+	// one line; "" for none.
+	Extra string
 	Pos        Position
 }
 

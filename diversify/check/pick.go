@@ -30,8 +30,15 @@ type line struct {
 	e     evidence
 }
 
-// view splits an answer into lines.
-func (o *original) view(t string) (out []line) {
+// view splits an answer into lines. It keeps the last ones, because several steps read them.
+func (o *original) view(t string) []line {
+	if t != o.seen.of {
+		o.seen.of, o.seen.lines = t, o.announced(o.split(t))
+	}
+	return slices.Clone(o.seen.lines)
+}
+
+func (o *original) split(t string) (out []line) {
 	for l := range strings.Lines(t) {
 		cells := []string{l}
 		if strings.Contains(l, "|") && !o.has("|") {
@@ -43,7 +50,7 @@ func (o *original) view(t string) (out []line) {
 			}
 		}
 	}
-	return o.announced(out)
+	return out
 }
 
 // announced marks a line as talk if it ends in a colon and another line follows. The line after
@@ -95,9 +102,11 @@ func (o *original) line(t string) (l line) {
 		l.talk, l.text = true, t
 	}
 	// A sentence about the task may quote the rewriting; a line may consist of "A" or "B".
-	rest := o.evidence(quotations().ReplaceAllString(l.whole, " "))
-	several := or().MatchString(l.whole) && (rest.isTalk() || rest.words == 1)
-	if q := o.quoted(l.whole); q != "" && (l.talk || several || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
+	several := func() bool {
+		rest := o.evidence(quotations().ReplaceAllString(l.whole, " "))
+		return (rest.isTalk() || rest.words == 1) && or().MatchString(l.whole)
+	}
+	if q := o.quoted(l.whole); q != "" && (l.talk || several() || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
 		l.text, l.talk, l.quote = q, false, true
 	}
 	l.e = o.evidence(l.text)
@@ -208,6 +217,9 @@ var quotations = text.Regexp(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)
 // quoted returns the quotation that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
 	most := 0.0
+	if !strings.ContainsFunc(t, isQuote) {
+		return ""
+	}
 	for _, m := range quotations().FindAllStringSubmatch(t, -1) {
 		s := strings.TrimSpace(strings.Join(m[1:], ""))
 		if e := o.evidence(s); o.fits(e) && !o.echoes(s) && !e.isTalk() && o.quality(e) > most+0.1 && !strings.Contains(o.norm(), normalize(s)) {
@@ -328,6 +340,9 @@ var or = text.Regexp(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternat
 
 // inline picks the first of two rewritings on one line.
 func inline(t string, ref *original) string {
+	if !strings.ContainsAny(strings.TrimRight(t, ".!?"), "/|→(.!?。！？") {
+		return t
+	}
 	for _, at := range or().FindAllStringIndex(t, -1) {
 		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
 		ea, eb := ref.evidence(a), ref.evidence(b)

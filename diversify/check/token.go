@@ -17,8 +17,11 @@ func untoken(_ *Checker, t string, ref *original) string {
 		t = answer
 	}
 	parts, _ := untagged(t, ref)
-	if len(parts) == 0 {
+	switch len(parts) {
+	case 0:
 		return t
+	case 1:
+		return parts[0]
 	}
 	return ref.best(parts, parts[0])
 }

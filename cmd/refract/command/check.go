@@ -19,8 +19,8 @@ import (
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// checking is one run of refract check.
-type checking struct {
+// checkRun is one run of refract check.
+type checkRun struct {
 	input
 	checkFlags
 	decisionFlag
@@ -31,7 +31,7 @@ type checking struct {
 }
 
 func (e *env) checkCommand() *cobra.Command {
-	k := &checking{}
+	k := &checkRun{}
 	cmd := &cobra.Command{
 		Use:   "check [DATASET | FOLDER]",
 		Short: "Clean and check the expanded references of a dataset",
@@ -67,7 +67,7 @@ raw text and alarms. docs/explanation/checks.md explains each check.`,
 	return cmd
 }
 
-func (k *checking) run(ctx context.Context, e *env, args []string) error {
+func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
 	c, err := k.checker(e, args, diversify.Prompts())
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	far := func(*refract.Segment) error { return nil }
 	var run *judging // nil unless vectors are compared
 	if k.embeddings != "" {
-		run = (&judgeFlags{callFlags: callFlags{serverFlags: k.serverFlags}}).run(e)
+		run = (&judgeFlags{calls: callFlags{serverFlags: k.serverFlags}}).run(e)
 		defer run.close()
 		if _, err := run.metric(ctx, similarity.Name+":model="+k.embeddings); err != nil {
 			return err
@@ -174,7 +174,7 @@ func alarmFar(ctx context.Context, m embeddings.Embedder, s *refract.Segment, fo
 }
 
 // verify reads a published folder to its end.
-func (k *checking) verify(ctx context.Context, e *env, dir string) error {
+func (k *checkRun) verify(ctx context.Context, e *env, dir string) error {
 	e.collectAt(100)
 	res, err := publish.Verify(ctx, dir, func(w dataset.Warning) { e.warn("%s", w) })
 	if err != nil {

@@ -19,10 +19,10 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	if err := j.open(ctx); err != nil {
 		return err
 	}
-	m.Store, m.Concurrency = j.store, j.callFlags.calls(j.e)
+	m.Store, m.Concurrency = j.store, j.calls.atOnce(j.e)
 	v := &vectors{model: m, spend: j.spend}
 	j.vectors = append(j.vectors, v)
-	if !j.calling() {
+	if !j.calls.calling() {
 		return nil
 	}
 	client, err := j.client("", server)
@@ -40,7 +40,7 @@ func (j *judging) refusedText(text string, err error) bool {
 	tolerated := j.tolerates(err)
 	if tolerated {
 		j.refusal.Do(func() {
-			j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d such failures are tolerated): %v", text, j.tolerate, err)
+			j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d such failures are tolerated): %v", text, j.calls.tolerate, err)
 		})
 	}
 	return tolerated

@@ -84,7 +84,7 @@ func (e *env) scoreCommand() *cobra.Command {
 	s.parquet = true
 	s.shardFlag.register(cmd)
 	s.judgeFlags.register(cmd)
-	s.judgeFlags.registerDryRun(cmd, "ask for no score")
+	s.judgeFlags.calls.registerDryRun(cmd, "ask for no score")
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
 	namesFiles(cmd, writesFile, "reports")
@@ -168,7 +168,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 			return err
 		}
 	}
-	if s.dryRun {
+	if s.calls.dryRun {
 		return s.foresee(ctx, e, part, settings)
 	}
 	if s.shard == "" {

@@ -29,8 +29,8 @@ func parseCount(s string) (int, error) {
 	return n, nil
 }
 
-// chooser is one run of refract select.
-type chooser struct {
+// selectRun is one run of refract select.
+type selectRun struct {
 	input
 	output
 	serverFlags
@@ -43,7 +43,7 @@ type chooser struct {
 }
 
 func (e *env) selectCommand() *cobra.Command {
-	c := &chooser{}
+	c := &selectRun{}
 	cmd := &cobra.Command{
 		Use:   "select [DATASET]",
 		Short: "Keep the variants that cover most",
@@ -71,7 +71,7 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	return cmd
 }
 
-func (c *chooser) run(ctx context.Context, e *env, args []string) error {
+func (c *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if c.k == 0 {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
@@ -96,7 +96,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if c.by.Compares() {
 		s.Similarity = selection.NGrams()
 		if c.embeddings != "" {
-			run = (&judgeFlags{callFlags: callFlags{serverFlags: c.serverFlags}}).run(e)
+			run = (&judgeFlags{calls: callFlags{serverFlags: c.serverFlags}}).run(e)
 			defer run.close()
 			if _, err := run.metric(ctx, similarity.Name+":model="+c.embeddings); err != nil {
 				return err
@@ -122,7 +122,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 }
 
 // countAll reads the dataset once to find the number that -k all stands for.
-func (c *chooser) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
+func (c *selectRun) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
 	if !dataset.Rereadable(ds) {
 		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")
 	}

@@ -86,7 +86,7 @@ type Segment struct {
 	// Extra holds other columns of the segment's row, which are passed on: a JSON object on
 	// one line; "" for none.
 	Extra string
-	Pos        Position
+	Pos   Position
 }
 
 // Judged counts the verdicts of a judge of meaning on texts shown with their reference.

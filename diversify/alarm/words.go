@@ -80,10 +80,10 @@ type words struct {
 	code  string
 	lex   lexicon
 	text  string
-	list  []string // its words in lower case
 	asks  bool
-	alike float64 // share of words that the two texts have in common
-	plain string  // " he did not , he said "
+	alike float64  // share of words that the two texts have in common
+	split []string // list keeps its words here
+	plain string   // " he did not , he said "
 
 	begins [beginnings]bool // at some byte of plain; always true for 0
 }
@@ -102,12 +102,20 @@ func newTexts(code, reference, variant string) (ref, got *words) {
 func newText(s, code string) *words {
 	s = strings.TrimSpace(s)
 	asks := strings.ContainsAny(s, questionMarks) || code == "ja" && strings.HasSuffix(strings.TrimRight(s, "。"), "か") || code == "el" && strings.HasSuffix(s, ";")
-	w := &words{code: code, lex: lexicons()[code], text: s, list: text.AppendWords(nil, s), asks: asks, plain: plain(s, code)}
+	w := &words{code: code, lex: lexicons()[code], text: s, asks: asks, plain: plain(s, code)}
 	w.begins[0] = true
 	for i := range w.plain {
 		w.begins[beginning(w.plain[i:])] = true
 	}
 	return w
+}
+
+// list returns the words of a text in lower case.
+func (w *words) list() []string {
+	if w.split == nil {
+		w.split = text.AppendWords([]string{}, w.text)
+	}
+	return w.split
 }
 
 // apostrophes expands English short forms, and lets the French apostrophe end a word.

@@ -16,7 +16,6 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/metrics/similarity"
 )
 
 // checkRun is one run of refract check.
@@ -24,10 +23,9 @@ type checkRun struct {
 	input
 	checkFlags
 	decisionFlag
-	serverFlags
-	embeddings string
-	result     output // where the dataset goes
-	table      output // how the counts are shown
+	embeddingFlags
+	result output // where the dataset goes
+	table  output // how the counts are shown
 }
 
 func (e *env) checkCommand() *cobra.Command {
@@ -58,10 +56,7 @@ raw text and alarms. docs/explanation/checks.md explains each check.`,
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
 	k.decisionFlag.register(cmd)
-	cmd.Flags().StringVar(&k.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors raise an alarm where their cosine is below 0.7; options are those of the metric embedding")
-	configured(cmd, "embeddings")
-	grouped(cmd, modelFlags, "embeddings")
-	k.serverFlags.register(cmd, "vector")
+	k.embeddingFlags.register(cmd, "raise an alarm where their cosine is below 0.7")
 	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	return cmd
@@ -94,16 +89,13 @@ func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
 		encode = dataset.NewEncoder(out).Encode
 	}
 	found, kept := diversify.NewCounts(c), &publish.Tally{}
-	far := func(*refract.Segment) error { return nil }
-	var run *judging // nil unless vectors are compared
-	if k.embeddings != "" {
-		run = (&judgeFlags{calls: callFlags{serverFlags: k.serverFlags}}).run(e)
-		defer run.close()
-		if _, err := run.metric(ctx, similarity.Name+":model="+k.embeddings); err != nil {
-			return err
-		}
+	run, model, err := k.open(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer run.close()
+	if model != nil {
 		found.Measure()
-		far = func(s *refract.Segment) error { return alarmFar(ctx, run.vectors[0].model, s, found) }
 	}
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
@@ -112,7 +104,9 @@ func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
 		if err == nil {
 			s = found.Add(s)
 			kept.Add(s)
-			err = far(s)
+		}
+		if err == nil && model != nil {
+			err = alarmFar(ctx, model, s, found)
 		}
 		if err == nil {
 			err = encode(s)

@@ -3,12 +3,41 @@ package command
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
+
+// embeddingFlags name a model of embeddings, and the servers that have it.
+type embeddingFlags struct {
+	serverFlags
+	embeddings string
+}
+
+func (f *embeddingFlags) register(cmd *cobra.Command, does string) {
+	cmd.Flags().StringVar(&f.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors "+does+"; options are those of the metric embedding")
+	configured(cmd, "embeddings")
+	grouped(cmd, modelFlags, "embeddings")
+	f.serverFlags.register(cmd, "vector")
+}
+
+// open returns the model and the run that asks it; both are nil without --embeddings.
+// Close the run.
+func (f *embeddingFlags) open(ctx context.Context, e *env) (*judging, *embeddings.Model, error) {
+	if f.embeddings == "" {
+		return nil, nil, nil
+	}
+	run := (&judgeFlags{calls: callFlags{serverFlags: f.serverFlags}}).run(e)
+	if _, err := run.metric(ctx, similarity.Name+":model="+f.embeddings); err != nil {
+		run.close()
+		return nil, nil, err
+	}
+	return run, run.vectors[0].model, nil
+}
 
 // embedding connects a metric that compares vectors to the cache and the servers of the
 // run.

@@ -179,7 +179,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"},1]`}, `f.jsonl:2:1: a row must be a JSON object, not a number`},
 		{"table JSON key twice", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a","a":"b"}`}, `f.jsonl:1:10: field "a" is there twice`},
 		{"table JSON structure", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":{"b":"c"}}`}, `f.jsonl:1: column "a": it holds a structure; name a part of it, as in COLUMN.b`},
-		{"table JSON columns", "table:f.json,source=a", map[string]string{"f.json": `{"a":{"0":"b","1":"c"}}`}, `f.json:1: column "a": it holds a column where a row is wanted, as pandas's to_json() writes; write rows, as with to_json(orient="records")`},
+		{"table JSON columns", "table:f.json,source=a", map[string]string{"f.json": `{"a":{"0":"b","1":"c"}}`}, `f.json:1: column "a": it holds a column where a row is wanted; pandas's to_json() writes rows with orient="records"`},
 		{"table score", "table:f.csv,system:s=s,human:quality=quality", map[string]string{"f.csv": "s,quality\na,good\n"}, `f.csv:2: column "quality" is "good"; want a number, or nothing if there is no score`},
 		{"table fields", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,system,sys_ref\na,b,c\na,b\n"}, `f.csv:3: the row has 2 columns, but the first row names 3`},
 		{"table quote", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,system,sys_ref\na,\"b,c\n"}, `f.csv:2:8: bad table: extraneous or missing " in quoted-field; where quotes are letters like others, add quotes=none`},

@@ -70,7 +70,7 @@ const (
 func (t *tableSpec) cell(r *tableRow, column int) (refract.Text, error) {
 	value := r.values[column].one()
 	switch {
-	case r.values[column].list:
+	case r.values[column].list && len(r.values[column].texts) != 1: // one answer may stand in a list
 		return refract.Text{}, fmt.Errorf("column %s holds a list; only references=COLUMN takes lists", text.Quote(t.columns[column]))
 	case t.errors == errorsText || !strings.ContainsAny(value.Value, "#:_"):
 		return value, nil
@@ -112,9 +112,16 @@ func number(t refract.Text, column string, decimalComma bool) (value float64, va
 	return value, valid, nil
 }
 
+// wantRecords says how pandas writes a table that can be read.
+const wantRecords = `pandas's to_json() writes rows with orient="records"`
+
 // noColumn is the error for a column that a table lacks.
 func (t *tableSpec) noColumn(file, name string, known []string) error {
-	return failFile(file, "there is no column %s%s; there are %s%s", text.Quote(name), didYouMean(name, known), quotedNames(known), t.wanted)
+	hint := didYouMean(name, known)
+	if slices.Contains(known, "columns") && slices.Contains(known, "data") || slices.ContainsFunc(known, func(c string) bool { return strings.HasPrefix(c, "0.") }) {
+		hint += "; " + wantRecords
+	}
+	return failFile(file, "there is no column %s%s; there are %s%s", text.Quote(name), hint, quotedNames(known), t.wanted)
 }
 
 // may reports whether the table may lack a column.
@@ -453,7 +460,7 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		return v, nil
 	case map[string]any:
 		if _, column := value["0"]; len(path) == 0 && column {
-			return v, errors.New(`it holds a column where a row is wanted, as pandas's to_json() writes; write rows, as with to_json(orient="records")`)
+			return v, errors.New("it holds a column where a row is wanted; " + wantRecords)
 		}
 		if len(path) == 0 {
 			return v, fmt.Errorf("it holds a structure; name a part of it, as in COLUMN.%s", slices.Concat(slices.Sorted(maps.Keys(value)), []string{"PART"})[0])

@@ -163,9 +163,8 @@ func when(found bool, what string) string {
 
 // thinking finds a thought without an end.
 func (s *Segment) thinking(j *judged) string {
-	_, open := untagged(j.Raw, j.ref)
 	_, _, ended := text.Answer(j.Raw)
-	return when(open || !ended && !j.ref.marked(), "it ends within a thought, before any answer")
+	return when(!ended && !j.ref.marked(), "it ends within a thought, before any answer")
 }
 
 // replies finds an answer to the reference's question, or words to the one who asks.

@@ -19,4 +19,17 @@
 //
 // A missing text is not an empty text, and a missing score is not 0. Both are marked
 // as missing, and every number comes with a count of what is missing from it.
+//
+// # An example
+//
+// Four references of one output score it 20, 60, 40 and nothing, since the third is missing. The
+// output is as good as what it says, not as the luck of one wording: its maximum is 60, its mean
+// 40, and both state that one of four scores is missing.
+//
+//	scores, err := refract.Score(ctx, segments,
+//		refract.Setting{Metric: chrf.Default(), Aggregator: aggregate.Max})
+//	fmt.Println(scores.Systems["a"], scores.Signature)
+//
+// Whether the maximum, the mean or one reference agrees best with people depends on the metric
+// and the data; package benchmarks/experiment answers it for yours.
 package refract

@@ -60,15 +60,7 @@ scores are means over segments. A pair is tested on the segments that both have.
 		},
 	}
 	t.score.into, t.score.per = t.collect, "system"
-	t.score.input.register(cmd)
-	t.score.choiceFlags.register(cmd)
-	t.score.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
-	t.score.languageFlag.register(cmd, languageSplits, "unknown")
-	t.score.output.register(cmd)
-	t.score.registerWidth(cmd)
-	t.score.judgeFlags.register(cmd)
-	t.score.judgeFlags.calls.registerDryRun(cmd, "ask for no score")
-	t.score.scope.register(cmd)
+	t.score.register(e, cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
 	oneOf(cmd, "table", systemsTable, pairsTable)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -84,9 +84,9 @@ type Systems struct {
 }
 
 type systemSum struct {
-	sum               []exact.Sum // of pooled statistics, or one sum of segment scores
-	kept              [][]float64 // what each segment added, if Keep was called
-	entered           []int       // numbers of these segments
+	sum               []numeric.Sum // of pooled statistics, or one sum of segment scores
+	kept              [][]float64   // what each segment added, if Keep was called
+	entered           []int         // numbers of these segments
 	n                 int
 	status            metrics.Status // of the first segment without a score
 	ended             bool           // the metric failed before the last segment
@@ -178,7 +178,7 @@ func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
 func (sum *systemSum) add(red Reduced, row []float64) {
 	if sum.n == 0 {
 		sum.minRefs = red.References
-		sum.sum = make([]exact.Sum, len(row))
+		sum.sum = make([]numeric.Sum, len(row))
 	}
 	sum.n++
 	sum.minRefs = min(sum.minRefs, red.References)
@@ -226,7 +226,7 @@ func (sum *systemSum) merge(o *systemSum) {
 		return
 	}
 	if sum.n == 0 {
-		sum.minRefs, sum.sum = o.minRefs, make([]exact.Sum, len(o.sum))
+		sum.minRefs, sum.sum = o.minRefs, make([]numeric.Sum, len(o.sum))
 	}
 	sum.n += o.n
 	sum.minRefs, sum.maxRefs = min(sum.minRefs, o.minRefs), max(sum.maxRefs, o.maxRefs)

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -93,7 +93,7 @@ func (from *sumState) sum() (systemSum, error) {
 		if slices.ContainsFunc(parts, func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) }) {
 			return to, errors.New("a sum is not a number")
 		}
-		to.sum = append(to.sum, exact.Of(parts))
+		to.sum = append(to.sum, numeric.Of(parts))
 	}
 	return to, err
 }

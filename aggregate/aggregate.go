@@ -3,6 +3,17 @@
 //
 // Aggregators work on plain numbers. The caller's [Policy] says what happens if scores are
 // missing, and every result counts the scores that were used and those that were missing.
+//
+// # The choice
+//
+// Scores of one output against its references are s1, …, sn. Div-Ref (Tang et al., 2024) takes
+// their maximum: an output need resemble only one good answer. The mean asks it to resemble all of
+// them; best:k=3 is between the two, and native leaves the combination to the metric, as BLEU
+// clips its counts by all references at once.
+// Names are literal: max is the largest number also where lower is better, and best goes by the
+// metric's direction.
+//
+//	best:k=2 of 20, 60, missing, 40 = 50 from 3 scores, 1 missing
 package aggregate
 
 import (
@@ -14,7 +25,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // Aggregator reduces scores over references. Parse creates one.
@@ -164,7 +175,7 @@ func kinds() []kind {
 				return Aggregator{single: true, reduce: func(s []float64, _ float64) float64 { return s[0] }}
 			}},
 		{name: "max", doc: "the largest score", make: simple(func(s []float64, _ float64) float64 { return slices.Max(s) })},
-		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return exact.Mean(s) })},
+		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return numeric.Mean(s) })},
 		{name: "min", doc: "the smallest score", make: simple(func(s []float64, _ float64) float64 { return slices.Min(s) })},
 		{name: "median", doc: "the middle score, or the mean of the middle two", make: simple(func(s []float64, _ float64) float64 { return Median(s) })},
 		{name: "best", param: "k", def: "1", doc: "the mean of the k best scores, best by the metric's direction; of all where there are fewer",

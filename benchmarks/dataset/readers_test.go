@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // Lines after its position, and then the warnings.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct{ name, spec string }{
-		{"summeval", "summeval:testdata/summeval.jsonl"},
+		{"table-raters", "table:testdata/summeval.jsonl,group=id,source=text,references=references,reference=reference,system=model_id,output=decoded,human:coherence=expert_annotations.coherence,human:turker_coherence=turker_annotations.coherence"},
 		{"mqm", "mqm:testdata/mqm.tsv"},
 		{"mqm-reference", "mqm:testdata/mqm.tsv,reference=good"},
 		{"table-parquet", "table:testdata/table.parquet,id=id,source=translation.zh,references=refs,references=answers.lex,reference=translation.en,system:mt=mt,system:b=translation.en,domain=domain,document=id,human:quality:mt=score"},
@@ -81,7 +81,7 @@ func TestReadersJudgements(t *testing.T) {
 		names []string
 		one   string
 	}{
-		{"summeval:testdata/summeval.jsonl", []string{"coherence", "consistency", "fluency", "relevance", "turker_coherence", "turker_consistency"}, "turker_coherence"},
+		{"table:testdata/summeval.jsonl,group=id,source=text,references=references,reference=reference,system=model_id,output=decoded,human:coherence=expert_annotations.coherence,human:turker_coherence=turker_annotations.coherence", []string{"coherence", "turker_coherence"}, "turker_coherence"},
 		{"mqm:testdata/mqm.tsv", []string{"mqm"}, "mqm"},
 		{"table:testdata/rated.csv,group=mr,system=system,output=sys_ref,human:quality=quality,human:naturalness=naturalness", []string{"naturalness", "quality"}, "quality"},
 	} {
@@ -132,7 +132,6 @@ func TestUnclosedQuoteIsBounded(t *testing.T) {
 }
 
 func TestReaderErrors(t *testing.T) {
-	const row = `{"id":"a","model_id":"m","decoded":"d"}` + "\n"
 	const marot = "system\tdoc\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
 	const rated = "A\td\t1\tr\ts\tt\tOther\tMinor\n"
 	for _, c := range []struct {
@@ -140,15 +139,6 @@ func TestReaderErrors(t *testing.T) {
 		files      map[string]string
 		want       string
 	}{
-		{"summeval empty", "summeval:f", map[string]string{"f": ""}, `f: the dataset is empty: no segment at all`},
-		{"summeval unknown field", "summeval:f", map[string]string{"f": row + `{"id":"b","modelid":"m"}`}, `f:2:11: unknown field "modelid" (did you mean "model_id"?)`},
-		{"summeval no text", "summeval:f", map[string]string{"f": `{"id":"b","model_id":"m"}`}, `f:1: the row has no field "decoded"`},
-		{"summeval twice", "summeval:f", map[string]string{"f": row + row}, `f:2: id "a" has a summary by "m" on line 1 already; a model has one summary per article`},
-		{"summeval score", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","expert_annotations":[{"x":1},{"x":"2"}]}`}, `f:1:75: field expert_annotations[1].x must be a number or null, not a string`},
-		{"summeval scores", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","expert_annotations":{}}`}, `f:1:61: field expert_annotations must be an array, not an object`},
-		{"summeval both", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","reference":"a","references":["b"]}`}, `f:1: the row has both "reference" and "references"; remove one`},
-		{"summeval line", "summeval:f", map[string]string{"f": row + "[]\n"}, `f:2:1: a row must be a JSON object, not an array`},
-		{"summeval number", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","turker_annotations":[{"x":1e999}]}`}, `f:1:67: field turker_annotations[0].x must be a number or null`},
 
 		{"mqm empty", "mqm:f", map[string]string{"f": ""}, `f: is empty; the first row must name the columns`},
 		{"mqm no row", "mqm:f", map[string]string{"f": marot}, `f: the dataset is empty: no segment at all`},
@@ -178,7 +168,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table twice", "table:f,source=x,source=y", nil, `dataset "table:f,source=x,source=y": the option source is given twice`},
 		{"table value", "table:f,source=x,y", nil, `dataset "table:f,source=x,y": "y" has no value`},
 		{"table no value", "table:f,source=", nil, `dataset "table:f,source=": the option source is empty`},
-		{"table option", "table:f,refrence=x", nil, `dataset "table:f,refrence=x": has the unknown option "refrence" (did you mean "reference"?); the options are id, group, source, document, domain, system, output, quotes, errors, reference, references, system:NAME, human:NAME`},
+		{"table option", "table:f,refrence=x", nil, `dataset "table:f,refrence=x": has the unknown option "refrence" (did you mean "reference"?); the options are id, group, source, document, domain, language, system, output, quotes, errors, keep, reference, references, system:NAME, human:NAME`},
 		{"table output", "table:f.csv,system=x", nil, `dataset "table:f.csv,system=x": system=COLUMN and output=COLUMN go together: the name of a system, and its output`},
 		{"table whose score", "table:f.csv,system:a=x,system:b=y,human:q=z", nil, `dataset "table:f.csv,system:a=x,system:b=y,human:q=z": say which system "human:q" is of: write human:q:SYSTEM=COLUMN, with a system:SYSTEM=COLUMN`},
 		{"table score of none", "table:f.csv,system:a=x,human:q:b=z", nil, `dataset "table:f.csv,system:a=x,human:q:b=z": there is no system:b=COLUMN, of which human:q:b would be`},
@@ -188,7 +178,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table JSON array", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `[{"a":"a"},1]`}, `f.jsonl:2:1: a row must be a JSON object, not a number`},
 		{"table JSON key twice", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":"a","a":"b"}`}, `f.jsonl:1:10: field "a" is there twice`},
 		{"table JSON structure", "table:f.jsonl,source=a", map[string]string{"f.jsonl": `{"a":{"b":"c"}}`}, `f.jsonl:1: column "a": it holds a structure; name a part of it, as in COLUMN.b`},
-		{"table JSON columns", "table:f.json,source=a", map[string]string{"f.json": `{"a":{"0":"b","1":"c"}}`}, `f.json:1: column "a": it holds a column where a row is wanted, as pandas's to_json() writes; write rows, as with to_json(orient="records")`},
+		{"table JSON columns", "table:f.json,source=a", map[string]string{"f.json": `{"a":{"0":"b","1":"c"}}`}, `f.json:1: column "a": it holds a column where a row is wanted; pandas's to_json() writes rows with orient="records"`},
 		{"table score", "table:f.csv,system:s=s,human:quality=quality", map[string]string{"f.csv": "s,quality\na,good\n"}, `f.csv:2: column "quality" is "good"; want a number, or nothing if there is no score`},
 		{"table fields", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,system,sys_ref\na,b,c\na,b\n"}, `f.csv:3: the row has 2 columns, but the first row names 3`},
 		{"table quote", "table:f.csv,source=mr", map[string]string{"f.csv": "mr,system,sys_ref\na,\"b,c\n"}, `f.csv:2:8: bad table: extraneous or missing " in quoted-field; where quotes are letters like others, add quotes=none`},

@@ -22,9 +22,8 @@
 //
 // # An example
 //
-// Four references of one output score it 20, 60, 40 and nothing, since the third is missing. The
-// output is as good as what it says, not as the luck of one wording: its maximum is 60, its mean
-// 40, and both state that one of four scores is missing.
+// A metric scores an output 20, 60 and 40 against three references; a fourth one is missing. By
+// max the output has 60, by mean 40, and both say that one of four scores is missing.
 //
 //	scores, err := refract.Score(ctx, segments,
 //		refract.Setting{Metric: chrf.Default(), Aggregator: aggregate.Max})

@@ -8,8 +8,8 @@
 //
 // Scores of one output against its references are s1, …, sn. Div-Ref (Tang et al., 2024) takes
 // their maximum: an output need resemble only one good answer. The mean asks it to resemble all of
-// them; best:k=3 is between the two, and
-// native leaves the combination to the metric, as BLEU clips its counts by all references at once.
+// them; best:k=3 is between the two, and native leaves the combination to the metric, as BLEU
+// clips its counts by all references at once.
 // Names are literal: max is the largest number also where lower is better, and best goes by the
 // metric's direction.
 //

@@ -21,7 +21,7 @@ func TestLibraryPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	programs := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(programs) != 2 {
+	if len(programs) != 3 {
 		t.Fatalf("%d programs", len(programs))
 	}
 	dir := t.TempDir()
@@ -51,6 +51,7 @@ func TestLibraryPrograms(t *testing.T) {
 		args  []string
 		out   string
 	}{
+		{22, nil, `^69\.4\d* .*agg:max`},
 		{40, nil, `(?s)^bleu +tau-b \+\d\.\d+ \[\+\d\.\d+, \+\d\.\d+\], n = 8\nratio tau-b \+\d`},
 		{15, []string{"score", "mtme:data/wmt22/zh-en", "-m", "bytes", "-f", "csv"}, `good,bytes,[^\n]*14.75`},
 	} {

@@ -3,85 +3,47 @@ package refract_test
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
-	"github.com/refract-eval/refract/metrics/bleu"
+	"github.com/refract-eval/refract/metrics/chrf"
 )
 
-// memory is a dataset of segments in memory; package dataset reads files.
-type memory []*refract.Segment
-
-func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range m {
-			if !yield(s, nil) {
-				return
-			}
-		}
+// Two systems are scored against two references, and the best one of each output counts.
+func ExampleScore() {
+	segments := refract.InMemory{
+		{ID: "1", References: refract.Texts("The bridge is closed.", "They have shut the bridge."),
+			Hypotheses: refract.Outputs(map[string]string{"a": "They shut the bridge.", "b": "The bridge closed is."})},
+		{ID: "2", References: refract.Texts("Nobody knows why."),
+			Hypotheses: []refract.Hypothesis{{System: "a", Text: refract.NewText("Nobody knows.")}, {System: "b"}}}, // b is missing
 	}
+	scores, err := refract.Score(context.Background(), segments, refract.Setting{Metric: chrf.Default(), Aggregator: aggregate.Max})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f %.2f\n", scores.Systems["a"], scores.Segments[0].Systems["a"])
+	fmt.Println(scores.Segments[1].Systems["b"], scores.Segments[1].Status["b"])
+	fmt.Println(scores.Signature)
+	// Output:
+	// 70.72 69.45
+	// NaN missing-hypothesis
+	// nrefs:var|case:mixed|eff:yes|nc:6|nw:0|space:no|agg:max|system:mean|set:737eb6a07dc5|version:0.1.0
 }
 
-// Two systems are scored against two references; the second segment has only one.
-// The score of a hypothesis is its score against the best reference.
-func Example() {
-	ds := memory{
-		{
-			ID:         "1",
-			References: []refract.Text{refract.NewText("The bridge is closed."), refract.NewText("They have shut the bridge.")},
-			Hypotheses: []refract.Hypothesis{
-				{System: "a", Text: refract.NewText("They shut the bridge.")},
-				{System: "b", Text: refract.NewText("The bridge closed is.")},
-			},
-		},
-		{
-			ID:         "2",
-			References: []refract.Text{refract.NewText("Nobody knows why."), {}},
-			Hypotheses: []refract.Hypothesis{
-				{System: "a", Text: refract.NewText("Nobody knows why.")},
-				{System: "b"}, // a missing output, which is not an empty one
-			},
-		},
-	}
-	m, err := bleu.New(bleu.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	best, err := aggregate.Parse("max")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	engine, err := refract.NewEngine([]refract.Setting{{Metric: m, Aggregator: best}}, refract.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	reducer := engine.Reducer()
-	err = engine.Run(context.Background(), ds, func(s *refract.SegmentScores) error {
-		for h, hyp := range s.Segment.Hypotheses {
-			r, err := reducer.Reduce(s, 0, h)
-			if err != nil {
-				return err
-			}
-			fmt.Printf("segment %s, system %s: ", s.Segment.ID, hyp.System)
-			if r.Status != metrics.Scored {
-				fmt.Println(r.Status)
-				continue
-			}
-			fmt.Printf("%.1f (references used %d, missing %d)\n", r.Value, r.References, r.Missing)
-		}
-		return nil
+// A function of two texts is a metric like the built-in ones.
+func ExampleScore_metric() {
+	shorter := metrics.Func(metrics.Info{Name: "shorter", NeedsReferences: true, Upper: 1}, func(hypothesis, reference string) float64 {
+		return float64(min(len(hypothesis), len(reference))) / float64(max(len(hypothesis), len(reference), 1))
 	})
+	segments := refract.InMemory{{ID: "1", References: refract.Texts("a bee", "a honey bee"), Hypotheses: refract.Outputs(map[string]string{"mine": "honey bee"})}}
+	scores, err := refract.Score(context.Background(), segments, refract.Setting{Metric: shorter, Aggregator: aggregate.Mean})
 	if err != nil {
 		fmt.Println(err)
+		return
 	}
+	fmt.Printf("%.3f\n", scores.Systems["mine"])
 	// Output:
-	// segment 1, system a: 57.9 (references used 2, missing 0)
-	// segment 1, system b: 26.9 (references used 2, missing 0)
-	// segment 2, system a: 100.0 (references used 1, missing 1)
-	// segment 2, system b: missing-hypothesis
+	// 0.687
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -37,14 +36,14 @@ func TestFit(t *testing.T) {
 	of := func(name string) metrics.Metric {
 		return metrics.Func(metrics.Info{Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1}, func(string, string) float64 { return 0 })
 	}
-	ds := dataset.InMemory([]*refract.Segment{
+	ds := refract.InMemory([]*refract.Segment{
 		{ID: "1", References: []refract.Text{refract.NewText("a"), {}}, Variants: []refract.Variant{{Text: refract.NewText("")}}},
 		{ID: "2"},
 	})
 	one, other, plain := &fitter{of("one"), nil}, &fitter{of("other"), nil}, of("plain")
 	settings := []refract.Setting{
-		{Metric: one, Aggregator: aggregate.Must("single")}, {Metric: one, Aggregator: aggregate.Must("max")},
-		{Metric: other, Aggregator: aggregate.Must("max")}, {Metric: plain, Aggregator: aggregate.Must("max")},
+		{Metric: one, Aggregator: aggregate.Single}, {Metric: one, Aggregator: aggregate.Max},
+		{Metric: other, Aggregator: aggregate.Max}, {Metric: plain, Aggregator: aggregate.Max},
 	}
 	if _, err := refract.NewEngine(settings, refract.Options{}); err == nil || !strings.Contains(err.Error(), "one is not fitted") {
 		t.Errorf("an engine of metrics that are not fitted: %v", err)

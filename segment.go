@@ -129,13 +129,8 @@ type Judgement struct {
 // Accepted is the verdict on a variant that is used as a reference.
 const Accepted = "accepted"
 
-// States of a variant that was drawn at random for an audit.
-const (
-	AuditSampled = "sampled" // no model gave a usable opinion; people have to decide
-	AuditKept    = "kept"    // a model says that it keeps the meaning of its reference
-	AuditLost    = "lost"    // a model says that it does not
-	AuditUnclear = "unclear" // a model was asked and said neither
-)
+// AuditSampled is the Audit of a variant that was drawn at random, for people to decide on.
+const AuditSampled = "sampled"
 
 // Decisions of a person about a variant.
 const (
@@ -162,13 +157,12 @@ type Variant struct {
 	// Review is a person's decision: ReviewAccept, ReviewReject or ReviewEdit; "" if
 	// nobody has reviewed the variant.
 	Review string
-	// Audit is AuditSampled, AuditKept, AuditLost or AuditUnclear for a variant
-	// that was drawn at random to measure how many keep the meaning; "" for the
-	// others. It stays when the variant is later rejected or edited, so that the
-	// sample remains random.
-	Audit     string
-	AuditedBy string  // the model that gave the opinion in Audit; "" if none did
-	Origin    *Origin // nil if nothing more is known
+	// Audit is AuditSampled for a variant that was drawn at random to measure how many
+	// keep the meaning, and "" for the others; files of earlier versions have "kept",
+	// "lost" or "unclear" too. It stays when the variant is later rejected or edited, so
+	// that the sample remains random.
+	Audit  string
+	Origin *Origin // nil if nothing more is known
 }
 
 // Origin says how the text of a variant was generated.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
 )
@@ -22,7 +21,7 @@ import (
 func TestSystemsState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.StringMatching(`([a-e]{1,3} ){0,9}[a-e]`)
-		var segments dataset.InMemory
+		var segments refract.InMemory
 		for i := range rapid.IntRange(1, 12).Draw(t, "segments") {
 			s := &refract.Segment{ID: fmt.Sprint(i)}
 			for range rapid.IntRange(1, 3).Draw(t, "references") {
@@ -44,7 +43,7 @@ func TestSystemsState(t *testing.T) {
 			t.Fatal(err)
 		}
 		eng, err := refract.NewEngine([]refract.Setting{
-			{Metric: b, Aggregator: aggregate.Must("native")}, {Metric: c, Aggregator: aggregate.Must("mean")}, {Metric: c, Aggregator: aggregate.Must("single")},
+			{Metric: b, Aggregator: aggregate.Native}, {Metric: c, Aggregator: aggregate.Mean}, {Metric: c, Aggregator: aggregate.Single},
 		}, refract.Options{})
 		if err != nil {
 			t.Fatal(err)

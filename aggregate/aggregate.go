@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/exact"
 )
 
 // Aggregator reduces scores over references. Parse creates one.
@@ -26,6 +27,14 @@ type Aggregator struct {
 	// score is better and -1 if a lower one is.
 	reduce func(scores []float64, sign float64) float64
 }
+
+// The usual aggregators; Parse makes all others.
+var (
+	Max    = Must("max")
+	Mean   = Must("mean")
+	Single = Must("single") // the first reference alone
+	Native = Must("native") // the metric's own rule for several references
+)
 
 // Name returns the canonical spec, such as "max" or "best:k=3", as signatures state
 // it.
@@ -155,7 +164,7 @@ func kinds() []kind {
 				return Aggregator{single: true, reduce: func(s []float64, _ float64) float64 { return s[0] }}
 			}},
 		{name: "max", doc: "the largest score", make: simple(func(s []float64, _ float64) float64 { return slices.Max(s) })},
-		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return Mean(s) })},
+		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return exact.Mean(s) })},
 		{name: "min", doc: "the smallest score", make: simple(func(s []float64, _ float64) float64 { return slices.Min(s) })},
 		{name: "median", doc: "the middle score, or the mean of the middle two", make: simple(func(s []float64, _ float64) float64 { return Median(s) })},
 		{name: "best", param: "k", def: "1", doc: "the mean of the k best scores, best by the metric's direction; of all where there are fewer",

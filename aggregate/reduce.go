@@ -7,15 +7,12 @@ import (
 	"github.com/refract-eval/refract/internal/exact"
 )
 
-// Mean returns the arithmetic mean of at least one score, rounded once.
-func Mean(s []float64) float64 { return exact.Mean(s) }
-
 // Median returns the middle one of at least one score, or the mean of the middle two.
 // It sorts s.
 func Median(s []float64) float64 {
 	slices.Sort(s)
 	n := len(s)
-	return Mean(s[(n-1)/2 : n/2+1])
+	return exact.Mean(s[(n-1)/2 : n/2+1])
 }
 
 // meanBest returns the mean of the k best of at least one score: the largest if sign is
@@ -24,9 +21,9 @@ func meanBest(s []float64, k int, sign float64) float64 {
 	slices.Sort(s)
 	k = min(k, len(s))
 	if sign > 0 {
-		return Mean(s[len(s)-k:])
+		return exact.Mean(s[len(s)-k:])
 	}
-	return Mean(s[:k])
+	return exact.Mean(s[:k])
 }
 
 // softmax returns the mean of at least one score, weighted by exp(sign·score/t). It

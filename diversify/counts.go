@@ -1,6 +1,7 @@
 package diversify
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -67,6 +68,7 @@ func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 		}
 	}
 	judge := n.checker.Segment(s.Source.Value, texts(s.References))
+	judge.Language = cmp.Or(judge.Language, s.Language)
 	refuse(judge, s)
 	out := *s
 	out.Variants, out.Rejected = nil, nil
@@ -102,7 +104,7 @@ func (n *Counts) Add(s *refract.Segment) *refract.Segment {
 	var accepted []string
 	for i := range out.Variants {
 		accepted = append(accepted, out.Variants[i].Text.Value)
-		if alarm.HasWords(s.References[out.Variants[i].Reference].Value) {
+		if alarm.HasWords(judge.Language, s.References[out.Variants[i].Reference].Value) {
 			n.Worded++
 		}
 		for _, a := range out.Variants[i].Alarms {
@@ -140,7 +142,7 @@ func (n *Counts) judge(judge *check.Segment, s *refract.Segment, v *refract.Vari
 	v.Origin, v.Text = &origin, refract.Text{Value: res.Text, Valid: res.HasText}
 	v.Verdict, v.Detail, v.Alarms = res.Verdict, res.Detail, nil
 	if v.Verdict == check.Accepted {
-		v.Alarms = alarm.Find(s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
+		v.Alarms = alarm.Find(judge.Language, s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
 	}
 }
 

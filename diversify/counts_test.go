@@ -16,7 +16,7 @@ func TestRejectedStaysRejected(t *testing.T) {
 	for name, no := range map[string]refract.Variant{
 		"a person":      {Verdict: "review", Review: "reject"},
 		"the judge":     {Verdict: diversify.NotEquivalent, Detail: "judged by j"},
-		"the audit":     {Verdict: diversify.NotEquivalent, Audit: refract.AuditLost, AuditedBy: "j"},
+		"the audit":     {Verdict: diversify.NotEquivalent, Audit: "lost"},
 		"judge unclear": {Verdict: diversify.Unjudged},
 	} {
 		for _, checks := range [][]string{{"duplicate"}, {"length"}} {

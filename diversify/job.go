@@ -155,6 +155,7 @@ func (x *Expander) plan(j *job) error {
 	})
 	if x.cfg.Check != nil {
 		j.checks = x.cfg.Check.Segment(j.seg.Source.Value, texts(j.seg.References))
+		j.checks.Language = cmp.Or(j.checks.Language, j.seg.Language)
 		for _, v := range j.seg.Variants {
 			if v.Text.Valid {
 				j.checks.Accept(v.Text.Value)
@@ -268,7 +269,7 @@ func (x *Expander) judgeAnswers(j *job) {
 }
 
 func (j *job) alarm(a *asked) {
-	a.alarms = alarm.Find(j.seg.References[j.cells[a.cell].reference].Value, j.seg.Source.Value, a.result.Text)
+	a.alarms = alarm.Find(j.checks.Language, j.seg.References[j.cells[a.cell].reference].Value, j.seg.Source.Value, a.result.Text)
 }
 
 func (x *Expander) judgeAnswer(j *job, a *asked) {

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/refract-eval/refract"
@@ -12,22 +11,24 @@ import (
 // WithoutCanaries returns ds without the segments that are canaries, which only mark the
 // texts around them, as the first line of WMT24's files does. A [Warning] counts them.
 func WithoutCanaries(ds refract.Dataset, warn func(Warning)) refract.Dataset {
-	return asSet(ds).wrapped(func(read reading) reading {
-		return func(ctx context.Context, each func(*refract.Segment) error) error {
-			var found examples
-			var at refract.Position
-			err := read(ctx, func(s *refract.Segment) error {
+	return asSet(ds).perSegment(func() step {
+		var found examples
+		var at refract.Position
+		return step{
+			each: func(s *refract.Segment) (*refract.Segment, error) {
 				if !isCanary(s) {
-					return each(s)
+					return s, nil
 				}
 				found.add(text.Quote(s.ID))
 				at = refract.Position{File: s.Pos.File}
-				return ctx.Err()
-			})
-			if err == nil && found.n > 0 {
-				warn(Warning{at, fmt.Sprintf("%s not scored (ids %s): canaries, which mark the texts and are no segments", english.Count(found.n, "line"), &found)})
-			}
-			return err
+				return nil, nil
+			},
+			end: func() error {
+				if found.n > 0 {
+					warn(Warning{at, fmt.Sprintf("%s not scored (ids %s): canaries, which mark the texts and are no segments", english.Count(found.n, "line"), &found)})
+				}
+				return nil
+			},
 		}
 	})
 }

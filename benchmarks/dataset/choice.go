@@ -93,28 +93,22 @@ func Chosen(ds refract.Dataset, c Choice) refract.Dataset {
 		return ds
 	}
 	base := asSet(ds)
-	d := &set{stream: base.stream, foreign: base.foreign}
-	read := func(ctx context.Context, each func(*refract.Segment) error) error {
+	read := base.read.through(func(context.Context) (step, error) {
 		var names Census
-		err := base.read(ctx, func(s *refract.Segment) error {
-			names.Add(s)
-			if s = c.Of(s); s == nil {
-				return nil
-			}
-			return each(s)
-		})
-		if err == nil {
-			err = names.Check(&c)
-		}
-		return err
-	}
-	d.read = func(ctx context.Context, each func(*refract.Segment) error) error {
+		return step{
+			each: func(s *refract.Segment) (*refract.Segment, error) {
+				names.Add(s)
+				return c.Of(s), nil
+			},
+			end: func() error { return names.Check(&c) },
+		}, nil
+	})
+	return &set{stream: base.stream, foreign: base.foreign, read: func(ctx context.Context, each func(*refract.Segment) error) error {
 		if Rereadable(base) {
 			if err := read(ctx, func(*refract.Segment) error { return ctx.Err() }); err != nil {
 				return err
 			}
 		}
 		return read(ctx, each)
-	}
-	return d
+	}}
 }

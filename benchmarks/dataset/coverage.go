@@ -75,27 +75,16 @@ func (c *coverage) report(file, unit string, warn func(Warning)) {
 	}
 	lacking := 0
 	for _, name := range c.systems {
-		lacking += c.missing[name].n
-		file := cmp.Or(c.files[name], file)
-		tellBlank(file, name, c.blank[name], c.all.n-c.missing[name].n, warn)
-		tellMissing(file, name, c.missing[name], c.all.n, warn)
+		e, at := c.missing[name], refract.Position{File: cmp.Or(c.files[name], file)}
+		if blank := c.blank[name]; blank > 0 {
+			warn(Warning{at, fmt.Sprintf("system %s: blank outputs: %d of %d; they are scored as empty texts, not as missing ones", text.Quote(name), blank, c.all.n-e.n)})
+		}
+		if lacking += e.n; e.n > 0 {
+			warn(Warning{at, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(name), e.n, english.Count(c.all.n, "segment"), e)})
+		}
 	}
 	if unit == rowUnit && lacking > 0 && lacking == c.all.n*(len(c.systems)-1) {
 		warn(Warning{refract.Position{File: file}, "each row has the output of one system; rows of the same segment are joined by group=COLUMN, which names what they share"})
-	}
-}
-
-// tellBlank warns about the blank outputs of a system, if there are any.
-func tellBlank(file, system string, blank, of int, warn func(Warning)) {
-	if blank > 0 {
-		warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s: blank outputs: %d of %d; they are scored as empty texts, not as missing ones", text.Quote(system), blank, of)})
-	}
-}
-
-// tellMissing warns about the segments that a system lacks, if there are any.
-func tellMissing(file, system string, e *examples, of int, warn func(Warning)) {
-	if e.n > 0 {
-		warn(Warning{refract.Position{File: file}, fmt.Sprintf("system %s has no text for %d of %s (ids %s)", text.Quote(system), e.n, english.Count(of, "segment"), e)})
 	}
 }
 

@@ -1,15 +1,14 @@
 package dataset
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,6 +24,7 @@ import (
 // between nil and empty slices.
 type Encoder struct {
 	w   io.Writer
+	row record
 	buf []byte
 }
 
@@ -36,188 +36,125 @@ func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w} }
 // always written), and without HTML escapes. A segment that could not be read back is an
 // error, and nothing is written.
 func (e *Encoder) Encode(s *refract.Segment) error {
-	if err := check(s); err != nil {
-		return fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), err)
+	err := e.row.fill(s)
+	if err == nil {
+		e.buf = e.row.append(e.buf[:0])
+		_, err = e.w.Write(e.buf)
 	}
-	e.buf = appendSegment(e.buf[:0], s)
-	if _, err := e.w.Write(e.buf); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), err)
 	}
 	return nil
 }
 
-func appendSegment(b []byte, s *refract.Segment) []byte {
-	b = append(b, `{"id":`...)
-	b = jsonline.AppendString(b, s.ID)
-	if s.Source.Valid {
-		b = append(b, `,"source":`...)
-		b = appendText(b, s.Source)
-	}
-	b = append(b, `,"references":[`...)
-	for i, r := range s.References {
-		b = comma(b, i)
-		b = appendText(b, r)
-	}
-	b = append(b, ']')
-	b = appendVariants(b, `,"variants":[`, s.Variants)
-	b = appendVariants(b, `,"rejected":[`, s.Rejected)
-	b = appendHypotheses(b, s.Hypotheses)
-	b = appendHuman(b, s.Judgements)
-	b = appendField(b, `,"document":`, s.Document)
-	b = appendField(b, `,"domain":`, s.Domain)
-	b = appendField(b, `,"language":`, s.Language)
-	if s.Judged != nil {
-		b = append(b, `,"judged":`...)
-		judged, err := json.Marshal(s.Judged)
-		if err != nil {
-			panic(err) // impossible: texts and numbers always marshal
+// append appends a record as a line.
+func (r *record) append(b []byte) []byte {
+	return append(appendValue(b, reflect.ValueOf(r).Elem()), '\n')
+}
+
+// appender is a value that writes itself as JSON.
+type appender interface{ appendJSON(b []byte) []byte }
+
+// appendValue appends a value as JSON, with the invisible characters escaped and objects as
+// they were written, as no library does.
+func appendValue(b []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return append(b, "null"...)
 		}
-		b = append(b, judged...)
-	}
-	return append(b, "}\n"...)
-}
-
-func appendVariants(b []byte, key string, variants []refract.Variant) []byte {
-	if len(variants) == 0 {
-		return b
-	}
-	b = append(b, key...)
-	for i := range variants {
-		v := &variants[i]
-		b = comma(b, i)
-		b = append(b, `{"reference":`...)
-		b = strconv.AppendInt(b, int64(v.Reference), 10)
-		b = append(b, `,"prompt":`...)
-		b = jsonline.AppendString(b, v.Prompt)
-		b = append(b, `,"sample":`...)
-		b = strconv.AppendInt(b, int64(v.Sample), 10)
-		b = appendField(b, `,"model":`, v.Model)
-		b = append(b, `,"text":`...)
-		b = appendText(b, v.Text)
-		b = appendField(b, `,"finish":`, v.Finish)
-		if v.Origin != nil {
-			b = appendOrigin(b, v.Origin, v.Text)
+		return appendValue(b, v.Elem())
+	case reflect.String:
+		return jsonline.AppendString(b, v.String())
+	case reflect.Bool:
+		return strconv.AppendBool(b, v.Bool())
+	case reflect.Slice:
+		b = append(b, '[')
+		for i := range v.Len() {
+			b = appendValue(comma(b, i), v.Index(i))
 		}
-		b = appendField(b, `,"verdict":`, v.Verdict)
-		b = appendField(b, `,"detail":`, v.Detail)
-		b = appendStrings(b, `,"alarms":[`, v.Alarms)
-		b = appendField(b, `,"review":`, v.Review)
-		b = appendField(b, `,"audit":`, v.Audit)
-		b = appendField(b, `,"audited_by":`, v.AuditedBy)
-		b = append(b, '}')
-	}
-	return append(b, ']')
-}
-
-// appendOrigin writes at least one field, so that an origin can be distinguished from none:
-// raw if there is no other. Otherwise raw is omitted if it equals the text.
-func appendOrigin(b []byte, o *refract.Origin, text refract.Text) []byte {
-	before := len(b)
-	b = appendField(b, `,"revision":`, o.Revision)
-	b = appendField(b, `,"served_model":`, o.ServedModel)
-	if o.Sampling != "" {
-		b = append(b, `,"sampling":`...)
-		b = append(b, o.Sampling...)
-	}
-	b = appendField(b, `,"form":`, o.Form)
-	later := len(o.Cleaned) > 0 || o.PromptTokens > 0 || o.CompletionTokens > 0 || !o.Created.IsZero()
-	if o.Raw != text || len(b) == before && !later {
-		b = append(b, `,"raw":`...)
-		b = appendText(b, o.Raw)
-	}
-	b = appendStrings(b, `,"cleaned":[`, o.Cleaned)
-	b = appendCount(b, `,"prompt_tokens":`, o.PromptTokens)
-	b = appendCount(b, `,"completion_tokens":`, o.CompletionTokens)
-	if !o.Created.IsZero() {
-		b = append(b, `,"created":"`...)
-		b = o.Created.UTC().AppendFormat(b, time.RFC3339Nano)
-		b = append(b, '"')
-	}
-	return b
-}
-
-// appendStrings writes a list unless it is empty.
-func appendStrings(b []byte, key string, list []string) []byte {
-	if len(list) == 0 {
-		return b
-	}
-	b = append(b, key...)
-	for i, s := range list {
-		b = comma(b, i)
-		b = jsonline.AppendString(b, s)
-	}
-	return append(b, ']')
-}
-
-// appendCount writes a number unless it is 0.
-func appendCount(b []byte, key string, n int) []byte {
-	if n == 0 {
-		return b
-	}
-	b = append(b, key...)
-	return strconv.AppendInt(b, int64(n), 10)
-}
-
-func appendHypotheses(b []byte, hypotheses []refract.Hypothesis) []byte {
-	if len(hypotheses) == 0 {
-		return b
-	}
-	b = append(b, `,"hypotheses":{`...)
-	for i := range hypotheses {
-		h := &hypotheses[i]
-		b = comma(b, i)
-		b = jsonline.AppendString(b, h.System)
-		b = append(b, ':')
-		b = appendText(b, h.Text)
-	}
-	b = append(b, '}')
-	n := 0
-	for i := range hypotheses {
-		if !hypotheses[i].Human {
-			continue
+		return append(b, ']')
+	case reflect.Struct:
+		b = append(b, '{')
+		n := 0
+		for _, f := range jsonFields(v.Type()) {
+			value := v.Field(f.index)
+			if f.omitEmpty && (value.IsZero() || f.slice && value.Len() == 0) {
+				continue
+			}
+			b = append(comma(b, n), f.key...)
+			if n++; f.appender {
+				b = value.Addr().Interface().(appender).appendJSON(b)
+			} else {
+				b = appendValue(b, value)
+			}
 		}
-		if n == 0 {
-			b = append(b, `,"human_systems":[`...)
-		}
-		b = comma(b, n)
-		b = jsonline.AppendString(b, hypotheses[i].System)
-		n++
+		return append(b, '}')
+	default:
+		return strconv.AppendInt(b, v.Int(), 10)
 	}
-	if n > 0 {
-		b = append(b, ']')
-	}
-	return b
 }
 
-func appendHuman(b []byte, judgements []refract.Judgement) []byte {
-	if len(judgements) == 0 {
-		return b
+// jsonField is a field of a struct as JSON has it.
+type jsonField struct {
+	index                      int
+	key                        string // with its colon
+	omitEmpty, slice, appender bool
+}
+
+var fieldsOf sync.Map // the []jsonField of a reflect.Type
+
+// jsonFields returns the fields of a struct that have a name in JSON.
+func jsonFields(t reflect.Type) []jsonField {
+	if known, ok := fieldsOf.Load(t); ok {
+		return known.([]jsonField)
 	}
-	b = append(b, `,"human":{`...)
+	var all []jsonField
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			all = append(all, jsonField{f.Index[0], strconv.Quote(name) + ":", options == "omitempty", f.Type.Kind() == reflect.Slice, reflect.PointerTo(f.Type).Implements(reflect.TypeFor[appender]())})
+		}
+	}
+	fieldsOf.Store(t, all)
+	return all
+}
+
+func (t jsonText) appendJSON(b []byte) []byte { return appendText(b, t.text) }
+
+func (o object) appendJSON(b []byte) []byte { return append(b, o...) }
+
+func (hs hypotheses) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i := range hs {
+		b = append(jsonline.AppendString(comma(b, i), hs[i].System), ':')
+		b = appendText(b, hs[i].Text)
+	}
+	return append(b, '}')
+}
+
+// appendJSON writes an object of each name, with the scores of systems.
+func (js judgements) appendJSON(b []byte) []byte {
+	b = append(b, '{')
 	written := map[string]bool{}
-	for i := range judgements {
-		name := judgements[i].Name
+	for i := range js {
+		name := js[i].Name
 		if written[name] {
 			continue
 		}
 		written[name] = true
-		b = comma(b, i)
-		b = jsonline.AppendString(b, name)
-		b = append(b, ':', '{')
+		b = append(jsonline.AppendString(comma(b, i), name), ":{"...)
 		n := 0
-		for _, j := range judgements[i:] {
+		for _, j := range js[i:] {
 			if j.Name != name {
 				continue
 			}
-			b = comma(b, n)
-			b = jsonline.AppendString(b, j.System)
-			b = append(b, ':')
-			if j.Valid {
+			b = append(jsonline.AppendString(comma(b, n), j.System), ':')
+			if n++; j.Valid {
 				b = strconv.AppendFloat(b, j.Score, 'g', -1, 64)
 			} else {
 				b = append(b, "null"...)
 			}
-			n++
 		}
 		b = append(b, '}')
 	}
@@ -232,15 +169,6 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// appendField writes a field unless it is empty.
-func appendField(b []byte, key, value string) []byte {
-	if value == "" {
-		return b
-	}
-	b = append(b, key...)
-	return jsonline.AppendString(b, value)
-}
-
 func appendText(b []byte, t refract.Text) []byte {
 	if !t.Valid {
 		return append(b, "null"...)
@@ -248,18 +176,9 @@ func appendText(b []byte, t refract.Text) []byte {
 	return jsonline.AppendString(b, t.Value)
 }
 
-// check reports what the reader would refuse.
-func check(s *refract.Segment) error {
-	if s.ID == "" {
-		return errors.New("it has no id")
-	}
-	if _, _, err := Languages(s.Language); s.Language != "" && err != nil {
-		return err
-	}
-	if err := checkVariants(s); err != nil {
-		return err
-	}
-	seen := map[[2]string]bool{} // names and systems
+// checkSystems checks that a system has at most one output, and one finite score of a name.
+func checkSystems(s *refract.Segment) error {
+	seen := make(map[[2]string]bool, len(s.Judgements)) // names and systems
 	again := func(name, system string) bool {
 		key := [2]string{name, system}
 		defer func() { seen[key] = true }()
@@ -279,9 +198,10 @@ func check(s *refract.Segment) error {
 			return fmt.Errorf("system %s has two scores %s", text.Quote(j.System), text.Quote(j.Name))
 		}
 	}
-	return checkUTF8(s)
+	return nil
 }
 
+// checkUTF8 checks all texts except those of variants.
 func checkUTF8(s *refract.Segment) error {
 	all := []string{s.ID, s.Document, s.Domain, s.Source.Value}
 	for _, r := range s.References {
@@ -296,19 +216,20 @@ func checkUTF8(s *refract.Segment) error {
 	if i := slices.IndexFunc(all, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
 		return fmt.Errorf("it has %s, which is not UTF-8", text.Quote(all[i]))
 	}
-	return eachVariant(s, checkVariant)
+	return nil
 }
 
-// eachVariant calls check with every variant, including rejected ones.
-func eachVariant(s *refract.Segment, check func(v *refract.Variant) error) error {
-	for i := range s.Variants {
-		if err := check(&s.Variants[i]); err != nil {
-			return fmt.Errorf("variants[%d] %w", i, err)
-		}
-	}
-	for i := range s.Rejected {
-		if err := check(&s.Rejected[i]); err != nil {
-			return fmt.Errorf("rejected[%d] %w", i, err)
+// checkParents checks that the variants of a segment, also rejected ones, belong to one of
+// n references.
+func checkParents(s *refract.Segment, n int) error {
+	for _, list := range []struct {
+		field    string
+		variants []refract.Variant
+	}{{"variants", s.Variants}, {"rejected", s.Rejected}} {
+		for i := range list.variants {
+			if r := list.variants[i].Reference; r < 0 || r >= n {
+				return fmt.Errorf("segment %s: %s[%d] is of reference %d, but the segment has %s (the first is 0)", text.Quote(s.ID), list.field, i, r, english.Count(n, "reference"))
+			}
 		}
 	}
 	return nil
@@ -317,34 +238,12 @@ func eachVariant(s *refract.Segment, check func(v *refract.Variant) error) error
 // checkVariants checks that the variants of a segment belong to its references.
 func checkVariants(s *refract.Segment) error { return checkParents(s, len(s.References)) }
 
-// checkParents checks that the variants of a segment belong to one of n
-// references.
-func checkParents(s *refract.Segment, n int) error {
-	err := eachVariant(s, func(v *refract.Variant) error {
-		if v.Reference < 0 || v.Reference >= n {
-			return fmt.Errorf("is of reference %d, but the segment has %s (the first is 0)", v.Reference, english.Count(n, "reference"))
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("segment %s: %w", text.Quote(s.ID), err)
+// checkSampling checks that sampling parameters are JSON on one line.
+func checkSampling(o *refract.Origin) error {
+	if o.Sampling != "" && (o.Sampling[0] != '{' || strings.Contains(o.Sampling, "\n") || !jsontext.Value(o.Sampling).IsValid()) {
+		return fmt.Errorf("has the sampling parameters %s, which are not a JSON object on one line", text.Quote(o.Sampling))
 	}
 	return nil
-}
-
-// checkVariant reports what the reader would refuse in a variant.
-func checkVariant(v *refract.Variant) error {
-	all := append([]string{v.Text.Value, v.Prompt, v.Model, v.Finish, v.Verdict, v.Detail, v.Review, v.Audit, v.AuditedBy}, v.Alarms...)
-	if o := v.Origin; o != nil {
-		all = append(append(all, o.Revision, o.ServedModel, o.Form, o.Raw.Value), o.Cleaned...)
-		if o.Sampling != "" && (o.Sampling[0] != '{' || strings.Contains(o.Sampling, "\n") || !jsontext.Value(o.Sampling).IsValid()) {
-			return fmt.Errorf("has the sampling parameters %s, which are not a JSON object on one line", text.Quote(o.Sampling))
-		}
-	}
-	if slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) }) {
-		return errors.New("is not UTF-8")
-	}
-	return checkNumbers(v)
 }
 
 // checkNumbers checks the ranges of a variant's numbers.

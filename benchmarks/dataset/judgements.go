@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -17,10 +16,11 @@ type rating struct {
 	n   int
 }
 
-// ratings are those of a file, by the id of the segment.
+// ratings are those of a file.
 type ratings struct {
 	file  NamedFile
-	byID  map[string][]*rating
+	ids   []string
+	rows  [][]*rating // by id
 	n     int
 	first string // the output that the file has first
 }
@@ -33,71 +33,78 @@ type ratings struct {
 func WithJudgements(ds refract.Dataset, files []NamedFile, o Options) (refract.Dataset, error) {
 	d, warn := asSet(ds), warnOnce(o.Warn)
 	for _, f := range files {
-		all := &ratings{file: f, byID: map[string][]*rating{}}
-		err := eachOutput(f.Path, warn, func(row *outputRow) error {
-			of := all.byID[row.id]
-			i := slices.IndexFunc(of, func(r *rating) bool { return r.System == row.system })
-			if i < 0 {
-				i = len(of)
-				of = append(of, &rating{Judgement: refract.Judgement{Name: f.Name, System: row.system}})
-				all.byID[row.id] = of
-				all.n++
-			}
-			if all.n == 1 {
-				all.first = fmt.Sprintf("segment %s and system %s", text.Quote(row.id), text.Quote(row.system))
-			}
-			if r := of[i]; row.score.Valid {
-				r.sum, r.n, r.Valid = r.sum+row.score.Value, r.n+1, true
-				r.Score = r.sum / float64(r.n)
-			}
-			return nil
-		})
-		if err == nil && all.n == 0 {
-			err = failFile(f.Path, "there is no score; want rows with id, system and score")
-		}
+		all, err := readRatings(f, warn)
 		if err != nil {
 			return nil, err
 		}
-		d = d.judged(all, warn)
+		d = joinRows(d, all.ids, all.rows, func() (func(*refract.Segment, *[]*rating) error, func(int, [][]*rating) error) {
+			return all.join(warn)
+		})
 	}
 	return d, nil
 }
 
-// judged adds the ratings of a file.
-func (d *set) judged(all *ratings, warn func(Warning)) *set {
-	out := *d
-	out.lines, out.firsts = nil, d.first()
-	out.read = func(ctx context.Context, each func(*refract.Segment) error) error {
-		taken, segments, without := 0, 0, 0
-		err := d.read(ctx, func(s *refract.Segment) error {
-			n, err := all.add(s)
-			if segments++; n == 0 {
-				without++
-			}
-			if taken += n; err != nil {
-				return err
-			}
-			return each(s)
-		})
-		pos := refract.Position{File: all.file.Path}
-		switch {
-		case err != nil:
-		case taken == 0:
-			err = failAt(pos, 0, "none of its scores is of an output of the dataset: the first is of %s", all.first)
-		case taken < all.n:
-			warn(Warning{pos, fmt.Sprintf("left out: scores of %s that the dataset does not have", english.Count(all.n-taken, "output"))})
+func readRatings(f NamedFile, warn func(Warning)) (*ratings, error) {
+	all := &ratings{file: f}
+	index := map[string]int{}
+	err := eachOutput(f.Path, warn, func(row *outputRow) error {
+		i, ok := index[row.id]
+		if !ok {
+			i = len(all.rows)
+			index[row.id], all.ids, all.rows = i, append(all.ids, row.id), append(all.rows, nil)
 		}
-		if err == nil && without > 0 {
-			warn(Warning{pos, fmt.Sprintf("has scores of %d of %s; the others have none", segments-without, english.Count(segments, "segment"))})
+		k := slices.IndexFunc(all.rows[i], func(r *rating) bool { return r.System == row.system })
+		if k < 0 {
+			k = len(all.rows[i])
+			all.rows[i] = append(all.rows[i], &rating{Judgement: refract.Judgement{Name: f.Name, System: row.system}})
+			all.n++
+		}
+		if all.n == 1 {
+			all.first = fmt.Sprintf("segment %s and system %s", text.Quote(row.id), text.Quote(row.system))
+		}
+		if r := all.rows[i][k]; row.score.Valid {
+			r.sum, r.n, r.Valid = r.sum+row.score.Value, r.n+1, true
+			r.Score = r.sum / float64(r.n)
+		}
+		return nil
+	})
+	if err == nil && all.n == 0 {
+		err = failFile(f.Path, "there is no score; want rows with id, system and score")
+	}
+	return all, err
+}
+
+// join adds the ratings to segments, in a reading of them.
+func (all *ratings) join(warn func(Warning)) (add func(*refract.Segment, *[]*rating) error, end func(int, [][]*rating) error) {
+	taken, rated := 0, 0
+	add = func(s *refract.Segment, row *[]*rating) error {
+		if row == nil {
+			return nil
+		}
+		n, err := all.add(s, *row)
+		if taken += n; n > 0 {
+			rated++
 		}
 		return err
 	}
-	return &out
+	return add, func(segments int, _ [][]*rating) error {
+		pos := refract.Position{File: all.file.Path}
+		switch {
+		case taken == 0:
+			return failAt(pos, 0, "none of its scores is of an output of the dataset: the first is of %s", all.first)
+		case taken < all.n:
+			warn(Warning{pos, fmt.Sprintf("left out: scores of %s that the dataset does not have", english.Count(all.n-taken, "output"))})
+		}
+		if rated < segments {
+			warn(Warning{pos, fmt.Sprintf("has scores of %d of %s; the others have none", rated, english.Count(segments, "segment"))})
+		}
+		return nil
+	}
 }
 
 // add adds the ratings of a segment's outputs, and returns how many there are.
-func (all *ratings) add(s *refract.Segment) (n int, err error) {
-	for _, r := range all.byID[s.ID] {
+func (all *ratings) add(s *refract.Segment, row []*rating) (n int, err error) {
+	for _, r := range row {
 		j := r.Judgement
 		if j.System == "" && len(s.Hypotheses) == 1 {
 			j.System = s.Hypotheses[0].System

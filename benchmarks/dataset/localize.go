@@ -82,26 +82,9 @@ func (l *Localized) Check(s *refract.Segment) error {
 
 // All returns ds with the check of every segment.
 func (l *Localized) All(ds refract.Dataset) refract.Dataset {
-	return asSet(ds).wrapped(func(read reading) reading {
-		return func(ctx context.Context, each func(*refract.Segment) error) error {
-			return read(ctx, func(s *refract.Segment) error {
-				if err := l.Check(s); err != nil {
-					return err
-				}
-				return each(s)
-			})
-		}
+	return asSet(ds).perSegment(func() step {
+		return step{each: func(s *refract.Segment) (*refract.Segment, error) { return s, l.Check(s) }}
 	})
-}
-
-// wrapped returns the set with its readings wrapped.
-func (d *set) wrapped(wrap func(reading) reading) *set {
-	out := *d
-	out.firsts, out.read = d.first(), wrap(d.read)
-	if d.rows != nil {
-		out.rows = func(from, to int64) reading { return wrap(d.rows(from, to)) }
-	}
-	return &out
 }
 
 // statedBy returns the languages that segments state, each once.

@@ -23,7 +23,7 @@ func TestObjects(t *testing.T) {
 		for i := range rapid.IntRange(1, 5).Draw(t, "rows") {
 			s := &refract.Segment{ID: string(rune('a' + i)), Source: textOf(drawPointer(t, "source")), References: []refract.Text{textOf(drawPointer(t, "ref"))}}
 			want = append(want, s)
-			rows = append(rows, bytes.TrimSpace(appendSegment(nil, s)))
+			rows = append(rows, bytes.TrimSpace([]byte(encode(t, s))))
 		}
 		var value any = rows
 		switch rapid.IntRange(0, 2).Draw(t, "around") {

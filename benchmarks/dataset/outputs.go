@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,117 +69,69 @@ func withColumn(base *set, system string, spec textsSpec, o Options) (*set, erro
 	if byID && spec.id != spec.column {
 		t.columns = append(t.columns, spec.id)
 	}
-	d := *base
-	d.lines = nil
-	d.firsts = base.first()
-	d.read = func(ctx context.Context, each func(*refract.Segment) error) error {
-		c := &outputColumn{system: system, byID: byID, index: map[string]int{}}
-		if err := t.each(o.Warn, func(r *tableRow) error { return placed(c.add(t, r), r.pos) }); err != nil {
-			return err
-		}
-		if !byID && base.n > 0 && base.n != len(c.outputs) {
-			return c.unequal(spec.path, base.n)
-		}
-		if err := base.read(ctx, func(s *refract.Segment) error { return c.join(s, each) }); err != nil {
-			return err
-		}
-		return c.end(spec.path, o.Warn)
-	}
-	return &d, nil
-}
-
-// outputColumn has the outputs of a system, while they are joined with the segments of a
-// dataset.
-type outputColumn struct {
-	system  string
-	byID    bool
-	index   map[string]int // of outputs, by id
-	outputs []output
-	n       int // segments so far
-	missing examples
-	blank   int
-}
-
-type output struct {
-	text refract.Text
-	id   string
-	pos  refract.Position
-	used bool
-}
-
-func (c *outputColumn) add(t *tableSpec, r *tableRow) error {
-	out := output{pos: r.pos}
-	var err error
-	if out.text, err = t.cell(r, 0); err != nil {
-		return err
-	}
-	if c.byID {
-		id, err := t.cell(r, len(t.columns)-1)
-		if err != nil {
-			return err
-		}
-		if first, again := c.index[id.Value]; again || id.Value == "" {
-			if id.Value == "" {
-				return fmt.Errorf("column %s is empty; it says which segment the output is of", text.Quote(t.columns[len(t.columns)-1]))
+	ids, outputs, lines := []string(nil), []output(nil), map[string]int{}
+	err = t.each(o.Warn, func(r *tableRow) error {
+		out, err := output{pos: r.pos}, error(nil)
+		if out.text, err = t.cell(r, 0); err == nil && byID {
+			id, wrong := t.cell(r, len(t.columns)-1)
+			switch first := lines[id.Value]; {
+			case wrong != nil:
+				err = wrong
+			case id.Value == "":
+				err = fmt.Errorf("column %s is empty; it says which segment the output is of", text.Quote(spec.id))
+			case first > 0:
+				err = fmt.Errorf("id %s is already used by row %d; a column has one output of a segment", text.Quote(id.Value), first)
 			}
-			return fmt.Errorf("id %s is already used by row %d; a column has one output of a segment", text.Quote(id.Value), c.outputs[first].pos.Line)
+			out.id, lines[id.Value] = id.Value, r.pos.Line
+			ids = append(ids, out.id)
 		}
-		out.id = id.Value
-		c.index[out.id] = len(c.outputs)
+		outputs = append(outputs, out)
+		return placed(err, r.pos)
+	})
+	unequal := func(n int) error {
+		return failFile(spec.path, "has %s, but the dataset has %s; without ids, row k must belong to segment k", english.Count(len(outputs), "row"), english.Count(n, "segment"))
 	}
-	c.outputs = append(c.outputs, out)
-	return nil
+	if err == nil && !byID && base.n > 0 && base.n != len(outputs) {
+		err = unequal(base.n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return joinRows(base, ids, outputs, func() (func(*refract.Segment, *output) error, func(int, []output) error) {
+		var c coverage
+		add := func(s *refract.Segment, row *output) error {
+			h, pos := refract.Hypothesis{System: system}, refract.Position{}
+			if row != nil {
+				h.Text, pos = row.text, row.pos
+			}
+			return c.addOutput(s, h, pos)
+		}
+		return add, func(n int, left []output) error {
+			switch {
+			case !byID && n != len(outputs):
+				return unequal(n)
+			case len(left) > 0:
+				return failAt(left[0].pos, 0, "the dataset has no segment %s; where the ids are others than the dataset's, id=COLUMN names their column, and id=%s joins row k with segment k", text.Quote(left[0].id), idNone)
+			}
+			c.report(spec.path, "", o.Warn)
+			return nil
+		}
+	}), nil
 }
 
-// join adds its output to a segment.
-func (c *outputColumn) join(s *refract.Segment, each func(*refract.Segment) error) error {
-	i, ok := c.n, c.n < len(c.outputs)
-	if c.byID {
-		i, ok = c.index[s.ID]
-	}
-	if c.n++; !ok && !c.byID {
-		return nil // only to count the segments
-	}
-	h := refract.Hypothesis{System: c.system}
-	pos := refract.Position{}
-	if ok {
-		c.outputs[i].used = true
-		h.Text, pos = c.outputs[i].text, c.outputs[i].pos
-	}
-	switch {
-	case !h.Text.Valid:
-		c.missing.add(text.Quote(s.ID))
-	case strings.TrimSpace(h.Text.Value) == "":
-		c.blank++
-	}
-	if err := addOutput(s, h, pos); err != nil {
-		return err
-	}
-	return each(s)
+// output is a row of a column of outputs.
+type output struct {
+	id   string
+	text refract.Text
+	pos  refract.Position
 }
 
-// end checks that every row had a segment.
-func (c *outputColumn) end(path string, warn func(Warning)) error {
-	if !c.byID && c.n != len(c.outputs) {
-		return c.unequal(path, c.n)
-	}
-	if i := slices.IndexFunc(c.outputs, func(o output) bool { return !o.used }); i >= 0 {
-		return failAt(c.outputs[i].pos, 0, "the dataset has no segment %s; where the ids are others than the dataset's, id=COLUMN names their column, and id=%s joins row k with segment k", text.Quote(c.outputs[i].id), idNone)
-	}
-	tellBlank(path, c.system, c.blank, c.n-c.missing.n, warn)
-	tellMissing(path, c.system, &c.missing, c.n, warn)
-	return nil
-}
-
-func (c *outputColumn) unequal(path string, n int) error {
-	return failFile(path, "has %s, but the dataset has %s; without ids, row k must belong to segment k", english.Count(len(c.outputs), "row"), english.Count(n, "segment"))
-}
-
-// addOutput adds a system's output to a segment that has none of it.
-func addOutput(s *refract.Segment, h refract.Hypothesis, pos refract.Position) error {
+// addOutput adds a system's output to a segment that has none of it, and counts it.
+func (c *coverage) addOutput(s *refract.Segment, h refract.Hypothesis, pos refract.Position) error {
 	if slices.ContainsFunc(s.Hypotheses, func(g refract.Hypothesis) bool { return g.System == h.System }) {
 		return failAt(pos, 0, "segment %s (%s) has a text of the system %s already; give the file another name", text.Quote(s.ID), s.Pos, text.Quote(h.System))
 	}
 	s.Hypotheses = append(s.Hypotheses, h)
+	c.add(&refract.Segment{ID: s.ID, Hypotheses: []refract.Hypothesis{h}})
 	return nil
 }

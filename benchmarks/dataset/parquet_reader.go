@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -104,12 +105,19 @@ func eachSegment(p *parquet.File, path string, each func(*refract.Segment) error
 			delete(absent, path[0]) // a list of structures
 		}
 	}
+	variants, rejected := absentFields("variants", absent), absentFields("rejected", absent)
 	return eachRow(p, path, func(row *record, pos refract.Position) error {
-		row.Variants = takeAbsent("variants", row.Variants, absent)
-		row.Rejected = takeAbsent("rejected", row.Rejected, absent)
+		clearFields(row.Variants, variants)
+		clearFields(row.Rejected, rejected)
+		if absent["variants"] {
+			row.Variants = nil
+		}
+		if absent["rejected"] {
+			row.Rejected = nil
+		}
 		s, err := row.segment(false)
 		if err == nil {
-			err = cmp.Or(checkVariants(s), checkUTF8(s))
+			err = checkVariants(s)
 		}
 		if err != nil {
 			return placed(err, pos)
@@ -324,7 +332,7 @@ func checkSchema(p *parquet.File, file string) error {
 }
 
 // formerly lists columns that earlier versions wrote and that nothing reads.
-var formerly = map[string]bool{"variants.doubt": true, "rejected.doubt": true}
+var formerly = map[string]bool{"variants.doubt": true, "rejected.doubt": true, "variants.audited_by": true, "rejected.audited_by": true}
 
 // empty reports whether a column has only nulls, or lists of nulls, as pandas and Polars
 // write columns without values.
@@ -352,26 +360,23 @@ func narrow(p *parquet.File, column int) bool {
 	return true
 }
 
-// takeAbsent makes values missing that the library fills with zeros if a file has variants
-// but lacks one of their columns or its values.
-func takeAbsent(field string, variants []variantRecord, absent map[string]bool) []variantRecord {
-	if absent[field] {
-		return nil
+// absentFields returns the fields of a variant whose columns a file lacks or has without
+// values, which the library fills with zeros.
+func absentFields(field string, absent map[string]bool) (fields []int) {
+	for f := range reflect.TypeFor[variantRecord]().Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); absent[field+"."+name] {
+			fields = append(fields, f.Index[0])
+		}
 	}
+	return fields
+}
+
+// clearFields makes fields of all variants missing.
+func clearFields(variants []variantRecord, fields []int) {
 	for i := range variants {
-		v := &variants[i]
-		if absent[field+".text"] {
-			v.Text = nil
-		}
-		if absent[field+".alarms"] {
-			v.Alarms = nil
-		}
-		if absent[field+".raw"] {
-			v.Raw = nil
-		}
-		if absent[field+".cleaned"] {
-			v.Cleaned = nil
+		row := reflect.ValueOf(&variants[i]).Elem()
+		for _, f := range fields {
+			row.Field(f).SetZero()
 		}
 	}
-	return variants
 }

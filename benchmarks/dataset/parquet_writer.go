@@ -14,33 +14,31 @@ import (
 const (
 	// parquetBatch is the number of rows passed to the library at a time.
 	parquetBatch = 64
-	// parquetGroup is the approximate size of a row group in bytes before compression. A
-	// writer holds one in memory, compressed.
-	parquetGroup = 16 << 20
+	// parquetGroup is how many bytes of texts a row group has, and as much again of other
+	// columns. A writer holds one in memory, compressed.
+	parquetGroup = 8 << 20
 	// parquetPage is the size of a column's page in bytes: a writer and a reader hold a page
 	// for each of forty columns.
 	parquetPage = 64 << 10
 )
 
 // ParquetEncoder writes segments as Parquet: their ids, sources, references, variants,
-// rejected variants, documents and domains, but no hypotheses or judgements. The columns
+// rejected variants, documents, domains and languages, but no hypotheses or judgements. The columns
 // load as a Hugging Face dataset. Reading them back gives the same, including the origin of
 // every variant.
 type ParquetEncoder struct {
-	w       *parquet.GenericWriter[record]
-	checker *Encoder
-	rows    [parquetBatch]record
-	n       int // of rows in use
-	size    int // of the row group, in bytes
-	err     error
-	closed  bool
+	w      *parquet.GenericWriter[record]
+	rows   [parquetBatch]record
+	n      int // of rows in use
+	size   int // of the texts in the row group, in bytes
+	err    error
+	closed bool
 }
 
 // NewParquetEncoder returns a ParquetEncoder, which holds about 32 MB of segments at a
 // time. The file is complete only after Close.
 func NewParquetEncoder(w io.Writer) *ParquetEncoder {
 	return &ParquetEncoder{
-		checker: NewEncoder(io.Discard),
 		// The name is the same in all files.
 		w: parquet.NewGenericWriter[record](w, parquet.NewSchema("parquetSegment", parquet.SchemaOf(record{})),
 			parquet.Compression(&parquet.Zstd),
@@ -61,12 +59,19 @@ func (e *ParquetEncoder) Encode(s *refract.Segment) error {
 	if e.closed {
 		return errors.New("the Parquet file is closed already")
 	}
-	if e.err = e.checker.Encode(s); e.err != nil {
+	row := &e.rows[e.n]
+	if err := row.fill(s); err != nil {
+		e.err = fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), err)
 		return e.err
 	}
-	e.rows[e.n].fill(s)
+	row.Hypotheses, row.Judgements, row.Judged = nil, nil, nil
 	e.n++
-	e.size += len(e.checker.buf) // approximately the size of the row
+	for _, t := range s.AllReferences([]refract.Text{s.Source}) {
+		e.size += len(t.Value)
+	}
+	for i := range s.Rejected {
+		e.size += len(s.Rejected[i].Text.Value)
+	}
 	if e.n == parquetBatch || e.size > parquetGroup {
 		if e.err = e.flush(); e.err != nil {
 			e.err = fmt.Errorf("cannot write segment %s: %w", text.Quote(s.ID), e.err)

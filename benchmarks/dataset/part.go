@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,7 +23,6 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (part refract.Datase
 	}
 	size, sum := int64(0), sha256.New()
 	newline := []byte{'\n'}
-	var buf []byte
 	if d.lines != nil {
 		err = d.lines.each(ctx, func(Warning) {}, func(line []byte, _ refract.Position) error {
 			size++
@@ -31,11 +31,10 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (part refract.Datase
 			return ctx.Err()
 		})
 	} else {
+		lines := NewEncoder(sum)
 		err = d.read(ctx, func(s *refract.Segment) error {
 			size++
-			buf = appendSegment(buf[:0], s)
-			sum.Write(buf)
-			return ctx.Err()
+			return cmp.Or(lines.Encode(s), ctx.Err())
 		})
 	}
 	if err == nil && size == 0 {

@@ -23,27 +23,25 @@ func openPublished(place string, o Options) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := *inner
-	d.lines = nil
-	d.firsts = inner.first()
-	d.read = func(ctx context.Context, each func(*refract.Segment) error) error {
-		return m.read(ctx, place, inner, each)
-	}
-	return &d, nil
+	return inner.through(func(context.Context) (step, error) {
+		id := refract.NewIdentity()
+		return step{
+			each: func(s *refract.Segment) (*refract.Segment, error) {
+				id.Add(s)
+				return s, nil
+			},
+			end: func() error { return m.checkSet(place, id) },
+		}, nil
+	}), nil
 }
 
-// read checks the references against the content hash, after the last segment.
-func (m *Manifest) read(ctx context.Context, dir string, inner *set, each func(*refract.Segment) error) error {
-	id := refract.NewIdentity()
-	err := inner.read(ctx, func(s *refract.Segment) error {
-		id.Add(s)
-		return each(s)
-	})
-	if got := id.Hash(); err == nil && got != m.Set {
-		err = failFile(dir, "the references differ from the published ones: %s with the hash %s, where %s says %d and %s",
+// checkSet checks the references against the content hash.
+func (m *Manifest) checkSet(dir string, id *refract.Identity) error {
+	if got := id.Hash(); got != m.Set {
+		return failFile(dir, "the references differ from the published ones: %s with the hash %s, where %s says %d and %s",
 			english.Count(id.Segments(), "segment"), refract.SetName(got), ManifestName, m.Segments, refract.SetName(m.Set))
 	}
-	return err
+	return nil
 }
 
 // open opens the files in their own format.

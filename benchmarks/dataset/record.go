@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,53 +16,91 @@ import (
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// record is a segment as a line of JSON Lines and as a row of Parquet. Pointers are texts
-// that may be missing.
+// record is a segment as a line of JSON Lines and as a row of Parquet: its tags are all that
+// readers and writers of both know of the fields, which JSON has in this order. Pointers are
+// texts that may be missing; a field with omitempty is not written if it is empty.
 type record struct {
 	ID         recordID        `json:"id" parquet:"id"`
-	Source     *string         `json:"source" parquet:"source"`
+	Source     *string         `json:"source,omitempty" parquet:"source"`
 	References []*string       `json:"references" parquet:"references,list"`
-	Variants   []variantRecord `json:"variants" parquet:"variants,list"`
-	Rejected   []variantRecord `json:"rejected" parquet:"rejected,list"`
-	Hypotheses hypotheses      `json:"hypotheses" parquet:"-"`
-	People     []string        `json:"human_systems" parquet:"-"`
-	Judgements judgements      `json:"human" parquet:"-"`
-	Document   string          `json:"document" parquet:"document,dict"`
-	Domain     string          `json:"domain" parquet:"domain,dict"`
-	Language   string          `json:"language" parquet:"-"`
-	Judged     *refract.Judged `json:"judged" parquet:"-"`
+	Variants   []variantRecord `json:"variants,omitempty" parquet:"variants,list"`
+	Rejected   []variantRecord `json:"rejected,omitempty" parquet:"rejected,list"`
+	Hypotheses hypotheses      `json:"hypotheses,omitempty" parquet:"-"`
+	People     []string        `json:"human_systems,omitempty" parquet:"-"`
+	Judgements judgements      `json:"human,omitempty" parquet:"-"`
+	Document   string          `json:"document,omitempty" parquet:"document,dict"`
+	Domain     string          `json:"domain,omitempty" parquet:"domain,dict"`
+	Language   string          `json:"language,omitempty" parquet:"language,dict"`
+	Judged     *refract.Judged `json:"judged,omitempty" parquet:"-"`
 
 	language string // a language that is known to be one, from the record before
 }
 
+// variantRecord is a variant in a record. A new field of [refract.Variant] needs one here,
+// and a line in exchange.
 type variantRecord struct {
 	Reference   int32    `json:"reference" parquet:"reference"`
 	Prompt      string   `json:"prompt" parquet:"prompt,dict"`
-	Sample      int64    `json:"sample" parquet:"sample"`
-	Model       string   `json:"model" parquet:"model,dict"`
+	Sample      int      `json:"sample" parquet:"sample"`
+	Model       string   `json:"model,omitempty" parquet:"model,dict"`
 	Text        *string  `json:"-" parquet:"text"`
-	Finish      string   `json:"finish" parquet:"finish,dict"`
-	Verdict     string   `json:"verdict" parquet:"verdict,dict"`
-	Detail      string   `json:"detail" parquet:"detail"`
-	Alarms      []string `json:"alarms" parquet:"alarms,list"`
-	Review      string   `json:"review" parquet:"review,dict"`
-	Audit       string   `json:"audit" parquet:"audit,dict"`
-	AuditedBy   string   `json:"audited_by" parquet:"audited_by,dict"`
-	Revision    string   `json:"revision" parquet:"revision,dict"`
-	ServedModel string   `json:"served_model" parquet:"served_model,dict"`
-	Sampling    object   `json:"sampling" parquet:"sampling,dict"`
-	Form        string   `json:"form" parquet:"form,dict"`
+	JSONText    jsonText `json:"text" parquet:"-"` // which may also be absent
+	Finish      string   `json:"finish,omitempty" parquet:"finish,dict"`
+	Revision    string   `json:"revision,omitempty" parquet:"revision,dict"`
+	ServedModel string   `json:"served_model,omitempty" parquet:"served_model,dict"`
+	Sampling    object   `json:"sampling,omitempty" parquet:"sampling,dict"`
+	Form        string   `json:"form,omitempty" parquet:"form,dict"`
 	RawIs       string   `json:"-" parquet:"raw_is,dict"`
 	Raw         *string  `json:"-" parquet:"raw"`
-	Cleaned     []string `json:"cleaned" parquet:"cleaned,list"`
+	JSONRaw     jsonText `json:"raw,omitempty" parquet:"-"`
+	Cleaned     []string `json:"cleaned,omitempty" parquet:"cleaned,list"`
 	// Tokens are 0 if unknown.
-	PromptTokens     int64  `json:"prompt_tokens" parquet:"prompt_tokens"`
-	CompletionTokens int64  `json:"completion_tokens" parquet:"completion_tokens"`
-	Created          string `json:"created" parquet:"created"`
-	// The texts of JSON, which may also be absent.
-	JSONText jsonText `json:"text" parquet:"-"`
-	JSONRaw  jsonText `json:"raw" parquet:"-"`
-	Doubt    *float64 `json:"doubt" parquet:"-"` // in older files; replaced by alarms
+	PromptTokens     int      `json:"prompt_tokens,omitempty" parquet:"prompt_tokens"`
+	CompletionTokens int      `json:"completion_tokens,omitempty" parquet:"completion_tokens"`
+	Created          string   `json:"created,omitempty" parquet:"created"`
+	Verdict          string   `json:"verdict,omitempty" parquet:"verdict,dict"`
+	Detail           string   `json:"detail,omitempty" parquet:"detail"`
+	Alarms           []string `json:"alarms,omitempty" parquet:"alarms,list"`
+	Review           string   `json:"review,omitempty" parquet:"review,dict"`
+	Audit            string   `json:"audit,omitempty" parquet:"audit,dict"`
+	// In files of earlier versions, and ignored.
+	AuditedBy string   `json:"audited_by,omitempty" parquet:"-"`
+	Doubt     *float64 `json:"doubt,omitempty" parquet:"-"`
+}
+
+// pair is a field of a row and the same field of a variant.
+type pair[T any] struct{ row, own *T }
+
+// ends returns where a field is copied from, and where to.
+func (f pair[T]) ends(toRow bool) (from, to *T) {
+	if toRow {
+		return f.own, f.row
+	}
+	return f.row, f.own
+}
+
+// exchange copies what a row and a variant with its origin have in common, to the row or
+// from it, and reports whether the texts are UTF-8.
+func (p *variantRecord) exchange(toRow bool, v *refract.Variant, o *refract.Origin) (valid bool) {
+	valid = true
+	for _, f := range [...]pair[string]{
+		{&p.Prompt, &v.Prompt}, {&p.Model, &v.Model}, {&p.Finish, &v.Finish}, {&p.Verdict, &v.Verdict}, {&p.Detail, &v.Detail}, {&p.Review, &v.Review}, {&p.Audit, &v.Audit},
+		{&p.Revision, &o.Revision}, {&p.ServedModel, &o.ServedModel}, {(*string)(&p.Sampling), &o.Sampling}, {&p.Form, &o.Form},
+	} {
+		from, to := f.ends(toRow)
+		*to = *from
+		valid = valid && utf8.ValidString(*to)
+	}
+	for _, f := range [...]pair[[]string]{{&p.Alarms, &v.Alarms}, {&p.Cleaned, &o.Cleaned}} {
+		from, to := f.ends(toRow)
+		*to = clone(*from)
+		valid = valid && !slices.ContainsFunc(*to, func(s string) bool { return !utf8.ValidString(s) })
+	}
+	for _, f := range [...]pair[int]{{&p.Sample, &v.Sample}, {&p.PromptTokens, &o.PromptTokens}, {&p.CompletionTokens, &o.CompletionTokens}} {
+		from, to := f.ends(toRow)
+		*to = *from
+	}
+	return valid
 }
 
 // The values of raw_is, about the answer before it was cleaned: the variant's origin is
@@ -227,39 +266,53 @@ func members(d *jsontext.Decoder, read func(name jsontext.Value) error) error {
 
 // take takes the texts from JSON. text is required. If raw is absent and there is an
 // origin, raw is the text.
-func (v *variantRecord) take() error {
-	if !v.JSONText.there {
+func (p *variantRecord) take() error {
+	if !p.JSONText.there {
 		return errors.New("has no text; write null for a missing one")
 	}
-	if v.JSONText.text.Valid {
-		v.Text = &v.JSONText.text.Value
+	if p.JSONText.text.Valid {
+		p.Text = &p.JSONText.text.Value
 	}
 	switch {
-	case v.JSONRaw.text.Valid:
-		v.RawIs, v.Raw = rawOther, &v.JSONRaw.text.Value
-	case v.JSONRaw.there:
-		v.RawIs = rawMissing
-	case v.known():
-		v.RawIs = rawText
+	case p.JSONRaw.text.Valid:
+		p.RawIs, p.Raw = rawOther, &p.JSONRaw.text.Value
+	case p.JSONRaw.there:
+		p.RawIs = rawMissing
+	case p.known():
+		p.RawIs = rawText
 	}
 	return nil
 }
 
 // known reports whether a field says something about the origin.
-func (v *variantRecord) known() bool {
-	return v.Revision+v.ServedModel+string(v.Sampling)+v.Form+v.Created != "" || v.Raw != nil || len(v.Cleaned) > 0 || v.PromptTokens != 0 || v.CompletionTokens != 0
+func (p *variantRecord) known() bool {
+	return p.Revision+p.ServedModel+string(p.Sampling)+p.Form+p.Created != "" || p.Raw != nil || len(p.Cleaned) > 0 || p.PromptTokens != 0 || p.CompletionTokens != 0
 }
 
-// fill sets the Parquet fields from a segment, and reuses the slices.
-func (r *record) fill(s *refract.Segment) {
-	r.ID, r.Document, r.Domain = recordID(s.ID), s.Document, s.Domain
-	r.Source = textPointer(s.Source)
-	r.References = r.References[:0]
-	for _, t := range s.References {
-		r.References = append(r.References, textPointer(t))
+// fill takes a segment, and reports what a reader would refuse. It reuses the slices.
+func (r *record) fill(s *refract.Segment) error {
+	r.ID, r.Source, r.Document, r.Domain, r.Language, r.Judged = recordID(s.ID), textPointer(s.Source), s.Document, s.Domain, s.Language, s.Judged
+	r.References, r.People = r.References[:0], r.People[:0]
+	for i := range s.References {
+		r.References = append(r.References, textPointer(s.References[i]))
 	}
-	r.Variants = fillVariants(r.Variants[:0], s.Variants)
-	r.Rejected = fillVariants(r.Rejected[:0], s.Rejected)
+	r.Hypotheses, r.Judgements = s.Hypotheses, s.Judgements
+	for i := range s.Hypotheses {
+		if s.Hypotheses[i].Human {
+			r.People = append(r.People, s.Hypotheses[i].System)
+		}
+	}
+	if s.ID == "" {
+		return errors.New("it has no id")
+	}
+	if _, _, err := Languages(s.Language); s.Language != "" && err != nil {
+		return err
+	}
+	err := cmp.Or(checkParents(s, len(s.References)), checkSystems(s), checkUTF8(s))
+	var wrong, wrongRejected error
+	r.Variants, wrong = fillVariants("variants", r.Variants[:0], s.Variants)
+	r.Rejected, wrongRejected = fillVariants("rejected", r.Rejected[:0], s.Rejected)
+	return cmp.Or(err, wrong, wrongRejected)
 }
 
 func textPointer(t refract.Text) *string {
@@ -276,33 +329,50 @@ func textOf(p *string) refract.Text {
 	return refract.NewText(*p)
 }
 
-func fillVariants(dst []variantRecord, variants []refract.Variant) []variantRecord {
+func fillVariants(field string, dst []variantRecord, variants []refract.Variant) ([]variantRecord, error) {
 	for i := range variants {
-		v := &variants[i]
-		p := variantRecord{
-			Reference: int32(v.Reference), Prompt: v.Prompt, Sample: int64(v.Sample), Model: v.Model,
-			Text: textPointer(v.Text), Finish: v.Finish, Verdict: v.Verdict, Detail: v.Detail,
-			Alarms: slices.Clone(v.Alarms), Review: v.Review, Audit: v.Audit, AuditedBy: v.AuditedBy,
+		dst = append(dst, variantRecord{})
+		if err := dst[i].fill(&variants[i]); err != nil {
+			return dst, fmt.Errorf("%s[%d] %w", field, i, err)
 		}
-		if o := v.Origin; o != nil {
-			p.Revision, p.ServedModel, p.Sampling, p.Form, p.Cleaned = o.Revision, o.ServedModel, object(o.Sampling), o.Form, slices.Clone(o.Cleaned)
-			p.PromptTokens, p.CompletionTokens = int64(o.PromptTokens), int64(o.CompletionTokens)
-			if !o.Created.IsZero() {
-				p.Created = o.Created.UTC().Format(time.RFC3339Nano)
-			}
-			switch {
-			case o.Raw == v.Text:
-				p.RawIs = rawText
-			case o.Raw.Valid:
-				p.RawIs, p.Raw = rawOther, textPointer(o.Raw)
-			default:
-				p.RawIs = rawMissing
-			}
-		}
-		dst = append(dst, p)
 	}
-	return dst
+	return dst, nil
 }
+
+// fill takes a variant, and reports what a reader would refuse. In JSON an origin has at
+// least one field, so that it can be distinguished from none: raw if there is no other.
+// Otherwise raw is omitted if it equals the text.
+func (p *variantRecord) fill(v *refract.Variant) error {
+	o := cmp.Or(v.Origin, &noOrigin)
+	valid := p.exchange(true, v, o) && utf8.ValidString(v.Text.Value) && utf8.ValidString(o.Raw.Value)
+	p.Reference, p.Text, p.JSONText = int32(v.Reference), textPointer(v.Text), jsonText{v.Text, true}
+	if !valid {
+		return errNotUTF8
+	}
+	if v.Origin == nil {
+		return checkNumbers(v)
+	}
+	if !o.Created.IsZero() {
+		p.Created = o.Created.UTC().Format(time.RFC3339Nano)
+	}
+	switch {
+	case o.Raw == v.Text:
+		p.RawIs = rawText
+	case o.Raw.Valid:
+		p.RawIs, p.Raw = rawOther, textPointer(o.Raw)
+	default:
+		p.RawIs = rawMissing
+	}
+	if p.RawIs != rawText || !p.known() {
+		p.JSONRaw = jsonText{o.Raw, true}
+	}
+	return cmp.Or(checkSampling(o), checkNumbers(v))
+}
+
+// noOrigin is what a variant without an origin says of it.
+var noOrigin refract.Origin
+
+var errNotUTF8 = errors.New("is not UTF-8")
 
 // segment makes a segment from a line of JSON or a row of Parquet, and checks what no
 // decoder checks.
@@ -346,7 +416,10 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 	var err, errRejected error
 	s.Variants, err = variantsOf("variants", r.Variants, json)
 	s.Rejected, errRejected = variantsOf("rejected", r.Rejected, json)
-	return s, cmp.Or(err, errRejected)
+	if err = cmp.Or(err, errRejected); err == nil && !json {
+		err = checkUTF8(s)
+	}
+	return s, err
 }
 
 // clone copies with exact capacity; an empty slice becomes nil.
@@ -363,21 +436,12 @@ func variantsOf(field string, rows []variantRecord, json bool) ([]refract.Varian
 	}
 	out := make([]refract.Variant, len(rows))
 	for i := range rows {
-		p := &rows[i]
 		var err error
 		if json {
-			err = p.take()
+			err = rows[i].take()
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s[%d] %w", field, i, err)
-		}
-		out[i] = refract.Variant{
-			Reference: int(p.Reference), Prompt: p.Prompt, Sample: int(p.Sample), Model: p.Model,
-			Text: textOf(p.Text), Finish: p.Finish, Verdict: p.Verdict, Detail: p.Detail,
-			Alarms: clone(p.Alarms), Review: p.Review, Audit: p.Audit, AuditedBy: p.AuditedBy,
-		}
-		if out[i].Origin, err = p.origin(out[i].Text); err == nil {
-			err = checkNumbers(&out[i])
+		if err == nil {
+			err = rows[i].variant(&out[i], json)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d] %w", field, i, err)
@@ -386,31 +450,50 @@ func variantsOf(field string, rows []variantRecord, json bool) ([]refract.Varian
 	return out, nil
 }
 
-func (v *variantRecord) origin(own refract.Text) (*refract.Origin, error) {
-	o := &refract.Origin{
-		Revision: v.Revision, ServedModel: v.ServedModel, Sampling: string(v.Sampling), Form: v.Form, Cleaned: clone(v.Cleaned),
-		PromptTokens: int(v.PromptTokens), CompletionTokens: int(v.CompletionTokens),
+// variant makes a variant from a row. The decoder of JSON has checked its texts.
+func (p *variantRecord) variant(out *refract.Variant, json bool) error {
+	var o refract.Origin
+	valid := p.exchange(false, out, &o)
+	out.Reference, out.Text, o.Raw = int(p.Reference), textOf(p.Text), textOf(p.Raw)
+	if !json && !(valid && utf8.ValidString(out.Text.Value) && utf8.ValidString(o.Raw.Value)) {
+		return errNotUTF8
 	}
-	switch v.RawIs {
-	case rawUnknown:
-		if !v.known() {
-			return nil, nil
+	if err := p.origin(&o, out.Text); err != nil {
+		return err
+	}
+	if p.RawIs != rawUnknown {
+		origin := o
+		out.Origin = &origin
+	}
+	if !json {
+		if err := checkSampling(&o); err != nil {
+			return err
 		}
-		return nil, fmt.Errorf("has an origin, but raw_is is %q; write %q, %q or %q", rawUnknown, rawText, rawOther, rawMissing)
+	}
+	return checkNumbers(out)
+}
+
+// origin takes what is written differently than in an Origin.
+func (p *variantRecord) origin(o *refract.Origin, own refract.Text) error {
+	switch p.RawIs {
+	case rawUnknown:
+		if p.known() {
+			return fmt.Errorf("has an origin, but raw_is is %q; write %q, %q or %q", rawUnknown, rawText, rawOther, rawMissing)
+		}
 	case rawText:
 		o.Raw = own
 	case rawOther:
-		o.Raw = textOf(v.Raw)
 	case rawMissing:
+		o.Raw = refract.Text{}
 	default:
-		return nil, fmt.Errorf("has the raw_is %s; write %q, %q or %q", text.Quote(v.RawIs), rawText, rawOther, rawMissing)
+		return fmt.Errorf("has the raw_is %s; write %q, %q or %q", text.Quote(p.RawIs), rawText, rawOther, rawMissing)
 	}
-	if v.Created != "" {
-		t, err := time.Parse(time.RFC3339Nano, v.Created)
+	if p.Created != "" {
+		t, err := time.Parse(time.RFC3339Nano, p.Created)
 		if err != nil {
-			return nil, fmt.Errorf("was created at %s; write a date and time such as 2024-02-29T13:00:00Z", text.Quote(v.Created))
+			return fmt.Errorf("was created at %s; write a date and time such as 2024-02-29T13:00:00Z", text.Quote(p.Created))
 		}
 		o.Created = t.UTC()
 	}
-	return o, nil
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
@@ -36,59 +35,57 @@ func (b *sideFile) extend(base *set) (*set, error) {
 			return nil, err
 		}
 	}
-	d := *base
-	d.lines = nil
-	d.firsts = base.first()
+	d := base.through(b.step)
 	if b.references {
 		d.firsts = nil
 	}
 	if b.in.stream {
 		d.stream = b.in
 	}
-	d.read = func(ctx context.Context, each func(*refract.Segment) error) error { return b.read(ctx, base, each) }
-	return &d, nil
+	return d, nil
 }
 
-func (b *sideFile) read(ctx context.Context, base *set, each func(*refract.Segment) error) error {
+// step reads the lines along with the segments.
+func (b *sideFile) step(ctx context.Context) (step, error) {
 	add, end, err := b.begin(ctx)
 	if err != nil {
-		return err
+		return step{}, err
 	}
 	l, err := b.in.lines(ctx, b.warn)
 	if err != nil {
-		return err
+		return step{}, err
 	}
-	defer l.close()
 	n := 0
 	var short *refract.Segment // the first segment without a line
-	err = base.read(ctx, func(s *refract.Segment) error {
-		n++
-		if short != nil {
-			return nil // only to count the segments
-		}
-		line, err := l.next()
-		if err == io.EOF {
-			short = s
+	return step{
+		close: l.close,
+		each: func(s *refract.Segment) (*refract.Segment, error) {
+			if n++; short != nil {
+				return nil, nil // only to count the segments
+			}
+			line, err := l.next()
+			if err == io.EOF {
+				short = s
+				return nil, nil
+			}
+			if err == nil {
+				err = add(line, s, l.pos())
+			}
+			return s, err
+		},
+		end: func() error {
+			if err := l.drain(); err != nil {
+				return err
+			}
+			if l.line != n {
+				return b.unequal(l.line, n, short)
+			}
+			if end != nil {
+				end()
+			}
 			return nil
-		}
-		if err == nil {
-			err = add(line, s, l.pos())
-		}
-		if err != nil {
-			return err
-		}
-		return each(s)
-	})
-	if err == nil {
-		err = l.drain()
-	}
-	if err == nil && l.line != n {
-		err = b.unequal(l.line, n, short)
-	}
-	if err == nil && end != nil {
-		end()
-	}
-	return err
+		},
+	}, nil
 }
 
 func (b *sideFile) unequal(lines, n int, short *refract.Segment) error {
@@ -176,15 +173,11 @@ func WithHypotheses(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 			continue
 		}
 		b := &sideFile{in: sys.texts, warn: warn, begin: func(context.Context) (func([]byte, *refract.Segment, refract.Position) error, func(), error) {
-			n, blank := 0, 0
+			var c coverage
 			add := func(line []byte, s *refract.Segment, pos refract.Position) error {
-				output := string(text.TrimRight(line))
-				if n++; strings.TrimSpace(output) == "" {
-					blank++
-				}
-				return addOutput(s, refract.Hypothesis{System: sys.name, Text: refract.NewText(output)}, pos)
+				return c.addOutput(s, refract.Hypothesis{System: sys.name, Text: refract.NewText(string(text.TrimRight(line)))}, pos)
 			}
-			return add, func() { tellBlank(sys.texts.name, sys.name, blank, n, warn) }, nil
+			return add, func() { c.report(sys.texts.name, "", warn) }, nil
 		}}
 		if d, err = b.extend(d); err != nil {
 			return nil, err
@@ -227,37 +220,32 @@ func withSet(base *set, spec string, o Options) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := *base
-	out.lines, out.firsts = nil, nil
-	out.read = func(ctx context.Context, each func(*refract.Segment) error) error {
-		rows := map[string]*refract.Segment{}
-		for s, err := range added.Segments(ctx) {
-			if err != nil {
-				return err
-			}
-			rows[s.ID] = s
+	var ids []string
+	var rows []*refract.Segment
+	for s, err := range added.Segments(context.Background()) {
+		if err != nil {
+			return nil, err
 		}
-		j, n := &joined{name: NameOf(spec)}, 0
-		err := base.read(ctx, func(s *refract.Segment) error {
-			g := rows[s.ID]
-			if g == nil {
+		ids, rows = append(ids, s.ID), append(rows, s)
+	}
+	d := joinRows(base, ids, rows, func() (func(*refract.Segment, **refract.Segment) error, func(int, []*refract.Segment) error) {
+		j := &joined{name: NameOf(spec)}
+		add := func(s *refract.Segment, row **refract.Segment) error {
+			if row == nil {
 				return failAt(s.Pos, 0, "%s has no segment %s; its segments must have the dataset's ids", text.Quote(spec), text.Quote(s.ID))
 			}
-			n++
-			if err := j.add(g, s, g.Variants != nil || g.Rejected != nil, true); err != nil {
-				return err
-			}
-			return each(s)
-		})
-		if err == nil {
+			return j.add(*row, s, (*row).Variants != nil || (*row).Rejected != nil, true)
+		}
+		return add, func(_ int, left []*refract.Segment) error {
 			j.end(o.Warn)
+			if len(left) > 0 {
+				o.Warn(Warning{refract.Position{File: j.name}, fmt.Sprintf("left out: references of %s that the dataset does not have", english.Count(len(left), "segment"))})
+			}
+			return nil
 		}
-		if err == nil && n < len(rows) {
-			o.Warn(Warning{refract.Position{File: j.name}, fmt.Sprintf("left out: references of %s that the dataset does not have", english.Count(len(rows)-n, "segment"))})
-		}
-		return err
-	}
-	return &out, nil
+	})
+	d.firsts = nil
+	return d, nil
 }
 
 // joined adds references of one dataset to another.
@@ -271,7 +259,7 @@ type joined struct {
 func (j *joined) add(g, s *refract.Segment, variants, stated bool) error {
 	switch {
 	case variants && len(s.References) == 0 && stated:
-		s.References = g.References
+		s.References = slices.Clone(g.References)
 		fallthrough
 	case variants:
 		if err := checkParents(g, len(s.References)); err != nil {
@@ -280,7 +268,7 @@ func (j *joined) add(g, s *refract.Segment, variants, stated bool) error {
 		s.Variants = append(s.Variants, g.Variants...)
 		s.Rejected = append(s.Rejected, g.Rejected...)
 	case len(s.References) == 0 && len(s.Variants) == 0:
-		s.References = g.References
+		s.References = slices.Clone(g.References)
 	default:
 		s.Variants = slices.Grow(s.Variants, len(g.References))
 		for _, t := range g.References {

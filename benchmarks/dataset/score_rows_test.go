@@ -94,8 +94,8 @@ func TestReadScoresOfReferences(t *testing.T) {
 // People's scores join outputs by id; what several people gave is averaged.
 func TestWithJudgements(t *testing.T) {
 	dir := folderOf(t, map[string]string{"r.csv": "id,system,score\n2,a,1\n1,a,4\n2,a,2\n3,a,1\n2,b,\n", "none.csv": "id,system,score\n1,c,1\n"})
-	base := func() InMemory {
-		return InMemory{{ID: "1", Hypotheses: []refract.Hypothesis{{System: "a"}}}, {ID: "2", Hypotheses: []refract.Hypothesis{{System: "b"}, {System: "a"}}}, {ID: "4"}}
+	base := func() refract.InMemory {
+		return refract.InMemory{{ID: "1", Hypotheses: []refract.Hypothesis{{System: "a"}}}, {ID: "2", Hypotheses: []refract.Hypothesis{{System: "b"}, {System: "a"}}}, {ID: "4"}}
 	}
 	said := &warnings{}
 	all, err := openAndCollect(WithJudgements(base(), []NamedFile{{"da", filepath.Join(dir, "r.csv")}}, Options{Warn: said.add}))

@@ -206,19 +206,3 @@ func openHeld(name string, o Options, load func(warn func(Warning)) ([]*refract.
 		return err
 	})}, o.checkNames(name, humans)
 }
-
-// InMemory is a dataset of segments in memory.
-type InMemory []*refract.Segment
-
-// Segments implements [refract.Dataset].
-func (m InMemory) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	d := &set{read: func(_ context.Context, each func(*refract.Segment) error) error {
-		for _, s := range m {
-			if err := each(s); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
-	return d.Segments(ctx)
-}

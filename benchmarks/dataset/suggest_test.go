@@ -46,7 +46,7 @@ func TestSpreadsheets(t *testing.T) {
 		if err != nil {
 			shown = strings.ReplaceAll(err.Error(), dir+"/", "")
 		} else {
-			shown = string(appendSegment(nil, got[0]))
+			shown = encode(t, got[0])
 		}
 		if !strings.HasPrefix(shown, want) {
 			t.Errorf("%q: %s, want %s", data, shown, want)

@@ -9,7 +9,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/exact"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // curves computes all curves of a dataset.
@@ -178,7 +177,7 @@ func (r *run) points(ctx context.Context, d *data, s *series, a aggregate.Aggreg
 
 // point is the mean over orders.
 func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
-	out := &Point{References: p.references, Missing: p.missing, Least: report.None(), Largest: report.None(), cells: p.cells}
+	out := &Point{References: p.references, Missing: p.missing, Least: None(), Largest: None(), cells: p.cells}
 	var values []float64
 	var rows []correlate.Resamples
 	for _, est := range estimates {
@@ -206,11 +205,11 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 	return out
 }
 
-// less returns the difference p - q with its interval. It is undefined if they cover
+// Less returns the difference p - q with its interval. It is undefined if they cover
 // different cells, because it would not be paired.
-func (p *Point) less(q *Point, confidence float64) (Number, *report.Range) {
+func (p *Point) Less(q *Point, confidence float64) (Number, *Range) {
 	if p.cells == nil || !slices.Equal(p.cells, q.cells) {
-		return report.None(), nil
+		return None(), nil
 	}
 	return p.Value - q.Value, intervalOf(p.resamples.Less(q.resamples), confidence)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // differences compares pairs of settings under all statistics.
@@ -47,11 +46,11 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 	*out = Difference{
 		About: d.about(st), A: pr.a.name, B: pr.b.name, AName: pr.a.label, BName: pr.b.label,
 		AValue: a.Value, BValue: b.Value, Value: a.Value - b.Value, Interval: r.interval(a.Resamples.Less(b.Resamples)),
-		P: report.None(), Corrected: report.None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
-		drawn: d.drawn, worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
+		P: None(), Corrected: None(), N: a.N, Cells: scored, Missing: x.missing(), Unscored: judged - scored,
+		drawn: d.drawn, Worst: pr.a.aggregator.TakesWorst(pr.a.series.higher()),
 	}
-	if out.ofFiles() {
-		out.AName, out.BName = out.A.across(out.AName), out.B.across(out.BName)
+	if out.AcrossMetrics() {
+		out.AName, out.BName = out.A.Across(out.AName), out.B.Across(out.BName)
 	}
 	for i, ok := range x.GoldOK {
 		if ok && x.MetricOK[i] && x.Metric[i] == y.Metric[i] {
@@ -74,7 +73,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		return err
 	}
 	out.Test, out.P, out.Resamples = method.String(), Number(t.P), t.Resamples
-	out.method, out.units, out.leastP = method, a.Resamples.Units, d.leastP(r.p.Test, method)
+	out.Method, out.Units, out.leastP = method, a.Resamples.Units, d.leastP(r.p.Test, method)
 	return nil
 }
 
@@ -92,7 +91,7 @@ func (r *run) gain(ctx context.Context, a, b *table, st Statistic) (gain Number,
 	x, y := aligned(a, b)
 	first, second, err := r.both(ctx, x, y, st, r.p.Bootstrap.Resamples)
 	if err != nil {
-		return report.None(), correlate.Resamples{}, report.None(), report.None(), err
+		return None(), correlate.Resamples{}, None(), None(), err
 	}
 	return first.Value - second.Value, first.Resamples.Less(second.Resamples), first.Value, second.Value, nil
 }
@@ -115,11 +114,11 @@ func (r *run) ranks(ctx context.Context, d *data, settings []*setting, res *Resu
 			if err != nil {
 				return err
 			}
-			ranks.method, err = r.p.Test.of(st)
+			ranks.Method, err = r.p.Test.of(st)
 			if err != nil {
 				return err
 			}
-			ranks.units, ranks.leastP = e.Resamples.Units, d.leastP(r.p.Test, ranks.method)
+			ranks.Units, ranks.LeastP = e.Resamples.Units, d.leastP(r.p.Test, ranks.Method)
 		}
 		res.Ranks = append(res.Ranks, ranks)
 	}
@@ -169,7 +168,7 @@ func (r *run) correct(res *Result) {
 	alpha := 1 - r.p.Bootstrap.Confidence
 	for i := range res.Differences {
 		d := &res.Differences[i]
-		family := res.family(d)
+		family := res.Family(d)
 		if d.P.Defined() && !d.Corrected.Defined() {
 			var p []float64
 			for _, d := range family {
@@ -188,17 +187,29 @@ func (r *run) correct(res *Result) {
 		}
 		d.Significant = decided && off && d.Value.Defined() && d.Value != 0
 		// With so few resamples or units, even the smallest p-value would not be significant.
-		enough := r.p.Test.Enough(alpha, max(1, len(family)), d.method, d.units)
+		enough := r.p.Test.Enough(alpha, max(1, len(family)), d.Method, d.Units)
 		switch {
 		case !d.Corrected.Defined() || d.Resamples == 0 || small:
 		case d.Resamples < enough && enough <= correlate.MaxResamples:
-			d.few = "resamples"
+			d.Few = "resamples"
 		case d.Resamples < enough || d.leastP*float64(len(family)) > alpha:
-			d.few = d.drawn + "s"
+			d.Few = d.drawn + "s"
 		}
-		if d.Undecided = off && d.few != "" || small && !off; off && d.few == "resamples" {
+		if d.Undecided = off && d.Few != "" || small && !off; off && d.Few == "resamples" {
 			r.note("%d resamples of a test cannot find anything significant among %d differences; raise significance.resamples to %d, or compare fewer",
 				d.Resamples, len(family), enough)
 		}
 	}
+}
+
+// Family returns the differences with a p-value that are corrected together with d: those of
+// its metric under its statistic.
+func (r *Result) Family(d *Difference) []*Difference {
+	var out []*Difference
+	for i := range r.Differences {
+		if o := &r.Differences[i]; o.P.Defined() && o.About == d.About && o.Subject() == d.Subject() {
+			out = append(out, o)
+		}
+	}
+	return out
 }

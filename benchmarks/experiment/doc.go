@@ -8,9 +8,8 @@
 //     pass, or takes existing scores. Every set of references is a choice of their columns.
 //  3. A [Store] keeps scores, statistics, intervals and tests, each under the hash of its
 //     inputs, so that only what changed is computed again.
-//  4. The [Result] is plain data: rows, ranks, differences, curves, prompts, tasks, rankings
-//     and [Verdict]s in plain language. [Result.Claim] is its claim, [Result.Tables] makes
-//     tables of it, and [WriteMarkdown] a document.
+//  4. The [Result] is plain data: rows, ranks, differences, curves, prompts, tasks and
+//     rankings. The command turns it into tables, figures and sentences.
 //
 // A run with the same plan, data and version gives the same Result to the byte, whatever is
 // in the store; [Usage] reports separately what was reused.

@@ -2,19 +2,17 @@ package experiment
 
 import (
 	"testing"
-
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // The first point that is not clearly below all references is enough, even if a later one
 // is below them by chance; a point without an interval does not count.
 func TestEnough(t *testing.T) {
-	below, near := &report.Range{Low: -0.2, High: -0.1}, &report.Range{Low: -0.1, High: 0.1}
+	below, near := &Range{Low: -0.2, High: -0.1}, &Range{Low: -0.1, High: 0.1}
 	for _, c := range []struct {
-		ranges []*report.Range
+		ranges []*Range
 		want   int
 	}{
-		{[]*report.Range{near, below, near}, 1}, {[]*report.Range{below, near, near}, 2}, {[]*report.Range{nil, near}, 2}, {[]*report.Range{nil, nil}, 0},
+		{[]*Range{near, below, near}, 1}, {[]*Range{below, near, near}, 2}, {[]*Range{nil, near}, 2}, {[]*Range{nil, nil}, 0},
 	} {
 		var points []Point
 		for i, r := range c.ranges {

@@ -7,16 +7,15 @@ import (
 	"math"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // estimate is a statistic of a table, with the values of its resamples.
 type estimate struct {
-	Value     report.Number
+	Value     Number
 	N         int
 	Groups    int
 	Dropped   int
-	Epsilon   report.Number
+	Epsilon   Number
 	Resamples correlate.Resamples // without values if there are none
 	Own       bool                // from a folder's own scores of systems
 	Single    bool                // all its scores are in one resampled unit, which gives no interval
@@ -60,7 +59,7 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if err != nil {
 		return nil, err
 	}
-	est := &estimate{Epsilon: report.None(), Own: own}
+	est := &estimate{Epsilon: None(), Own: own}
 	var res correlate.Result
 	if units := 0; resamples > 0 {
 		if units, err = t.data.units.Drawn(t.Pairs); err != nil {
@@ -79,9 +78,9 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	if err != nil {
 		return nil, err
 	}
-	est.Value, est.N, est.Groups, est.Dropped = report.Number(res.Value), res.N, res.Groups, res.Dropped
+	est.Value, est.N, est.Groups, est.Dropped = Number(res.Value), res.N, res.Groups, res.Dropped
 	if s.Measure.Statistic.Calibrated() {
-		est.Epsilon = report.Number(res.Epsilon)
+		est.Epsilon = Number(res.Epsilon)
 	}
 	if !est.Value.Defined() {
 		est.Resamples, est.Single = correlate.Resamples{}, false
@@ -98,13 +97,13 @@ func (t *table) prepared(s Statistic) (*correlate.Pairs, error) {
 }
 
 // ties returns the share of the pairs of cells with the same score.
-func (t *table) ties(s Statistic) (report.Number, error) {
+func (t *table) ties(s Statistic) (Number, error) {
 	if !s.ofCells() {
-		return report.None(), nil
+		return None(), nil
 	}
 	p, err := t.prepared(s)
 	if err != nil {
-		return report.None(), err
+		return None(), err
 	}
 	var tied, pairs int64
 	for _, row := range s.Measure.Rows(p) {
@@ -112,15 +111,15 @@ func (t *table) ties(s Statistic) (report.Number, error) {
 		tied += c.TiedMetric + c.TiedBoth
 		pairs += c.Pairs()
 	}
-	return report.Number(float64(tied) / float64(pairs)), nil
+	return Number(float64(tied) / float64(pairs)), nil
 }
 
 // interval returns the interval of resamples, nil if there are none.
-func (r *run) interval(values correlate.Resamples) *report.Range {
+func (r *run) interval(values correlate.Resamples) *Range {
 	return intervalOf(values, r.p.Bootstrap.Confidence)
 }
 
-func intervalOf(values correlate.Resamples, confidence float64) *report.Range {
+func intervalOf(values correlate.Resamples, confidence float64) *Range {
 	return rangeOf(computed(values, confidence))
 }
 
@@ -137,9 +136,9 @@ func computed(values correlate.Resamples, confidence float64) *correlate.Interva
 }
 
 // rangeOf is an interval as tables show it.
-func rangeOf(iv *correlate.Interval) *report.Range {
+func rangeOf(iv *correlate.Interval) *Range {
 	if iv == nil {
 		return nil
 	}
-	return &report.Range{Low: report.Number(iv.Low), High: report.Number(iv.High), Undefined: iv.Undefined}
+	return &Range{Low: Number(iv.Low), High: Number(iv.High), Undefined: iv.Undefined}
 }

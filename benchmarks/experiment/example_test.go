@@ -27,7 +27,7 @@ func Example() {
 		Datasets:    []experiment.Dataset{{Spec: "mtme:testdata/wmt22/zh-en", References: []string{"refA", "refB"}}},
 		Sets:        []experiment.Set{{Name: "all", All: true}},
 		Metrics:     []string{"bleu", "ratio"},
-		Aggregators: []aggregate.Aggregator{aggregate.Must("max")},
+		Aggregators: []aggregate.Aggregator{aggregate.Max},
 		Statistics:  []experiment.Statistic{{Measure: correlate.Measure{Statistic: correlate.StatKendall}}},
 		Bootstrap:   experiment.Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: 1},
 	})

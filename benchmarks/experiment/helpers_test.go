@@ -2,9 +2,7 @@ package experiment_test
 
 import (
 	"context"
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,8 +18,6 @@ import (
 	"github.com/refract-eval/refract/metrics/chrf"
 	"github.com/refract-eval/refract/metrics/ter"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func registry() metrics.Registry {
 	return metrics.Registry{bleu.Factory(), chrf.Factory(), ter.Factory()}
@@ -93,25 +89,6 @@ func run(t testing.TB, e *experiment.Plan, dir string) (*experiment.Result, expe
 		t.Fatal(err)
 	}
 	return res, usage
-}
-
-// golden compares with a file in testdata.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(got) {
-		t.Errorf("%s differs; run with -update and read the diff. Got:\n%s", path, got)
-	}
 }
 
 // aggregator parses a spec in a test.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/matrix"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -96,7 +95,7 @@ func (r *run) nativesOf(ctx context.Context, d *data, s *series, settings []*set
 		}
 	}
 	all, n := slices.Concat(asked...), 0
-	return engine.Run(ctx, dataset.InMemory(segments), func(of *refract.SegmentScores) error {
+	return engine.Run(ctx, refract.InMemory(segments), func(of *refract.SegmentScores) error {
 		all[n].values, all[n].status = of.Metrics[0].Native, of.Metrics[0].NativeStatus
 		n++
 		return nil

@@ -45,7 +45,7 @@ const defaultSeed = 12345
 // defaults returns the format with default values.
 func defaults() *file {
 	return &file{
-		References:   []setEntry{{Use: originalSet}, {Use: allSet}},
+		References:   []setEntry{{Use: originalSet}, {Use: AllReferences}},
 		Missing:      aggregate.Exclude.String(),
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
@@ -213,7 +213,7 @@ func (f *file) datasets(e *Plan) error {
 	if len(e.Datasets) == 0 {
 		return yamlfile.Wrong("datasets", "there is none; name one with a dataset such as jsonl:FILE")
 	}
-	seen := map[string]bool{pooledName: true}
+	seen := map[string]bool{Pooled: true}
 	for i := range e.Datasets {
 		d, field := &e.Datasets[i], at("datasets", i)
 		d.Name = cmp.Or(d.Name, d.Spec)
@@ -251,10 +251,13 @@ func (f *file) sets(e *Plan) error {
 }
 
 // The sets that consist only of a name.
-const originalSet, allSet = "original", "all"
+const originalSet = "original"
+
+// AllReferences is the name of the set of all references.
+const AllReferences = "all"
 
 func (s *setEntry) set(field string) (Set, error) {
-	out, given := Set{All: s.Use == allSet, First: s.First, Prompts: s.Prompts}, 0
+	out, given := Set{All: s.Use == AllReferences, First: s.First, Prompts: s.Prompts}, 0
 	take := func(is bool, name string) {
 		if is {
 			given++
@@ -268,8 +271,8 @@ func (s *setEntry) set(field string) (Set, error) {
 	switch {
 	case given != 1:
 		return out, yamlfile.Wrong(field, "a set of references is of one form, and this has %d; %s", given, forms)
-	case s.Use != "" && s.Use != originalSet && s.Use != allSet:
-		return out, yamlfile.Wrong(field, "%s; %s", english.Unknown("set of references", s.Use, []string{originalSet, allSet}), forms)
+	case s.Use != "" && s.Use != originalSet && s.Use != AllReferences:
+		return out, yamlfile.Wrong(field, "%s; %s", english.Unknown("set of references", s.Use, []string{originalSet, AllReferences}), forms)
 	case s.First < 0:
 		return out, least(field+".first", s.First, 1)
 	}

@@ -204,10 +204,10 @@ func (t Test) describe(statistics []Statistic) string {
 			names = append(names, name)
 		}
 	}
-	return fmt.Sprintf("%s, %s", strings.Join(names, " and "), t.sides())
+	return fmt.Sprintf("%s, %s", strings.Join(names, " and "), t.Sides())
 }
 
-func (t Test) sides() string {
+func (t Test) Sides() string {
 	if t.OneSided {
 		return "one-sided as in mt-metrics-eval"
 	}

@@ -103,7 +103,7 @@ func (r *run) promptsOf(ctx context.Context, d *data, of *series, best aggregate
 			}
 			effect.AddedInterval, effect.EffectInterval = r.interval(added), r.interval(lost)
 			corrected := intervalOf(lost, 1-(1-r.p.Bootstrap.Confidence)/float64(len(tables)))
-			effect.needed = corrected != nil && corrected.Low > 0
+			effect.Needed = corrected != nil && corrected.Low > 0
 			out.Prompts = append(out.Prompts, effect)
 		}
 		res.Prompts = append(res.Prompts, out)

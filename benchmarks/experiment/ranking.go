@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // rank orders the systems of a dataset under all settings. Only systems scored by every
@@ -24,14 +23,14 @@ func rank(d *data, settings []*setting) Ranking {
 			lacks[i] = lacks[i] || n == 0 && slices.Max(cells[k]) > 0
 		}
 	}
-	places := func(means []float64, cells []int, direction float64) []report.Place {
-		out := make([]report.Place, len(means))
+	places := func(means []float64, cells []int, direction float64) []Place {
+		out := make([]Place, len(means))
 		for i, v := range means { // the highest is the best
-			if out[i].Score = report.None(); cells[i] > 0 && !lacks[i] {
-				out[i] = report.Place{Score: Number(direction * v), Cells: cells[i]}
+			if out[i].Score = None(); cells[i] > 0 && !lacks[i] {
+				out[i] = Place{Score: Number(direction * v), Cells: cells[i]}
 			}
 		}
-		report.Ranks(out, direction)
+		RankPlaces(out, direction)
 		return out
 	}
 	first := places(human, judged, d.turned(1))
@@ -39,7 +38,7 @@ func rank(d *data, settings []*setting) Ranking {
 		if lacks[i] {
 			out.LeftOut = append(out.LeftOut, name)
 		}
-		out.Systems = append(out.Systems, report.RankedSystem{Name: name, First: first[i], Under: []report.Place{}})
+		out.Systems = append(out.Systems, RankedSystem{Name: name, First: first[i], Under: []Place{}})
 	}
 	for k, s := range settings {
 		out.Settings = append(out.Settings, s.name)
@@ -47,8 +46,8 @@ func rank(d *data, settings []*setting) Ranking {
 			out.Systems[i].Under = append(out.Systems[i].Under, p)
 		}
 	}
-	out.Systems = slices.DeleteFunc(out.Systems, func(s report.RankedSystem) bool { return slices.Contains(out.LeftOut, s.Name) })
-	slices.SortStableFunc(out.Systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
+	out.Systems = slices.DeleteFunc(out.Systems, func(s RankedSystem) bool { return slices.Contains(out.LeftOut, s.Name) })
+	slices.SortStableFunc(out.Systems, func(a, b RankedSystem) int { return a.First.Before(b.First) })
 	return out
 }
 
@@ -58,4 +57,50 @@ func (k *Ranking) Without() string {
 		return ""
 	}
 	return "without a place, as not every setting scores them: " + strings.Join(k.LeftOut, ", ")
+}
+
+// RankedSystem is a system with its place by human scores, or by another yardstick, and
+// its place under each setting.
+type RankedSystem struct {
+	Name  string  `json:"name"`
+	First Place   `json:"human"`
+	Under []Place `json:"under"`
+}
+
+// Place is where a system stands. A zero Rank means that it has no place.
+type Place struct {
+	Score Number  `json:"score"` // mean over segments, in units of the metric
+	Rank  float64 `json:"rank"`  // from 1, half numbers for ties; 0 without a score
+	Cells int     `json:"cells"` // segments that entered
+}
+
+// RankPlaces ranks the places that have a score, the largest sign·score first.
+func RankPlaces(places []Place, sign float64) {
+	for i := range places {
+		if places[i].Rank = 0; !places[i].Score.Defined() {
+			continue
+		}
+		better, equal := 0, 0
+		for k := range places {
+			switch d := sign * float64(places[k].Score-places[i].Score); {
+			case d > 0:
+				better++
+			case d == 0:
+				equal++
+			}
+		}
+		places[i].Rank = float64(better) + float64(equal+1)/2
+	}
+}
+
+// Before orders places by rank, with those that have none at the end.
+func (p Place) Before(q Place) int {
+	a, b := p.Rank, q.Rank
+	switch {
+	case a == b:
+		return 0
+	case b == 0 || a != 0 && a < b:
+		return -1
+	}
+	return 1
 }

@@ -5,12 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // realData returns the folder of real data, or skips the test.
@@ -59,14 +57,12 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 			t.Errorf("%s: %v over %d of %d systems, %d missing; want %v", r.Setting, r.Value, r.N, r.Systems, r.Missing, v)
 		}
 	}
-	if !slices.ContainsFunc(res.Verdicts, func(v experiment.Verdict) bool {
-		return v.Outcome == report.Better && strings.HasPrefix(v.Text, "max over 11 references (all) beats single for bleu, kendall: +0.048 [")
+	if !slices.ContainsFunc(res.Differences, func(d experiment.Difference) bool {
+		return d.A.String() == "bleu max all" && d.B.Aggregator == "single" && d.Significant && math.Abs(float64(d.Value)-0.048) < 5e-4
 	}) {
-		t.Errorf("no verdict on max for bleu among %v", res.Verdicts)
+		t.Errorf("max of bleu is not better by 0.048 among %+v", res.Differences)
 	}
-	if !slices.ContainsFunc(res.Verdicts, func(v experiment.Verdict) bool {
-		return strings.Contains(v.Text, "are the same for chrf: equal scores in all 26250 cells")
-	}) {
-		t.Error("native and max of chrf are not told to be the same")
+	if !slices.ContainsFunc(res.Same, func(s experiment.Same) bool { return s.Setting.Metric == "chrf" && s.Cells == 26250 }) {
+		t.Error("native and max of chrf are not the same")
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/significance"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // Result is what an experiment found, as plain data. An undefined Number is null in JSON.
@@ -27,15 +26,15 @@ type Result struct {
 	Rankings    []Ranking        `json:"rankings"`
 	Tasks       []TaskResult     `json:"tasks,omitempty"`
 	Standings   []Standing       `json:"standings,omitempty"` // over the tasks
-	Verdicts    []Verdict        `json:"verdicts"`
-	Notes       []string         `json:"notes"` // how the numbers were computed, and what was left out
+	Notes       []string         `json:"notes"`               // how the numbers were computed, and what was left out
 
-	test  Test
-	tests string   // the methods, by name
-	means []string // the statistics' levels above segments, whose scores are means
-	// compared are the pairs that a table of every pair shows; nil for all.
-	compared map[[2]SettingName]bool
-	own      []string // metrics with the folder's own scores of systems, which are not means
+	Test           Test     `json:"-"` // the plan's
+	TestNames      string   `json:"-"` // its methods for the statistics, and its sides
+	CellStatistics []string `json:"-"` // labels of the statistics that use scores of single cells
+	Means          []string `json:"-"` // the statistics' levels above segments, whose scores are means
+	OwnSystems     []string `json:"-"` // metrics with the folder's own scores of systems, which are not means
+	// Compared are the pairs that the plan compares, if it tests every pair; nil for all.
+	Compared map[[2]SettingName]bool `json:"-"`
 }
 
 // Ended is a metric that did not start, or failed before the last segment. No number of the
@@ -45,12 +44,6 @@ type Ended struct {
 	Metric  string `json:"metric"`
 	Reason  string `json:"reason"`
 }
-
-// The terms for findings come from package report, which all outputs share.
-type (
-	Number  = report.Number
-	Verdict = report.Verdict
-)
 
 // DatasetInfo describes a dataset.
 type DatasetInfo struct {
@@ -100,7 +93,7 @@ type About struct {
 	Level     string `json:"level"`
 	Group     string `json:"group"`
 
-	name string // of the statistic, without level and group
+	Measure string `json:"-"` // the statistic without level and group
 }
 
 // Same is a setting without its own row, because another one with the same scores
@@ -120,16 +113,16 @@ type Row struct {
 	Setting SettingName `json:"setting"`
 	// MinReferences and MaxReferences are the smallest and the largest number of references
 	// behind a score.
-	MinReferences int           `json:"min_references"`
-	MaxReferences int           `json:"max_references"`
-	Value         Number        `json:"value"`
-	Interval      *report.Range `json:"interval"`
-	N             int           `json:"n"`       // score pairs, or pairs of systems
-	Missing       int           `json:"missing"` // cells without one of the scores
-	Unscored      int           `json:"-"`       // of them, those with a human score
-	Systems       int           `json:"systems"`
-	Groups        int           `json:"groups"`  // vectors, or systems, behind the value
-	Dropped       int           `json:"dropped"` // vectors or systems left out as undefined
+	MinReferences int    `json:"min_references"`
+	MaxReferences int    `json:"max_references"`
+	Value         Number `json:"value"`
+	Interval      *Range `json:"interval"`
+	N             int    `json:"n"`       // score pairs, or pairs of systems
+	Missing       int    `json:"missing"` // cells without one of the scores
+	Unscored      int    `json:"-"`       // of them, those with a human score
+	Systems       int    `json:"systems"`
+	Groups        int    `json:"groups"`  // vectors, or systems, behind the value
+	Dropped       int    `json:"dropped"` // vectors or systems left out as undefined
 	// Ties is the share of the pairs of cells with the same metric score; undefined for
 	// statistics of systems.
 	Ties      Number `json:"ties"`
@@ -147,31 +140,31 @@ type Ranks struct {
 	About
 	*significance.Comparison
 
-	method significance.Method
-	units  float64 // effective number of units that resamples draw
-	leastP float64 // that a test of so few units can have
+	Method significance.Method
+	Units  float64 // effective number of units that resamples draw
+	LeastP float64 // that a test of so few units can have
 }
 
 // Difference compares two settings over their common cells.
 type Difference struct {
 	About
-	A         SettingName   `json:"a"`
-	B         SettingName   `json:"b"`
-	AName     string        `json:"a_name"` // such as "max over 11 references (all)"
-	BName     string        `json:"b_name"`
-	AValue    Number        `json:"a_value"`
-	BValue    Number        `json:"b_value"`
-	Value     Number        `json:"value"` // A minus B
-	Interval  *report.Range `json:"interval"`
-	Test      string        `json:"test"`      // "" if there was none
-	P         Number        `json:"p"`         // two-sided, unless the plan asks for one-sided ones
-	Corrected Number        `json:"corrected"` // after Holm's correction for the pairs of the metric under the statistic
-	Resamples int           `json:"resamples"` // of the test
-	N         int           `json:"n"`
-	Cells     int           `json:"cells"`   // with all three scores
-	Missing   int           `json:"missing"` // cells without one of them
-	Unscored  int           `json:"-"`       // of them, those with a human score
-	Equal     int           `json:"equal"`   // cells in which both settings have the same score
+	A         SettingName `json:"a"`
+	B         SettingName `json:"b"`
+	AName     string      `json:"a_name"` // such as "max over 11 references (all)"
+	BName     string      `json:"b_name"`
+	AValue    Number      `json:"a_value"`
+	BValue    Number      `json:"b_value"`
+	Value     Number      `json:"value"` // A minus B
+	Interval  *Range      `json:"interval"`
+	Test      string      `json:"test"`      // "" if there was none
+	P         Number      `json:"p"`         // two-sided, unless the plan asks for one-sided ones
+	Corrected Number      `json:"corrected"` // after Holm's correction for the pairs of the metric under the statistic
+	Resamples int         `json:"resamples"` // of the test
+	N         int         `json:"n"`
+	Cells     int         `json:"cells"`   // with all three scores
+	Missing   int         `json:"missing"` // cells without one of them
+	Unscored  int         `json:"-"`       // of them, those with a human score
+	Equal     int         `json:"equal"`   // cells in which both settings have the same score
 	// Significant is set if the interval excludes 0 and the corrected p-value, if there is one,
 	// is small enough.
 	Significant bool `json:"significant"`
@@ -179,18 +172,28 @@ type Difference struct {
 	// resamples, segments or documents to tell, or because the interval includes 0 in spite of a
 	// small p-value.
 	Undecided bool `json:"undecided,omitempty"`
+	// Few is what there is too little of for any p-value to be small enough, such as
+	// "resamples"; "" for nothing.
+	Few    string              `json:"-"`
+	Method significance.Method `json:"-"` // of the test
+	Units  float64             `json:"-"` // effective number of units that resamples draw
+	Worst  bool                `json:"-"` // the aggregator of A takes the metric's worst reference
 
-	few    string              // what there is too little of, such as "resamples"
-	method significance.Method // of the test
-	units  float64             // that resamples draw
-	leastP float64             // of the test, with so many units as there are
+	leastP float64 // of the test, with so many units as there are
 	drawn  string
-	worst  bool // the aggregator of A takes the metric's worst reference
 }
 
-// ofFiles reports whether two metrics are compared, such as files of scores, and not settings
-// of one.
-func (d *Difference) ofFiles() bool { return d.A.Metric != d.B.Metric }
+// AcrossMetrics reports whether two metrics are compared, such as files of scores, and not
+// settings of one.
+func (d *Difference) AcrossMetrics() bool { return d.A.Metric != d.B.Metric }
+
+// Subject is the metric that the difference is about, "" if it is across metrics.
+func (d *Difference) Subject() string {
+	if d.AcrossMetrics() {
+		return ""
+	}
+	return d.A.Metric
+}
 
 // CurveResult is the agreement as a function of the number of references.
 type CurveResult struct {
@@ -209,16 +212,16 @@ type CurveResult struct {
 
 // Point is a point of a curve.
 type Point struct {
-	K          int           `json:"k"`          // chosen variants
-	References int           `json:"references"` // maximum number
-	Value      Number        `json:"value"`
-	Interval   *report.Range `json:"interval"`
-	Least      Number        `json:"least"` // smallest over random orders, as Largest is the largest; undefined for one order
-	Largest    Number        `json:"largest"`
-	ToAll      Number        `json:"to_all"` // minus the value of all references
-	ToAllRange *report.Range `json:"to_all_interval"`
-	N          int           `json:"n"`
-	Missing    int           `json:"missing"`
+	K          int    `json:"k"`          // chosen variants
+	References int    `json:"references"` // maximum number
+	Value      Number `json:"value"`
+	Interval   *Range `json:"interval"`
+	Least      Number `json:"least"` // smallest over random orders, as Largest is the largest; undefined for one order
+	Largest    Number `json:"largest"`
+	ToAll      Number `json:"to_all"` // minus the value of all references
+	ToAllRange *Range `json:"to_all_interval"`
+	N          int    `json:"n"`
+	Missing    int    `json:"missing"`
 
 	resamples correlate.Resamples
 	cells     []bool // with a score; nil if random orders differ
@@ -252,23 +255,22 @@ type PromptEffect struct {
 	Alone   Number `json:"alone"` // value of only its texts
 	// Added is the value of the originals with its texts, AddedGain the gain over the single
 	// reference.
-	Added         Number        `json:"added"`
-	AddedGain     Number        `json:"added_gain"`
-	AddedInterval *report.Range `json:"added_interval"`
+	Added         Number `json:"added"`
+	AddedGain     Number `json:"added_gain"`
+	AddedInterval *Range `json:"added_interval"`
 	// Without is the value without its texts, Effect what they add to it.
-	Without        Number        `json:"without"`
-	Effect         Number        `json:"effect"`
-	EffectInterval *report.Range `json:"effect_interval"`
-
-	needed bool // the effect is above 0, corrected for the number of prompts
+	Without        Number `json:"without"`
+	Effect         Number `json:"effect"`
+	EffectInterval *Range `json:"effect_interval"`
+	Needed         bool   `json:"-"` // the effect is above 0, corrected for the number of prompts
 }
 
 // Ranking is the order of systems under each setting of a dataset.
 type Ranking struct {
-	Dataset  string                `json:"dataset"`
-	Human    string                `json:"human"`
-	Settings []SettingName         `json:"settings"`
-	Systems  []report.RankedSystem `json:"systems"` // by human score, best first
+	Dataset  string         `json:"dataset"`
+	Human    string         `json:"human"`
+	Settings []SettingName  `json:"settings"`
+	Systems  []RankedSystem `json:"systems"` // by human score, best first
 	// LeftOut are systems for which some setting scores no cell.
 	LeftOut []string `json:"left_out"`
 }

@@ -132,13 +132,16 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	res := &Result{
 		Name: r.p.Name, Version: refract.Version, Confidence: r.p.Bootstrap.Confidence,
 		Datasets: []DatasetInfo{}, Ended: []Ended{}, Same: []Same{}, Rows: []Row{}, Differences: []Difference{}, Curves: []CurveResult{},
-		Prompts: []PromptAnalysis{}, Worths: []Worth{}, Rankings: []Ranking{}, Verdicts: []Verdict{}, test: r.p.Test, tests: r.p.Test.describe(r.p.Statistics),
+		Prompts: []PromptAnalysis{}, Worths: []Worth{}, Rankings: []Ranking{}, Test: r.p.Test, TestNames: r.p.Test.describe(r.p.Statistics),
 	}
 	doubtful := map[string][]string{}
 	for _, s := range r.p.Statistics {
 		res.Statistics = append(res.Statistics, s.Label())
-		if level := s.Level.String() + "s"; s.Level != correlate.SegmentLevel && !slices.Contains(res.means, level) {
-			res.means = append(res.means, level)
+		if s.ofCells() {
+			res.CellStatistics = append(res.CellStatistics, s.Label())
+		}
+		if level := s.Level.String() + "s"; s.Level != correlate.SegmentLevel && !slices.Contains(res.Means, level) {
+			res.Means = append(res.Means, level)
 		}
 		if method, err := r.p.Test.of(s); r.p.Test.Resamples > 0 && err == nil {
 			doubt := method.Doubt(s.Measure, s.Level)
@@ -166,7 +169,6 @@ func (r *run) run(ctx context.Context) (*Result, error) {
 	r.correct(res)
 	r.method(res)
 	res.Notes = r.notes
-	res.Verdicts = r.verdicts(res)
 	if len(r.failed.Errs) == 0 {
 		return res, nil
 	}
@@ -267,10 +269,10 @@ func (d *data) leastP(t Test, by significance.Method) float64 {
 	return math.Exp2(1 - float64(d.drawable))
 }
 
-// drawn names what resamples of datasets draw, such as "documents".
-func drawn(datasets []DatasetInfo) string {
+// Drawn names what resamples of the datasets draw, such as "documents"; "" for nothing.
+func (r *Result) Drawn() string {
 	var names []string
-	for _, d := range datasets {
+	for _, d := range r.Datasets {
 		if name := d.ResampledBy + "s"; d.ResampledBy != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -360,8 +362,8 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	}
 	settings = slices.DeleteFunc(settings, func(s *setting) bool { return s.as != nil })
 	if r.p.Pairing == EveryPair {
-		if res.compared = comparedOf(pairs, settings); r.p.AcrossMetrics {
-			res.compared = nil
+		if res.Compared = comparedOf(pairs, settings); r.p.AcrossMetrics {
+			res.Compared = nil
 		}
 		pairs = nil
 	}
@@ -437,7 +439,7 @@ func (r *run) mayStop(settings []*setting) bool {
 
 // about fills in what a number is about.
 func (d *data) about(s Statistic) About {
-	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String(), name: s.Name()}
+	return About{Dataset: d.Name, Human: d.human, Statistic: s.Label(), Level: s.Level.String(), Group: s.Grouping.String(), Measure: s.Name()}
 }
 
 // rows computes all statistics of all settings.
@@ -457,10 +459,6 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 	if err != nil {
 		return err
 	}
-	ranks := make([]*Ranks, n)
-	if r.p.Pairing == EveryPair {
-		ranks = pointers(res.Ranks[len(res.Ranks)-n:])
-	}
 	for i, est := range estimates {
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		row := Row{
@@ -471,8 +469,8 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		switch {
 		case est.Own:
-			if !slices.Contains(res.own, s.name.Metric) {
-				res.own = append(res.own, s.name.Metric)
+			if !slices.Contains(res.OwnSystems, s.name.Metric) {
+				res.OwnSystems = append(res.OwnSystems, s.name.Metric)
 			}
 			r.note("%s at system level: the folder's own scores of systems, which are not the means of its segments; no interval", s.name.Metric)
 		case est.Single:
@@ -483,8 +481,8 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		if est.Epsilon.Defined() {
 			r.note("%s of %s: scores up to %.6g apart are tied", st.Label(), s.name, float64(est.Epsilon))
 		}
-		if c := ranks[i%n]; c != nil {
-			row.Rank = c.Comparison.Ranks[i/n]
+		if r.p.Pairing == EveryPair {
+			row.Rank = res.Ranks[len(res.Ranks)-n+i%n].Comparison.Ranks[i/n]
 		}
 		judged, scored := s.table.judged()
 		row.Unscored = judged - scored
@@ -496,15 +494,15 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 // method notes how the numbers were computed.
 func (r *run) method(res *Result) {
 	b, t := r.p.Bootstrap, r.p.Test
-	if len(res.means) > 0 {
-		r.note("scores of %s are means of segments, also of metrics with a corpus score, which 'refract score' shows", strings.Join(res.means, " and "))
+	if len(res.Means) > 0 {
+		r.note("scores of %s are means of segments, also of metrics with a corpus score, which 'refract score' shows", strings.Join(res.Means, " and "))
 	}
 	if b.Resamples > 0 {
 		paired := ""
 		if len(res.Differences)+len(res.Curves) > 0 {
 			paired = "; paired for differences"
 		}
-		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d%s", 100*b.Confidence, drawn(res.Datasets), b.Resamples, b.Seed, paired)
+		r.note("intervals: %g%% bootstrap over %s, %d resamples, seed %d%s", 100*b.Confidence, res.Drawn(), b.Resamples, b.Seed, paired)
 	}
 	if len(res.Differences) == 0 {
 		return

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,25 +17,10 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
 const sample = "testdata/sample.yaml"
-
-func TestGolden(t *testing.T) {
-	res, _ := run(t, parse(t, "testdata/golden.yaml"), t.TempDir())
-	var md bytes.Buffer
-	if err := experiment.WriteMarkdown(&md, res); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "golden.md", md.Bytes())
-	b, err := json.MarshalIndent(res, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "golden.json", append(b, '\n'))
-}
 
 // withoutNative removes scores that are computed anew in every run.
 func withoutNative(e *experiment.Plan) *experiment.Plan {
@@ -301,29 +285,6 @@ func TestConsistency(t *testing.T) {
 		if k.Systems[0].Name != "alpha" || k.Systems[0].First.Rank != 1 || len(k.Systems) != 3 {
 			t.Errorf("ranking %+v", k.Systems)
 		}
-	}
-	for _, name := range experiment.TableNames() {
-		table, err := res.Table(name)
-		if err != nil || len(table.Rows) == 0 && !slices.Contains([]string{"pairs", "ranks", "worth", "tasks"}, name) || table.Coverage == "" {
-			t.Errorf("table %s: %v", name, err)
-			continue
-		}
-		headings := map[string]bool{}
-		for _, c := range table.Columns {
-			if h := c.Heading(); !c.Hide && headings[h] {
-				t.Errorf("table %s has two columns %q", name, h)
-			} else {
-				headings[h] = headings[h] || !c.Hide
-			}
-		}
-		for _, f := range report.Formats() {
-			if err := table.Write(&bytes.Buffer{}, f, true); err != nil {
-				t.Errorf("table %s as %s: %v", name, f, err)
-			}
-		}
-	}
-	if len(res.Figures()) == 0 {
-		t.Error("there is no figure")
 	}
 }
 

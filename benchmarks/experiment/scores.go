@@ -44,7 +44,7 @@ func (r *run) allSeries(ctx context.Context, d *data) ([]*series, error) {
 		}
 	}
 	for _, m := range l.Metrics {
-		fitted, err := refract.Fit(ctx, dataset.InMemory(d.segments), []refract.Setting{{Metric: m}})
+		fitted, err := refract.Fit(ctx, refract.InMemory(d.segments), []refract.Setting{{Metric: m}})
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 	}
 	i := 0
 	var failed *refract.Incomplete
-	err = working.Run(ctx, dataset.InMemory(d.segments), func(out *refract.SegmentScores) error {
+	err = working.Run(ctx, refract.InMemory(d.segments), func(out *refract.SegmentScores) error {
 		for k, s := range scored {
 			s.cells[i] = out.Metrics[k]
 			r.scored(&s.cells[i])

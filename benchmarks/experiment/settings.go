@@ -170,8 +170,8 @@ func (n SettingName) label(t *table) string {
 	return fmt.Sprintf("%s over %s (%s)", n.Aggregator, count, n.References)
 }
 
-// across describes a setting, by its label, next to one of another metric.
-func (n SettingName) across(label string) string {
+// Across describes a setting, by its label, next to one of another metric.
+func (n SettingName) Across(label string) string {
 	if n.Aggregator == "" {
 		return n.Metric
 	}
@@ -222,9 +222,12 @@ func (r *run) pairs(d *data, settings []*setting) (out []pair, err error) {
 			r.note("%s has no setting %s, so its settings are not compared", s.name.Metric, r.p.Against)
 		}
 	}
-	for _, of := range groupsOf(settings, func(s *setting) (*setting, bool) { return bases[s], bases[s] != nil }) {
-		base := bases[of[0]]
-		of = slices.DeleteFunc(of, func(s *setting) bool { return s == base })
+	for i, s := range settings {
+		base := bases[s]
+		if base == nil || slices.ContainsFunc(settings[:i], func(o *setting) bool { return bases[o] == base }) {
+			continue
+		}
+		of := slices.DeleteFunc(slices.Clone(settings), func(o *setting) bool { return o == base || bases[o] != base })
 		for _, s := range of {
 			out = append(out, pair{s, base})
 		}
@@ -247,9 +250,9 @@ func comparedOf(pairs []pair, settings []*setting) map[[2]SettingName]bool {
 		out[[2]SettingName{pr.a.name, pr.b.name}] = true
 	}
 	var alone []SettingName
-	for _, of := range groupsOf(settings, func(s *setting) (*series, bool) { return s.series, true }) {
-		if len(of) == 1 {
-			alone = append(alone, of[0].name)
+	for _, s := range settings {
+		if !slices.ContainsFunc(settings, func(o *setting) bool { return o != s && o.series == s.series }) {
+			alone = append(alone, s.name)
 		}
 	}
 	for i, a := range alone {

@@ -10,7 +10,6 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // worthOrders is the number of orders that a Worth averages: rotations of one random order,
@@ -40,16 +39,16 @@ type Worth struct {
 
 // Gain is what references add.
 type Gain struct {
-	Value    Number        `json:"value"`
-	Interval *report.Range `json:"interval"`
+	Value    Number `json:"value"`
+	Interval *Range `json:"interval"`
 }
 
 // Exchange is how many references of a kind, up to Most, first reach a gain, with linear
 // interpolation between numbers.
 type Exchange struct {
-	Value    Number        `json:"value"`    // undefined if Most do not reach it
-	Interval *report.Range `json:"interval"` // an undefined end is beyond Most
-	Most     int           `json:"most"`
+	Value    Number `json:"value"`    // undefined if Most do not reach it
+	Interval *Range `json:"interval"` // an undefined end is beyond Most
+	Most     int    `json:"most"`
 }
 
 // String returns a text such as "4.2 [1.9, > 10]".
@@ -233,7 +232,7 @@ func (c columnsOf) rotated(n int) columnsOf {
 
 // worth compares the two ways to grow. Both begin at the same value.
 func (r *run) worth(people, model growth) Worth {
-	over := func(of func(people, model []float64) float64) (float64, *report.Range) {
+	over := func(of func(people, model []float64) float64) (float64, *Range) {
 		values := correlate.Resamples{Units: people[0].resamples.Units}
 		for b := range people[0].resamples.Values {
 			at := func(p *Point) float64 { return p.resamples.Values[b] }
@@ -250,13 +249,13 @@ func (r *run) worth(people, model growth) Worth {
 		v, iv := over(of)
 		within := func(v float64) Number {
 			if v > float64(most) {
-				return report.None()
+				return None()
 			}
 			return Number(v)
 		}
 		out := Exchange{Value: within(v), Most: most}
 		if iv != nil {
-			out.Interval = &report.Range{Low: within(float64(iv.Low)), High: within(float64(iv.High)), Undefined: iv.Undefined}
+			out.Interval = &Range{Low: within(float64(iv.Low)), High: within(float64(iv.High)), Undefined: iv.Undefined}
 		}
 		return out
 	}
@@ -277,24 +276,4 @@ func (r *run) worth(people, model growth) Worth {
 func (w *Worth) repeats(v Worth) bool {
 	return v.About == w.About && v.Metric == w.Metric && v.First == w.First && v.Person.Value == w.Person.Value && v.People.Value == w.People.Value &&
 		v.Variant.Value == w.Variant.Value && v.Variants.Value == w.Variants.Value
-}
-
-// worthTable shows how many references by a model are worth as much as those by people.
-func (r *Result) worthTable() *report.NamedTable {
-	t := &report.NamedTable{Title: "What references by a model are worth", Columns: columns(
-		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, statisticColumn, minor(value("first", 4)),
-		worthColumn("person", "a person's adds"), interval("person_ci"), worthColumn("variants", "all variants add"), minor(interval("variants_ci")),
-		report.Column{Name: "needed", Header: "variants for one by a person"}, report.Column{Name: "given", Header: "by people for all variants"},
-		hidden(value("people", 4)), hidden(interval("people_ci")), minor(count("n", "")))}
-	for i := range r.Worths {
-		w := &r.Worths[i]
-		t.Add(w.Dataset, w.Metric, w.Aggregator, w.Statistic, w.First, w.Person.Value, w.Person.Interval, w.Variants.Value, w.Variants.Interval,
-			w.Needed.String(), w.Given.String(), w.People.Value, w.People.Interval, w.N)
-	}
-	t.Notes = []string{"each adds to the first reference; variants are of the first; > 10: all ten do not reach it"}
-	return t
-}
-
-func worthColumn(name, header string) report.Column {
-	return report.Column{Name: name, Header: header, Kind: report.KindFloat, Digits: 4}
 }

@@ -20,7 +20,7 @@ folder, jsonl_folder, rewritten = sys.argv[1:4]
 def variant(v):
     """A variant as JSON Lines has it."""
     out = {k: v[k] for k in ("reference", "prompt", "sample", "text")}
-    for key in ("model", "finish", "verdict", "detail", "review", "audit", "audited_by", "revision",
+    for key in ("model", "finish", "verdict", "detail", "review", "audit", "revision",
                 "served_model", "form", "created", "cleaned", "alarms"):
         if v[key]:
             out[key] = v[key]

@@ -108,7 +108,6 @@ func (s *Stats) leaveOut(seg *refract.Segment) {
 	}
 	s.Checked.Add(seg)
 	seg.Hypotheses, seg.Judgements, seg.Judged = nil, nil, nil
-	seg.Language = "" // the card states it
 }
 
 func (s *Stats) add(seg *refract.Segment) {

@@ -6,12 +6,12 @@
 package alarm
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/diversify/language"
 )
 
 // The kinds of alarms.
@@ -19,6 +19,7 @@ const (
 	Negation = "negation" // one text is negated, the other is not
 	Modality = "modality" // must became may
 	Name     = "name"     // a name is lost or new
+	Number   = "number"   // a number or a day of the week is lost, new or another
 	Unit     = "unit"     // miles became kilometres
 	Quantity = "quantity" // all became some
 	Dropped  = "dropped"  // words were removed and not replaced
@@ -31,14 +32,18 @@ const (
 
 // Kinds returns the kinds of alarms that Find may raise.
 func Kinds() []string {
-	return []string{Negation, Modality, Name, Unit, Quantity, Dropped, Added, Role, Question}
+	return []string{Negation, Modality, Name, Number, Unit, Quantity, Dropped, Added, Role, Question}
 }
 
 // ByWords returns the kinds that need a word list for the language.
 func ByWords() []string { return []string{Negation, Modality, Unit, Quantity} }
 
-// HasWords reports whether there is a word list for the language of a text.
-func HasWords(reference string) bool { return lexicons()[language.Of(reference)] != nil }
+// HasWords reports whether there is a word list for a language, or if it is "" for the one that
+// the reference's words show.
+func HasWords(language, reference string) bool {
+	ref, _ := newTexts(language, reference, "")
+	return ref.lex != nil
+}
 
 // Kind returns the kind of an alarm that Find returned.
 func Kind(alarm string) string {
@@ -47,21 +52,19 @@ func Kind(alarm string) string {
 }
 
 // Of returns the alarms of a variant: those that it states, and otherwise what Find finds.
-func Of(s *refract.Segment, v *refract.Variant) []string {
+// language is that of the references; "" means the one that the segment states.
+func Of(language string, s *refract.Segment, v *refract.Variant) []string {
 	if v.Alarms == nil && v.Text.Valid && v.Reference < len(s.References) {
-		return Find(s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
+		return Find(cmp.Or(language, s.Language), s.References[v.Reference].Value, s.Source.Value, v.Text.Value)
 	}
 	return v.Alarms
 }
 
 // Find returns the alarms for a variant of a reference, in the order of Kinds. Each names its
-// kind and the words that raised it, such as "modality: must → may". source may be "".
-func Find(reference, source, variant string) (found []string) {
-	code := language.Of(reference)
-	if code == "" {
-		code = language.Of(variant)
-	}
-	ref, got := newText(reference, code), newText(variant, code)
+// kind and the words that raised it, such as "modality: must → may". language is the code of the
+// language of both, and is recognised if it is ""; source may be "".
+func Find(language, reference, source, variant string) (found []string) {
+	ref, got := newTexts(language, reference, variant)
 	var lost, added string
 	lost, added, ref.alike = balance(ref, got)
 	alarm := func(kind, words string) {
@@ -72,6 +75,7 @@ func Find(reference, source, variant string) (found []string) {
 	alarm(Negation, negation(ref, got))
 	alarm(Modality, exchanged(ref, got, Modality))
 	alarm(Name, names(ref, got, source))
+	alarm(Number, ChangedNumber(reference, variant))
 	for _, scale := range slices.Sorted(maps.Keys(ref.lex)) {
 		if strings.HasPrefix(scale, Unit) {
 			alarm(Unit, exchanged(ref, got, scale))

@@ -21,7 +21,7 @@ func ExampleFind() {
 		"Visitors must not take pictures in the museum of Altdorf.",
 		"Visitors must not take pictures.",
 	} {
-		fmt.Println(alarm.Find(ref, "", variant))
+		fmt.Println(alarm.Find("en", ref, "", variant))
 	}
 	// Output:
 	// []
@@ -59,7 +59,7 @@ func TestHeldOut(t *testing.T) {
 	for _, file := range []string{"heldout.jsonl", "heldout2.jsonl"} {
 		all, alarmed := map[string]int{}, map[string]int{}
 		for _, r := range heldOut(t, file) {
-			found := alarm.Find(r.Reference, "", r.Variant)
+			found := alarm.Find(r.Language, r.Reference, "", r.Variant)
 			if os.Getenv("REFRACT_HELDOUT") == r.Set {
 				t.Log(r.Language, r.Kind, found)
 			}
@@ -116,11 +116,11 @@ func TestFind(t *testing.T) {
 		{"Gdzie jest dworzec kolejowy?", "", "Dworzec kolejowy jest obok parku.", "question"},
 	} {
 		var kinds []string
-		for _, a := range alarm.Find(c.ref, c.source, c.variant) {
+		for _, a := range alarm.Find("", c.ref, c.source, c.variant) {
 			kinds = append(kinds, alarm.Kind(a))
 		}
 		if got := strings.Join(slices.Compact(kinds), " "); got != c.want {
-			t.Errorf("%q → %q: %v, want %q", c.ref, c.variant, alarm.Find(c.ref, c.source, c.variant), c.want)
+			t.Errorf("%q → %q: %v, want %q", c.ref, c.variant, alarm.Find("", c.ref, c.source, c.variant), c.want)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestLabelled(t *testing.T) {
 			continue
 		}
 		all[r.Lost]++
-		if len(alarm.Find(r.Reference, "", r.Answer)) > 0 {
+		if len(alarm.Find("en", r.Reference, "", r.Answer)) > 0 {
 			alarmed[r.Lost]++
 		}
 	}

@@ -10,6 +10,10 @@ import (
 // meaning than another way to say the same.
 const likely = 0.6
 
+// unlike is the share of common words below which two texts are about different things. A reply
+// shares at most a word such as "please" or "me" with the reference.
+const unlike = 0.5
+
 // exchanged finds words of a scale whose class the other text lacks. Both texts must have such
 // a word, or one of them a strong one.
 func exchanged(ref, got *words, scale string) string {
@@ -92,19 +96,63 @@ func (w *words) denials() (n, weak int, found []string) {
 // question finds a question or command that became a statement, and a statement that became a
 // question. There is no alarm if the statement still asks in other words.
 func question(ref, got *words) string {
-	// A command starts with its verb, or says please.
-	commands := slices.ContainsFunc(ref.hits("command"), func(h hit) bool { return h.at <= 1 || slices.Contains(h.classes, "any") })
 	switch {
-	case !ref.asks && !got.asks && commands && len(got.hits("command")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0 && ref.alike >= likely:
+	case !ref.asks && !got.asks && ref.commands() && len(got.hits("command")) == 0 && !got.requests() && len(got.hits(Modality)) == 0 && ref.alike >= likely:
 		return "the reference asks for something, and the variant states"
 	case ref.asks == got.asks:
 		return ""
-	case ref.asks && len(got.hits("ask")) == 0:
+	case ref.asks && !got.requests():
 		return "the reference asks, and the variant states"
-	case got.asks && len(ref.hits("ask")) == 0 && len(got.hits("ask")) == 0 && len(got.hits(Modality)) == 0:
+	case got.asks && len(ref.hits("ask")) == 0 && !got.requests() && len(got.hits(Modality)) == 0:
 		return "the variant asks, and the reference does not"
 	}
 	return ""
+}
+
+// commands reports whether a text starts with the verb of a command, or says please.
+func (w *words) commands() bool { return w.startsWith("command") }
+
+// startsWith reports whether a text has a word of the scale: of the class any, or of another
+// class where it begins.
+func (w *words) startsWith(scale string) bool {
+	return slices.ContainsFunc(w.hits(scale), func(h hit) bool { return h.at <= 1 || slices.Contains(h.classes, "any") })
+}
+
+// requests reports whether a text without a question mark asks all the same: it says that the
+// writer wants to know, asks indirectly, or lacks only the mark.
+func (w *words) requests() bool { return len(w.hits("ask")) > 0 || w.startsWith("asks") }
+
+// Answers reports whether a reference is a question and the variant a statement that neither asks
+// nor orders, which is an answer or at least no rewriting. In languages without a word list it is
+// false, because there an indirect question cannot be told from a statement.
+func Answers(language, reference, variant string) bool {
+	ref, got := newTexts(language, reference, variant)
+	end := strings.TrimRightFunc(ref.text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !strings.ContainsRune(questionMarks, r) || r == '"'
+	})
+	before := strings.TrimRight(end, questionMarks+" ")
+	isQuestion := ref.asks && (end != before || ref.code == "ja") && !strings.HasSuffix(before, "!")
+	return ref.lex != nil && isQuestion && !got.asks && !got.requests() && !got.commands()
+}
+
+// Replies reports whether a variant speaks to the one who asked for it, and the reference does
+// not: it says what it is or offers help, or it asks for a text with hardly a word of the
+// reference. In languages without a word list it is false.
+func Replies(language, reference, variant string) bool {
+	ref, got := newTexts(language, reference, variant)
+	said := func(w *words, class string) bool {
+		return slices.ContainsFunc(w.hits("reply"), func(h hit) bool { return h.classes[0] == class })
+	}
+	_, _, alike := balance(ref, got)
+	switch {
+	case said(got, "itself"):
+		return !said(ref, "itself")
+	case alike >= unlike:
+		return false
+	case said(got, "offer"):
+		return !said(ref, "offer") && !said(ref, "you")
+	}
+	return said(got, "text") && !said(ref, "text") && (said(got, "you") || got.asks || len(got.hits("ask")) > 0 || got.commands())
 }
 
 func isCapital(w string) bool {

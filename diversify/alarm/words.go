@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract/diversify/language"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -84,9 +85,20 @@ type words struct {
 	plain string  // " he did not , he said "
 }
 
+// questionMarks are those of Latin, Chinese, Arabic and Armenian script, and Greek's own character.
+const questionMarks = "?？؟՞\u037e"
+
+// newTexts prepares a reference and its variant, which are in the language with this code, or if
+// it is "" in the one that their frequent words show.
+func newTexts(code, reference, variant string) (ref, got *words) {
+	code, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(code, "_", "-")), "-") // pt_BR, zh-Hant
+	code = cmp.Or(code, language.Of(reference), language.Of(variant))
+	return newText(reference, code), newText(variant, code)
+}
+
 func newText(s, code string) *words {
 	s = strings.TrimSpace(s)
-	asks := strings.ContainsAny(s, "?？") || code == "ja" && strings.HasSuffix(strings.TrimRight(s, "。"), "か")
+	asks := strings.ContainsAny(s, questionMarks) || code == "ja" && strings.HasSuffix(strings.TrimRight(s, "。"), "か") || code == "el" && strings.HasSuffix(s, ";")
 	return &words{code: code, lex: lexicons()[code], text: s, list: text.AppendWords(nil, s), asks: asks, plain: plain(s, code)}
 }
 

@@ -53,6 +53,9 @@ type Config struct {
 	// Prompts are the texts before the reference in the requests. They are removed
 	// from the beginning of answers.
 	Prompts []string
+	// Language is the code of the references' language, such as "de"; "" if unknown. The word
+	// lists of package alarm need it; else they recognise it by each reference.
+	Language string
 	// Detector is needed for the language check.
 	Detector Detector
 }
@@ -103,7 +106,7 @@ func (c *Checker) Makes(reason string) bool {
 
 // rules is the version of the rules. It must be raised with every change to cleaning or
 // checks.
-const rules = "16"
+const rules = "17"
 
 // Signature states, on one line, everything that changes verdicts or cleaned texts: checks
 // and their bounds, a hash of the prompts, the version of the rules. Equal signatures mean
@@ -118,6 +121,9 @@ func (c *Checker) Signature() string {
 	s := "check:" + cmp.Or(strings.Join(checks, "+"), "none")
 	if c.Makes(reasonLength) {
 		s += fmt.Sprintf("|min:%v|max:%v", minRatio, maxRatio)
+	}
+	if c.cfg.Language != "" {
+		s += "|language:" + c.cfg.Language
 	}
 	if c.Makes(ReasonLanguage) {
 		s += "|detector:" + c.cfg.Detector.Signature()

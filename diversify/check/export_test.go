@@ -7,8 +7,3 @@ func Normalize(text string) string { return normalize(text) }
 func (c *Checker) Clean(raw, reference string) (string, []string) {
 	return c.clean(raw, newOriginal(reference), false)
 }
-
-// Change returns what the check of numbers says about two texts.
-func Change(ref, got string) string {
-	return changedNumber(newOriginal(ref).numbers(), numbersOf(got))
-}

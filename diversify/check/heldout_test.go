@@ -207,9 +207,9 @@ func golden(t *testing.T, got string) {
 // How many of the real, released answers for every tenth segment of zh-en are accepted, or of
 // all 18,750 with REFRACT_WHOLE.
 func TestReleased(t *testing.T) {
-	want, every := 1728, 10
+	want, every := 1727, 10
 	if os.Getenv("REFRACT_WHOLE") != "" {
-		want, every = 17361, 1
+		want, every = 17345, 1
 	}
 	accepted, c := 0, checkers(t, false)("en")
 	for i, texts := range released(t)["zh-en"] {
@@ -227,31 +227,56 @@ func TestReleased(t *testing.T) {
 }
 
 // Of good rewordings of short questions and commands in seven languages, written before the
-// rules that accept them, at most 5 % are lost in either form.
+// rules that accept them, at most 5 % are lost in either form. Of statements that answer a
+// question, written before the rule that rejects them, at most 5 % are accepted.
 func TestShortQuestionsAndCommands(t *testing.T) {
 	of := checkers(t, true)
-	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "alarm", "testdata", "heldout.jsonl"))
+	text, err := os.ReadFile(filepath.Join("..", "alarm", "testdata", "heldout.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, field := range []bool{true, false} {
-		all, lost := 0, map[string]int{}
+		all, wrong := map[string]int{}, map[string]int{}
 		for line := range bytes.Lines(text) {
 			var row struct{ Set, Language, Reference, Variant string }
 			decode(t, line, &row)
-			if row.Set != "short" {
-				continue
-			}
-			all++
 			r := of(row.Language).Segment("", []string{row.Reference}).Judge(check.Answer{Raw: row.Variant, HasText: true, Field: field})
-			if r.Verdict != check.Accepted || r.Text != row.Variant {
-				lost[r.Verdict]++
-				lost[""]++
+			all[row.Set]++
+			if (r.Verdict == check.Accepted && r.Text == row.Variant) != (row.Set == "short") {
+				wrong[row.Set]++
 			}
 		}
-		t.Logf("JSON %t: %d of %d lost: %v", field, lost[""], all, lost)
-		if 20*lost[""] > all {
-			t.Errorf("JSON %t: %d of %d are lost", field, lost[""], all)
+		for _, set := range []string{"short", "answer"} {
+			t.Logf("JSON %t: %d of %d %s ones are judged wrongly", field, wrong[set], all[set], set)
+			if 20*wrong[set] > all[set] {
+				t.Errorf("JSON %t: more than 5 %% of the %s ones are judged wrongly", field, set)
+			}
+		}
+	}
+}
+
+// A model may speak to the one who asks also inside JSON. In languages without word lists, a
+// statement about a question may be an indirect question.
+func TestReplies(t *testing.T) {
+	for _, x := range []struct{ language, ref, reply, verdict string }{
+		{"en", "Tell me more.", "I'm ready, please provide the sentence.", "unclear"},
+		{"en", "The cat sat on the mat.", "I am a language model and I have no feelings.", "unclear"},
+		{"de", "Die Katze saß auf der Matte.", "Gerne, welchen Satz soll ich umformulieren?", "unclear"},
+		{"fr", "Le chat était assis sur le tapis.", "Je suis prêt, veuillez fournir la phrase.", "unclear"},
+		{"es", "El gato estaba sentado en la alfombra.", "Por favor, envíame el texto que quieres reformular.", "unclear"},
+		{"ru", "Кот сидел на коврике.", "Я готов, пришлите предложение.", "unclear"},
+		{"zh", "猫坐在垫子上。", "请提供您要改写的文本。", "unclear"},
+		{"ja", "猫がマットの上に座っていた。", "言い換える文を教えてください。", "unclear"},
+		{"en", "What is the capital of Peru?", "Lima is the capital of Peru.", "unclear"},
+		{"en", "What is the capital of Peru?", "I'd like to know the capital of Peru.", check.Accepted},
+		{"en", "Can you close the window?", "Close the window.", check.Accepted},
+		{"en", "Please send me the text.", "Kindly provide the text.", check.Accepted},
+		{"en", "Which cream shall I bring for you?", "Which cream would you like me to bring?", check.Accepted},
+		{"it", "Qual è la capitale del Perù?", "Vorrei sapere quale sia la capitale del Perù.", check.Accepted},
+	} {
+		c := newChecker(t, check.Config{Language: x.language})
+		if r := c.Segment("", []string{x.ref}).Judge(check.Answer{Raw: x.reply, HasText: true, Field: true}); r.Verdict != x.verdict {
+			t.Errorf("%q for %q: %s (%s), want %s", x.reply, x.ref, r.Verdict, r.Detail, x.verdict)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/internal/text"
 )
 
@@ -41,6 +42,9 @@ type Result struct {
 // Segment judges the answers to the references of one segment. It is not safe
 // for concurrent use.
 type Segment struct {
+	// Language is that of the references. It is Config.Language unless the caller knows better.
+	Language string
+
 	c          *Checker
 	source     *original
 	references []*original
@@ -53,7 +57,7 @@ type known struct{ text, norm, by string }
 
 // Segment returns the Segment for these originals; a missing one is "". source may be "".
 func (c *Checker) Segment(source string, references []string) *Segment {
-	s := &Segment{c: c, source: newOriginal(source), references: make([]*original, len(references))}
+	s := &Segment{Language: c.cfg.Language, c: c, source: newOriginal(source), references: make([]*original, len(references))}
 	for i, r := range references {
 		s.references[i] = newOriginal(r)
 	}
@@ -142,7 +146,11 @@ func checkSteps() []checkStep {
 		}},
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
 		{reasonLength, true, false, (*Segment).badLength},
-		{reasonNumbers, true, false, func(_ *Segment, j *judged) string { return changedNumber(j.ref.numbers(), numbersOf(j.Text)) }},
+		{reasonNumbers, true, false, func(_ *Segment, j *judged) string { return alarm.ChangedNumber(j.ref.text, j.Text) }},
+		{reasonUnclear, true, false, (*Segment).answersQuestion},
+		{reasonUnclear, true, false, func(s *Segment, j *judged) string {
+			return when(alarm.Replies(s.Language, j.ref.text, j.Text), "it speaks to the one who asks: "+quote(j.Text))
+		}},
 		{reasonUnclear, true, true, (*Segment).unclear},
 		{ReasonUnlike, true, true, (*Segment).unlike},
 	}
@@ -161,6 +169,11 @@ func (s *Segment) thinking(j *judged) string {
 	_, open := untagged(j.Raw, j.ref)
 	_, _, ended := text.Answer(j.Raw)
 	return when(open || !ended && !j.ref.marked(), "it ends within a thought, before any answer")
+}
+
+// answersQuestion finds a statement about a question, which answers it and doesn't reword it.
+func (s *Segment) answersQuestion(j *judged) string {
+	return when(alarm.Answers(s.Language, j.ref.text, j.Text) || asks(j.ref.text) && answers().MatchString(j.Text), "it answers the reference's question: "+quote(j.Text))
 }
 
 func (s *Segment) empty(j *judged) string {

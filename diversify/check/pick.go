@@ -155,7 +155,7 @@ func (o *original) cutLabel(t string) (label, rest string) {
 		return "", t
 	}
 	colon := strings.ContainsAny(t[i:i+n], ":：")
-	if n == 1 && isDigit(t[i+n]) {
+	if n == 1 && '0' <= t[i+n] && t[i+n] <= '9' {
 		return "", t // 15:30
 	}
 	e, r := o.evidence(label), o.evidence(rest)
@@ -183,7 +183,7 @@ func (o *original) sentences(t string) (out []string) {
 		case isStop(r):
 			rest := strings.TrimLeft(t[n:], `"'”’»“)」』）`)
 			end := len(t) - len(rest)
-			if rest == "" || !isDense(firstRune(rest)) && !unicode.IsSpace(firstRune(rest)) && r < 0x80 {
+			if rest == "" || !text.IsUnspaced(firstRune(rest)) && !unicode.IsSpace(firstRune(rest)) && r < 0x80 {
 				continue
 			}
 			if r != '.' || !unicode.IsLower(firstRune(strings.TrimSpace(rest))) {

@@ -75,17 +75,13 @@ func (j *judged) signs() (count int, found []string) {
 	return count, found
 }
 
-// unexplained finds a label before the text that the reference does not have, and an answer to
-// the reference's question.
+// unexplained finds a label before the text that the reference does not have.
 func (s *Segment) unexplained(j *judged) string {
 	ref := j.ref
 	if label, _, ok := strings.Cut(j.Text, ":"); ok && !ref.has(":") && len(j.Raw) != len(j.Text) {
 		if e := ref.evidence(label); e.shared == 0 && e.words <= 4 {
 			return fmt.Sprintf("%q comes before it, and the reference has no such label", label)
 		}
-	}
-	if asks(ref.text) && answers().MatchString(j.Text) {
-		return fmt.Sprintf("it answers the reference's question: %s", quote(j.Text))
 	}
 	return ""
 }

@@ -95,11 +95,11 @@ func wordsOf(t string) (out []word) {
 			i += n
 			continue
 		}
-		if isDense(r) {
+		if text.IsUnspaced(r) {
 			w := word{key: t[i : i+n]}
 			for end, k := i, 0; end < len(t) && k < longestDense; k++ {
 				r, n := utf8.DecodeRuneInString(t[end:])
-				if !isDense(r) {
+				if !text.IsUnspaced(r) {
 					break
 				}
 				end += n
@@ -114,7 +114,7 @@ func wordsOf(t string) (out []word) {
 		end := i
 		for end < len(t) {
 			r, n := utf8.DecodeRuneInString(t[end:])
-			if isDense(r) || !isWord(r) && !(r == '\'' && isWord(firstRune(t[end+n:]))) {
+			if text.IsUnspaced(r) || !isWord(r) && !(r == '\'' && isWord(firstRune(t[end+n:]))) {
 				break
 			}
 			end += n
@@ -140,11 +140,6 @@ func stem(w string) string {
 
 func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
-}
-
-// isDense reports whether a letter belongs to a script without spaces between words.
-func isDense(r rune) bool {
-	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
@@ -195,8 +190,7 @@ type original struct {
 	content int             // number of content words
 	classes [classes]bool   // classes of its words
 	plain   map[string]bool // words in lower case; true for names, which have a capital and are not the first word
-	numbers func() numbers
-	parts   func() int // number of sentences
+	parts   func() int      // number of sentences
 
 	other func(rest, answer string) string // the Detector's function for this reference
 }
@@ -205,10 +199,9 @@ func newOriginal(t string) *original {
 	t = strings.TrimSpace(t)
 	o := &original{text: t, chars: chars(t), words: map[string]bool{}, plain: map[string]bool{}}
 	o.norm = sync.OnceValue(func() string { return normalize(t) })
-	o.numbers = sync.OnceValue(func() numbers { return numbersOf(t).relaxed(t) })
 	o.parts = sync.OnceValue(func() int { return len(o.sentences(t)) + strings.Count(t, ";") + strings.Count(t, "；") })
 	letters := strings.FieldsFunc(t, func(r rune) bool { return !unicode.IsLetter(r) })
-	dense := strings.FieldsFunc(t, func(r rune) bool { return !isDense(r) })
+	dense := strings.FieldsFunc(t, func(r rune) bool { return !text.IsUnspaced(r) })
 	o.dense = 2*chars(strings.Join(dense, "")) > chars(strings.Join(letters, ""))
 	o.list = wordsOf(t)
 	for _, w := range o.list {

@@ -21,11 +21,13 @@ type Selector struct {
 	Seed       uint64 // for ByRandom
 	// WithoutAlarms never keeps a variant that may have changed the meaning.
 	WithoutAlarms bool
+	// Language is that of the references, for alarms; "" means those that segments state.
+	Language string
 }
 
 // can reports whether a variant can be chosen.
 func (s *Selector) can(seg *refract.Segment, v *refract.Variant) bool {
-	return usable(v.Text) && !(s.WithoutAlarms && len(alarm.Of(seg, v)) > 0)
+	return usable(v.Text) && !(s.WithoutAlarms && len(alarm.Of(s.Language, seg, v)) > 0)
 }
 
 // String returns a description such as "farthest over ngrams".

@@ -40,8 +40,8 @@ func score(outputs string, references []string) error {
 		return err
 	}
 	engine, err := refract.NewEngine([]refract.Setting{
-		{Metric: metric, Aggregator: aggregate.Must("single")}, // the first reference only
-		{Metric: metric, Aggregator: aggregate.Must("max")},    // the best one
+		{Metric: metric, Aggregator: aggregate.Single}, // the first reference only
+		{Metric: metric, Aggregator: aggregate.Max},    // the best one
 	}, refract.Options{})
 	if err != nil {
 		return err

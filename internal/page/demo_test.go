@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/figure"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
@@ -276,18 +277,18 @@ func demoDocument(t *testing.T, e *page.Explorer) *page.Document {
 	ranking := page.Ranking{Title: "WMT-like test set", Settings: []string{"human (mqm)", "bleu, original", "bleu, max of 5", "bertscore-of-a-model-with-a-long-name, max of 5"}}
 	for i, s := range demoSystems {
 		n := len(demoSystems)
-		ranking.Systems = append(ranking.Systems, report.RankedSystem{Name: s, First: report.Place{Rank: float64(i + 1), Score: report.Number(-float64(i) * 0.8)}, Under: []report.Place{
-			{Rank: float64((i+3)%n + 1), Score: report.Number(31 - (i+3)%n)}, {Rank: float64((i+1)%n + 1), Score: report.Number(44 - i)},
-			{Rank: float64(i + 1), Score: report.Number(0.9442 - 0.0007*float64(i))}}})
+		ranking.Systems = append(ranking.Systems, experiment.RankedSystem{Name: s, First: experiment.Place{Rank: float64(i + 1), Score: experiment.Number(-float64(i) * 0.8)}, Under: []experiment.Place{
+			{Rank: float64((i+3)%n + 1), Score: experiment.Number(31 - (i+3)%n)}, {Rank: float64((i+1)%n + 1), Score: experiment.Number(44 - i)},
+			{Rank: float64(i + 1), Score: experiment.Number(0.9442 - 0.0007*float64(i))}}})
 	}
-	ranking.Systems[5].First = report.Place{}
+	ranking.Systems[5].First = experiment.Place{}
 	return &page.Document{
 		Title: "More references for BLEU, chrF and TER",
 		Claim: "Use the maximum over 10 references",
 		Evidence: []string{"Against one reference, Kendall’s τ with mqm changes by +0.048 [0.042, 0.054] for BLEU (p < 0.001) and +0.028 [0.022, 0.034] for TER (p < 0.001).",
 			"30,000 outputs of 1,875 segments by 6 systems have mqm scores, and every setting scores all of them."},
 		Method: "Intervals: 95% bootstrap over segments. p-values: perm-both, corrected by Holm over 6 differences.",
-		Terms:  report.Explanations(), Forests: []report.Forest{demoForest()}, Findings: []string{"Worse than one reference: −0.041 [−0.053, −0.029] for BLEU mean (p < 0.001)."},
+		Terms:  report.Explanations(), Forests: []page.Forest{demoForest()}, Findings: []string{"Worse than one reference: −0.041 [−0.053, −0.029] for BLEU mean (p < 0.001)."},
 		Facts: []report.Fact{{Name: "data", Value: "an invented test set, 6 systems, mqm"}, {Name: "bleu", Value: "nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:1.0"},
 			{Name: "intervals", Value: "95%, bootstrap over segments, 1,000 samples, seed 7"}, {Name: "hostile", Value: `</script><script>window.broken = 1</script>`}},
 		Figures:  []page.Figure{demoFigure(t)},
@@ -318,20 +319,20 @@ func wideTable() *report.NamedTable {
 
 // demoForest has settings that gain, that lose, that gain only by another grouping, that
 // are unclear, and that have no interval.
-func demoForest() report.Forest {
-	row := func(setting, grouping string, v, d, half float64, o report.Outcome) report.ForestRow {
-		return report.ForestRow{Setting: setting, Grouping: grouping, Value: report.Number(v), Difference: report.Number(d), P: 0.0001, Outcome: o,
-			Range: &report.Range{Low: report.Number(d - half), High: report.Number(d + half)}}
+func demoForest() page.Forest {
+	row := func(setting, grouping string, v, d, half float64, o page.Outcome) page.ForestRow {
+		return page.ForestRow{Setting: setting, Grouping: grouping, Value: experiment.Number(v), Difference: experiment.Number(d), P: 0.0001, Outcome: o,
+			Range: &experiment.Range{Low: experiment.Number(d - half), High: experiment.Number(d + half)}}
 	}
-	f := report.Forest{Title: "Every setting over 10 references, against one reference", Value: "Kendall’s τ", Unit: "difference in Kendall’s τ with mqm",
+	f := page.Forest{Title: "Every setting over 10 references, against one reference", Value: "Kendall’s τ", Unit: "difference in Kendall’s τ with mqm",
 		Level: 0.95, Notes: []string{"chrF: native and max are the same"}}
 	for i, metric := range []string{"BLEU", "chrF", "TER"} {
 		by := float64(i) / 100
 		f.Rows = append(f.Rows,
-			row(metric+" max", "flattened", 0.193, 0.048-by, 0.006, report.Better), row(metric+" max", "by segment", 0.25, 0.03-by, 0.012, report.Better),
-			row(metric+" mean", "flattened", 0.106, -0.041+by, 0.012, report.Worse), row(metric+" mean", "by segment", 0.245, 0.024, 0.01, report.Better),
-			row(metric+" native", "flattened", 0.15, 0.004, 0.01, report.Unclear),
-			report.ForestRow{Setting: metric + " native", Grouping: "by segment", Value: 0.22, Difference: -0.0002, P: report.None()})
+			row(metric+" max", "flattened", 0.193, 0.048-by, 0.006, page.Better), row(metric+" max", "by segment", 0.25, 0.03-by, 0.012, page.Better),
+			row(metric+" mean", "flattened", 0.106, -0.041+by, 0.012, page.Worse), row(metric+" mean", "by segment", 0.245, 0.024, 0.01, page.Better),
+			row(metric+" native", "flattened", 0.15, 0.004, 0.01, page.Unclear),
+			page.ForestRow{Setting: metric + " native", Grouping: "by segment", Value: 0.22, Difference: -0.0002, P: experiment.None()})
 	}
 	return f
 }

@@ -12,7 +12,7 @@ import (
 
 // newForestView draws a dot and an interval for every setting and view, and repeats the
 // numbers in a table. Worse settings have another colour; what decides nothing is grey.
-func newForestView(f *report.Forest, number int) *figureView {
+func newForestView(f *Forest, number int) *figureView {
 	const digits = 3
 	id := fmt.Sprintf("forest-%d", number)
 	t := &report.NamedTable{Name: id, Title: f.Title, Notes: f.Notes, Columns: []report.Column{
@@ -20,7 +20,7 @@ func newForestView(f *report.Forest, number int) *figureView {
 		{Name: "difference", Kind: report.KindFloat, Digits: digits},
 		{Name: "interval", Header: fmt.Sprintf("%.4g%% interval", 100*f.Level), Kind: report.KindInterval, Digits: digits}, {Name: "p", Kind: report.KindFloat, Digits: digits},
 	}}
-	t.Columns[1].Hide = !slices.ContainsFunc(f.Rows, func(r report.ForestRow) bool { return r.Grouping != "" })
+	t.Columns[1].Hide = !slices.ContainsFunc(f.Rows, func(r ForestRow) bool { return r.Grouping != "" })
 	dots := &figure.Bars{Value: f.Unit, Dots: true}
 	drawn := ""
 	for _, r := range f.Rows {
@@ -33,7 +33,7 @@ func newForestView(f *report.Forest, number int) *figureView {
 			name, drawn = strings.TrimSuffix(r.Setting+", "+r.Grouping, ", "), r.Setting
 		}
 		dots.Bars = append(dots.Bars, figure.Bar{Name: name, Value: float64(r.Difference), Low: float64(r.Range.Low), High: float64(r.Range.High),
-			Muted: r.Outcome != report.Better && r.Outcome != report.Worse, Worse: r.Outcome == report.Worse})
+			Muted: r.Outcome != Better && r.Outcome != Worse, Worse: r.Outcome == Worse})
 	}
 	out := &Figure{ID: id, Title: f.Title, Alt: "Forest plot: " + f.Unit + ", with intervals; the numbers are in the table below.", Data: t}
 	if len(dots.Bars) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -246,10 +247,10 @@ func newRankingView(r *Ranking, number int) *tableView {
 			report.Column{Name: fmt.Sprint("score ", k), Header: name + ": score", Kind: report.KindFloat, Digits: 3, Secondary: k > 0})
 	}
 	systems := slices.Clone(r.Systems)
-	slices.SortStableFunc(systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
+	slices.SortStableFunc(systems, func(a, b experiment.RankedSystem) int { return a.First.Before(b.First) })
 	for _, s := range systems {
 		row := []any{s.Name}
-		for _, p := range append([]report.Place{s.First}, s.Under...) {
+		for _, p := range append([]experiment.Place{s.First}, s.Under...) {
 			if p.Rank == 0 {
 				row = append(row, nil, nil)
 			} else {

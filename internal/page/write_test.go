@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -105,11 +106,11 @@ func textDocument(s string) *page.Document {
 	table := report.NamedTable{Title: s, Coverage: s, Notes: []string{s}, Columns: []report.Column{{Name: "c", Header: s}}, Rows: [][]report.Value{{report.String(s)}}}
 	return &page.Document{
 		Title: "T" + s, Claim: "L" + s, Evidence: []string{"B" + s}, Method: "M" + s, Findings: []string{s}, Facts: []report.Fact{{Name: s, Value: s}},
-		Forests: []report.Forest{{Title: s, Value: "V" + s, Unit: "U" + s, Notes: []string{s}, Rows: []report.ForestRow{{Setting: s, Grouping: s, P: 0.5}}}},
+		Forests: []page.Forest{{Title: s, Value: "V" + s, Unit: "U" + s, Notes: []string{s}, Rows: []page.ForestRow{{Setting: s, Grouping: s, P: 0.5}}}},
 		Figures: []page.Figure{{Title: s, Alt: "A" + s, SVG: []byte("<svg" + s), Notes: []string{s}, Findings: []string{s}, Data: &table}},
 		Tables:  []*report.NamedTable{&table},
 		Rankings: []page.Ranking{{Title: s, Settings: []string{s, s}, Notes: []string{s},
-			Systems: []report.RankedSystem{{Name: s, First: report.Place{Rank: 1}, Under: []report.Place{{Rank: 2}}}}}},
+			Systems: []experiment.RankedSystem{{Name: s, First: experiment.Place{Rank: 1}, Under: []experiment.Place{{Rank: 2}}}}}},
 		Explorer: textExplorer(s),
 	}
 }

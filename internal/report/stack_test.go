@@ -17,12 +17,12 @@ func TestIntervalsStayNextToNumbers(t *testing.T) {
 			for i := range columns {
 				name := fmt.Sprintf("v%d", i)
 				table.Columns = append(table.Columns, report.Column{Name: name + strings.Repeat("_", width-len(name)), Kind: report.KindFloat}, report.Column{Name: name + "ci", Kind: report.KindInterval})
-				values = append(values, float64(i), &report.Range{Low: 0, High: report.Number(i)})
+				values = append(values, float64(i), report.Interval(0, float64(i)))
 			}
 			table.Add(values...)
 			values[1] = 2.5 // so that no column is the same in all rows
 			for i := range columns {
-				values[1+2*i], values[2+2*i] = float64(i)+0.5, &report.Range{Low: 0.5, High: report.Number(i + 1)}
+				values[1+2*i], values[2+2*i] = float64(i)+0.5, report.Interval(0.5, float64(i+1))
 			}
 			table.Add(values...)
 			var b strings.Builder

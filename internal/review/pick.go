@@ -26,6 +26,7 @@ type Wanted struct {
 	Alarmed  int // accepted answers with the most alarms, besides
 	Rejected int // of each pattern of rejection
 	Seed     uint64
+	Language string // of the references, for alarms; "" means those that segments state
 }
 
 // The groups of accepted answers.
@@ -51,7 +52,7 @@ func Pick(ctx context.Context, ds refract.Dataset, w Wanted, decided *Decisions)
 		for i := range s.Variants {
 			v := new(s.Variants[i])
 			key := Key(s, v)
-			v.Alarms = alarm.Of(s, v)
+			v.Alarms = alarm.Of(w.Language, s, v)
 			if v.Audit != "" {
 				audited.offer(s, v, key, chance(w.Seed, key))
 			} else if v.Text.Valid {

@@ -263,7 +263,7 @@ func TestPick(t *testing.T) {
 		t.Error("the order of segments changes the choice:", d, err)
 	}
 	for i := range 30 { // answers that a run has drawn replace the draw
-		ds[i].Variants[0].Audit = refract.AuditKept
+		ds[i].Variants[0].Audit = "kept"
 	}
 	items, err = review.Pick(context.Background(), ds, w, nil)
 	drawn := 0

@@ -64,3 +64,8 @@ func Unspaced(s string) (language string, letters int) {
 	}
 	return unspaced[most].code, letters
 }
+
+// IsUnspaced reports whether a character belongs to a script without spaces between words.
+func IsUnspaced(r rune) bool {
+	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}

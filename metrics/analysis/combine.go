@@ -37,9 +37,9 @@ func (c Combination) combine(scores []float64, sign float64) float64 {
 	case median:
 		return aggregate.Median(scores)
 	case Mean, "":
-		return aggregate.Mean(scores)
+		return exact.Mean(scores)
 	}
-	mean, deviation := aggregate.Mean(scores), spread(scores)
+	mean, deviation := exact.Mean(scores), spread(scores)
 	if inner := slices.DeleteFunc(slices.Clone(scores), func(v float64) bool { return math.Abs(v-mean) > 2*deviation }); len(inner) > 0 {
 		scores = inner // else the squares underflow
 	}
@@ -54,7 +54,7 @@ func (c Combination) combine(scores []float64, sign float64) float64 {
 
 // spread returns the population standard deviation.
 func spread(scores []float64) float64 {
-	mean := aggregate.Mean(scores)
+	mean := exact.Mean(scores)
 	var squares exact.Sum
 	for _, v := range scores {
 		squares.Add((v - mean) * (v - mean))

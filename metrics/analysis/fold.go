@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // folded is a text without differences that quoting may introduce: case, white space,
@@ -82,7 +84,4 @@ func inWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)) && !unspaced(r)
 }
 
-func unspaced(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar) || r == 'ー'
-}
+func unspaced(r rune) bool { return text.IsUnspaced(r) || r == 'ー' }

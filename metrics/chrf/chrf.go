@@ -43,6 +43,12 @@ var (
 	_ metrics.NativeWorkspace     = (*workspace)(nil)
 )
 
+// Default returns chrF with its published settings, as sacreBLEU has them.
+func Default() *Metric {
+	m, _ := New(Defaults()) // which are valid
+	return m
+}
+
 // New returns the metric, or an error that names the option at fault.
 func New(o Options) (*Metric, error) {
 	for _, n := range []int{o.CharOrder, o.WordOrder} {

@@ -61,9 +61,11 @@ Answers are stored: the same command continues where a run stopped.`,
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
 	parsedFlag(cmd, &b.set.License, "license", "", report.License, "license of the data, for its card, as the Hub names it, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
+	namesFiles(cmd, writesFile, "output")
 	grouped(cmd, resultFlags, "output", "license")
 	f.StringVar(&b.set.Teacher.Name, "model", "", "`MODEL` to ask (required)")
 	f.StringVar(&b.set.Teacher.Revision, "revision", "", "revision of the model's weights, recorded with every answer")
+	configured(cmd, "model")
 	grouped(cmd, modelFlags, "model")
 	b.callFlags.register(cmd, "answer")
 	b.registerDryRun(cmd, "make no call")
@@ -301,8 +303,8 @@ func (b *builder) scored(ctx context.Context, e *env, row *build.MixRow, segment
 	if err != nil {
 		return nil, err
 	}
-	ds := dataset.InMemory(segments)
-	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Must("single")}})
+	ds := refract.InMemory(segments)
+	settings, err := refract.Fit(ctx, ds, []refract.Setting{{Metric: m, Aggregator: aggregate.Single}})
 	if err != nil {
 		return nil, err
 	}

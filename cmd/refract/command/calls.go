@@ -55,6 +55,10 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; the waits that a server asks for may take so long for a call, or 10m")
 	atLeast(cmd, 1, "concurrency")
 	atLeast(cmd, 0, "retries")
+	limit(cmd, cache.CheckName, "cache")
+	namesFiles(cmd, writesCache, "cache")
+	configured(cmd, "cache", "base-url", "concurrency", "timeout", "retries", "wait")
+	neutral(cmd, "cache", "offline", "base-url", "concurrency", "timeout", "retries", "wait")
 	grouped(cmd, modelFlags, "base-url")
 }
 
@@ -75,11 +79,14 @@ func (c *callFlags) register(cmd *cobra.Command, answer string) {
 	f := cmd.Flags()
 	f.IntVar(&c.tolerate, "tolerate", 100, "requests that may fail by themselves, such as too long prompts, while the server answers others, before the run stops")
 	grouped(cmd, modelFlags)
-	f.StringVar(&c.prices, "prices", "", "YAML or JSON `FILE` with the prices of models")
+	addFlag(cmd, "prices", &parsed[string]{to: &c.prices, parse: asIs, kind: tableType}, "YAML or JSON `FILE` with the prices of models")
 	f.Float64Var(&c.maxCost, "max-cost", 0, "stop before this run costs more")
 	f.IntVar(&c.maxCalls, "max-calls", 0, "stop after this many calls")
 	f.DurationVar(&c.maxTime, "max-time", 0, "start no call after this time, such as 8h")
 	atLeast(cmd, 0, "tolerate", "max-cost", "max-calls", "max-time")
+	namesFiles(cmd, readsPrices, "prices")
+	configured(cmd, "prices", "max-cost", "max-calls", "max-time")
+	neutral(cmd, "tolerate")
 	grouped(cmd, budgetFlags)
 }
 

@@ -59,6 +59,7 @@ raw text and alarms. docs/explanation/checks.md explains each check.`,
 	k.checkFlags.register(cmd)
 	k.decisionFlag.register(cmd)
 	cmd.Flags().StringVar(&k.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors raise an alarm where their cosine is below 0.7; options are those of the metric embedding")
+	configured(cmd, "embeddings")
 	grouped(cmd, modelFlags, "embeddings")
 	k.serverFlags.register(cmd, "vector")
 	k.result.registerLines(cmd)

@@ -55,7 +55,8 @@ func (f *checkFlags) checker(e *env, args []string, prompts []diversify.Prompt) 
 	if len(f.checks) == 0 {
 		return nil, nil
 	}
-	cfg := check.Config{Checks: f.checks}
+	_, target := f.languages(args)
+	cfg := check.Config{Checks: f.checks, Language: target}
 	for _, p := range prompts {
 		// What a template puts around the reference is not known here.
 		if !p.Template() {

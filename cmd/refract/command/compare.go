@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/internal/figure"
 	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/report"
@@ -71,7 +74,19 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
 	cmd.Flags().BoolVar(&c.oneSided, "one-sided", false, "p-values of the test in the direction seen, as mt-metrics-eval has them")
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
+	namesFiles(cmd, writesFile, "plot")
 	grouped(cmd, statisticFlags, "table", "plot")
+}
+
+// parameters are all that a request may set; flags set them, too.
+func (c *comparer) parameters() settable {
+	c.confidence = usualConfidence
+	values := c.values(settingsCompared)
+	maps.Copy(values, c.score.values())
+	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
+	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
+	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
+	return values
 }
 
 func (c *comparer) pairsValue() *parsed[string] {
@@ -105,7 +120,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
 		}
-		if err := drawCurves(drawing, res.Figures()); err != nil {
+		if err := drawCurves(drawing, conclusions.Of(res).Figures()); err != nil {
 			return fmt.Errorf("%s: plot: %w", c.plot, err)
 		}
 		return nil
@@ -113,7 +128,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 }
 
 // drawCurves draws figures as one picture, with the metric above each panel.
-func drawCurves(w io.Writer, figures []experiment.Figure) error {
+func drawCurves(w io.Writer, figures []conclusions.Figure) error {
 	var panels []figure.Panel
 	for _, f := range figures {
 		for _, p := range f.Panels {
@@ -191,7 +206,7 @@ func (c *comparer) view(res *experiment.Result) *report.NamedTable {
 	case name == settingsTable:
 		name = "rows"
 	}
-	t, err := res.Table(name)
+	t, err := conclusions.Of(res).Table(name)
 	if err != nil {
 		panic(err) // a table that is none: a fault of the program
 	}

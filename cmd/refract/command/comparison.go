@@ -60,6 +60,8 @@ func (c *comparison) register(e *env, cmd *cobra.Command, def comparisonDefaults
 	f := cmd.Flags()
 	f.StringVar(&c.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
 	f.StringArrayVar(&c.scores, "scores", nil, "`NAME=FILE` with the scores of a metric: rows id, system, score, and reference for a score of each, as CSV, TSV, JSON Lines or Parquet (repeatable; without -m only these are compared)")
+	namesFiles(cmd, readsFile, "matrix")
+	namesFiles(cmd, readsTable, "scores")
 	grouped(cmd, inputFlags)
 	c.judges.register(cmd)
 }

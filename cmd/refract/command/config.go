@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/yamlfile"
@@ -25,10 +24,19 @@ import (
 // send a key to a server of its author's choice.
 const configName = "refract.yaml"
 
-// configKeys are the flags that a configuration file or the environment may set.
-var configKeys = []string{
-	"base-url", "concurrency", "timeout", "retries", "wait",
-	"model", "form", "judge-model", "embeddings", "cache", "prices", "max-cost", "max-calls", "max-time",
+// configKeys are the flags of all commands that a configuration file or the environment
+// may set, by name.
+func configKeys(root *cobra.Command) map[string]*pflag.Flag {
+	keys := map[string]*pflag.Flag{}
+	for _, cmd := range root.Commands() {
+		maps.Copy(keys, configKeys(cmd))
+	}
+	root.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[configNote] != nil {
+			keys[f.Name] = f
+		}
+	})
+	return keys
 }
 
 const environmentPrefix = "REFRACT_"
@@ -38,28 +46,22 @@ func environmentName(key string) string {
 	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// isConfigured reports whether a configuration file may set a flag. Some commands have
-// a flag of the same name with another meaning, such as a filter.
-func isConfigured(f *pflag.Flag) bool {
-	in := sectionOf(f)
-	return slices.Contains(configKeys, f.Name) && (in == modelFlags || in == budgetFlags)
-}
-
 // configure sets the flags of a command that are not on the command line by the
 // environment, or else by the configuration file.
 func (e *env) configure(cmd *cobra.Command) error {
 	var open []*pflag.Flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if isConfigured(f) {
+		if f.Annotations[configNote] != nil {
 			open = append(open, f)
 		}
 	})
 	if len(open) == 0 && e.configPath == "" {
 		return nil
 	}
-	e.checkEnvironment()
+	keys := configKeys(cmd.Root())
+	e.checkEnvironment(slices.Sorted(maps.Keys(keys)))
 	path := cmp.Or(e.configPath, configName)
-	file, stated, err := readConfig(path)
+	file, stated, err := readConfig(path, keys)
 	if err != nil && (e.configPath != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return usagef("%w", err)
 	}
@@ -97,12 +99,12 @@ func (e *env) configure(cmd *cobra.Command) error {
 }
 
 // checkEnvironment warns about variables that are probably misspelt.
-func (e *env) checkEnvironment() {
+func (e *env) checkEnvironment(keys []string) {
 	for _, variable := range e.environ {
 		name, _, _ := strings.Cut(variable, "=")
 		word, ours := strings.CutPrefix(name, environmentPrefix)
 		key := strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-		if near := english.Nearest(key, configKeys); ours && near != "" && near != key {
+		if near := english.Nearest(key, keys); ours && near != "" && near != key {
 			e.warn("the environment variable %s is unknown; did you mean %s?", name, environmentName(near))
 		}
 	}
@@ -110,7 +112,7 @@ func (e *env) checkEnvironment() {
 
 // readConfig reads a configuration file into the values of flags by key. Errors have
 // the file and the line, and never a value, which may be a secret.
-func readConfig(path string) (f *yamlfile.File, values map[string][]string, err error) {
+func readConfig(path string, keys map[string]*pflag.Flag) (f *yamlfile.File, values map[string][]string, err error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -125,42 +127,43 @@ func readConfig(path string) (f *yamlfile.File, values map[string][]string, err 
 	}
 	values = map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		if values[key], err = configValues(filepath.Dir(path), key, raw[key]); err != nil {
-			return nil, nil, f.At(err)
+		if redact.SecretField("", raw[key]) != "" || keys[key] == nil && redact.IsSecretKey(key) {
+			err = errors.New("a secret has no place in this file: keys of servers are read from OPENAI_API_KEY, passwords of Postgres from PGPASSWORD or ~/.pgpass")
+		} else if keys[key] == nil {
+			err = errors.New(english.Unknown("key", key, slices.Sorted(maps.Keys(keys))))
+		} else {
+			values[key], err = configValues(keys[key], filepath.Dir(path), raw[key])
+		}
+		if err != nil {
+			return nil, nil, f.At(yamlfile.Wrong(key, "%w", err))
 		}
 	}
 	return f, values, nil
 }
 
-func configValues(dir, key string, value any) ([]string, error) {
-	known := slices.Contains(configKeys, key)
-	switch {
-	case !known && redact.IsSecretKey(key), redact.SecretField("", value) != "":
-		return nil, yamlfile.Wrong(key, "a secret has no place in this file: keys of servers are read from OPENAI_API_KEY, passwords of Postgres from PGPASSWORD or ~/.pgpass")
-	case !known:
-		return nil, yamlfile.Wrong(key, "%s", english.Unknown("key", key, configKeys))
-	}
+// configValues are the values of a flag from a file in a folder: a list for one that may
+// be given several times, and a table as JSON for one that takes that.
+func configValues(f *pflag.Flag, folder string, value any) (out []string, err error) {
 	switch v := value.(type) {
 	case []any:
-		if key == "base-url" {
-			var all []string
+		if f.Value.Type() == "stringArray" {
 			for _, one := range v {
-				all = append(all, fmt.Sprint(one))
+				out = append(out, fmt.Sprint(one))
 			}
-			return all, nil
+			return out, nil
 		}
 	case map[string]any:
-		if key == "prices" {
+		if f.Value.Type() == tableType {
 			table, err := json.Marshal(v)
 			return []string{string(table)}, err
 		}
 	case nil:
 	default:
 		text := fmt.Sprint(v)
-		if isPath := key == "prices" || key == "cache" && !cache.IsPostgres(text) && cache.CheckName(text) == nil; isPath && !filepath.IsAbs(text) {
-			text = filepath.Join(dir, text)
+		if known, ok := f.Value.(*knownValue); ok {
+			text = known.absolute(folder, text)
 		}
 		return []string{text}, nil
 	}
-	return nil, yamlfile.Wrong(key, "takes one value, not a list, a table or none")
+	return nil, errors.New("takes one value, not a list, a table or none")
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -40,7 +41,7 @@ func TestReadConfig(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, values, err := readConfig(path)
+		_, values, err := readConfig(path, configKeys(testRoot(io.Discard)))
 		return values, err
 	}
 	values, err := read("base-url: [http://a/v1, http://b/v1]\nmax-cost: 0.5\ntimeout: 2m\ncache: c.sqlite\nprices:\n  m: {input: 1, output: 2}\n")

@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -90,7 +90,7 @@ func (c *comparer) ofSample(e *env, segments []*refract.Segment, aggregators ...
 		return nil, err
 	}
 	run := c.runner(e, nil, p)
-	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return dataset.InMemory(segments), nil }
+	run.Open = func(experiment.Dataset) (refract.Dataset, error) { return refract.InMemory(segments), nil }
 	return run, nil
 }
 
@@ -112,7 +112,7 @@ func (e *env) writeSample(ctx context.Context, dir string) error {
 	}
 	err = run.show(ctx, func(res *experiment.Result) error {
 		var picture bytes.Buffer
-		figures := slices.DeleteFunc(res.Figures(), func(f experiment.Figure) bool { return f.Statistic != correlate.StatKendall.String() })
+		figures := slices.DeleteFunc(conclusions.Of(res).Figures(), func(f conclusions.Figure) bool { return f.Statistic != correlate.StatKendall.String() })
 		if err := drawCurves(&picture, figures); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/report"
@@ -37,7 +38,7 @@ keeps scores and statistics, and a second run computes only what changed.
 
 The result is a document in Markdown, or all of its numbers with -f json.
 --table writes one of its tables:
-` + strings.Join(experiment.TableNames(), ", ") + `.`,
+` + strings.Join(conclusions.TableNames(), ", ") + `.`,
 		Example: `  refract experiment experiment.yaml -o results.md --plot figures
   refract experiment experiment.yaml --table differences -f csv`,
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -50,8 +51,9 @@ The result is a document in Markdown, or all of its numbers with -f json.
 	f.Lookup("format").DefValue = string(report.Markdown)
 	f.StringVar(&x.table, "table", "", "write only this table")
 	f.StringVar(&x.plot, "plot", "", "new or empty `DIR` to draw the figures into, as SVG")
+	namesFiles(cmd, func(v string) []usedPath { return []usedPath{{path: v, written: true, folder: true}} }, "plot")
 	grouped(cmd, resultFlags, "table", "plot")
-	complete(cmd, "table", experiment.TableNames()...)
+	complete(cmd, "table", conclusions.TableNames()...)
 	return cmd
 }
 
@@ -63,8 +65,8 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	switch {
 	case x.table == "" && format != report.Markdown && format != report.JSON:
 		return usagef("a whole result is markdown or json, not %s; choose one of its tables with --table", format)
-	case x.table != "" && !slices.Contains(experiment.TableNames(), x.table):
-		return usagef("--table: %s", english.Unknown("table", x.table, experiment.TableNames()))
+	case x.table != "" && !slices.Contains(conclusions.TableNames(), x.table):
+		return usagef("--table: %s", english.Unknown("table", x.table, conclusions.TableNames()))
 	}
 	run, err := x.judges.experimentRun(e, path)
 	if err != nil {
@@ -82,7 +84,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 		if err := x.write(e, out, res); err != nil || figures == nil {
 			return err
 		}
-		return experiment.DrawFigures(figures.Write, res.Figures())
+		return conclusions.DrawFigures(figures.Write, conclusions.Of(res).Figures())
 	})
 }
 
@@ -96,7 +98,7 @@ var tableAsks = map[string]string{
 func (x *experimenter) write(e *env, w io.Writer, res *experiment.Result) error {
 	switch {
 	case x.table != "":
-		t, err := res.Table(x.table)
+		t, err := conclusions.Of(res).Table(x.table)
 		if err != nil {
 			return err
 		}
@@ -107,7 +109,7 @@ func (x *experimenter) write(e *env, w io.Writer, res *experiment.Result) error 
 	case x.out.format == report.JSON:
 		enc := json.NewEncoder(jsonline.Escaping{To: w})
 		enc.SetIndent("", "  ")
-		return enc.Encode(res)
+		return enc.Encode(conclusions.Of(res))
 	}
-	return experiment.WriteMarkdown(w, res)
+	return conclusions.Of(res).WriteMarkdown(w)
 }

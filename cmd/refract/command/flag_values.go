@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,24 +20,66 @@ import (
 
 // flagValues are all values of a flag.
 func flagValues(f *pflag.Flag) []string {
-	if list, ok := f.Value.(pflag.SliceValue); ok {
+	v := f.Value
+	if known, ok := v.(*knownValue); ok {
+		v = known.Value
+	}
+	if list, ok := v.(pflag.SliceValue); ok {
 		return list.GetSlice()
 	}
-	return []string{f.Value.String()}
+	return []string{v.String()}
 }
 
-// limited is the value of a flag within limits.
-type limited struct {
+// knownValue is the value of a flag with its limits, and the files that it names.
+type knownValue struct {
 	pflag.Value
-	check func(set string) error
+	checks []func(set string) error
+	files  func(value string) []usedPath // nil for none
+}
+
+// know returns the value of a flag, perhaps one of the root, to add what is known of it.
+func know(cmd *cobra.Command, flag string) *knownValue {
+	f := cmd.Flag(flag)
+	if _, ok := f.Value.(*knownValue); !ok {
+		f.Value = &knownValue{Value: f.Value}
+	}
+	return f.Value.(*knownValue)
 }
 
 // Set implements pflag.Value.
-func (l limited) Set(s string) error {
-	if err := l.Value.Set(s); err != nil {
+func (k *knownValue) Set(s string) error {
+	if err := k.Value.Set(s); err != nil {
 		return err
 	}
-	return l.check(l.Value.String())
+	for _, check := range k.checks {
+		if err := check(k.Value.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limit refuses values of flags that fail a check.
+func limit(cmd *cobra.Command, check func(set string) error, flags ...string) {
+	for _, name := range flags {
+		k := know(cmd, name)
+		k.checks = append(k.checks, check)
+	}
+}
+
+// namesFiles says which files a value of some flags names.
+func namesFiles(cmd *cobra.Command, files func(value string) []usedPath, flags ...string) {
+	for _, name := range flags {
+		know(cmd, name).files = files
+	}
+}
+
+// absolute is a value from a file in a folder, where a relative path starts there.
+func (k *knownValue) absolute(folder, value string) string {
+	if k.files != nil && !filepath.IsAbs(value) && slices.ContainsFunc(k.files(value), func(u usedPath) bool { return u.path == value }) {
+		return filepath.Join(folder, value)
+	}
+	return value
 }
 
 // unwantedError says which values a flag takes instead.
@@ -46,20 +89,17 @@ func (e *unwantedError) Error() string { return e.value + ": want " + e.want }
 
 // inRange limits flags that are numbers or times.
 func inRange(cmd *cobra.Command, want string, ok func(float64) bool, flags ...string) {
-	for _, name := range flags {
-		f := cmd.Flags().Lookup(name)
-		f.Value = limited{f.Value, func(s string) error {
-			n, err := strconv.ParseFloat(s, 64)
-			if err != nil {
-				d, _ := time.ParseDuration(s)
-				n = d.Seconds()
-			}
-			if !ok(n) { // as NaN never is
-				return &unwantedError{s, want}
-			}
-			return nil
-		}}
-	}
+	limit(cmd, func(s string) error {
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			d, _ := time.ParseDuration(s)
+			n = d.Seconds()
+		}
+		if !ok(n) { // as NaN never is
+			return &unwantedError{s, want}
+		}
+		return nil
+	}, flags...)
 }
 
 // atLeast limits flags from below.
@@ -75,27 +115,23 @@ func isShare(cmd *cobra.Command, flags ...string) {
 // isNamed refuses an empty name, such as the value of an unset variable, which would
 // mean the default.
 func isNamed(cmd *cobra.Command, flags ...string) {
-	for _, name := range flags {
-		f := cmd.Flags().Lookup(name)
-		f.Value = limited{f.Value, func(s string) error {
-			if s == "" {
-				return &unwantedError{`""`, "a name"}
-			}
-			return nil
-		}}
-	}
+	limit(cmd, func(s string) error {
+		if s == "" {
+			return &unwantedError{`""`, "a name"}
+		}
+		return nil
+	}, flags...)
 }
 
 // oneOf limits a flag, perhaps one of the root, to some words, and offers them to the
 // shell.
 func oneOf(cmd *cobra.Command, flag string, words ...string) {
-	f := cmd.Flag(flag)
 	complete(cmd, flag, words...)
 	parse := wordOf(words...)
-	f.Value = limited{f.Value, func(s string) error {
+	limit(cmd, func(s string) error {
 		_, err := parse(s)
 		return err
-	}}
+	}, flag)
 }
 
 // wordOf reads one of some words.
@@ -115,6 +151,9 @@ type parsed[T any] struct {
 	parse func(string) (T, error)
 	kind  string // as help shows it; "" for a text
 }
+
+// tableType is the kind of a flag whose value may be a table, as JSON.
+const tableType = "table"
 
 // valueOf returns a value that parse reads, as it does the default.
 func valueOf[T any](to *T, def string, parse func(string) (T, error)) *parsed[T] {

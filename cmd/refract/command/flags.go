@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,23 @@ const (
 
 // sections is their order.
 var sections = []string{inputFlags, metricFlags, taskFlags, statisticFlags, modelFlags, budgetFlags, resultFlags, commonFlags}
+
+// configured lets refract.yaml and the environment set flags.
+func configured(cmd *cobra.Command, flags ...string) { markAll(cmd, configNote, flags) }
+
+// neutral marks flags that change no result, and flags that name the input, which its
+// content identifies. Those of some sections are neutral without a mark.
+func neutral(cmd *cobra.Command, flags ...string) { markAll(cmd, neutralNote, flags) }
+
+func markAll(cmd *cobra.Command, note string, flags []string) {
+	for _, name := range flags {
+		mark(cmd.Flags().Lookup(name), note)
+	}
+}
+
+func isNeutral(f *pflag.Flag) bool {
+	return f.Annotations[neutralNote] != nil || slices.Contains([]string{budgetFlags, resultFlags, commonFlags}, sectionOf(f))
+}
 
 // grouped puts the flags of a command that have no section yet into one, and marks
 // those that --help shows; --help all shows all.

@@ -17,7 +17,9 @@ import (
 // The annotations of a flag.
 const (
 	sectionNote   = "section"
-	essentialNote = "essential"
+	essentialNote = "essential" // --help shows it
+	configNote    = "config"
+	neutralNote   = "neutral"
 )
 
 // groupFlags puts the flags of a set that have no section yet into one, and marks those

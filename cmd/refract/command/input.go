@@ -33,6 +33,11 @@ func (in *input) register(cmd *cobra.Command) {
 	f.StringSliceVar(&in.reference, "reference", nil, "references of an mtme: or mqm: dataset, or all (default the task's own, mostly refA)")
 	f.StringArrayVar(&in.references, "references", nil, "expanded references, as `FORMAT:FILE` (repeatable)")
 	f.StringArrayVar(&in.human, "human", nil, "human scores of outputs, as `NAME[=FILE]`: rows id, system, score (repeatable); NAME chooses among several (default the only ones, or mqm)")
+	namesFiles(cmd, readsTexts, "source", "ref")
+	namesFiles(cmd, readsOutputs, "hyp")
+	namesFiles(cmd, readsDataset, "references")
+	namesFiles(cmd, readsTable, "human")
+	neutral(cmd, "source", "ref", "hyp", "reference", "references")
 	grouped(cmd, inputFlags, "source", "ref", "hyp", "references")
 }
 

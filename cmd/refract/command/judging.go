@@ -36,13 +36,14 @@ type judgeFlags struct {
 func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "`MODEL` for judges that work with any")
-	grouped(cmd, modelFlags, "judge-model")
 	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
 	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
 	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
 	atLeast(cmd, 1, "max-text")
-	grouped(cmd, metricFlags)
+	configured(cmd, "judge-model")
+	neutral(cmd, "store-scores")
+	grouped(cmd, modelFlags, "judge-model")
 	j.callFlags.register(cmd, "answer")
 }
 

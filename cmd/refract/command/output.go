@@ -93,6 +93,7 @@ func (o output) onScreen() *output {
 func (o *output) registerPath(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.path, "output", "o", "", "`FILE` to write; replaces an existing one when complete")
 	isNamed(cmd, "output")
+	namesFiles(cmd, writesFile, "output")
 	grouped(cmd, resultFlags, "output")
 }
 

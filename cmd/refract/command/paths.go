@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cache"
@@ -32,13 +33,22 @@ type usedPath struct {
 	written, folder bool
 }
 
+func used(written bool, paths ...string) (all []usedPath) {
+	for _, path := range paths {
+		all = append(all, usedPath{path: path, written: written})
+	}
+	return all
+}
+
 // Writes names files that the run writes.
 func (p *paths) Writes(name string, paths ...string) {
-	p.add(usedPath{name: name, written: true}, paths)
+	p.add(name, used(true, paths...)...)
 }
 
 // Reads names files and folders that the run reads.
-func (p *paths) Reads(name string, paths ...string) { p.add(usedPath{name: name}, paths) }
+func (p *paths) Reads(name string, paths ...string) {
+	p.add(name, used(false, paths...)...)
+}
 
 // ReadBy are the files and folders that the run reads under a name.
 func (p *paths) ReadBy(name string) []string {
@@ -51,8 +61,10 @@ func (p *paths) ReadBy(name string) []string {
 	return out
 }
 
-func (p *paths) add(u usedPath, paths []string) {
-	for _, u.path = range paths {
+// add names files.
+func (p *paths) add(name string, used ...usedPath) {
+	for _, u := range used {
+		u.name = name
 		scheme, _, isURL := strings.Cut(u.path, "://")
 		switch {
 		case isURL && slices.Contains([]string{"s3", "gs", "az", "file", "http", "https"}, strings.ToLower(scheme)):
@@ -118,29 +130,25 @@ func (u usedPath) info() os.FileInfo {
 	return info
 }
 
-// pathFlags are the flags that name files.
-var pathFlags = []string{
-	"output", "cache", "reports", "plot", "source", "ref", "hyp", "references", "matrix", "scores", "human", "prices", "prompts", "metric", "decisions",
-}
-
 // distinctPaths refuses two purposes for one file where one of them writes it.
 func (e *env) distinctPaths(cmd *cobra.Command, args []string) error {
-	for _, name := range pathFlags {
-		f := cmd.Flags().Lookup(name)
-		if f == nil || !f.Changed && f.Value.String() == f.DefValue {
-			continue
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		known, ok := f.Value.(*knownValue)
+		if !ok || known.files == nil || !f.Changed && f.Value.String() == f.DefValue {
+			return
 		}
 		for _, v := range flagValues(f) {
-			if err := cache.CheckName(v); name == "cache" && err != nil {
-				return usagef("--cache: %w", err)
-			}
-			e.addPath(name, v)
+			e.paths.add("--"+f.Name, known.files(v)...)
 		}
+	})
+	isOutput := func(u usedPath) bool { return u.name == "--output" }
+	if i := slices.IndexFunc(e.paths.used, isOutput); i > 0 { // which errors name first
+		e.paths.used[0], e.paths.used[i] = e.paths.used[i], e.paths.used[0]
 	}
-	if path := cmp.Or(e.configPath, configName); e.configPath != "" {
-		e.paths.Reads("--config", path)
-	} else if _, err := os.Stat(path); err == nil {
-		e.paths.Reads("the configuration", path)
+	if e.configPath == "" {
+		if _, err := os.Stat(configName); err == nil {
+			e.paths.Reads("the configuration", configName)
+		}
 	}
 	for i, arg := range args {
 		e.paths.Reads(arg, dataset.Inputs(arg)...)
@@ -163,44 +171,53 @@ func (e *env) checkPaths() error {
 	return nil
 }
 
-// addPath adds what a value of a flag names.
-func (e *env) addPath(name, v string) {
-	shown := "--" + name
-	switch name {
-	case "cache":
-		e.paths.Writes(shown, append(sideFiles(v), v)...)
-	case "output", "reports":
-		e.paths.Writes(shown, v)
-	case "plot":
-		e.paths.add(usedPath{name: shown, written: true, folder: filepath.Ext(v) != ".svg"}, []string{v})
-	case "scores", "human":
-		if _, path, named := strings.Cut(v, "="); named { // the names of columns may follow
-			for _, file := range dataset.Inputs("table:" + path) {
-				e.paths.Reads(shown, dataset.TextsFile(file))
-			}
-		}
-	case "hyp":
-		_, path, named := strings.Cut(v, "=")
-		if !named {
-			path = v
-		}
-		e.paths.Reads(shown, dataset.TextsFile(path))
-	case "ref", "source":
-		e.paths.Reads(shown, dataset.TextsFile(v))
-	case "references":
-		e.paths.Reads(shown, dataset.Inputs(v)...)
-	case "metric":
-		e.mapFiles(v, func(path string, written bool) string {
-			e.paths.add(usedPath{name: shown, written: written}, []string{path})
-			return path
-		})
-	case "prompts":
-		e.paths.Reads(shown, diversify.PromptFiles(v)...)
-	default:
-		if !strings.HasPrefix(v, "{") { // prices may be a table
-			e.paths.Reads(shown, v)
+// The files that values of flags name.
+
+func readsFile(path string) []usedPath  { return []usedPath{{path: path}} }
+func writesFile(path string) []usedPath { return []usedPath{{path: path, written: true}} }
+
+// readsTexts is a file of texts, perhaps with a column.
+func readsTexts(v string) []usedPath { return readsFile(dataset.TextsFile(v)) }
+
+// readsOutputs is a file of outputs, perhaps after the name of the system.
+func readsOutputs(v string) []usedPath { return readsTexts(v[strings.Index(v, "=")+1:]) }
+
+// readsTable is NAME=FILE with a table, perhaps with the names of columns.
+func readsTable(v string) (files []usedPath) {
+	if _, table, named := strings.Cut(v, "="); named {
+		for _, file := range dataset.Inputs("table:" + table) {
+			files = append(files, readsTexts(file)...)
 		}
 	}
+	return files
+}
+
+func readsDataset(v string) []usedPath { return used(false, dataset.Inputs(v)...) }
+func readsPrompts(v string) []usedPath { return used(false, diversify.PromptFiles(v)...) }
+
+// readsPrices is a file of prices, or nothing where the value is the table itself.
+func readsPrices(v string) []usedPath {
+	if strings.HasPrefix(v, "{") {
+		return nil
+	}
+	return readsFile(v)
+}
+
+// writesCache is the file of a cache and those next to it; nothing for a database.
+func writesCache(v string) []usedPath {
+	if cache.IsPostgres(v) {
+		return nil
+	}
+	return used(true, append(sideFiles(v), v)...)
+}
+
+// metricFiles are the files that the spec of a metric names.
+func (e *env) metricFiles(spec string) (files []usedPath) {
+	e.mapFiles(spec, func(path string, written bool) string {
+		files = append(files, usedPath{path: path, written: written})
+		return path
+	})
+	return files
 }
 
 // mapFiles changes the files that a spec names: the definition of a judge, and those

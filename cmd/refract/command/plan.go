@@ -65,7 +65,7 @@ func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
 		return e.mapFiles(spec, func(path string, _ bool) string { return plan.File(path) })
 	}
 	for _, spec := range plan.Metrics {
-		e.addPath("metric", from(spec))
+		e.paths.add("--metric", e.metricFiles(from(spec))...)
 	}
 	if err := e.checkPaths(); err != nil {
 		return nil, err

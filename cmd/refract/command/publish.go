@@ -54,11 +54,13 @@ is an error. System outputs and human judgements are left out.`,
 	f.StringVar(&p.Format, "to", "", strings.Join(dataset.Formats(), ", ")+" (required)")
 	oneOf(cmd, "to", dataset.Formats()...)
 	f.StringVarP(&p.dir, "output", "o", "", "`DIR` to write, which must be new or empty (required)")
+	namesFiles(cmd, writesFile, "output")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	grouped(cmd, resultFlags, "to", "output")
 	parsedFlag(cmd, &p.Card.License, "license", "", report.License, "license of the set, for its card, as the Hub names it, such as cc-by-4.0")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	completeBy(cmd, "prompts", promptWords)
+	namesFiles(cmd, readsPrompts, "prompts")
 	p.languageFlag.register(cmd, ", for the card", "")
 	grouped(cmd, taskFlags, "license", "language")
 	return cmd

@@ -14,9 +14,10 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+	"github.com/refract-eval/refract/cmd/refract/internal/evidence"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/evidence"
 	"github.com/refract-eval/refract/internal/page"
 )
 
@@ -84,9 +85,9 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	}
 	err = run.show(ctx, func(res *experiment.Result) error {
 		if rep.Ended = res.Ended; res.Datasets[0].Human != "" {
-			rep.Result = res
+			rep.Result = conclusions.Of(res)
 		} else {
-			rep.Chosen = res.Chosen()
+			rep.Chosen = conclusions.Of(res).Chosen()
 			e.note("the dataset has no human scores: the report shows only scores of metrics")
 		}
 		if run.gather != nil && len(run.gather.Metrics()) > 0 {
@@ -111,8 +112,14 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 // dataset.
 func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
-		if err := onlyOfExperiment(flags); err != nil {
-			return nil, err
+		var set *pflag.Flag // by the experiment's file
+		flags.Visit(func(f *pflag.Flag) {
+			if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) {
+				set = f
+			}
+		})
+		if set != nil {
+			return nil, usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", set.Name)
 		}
 		return r.judges.experimentRun(e, args[0])
 	}
@@ -136,18 +143,6 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 	run := r.runner(e, args, p)
 	run.ScoresAlone = true
 	return run, nil
-}
-
-// onlyOfExperiment refuses flags that set what an experiment's file says.
-func onlyOfExperiment(flags *pflag.FlagSet) (err error) {
-	judges := &cobra.Command{}
-	new(judgeFlags).register(judges)
-	flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{inputFlags, metricFlags, statisticFlags}, sectionOf(f)) && judges.Flags().Lookup(f.Name) == nil {
-			err = usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", f.Name)
-		}
-	})
-	return err
 }
 
 // dataName is what the data is called in the report.

@@ -26,6 +26,7 @@ type decisionFlag struct {
 
 func (d *decisionFlag) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.decisions, "decisions", "", "`FILE` of decisions by people, of 'refract review', to carry out")
+	namesFiles(cmd, readsFile, "decisions")
 	grouped(cmd, taskFlags, "decisions")
 }
 
@@ -100,6 +101,7 @@ publish' carries the decisions out.`,
 	f.StringVar(&r.listen, "listen", "127.0.0.1:0", "`ADDRESS` of this machine to serve the page at; port 0 takes a free one")
 	parsedFlag(cmd, &r.Wanted, "show", "50,50,3", parseShown, "`DRAWN,ALARMED,REJECTED`: how many accepted answers at random, more with most alarms, and rejected ones of each pattern")
 	f.Uint64Var(&r.seed, "seed", defaultSeed, "seed of the draw")
+	namesFiles(cmd, writesFile, "output")
 	grouped(cmd, resultFlags, "output", "listen")
 	grouped(cmd, taskFlags, "show", "seed")
 	return cmd
@@ -143,6 +145,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 			e.warn("%s: the last line was incomplete, and is removed", r.path)
 		}
 	}
+	_, r.Wanted.Language = (&languageFlag{}).languages(args)
 	items, err := review.Pick(ctx, ds, r.Wanted, decided)
 	if err != nil {
 		return err

@@ -82,6 +82,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.PersistentFlags().StringVar(&e.progressForm, "progress", progressText, "form of progress on standard error: text, or json, an object a line")
 	oneOf(root, "progress", progressText, progressJSON)
 	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)")
+	namesFiles(root, readsFile, "config")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		e.command = cmd
 		if err := e.configure(cmd); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 func openSample(t *testing.T) refract.Dataset {
@@ -80,7 +79,7 @@ func TestSample(t *testing.T) {
 }
 
 // expanded is the sample with its recorded answers; no call is made.
-func expanded(t *testing.T) dataset.InMemory {
+func expanded(t *testing.T) refract.InMemory {
 	t.Helper()
 	out, sum, err := expandSample(t.Context())
 	if err != nil {
@@ -114,11 +113,11 @@ func TestAnswers(t *testing.T) {
 
 // The result is of the numbers, whatever they are.
 func TestSampleResult(t *testing.T) {
-	ranks := func(all ...float64) (out []report.RankedSystem) { // the settings' ranks by system, which people have in order
+	ranks := func(all ...float64) (out []experiment.RankedSystem) { // the settings' ranks by system, which people have in order
 		for i := range 3 {
-			s := report.RankedSystem{Name: string(rune('a' + i)), First: report.Place{Rank: float64(i + 1)}}
+			s := experiment.RankedSystem{Name: string(rune('a' + i)), First: experiment.Place{Rank: float64(i + 1)}}
 			for ; len(s.Under) < len(all)/3; all = append(all[1:], all[0]) {
-				s.Under = append(s.Under, report.Place{Rank: all[0]})
+				s.Under = append(s.Under, experiment.Place{Rank: all[0]})
 			}
 			out = append(out, s)
 		}
@@ -128,7 +127,7 @@ func TestSampleResult(t *testing.T) {
 	both := append(bleu, experiment.SettingName{Metric: "chrf", Aggregator: "single"}, experiment.SettingName{Metric: "chrf", Aggregator: "max"})
 	for _, c := range []struct {
 		settings []experiment.SettingName
-		systems  []report.RankedSystem
+		systems  []experiment.RankedSystem
 		want     string
 	}{
 		{bleu, ranks(3, 1, 2, 2, 1, 3), "With eleven references, the judgements' order of systems holds in 3 of 3 pairs by BLEU (0 with one); a, judged best, is number 1 by BLEU (3 with one): more references helped here."},

@@ -30,6 +30,13 @@ type scoring struct {
 	scope scopeFlag
 }
 
+// parameters are all that a request may set; flags set them, too.
+func (s *scoring) parameters() settable {
+	values := s.values()
+	values["language"], values["system"] = s.languageFlag.value(), s.scope.value()
+	return values
+}
+
 // scorer is one run of refract score.
 type scorer struct {
 	input
@@ -82,9 +89,11 @@ func (e *env) scoreCommand() *cobra.Command {
 	s.judgeFlags.registerDryRun(cmd, "ask for no score")
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
+	namesFiles(cmd, writesFile, "reports")
 	grouped(cmd, resultFlags, "reports")
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
+	neutral(cmd, "per") // parts state it apart
 	s.scope.register(cmd)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
@@ -326,7 +335,7 @@ func (s *scoring) settings(ms []metrics.Metric, native bool) ([]refract.Setting,
 	for _, m := range ms {
 		def := aggregate.Default("max")[0].For(m.Info().Direction == metrics.HigherIsBetter)
 		if native && metrics.HasNative(m) {
-			def = aggregate.Must("native")
+			def = aggregate.Native
 		}
 		out = append(out, refract.Setting{Metric: m, Aggregator: def})
 	}

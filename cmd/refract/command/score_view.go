@@ -103,7 +103,7 @@ func matrixInfos(eng *refract.Engine, id *refract.Identity) []matrix.Info {
 	native := slices.ContainsFunc(eng.Settings(), func(set refract.Setting) bool { return set.Aggregator.Native() })
 	var infos []matrix.Info
 	for _, m := range eng.Metrics() {
-		infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Must("single"))))
+		infos = append(infos, matrix.InfoOf(m, native, id.Of(aggregate.Aggregator{}), id.Of(aggregate.Single)))
 	}
 	return infos
 }

@@ -65,6 +65,7 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	f.BoolVar(&c.withoutAlarms, "without-alarms", false, "keep no variant that may have changed the meaning, by the rules of 'refract check'")
 	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors farthest and facility compare instead of n-grams; options are those of the metric embedding")
 	grouped(cmd, taskFlags, "count", "by", "without-alarms")
+	configured(cmd, "embeddings")
 	grouped(cmd, modelFlags, "embeddings")
 	c.serverFlags.register(cmd, "vector")
 	return cmd
@@ -75,6 +76,9 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
 	s := &selection.Selector{Method: c.by, Seed: c.seed, WithoutAlarms: c.withoutAlarms}
+	if c.withoutAlarms {
+		_, s.Language = (&languageFlag{}).languages(args)
+	}
 	ds, err := c.dataset(e, args, true)
 	if err != nil {
 		return err

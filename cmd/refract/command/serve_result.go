@@ -243,7 +243,7 @@ func (v *scored) ofSegments(out *scoredSetting, k int) (err error) {
 
 // ofCells are the cells of a metric.
 func (v *scored) ofCells(k int, m metrics.Metric) scoredCells {
-	info := matrix.InfoOf(m, false, v.id.Name(), v.id.Of(aggregate.Must("single")))
+	info := matrix.InfoOf(m, false, v.id.Name(), v.id.Of(aggregate.Single))
 	out := scoredCells{Metric: info.Name, Signature: info.CellSignature}
 	out.Scores, out.Status = grid(v, func(i, h int) (row []maybe, why []string, whole bool) {
 		ms := &v.scores[i].Metrics[k]

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -136,8 +135,7 @@ func demandOf(segments []*refract.Segment) *demand {
 // score is the method of this name.
 func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q, per := &scoring{}, []string(nil)
-	values := q.values()
-	values["language"], values["system"] = q.languageFlag.value(), q.scope.value()
+	values := q.parameters()
 	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell"), strings.Clone)
 	segments, err := readRequest(params, "score", values)
 	if err != nil {
@@ -190,11 +188,11 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 		defer mu.Unlock()
 		v.warnings = append(v.warnings, message)
 	}
-	if v.engine, err = q.engine(ctx, dataset.InMemory(segments), chosen, v.bySystem, o); err != nil {
+	if v.engine, err = q.engine(ctx, refract.InMemory(segments), chosen, v.bySystem, o); err != nil {
 		return nil, err
 	}
 	gather := audit.NewReports(v.engine.Metrics())
-	err = v.engine.Run(ctx, dataset.InMemory(segments), func(s *refract.SegmentScores) error {
+	err = v.engine.Run(ctx, refract.InMemory(segments), func(s *refract.SegmentScores) error {
 		v.scores = append(v.scores, s)
 		return gather.Add(s, nil)
 	})
@@ -210,13 +208,7 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 // compare is the method of this name.
 func (s *service) compare(ctx context.Context, params []byte) (result []byte, err error) {
 	c := &comparer{}
-	c.confidence = usualConfidence
-	values := c.values(settingsCompared)
-	maps.Copy(values, c.score.values())
-	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
-	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
-	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
-	segments, err := readRequest(params, "compare", values)
+	segments, err := readRequest(params, "compare", c.parameters())
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +232,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	r := s.judging.planRun(p)
 	r.Options = s.judging.options(r.Options)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
-		return dataset.WithSystems(dataset.InMemory(segments)), nil
+		return dataset.WithSystems(refract.InMemory(segments)), nil
 	}
 	lent := &lent{pool: s.pool}
 	lent.from, lent.to = c.languages(nil)

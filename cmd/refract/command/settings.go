@@ -28,6 +28,7 @@ type settingFlags struct {
 func (s *settingFlags) register(e *env, cmd *cobra.Command, defaultAggregates string) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.metrics, "metric", "m", nil, "`METRIC`, or METRIC:OPTION=VALUE,… (repeatable; default bleu and chrf)")
+	namesFiles(cmd, e.metricFiles, "metric")
 	grouped(cmd, metricFlags, "metric")
 	cmd.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return e.registryWith(nil, nil).Names(), cobra.ShellCompDirectiveNoFileComp
@@ -101,7 +102,7 @@ func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native 
 	var out []refract.Setting
 	for _, m := range ms {
 		if !m.Info().NeedsReferences {
-			out = append(out, refract.Setting{Metric: m, Aggregator: aggregate.Must("single")})
+			out = append(out, refract.Setting{Metric: m, Aggregator: aggregate.Single})
 			continue
 		}
 		for _, a := range aggs {

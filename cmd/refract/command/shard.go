@@ -43,6 +43,7 @@ func (s *shardFlag) register(cmd *cobra.Command) {
 	s.cmd = cmd
 	cmd.Flags().StringVar(&s.shard, "shard", "", "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge'; auto/N takes I from SLURM or Kubernetes")
 	isNamed(cmd, "shard")
+	neutral(cmd, "shard")
 	grouped(cmd, taskFlags)
 }
 
@@ -83,21 +84,11 @@ func taskIndex(getenv func(string) string) (from, index string, err error) {
 	return "", "", usagef("--shard auto: %s says shard %q, and %s says %q: write --shard I/N", slurmTask, slurm, kubernetesJob, kubernetes)
 }
 
-// unshared are flags that change no result, and flags that name the input, which is
-// identified by its content.
-var unshared = []string{
-	"source", "ref", "hyp", "reference", "references",
-	"output", "format", "wide", "quiet", "verbose", "progress", "config", "shard", "per", "help", "reports",
-	"cache", "offline", "base-url", "concurrency", "timeout", "retries", "wait", "tolerate",
-	"batch",
-	"prices", "max-cost", "max-calls", "max-time", "dry-run", "store-scores",
-}
-
 // settings are the flags that change results and are not at their default.
 func (s *shardFlag) settings() map[string][]string {
 	out := map[string][]string{}
 	s.cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if slices.Contains(unshared, f.Name) || strings.HasSuffix(f.Name, "-url") || f.Value.String() == f.DefValue {
+		if isNeutral(f) || f.Value.String() == f.DefValue {
 			return
 		}
 		for _, v := range flagValues(f) {

@@ -1,4 +1,4 @@
-package experiment
+package conclusions
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/figure"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -48,20 +49,20 @@ func groupsOf[T any, K comparable](items []T, take func(T) (K, bool)) [][]T {
 // and method of choice. Those of a dataset and statistic share the axis.
 func (r *Result) curveFigures() []Figure {
 	var out []Figure
-	for _, group := range groupsOf(pointers(r.Curves), func(c *CurveResult) (About, bool) { return c.About, true }) {
+	for _, group := range groupsOf(pointers(r.Curves), func(c *experiment.CurveResult) (experiment.About, bool) { return c.About, true }) {
 		var panels []*figure.Lines
-		for _, lines := range groupsOf(group, func(c *CurveResult) (string, bool) { return c.Metric, true }) {
+		for _, lines := range groupsOf(group, func(c *experiment.CurveResult) (string, bool) { return c.Metric, true }) {
 			c := lines[0]
 			f := Figure{Name: fmt.Sprintf("curve-%d", len(out)+1), Statistic: c.Statistic, Data: r.curveTable(lines...)}
-			f.Title = fmt.Sprintf("%s by the number of references: %s%s", report.Display(c.Metric), report.Display(c.Statistic), c.onDataset(len(r.Datasets) > 1))
+			f.Title = fmt.Sprintf("%s by the number of references: %s%s", report.Display(c.Metric), report.Display(c.Statistic), onDataset(c.Dataset, len(r.Datasets) > 1))
 			f.Data.Name, f.Data.Title = f.Name, f.Title
 			f.Alt = "Line chart of " + f.Title + ", a line per aggregator."
 			panel := curvePanel(lines)
 			panels, f.Panels = append(panels, panel), []figure.Panel{panel}
 			for _, line := range lines {
 				if line.Enough > 0 && len(line.Points) > 1 {
-					_, text, _ := strings.Cut(line.verdict(false).Text, ": ")
-					f.Findings = append(f.Findings, line.line(lines)+": "+text)
+					_, text, _ := strings.Cut(curveVerdict(line, false).Text, ": ")
+					f.Findings = append(f.Findings, lineName(line, lines)+": "+text)
 				}
 			}
 			out = append(out, f)
@@ -72,14 +73,14 @@ func (r *Result) curveFigures() []Figure {
 }
 
 // line names a curve by what distinguishes it from others.
-func (c *CurveResult) line(lines []*CurveResult) string {
-	differ := func(of func(*CurveResult) string) bool {
-		return slices.ContainsFunc(lines, func(l *CurveResult) bool { return of(l) != of(c) })
+func lineName(c *experiment.CurveResult, lines []*experiment.CurveResult) string {
+	differ := func(of func(*experiment.CurveResult) string) bool {
+		return slices.ContainsFunc(lines, func(l *experiment.CurveResult) bool { return of(l) != of(c) })
 	}
-	switch by := func(l *CurveResult) string { return l.By }; {
+	switch by := func(l *experiment.CurveResult) string { return l.By }; {
 	case !differ(by):
 		return c.Aggregator
-	case !differ(func(l *CurveResult) string { return l.Aggregator }):
+	case !differ(func(l *experiment.CurveResult) string { return l.Aggregator }):
 		return c.By
 	}
 	return c.Aggregator + ", " + c.By
@@ -87,11 +88,11 @@ func (c *CurveResult) line(lines []*CurveResult) string {
 
 // curvePanel draws the curves of one metric. It shows one kind of band: from the smallest
 // to the largest value of random orders if there are any, and otherwise intervals.
-func curvePanel(lines []*CurveResult) *figure.Lines {
+func curvePanel(lines []*experiment.CurveResult) *figure.Lines {
 	out := &figure.Lines{X: "references", Y: report.Display(lines[0].Statistic), WholeX: true}
-	bands := slices.ContainsFunc(lines, func(c *CurveResult) bool { return c.Seeds > 1 })
+	bands := slices.ContainsFunc(lines, func(c *experiment.CurveResult) bool { return c.Seeds > 1 })
 	for _, c := range lines {
-		s := figure.Series{Name: c.line(lines), Muted: c.Seeds > 1}
+		s := figure.Series{Name: lineName(c, lines), Muted: c.Seeds > 1}
 		for i := range c.Points {
 			p := &c.Points[i]
 			at := figure.Point{X: float64(p.References), Y: float64(p.Value), Low: float64(p.Least), High: float64(p.Largest)}
@@ -106,8 +107,8 @@ func curvePanel(lines []*CurveResult) *figure.Lines {
 }
 
 // bar is a value with its interval.
-func bar(name string, v Number, iv *report.Range) figure.Bar {
-	b := figure.Bar{Name: name, Value: float64(v), Low: float64(report.None()), High: float64(report.None())}
+func bar(name string, v experiment.Number, iv *experiment.Range) figure.Bar {
+	b := figure.Bar{Name: name, Value: float64(v), Low: float64(experiment.None()), High: float64(experiment.None())}
 	if iv != nil {
 		b.Low, b.High = float64(iv.Low), float64(iv.High)
 	}
@@ -125,13 +126,13 @@ func (r *Result) promptFigures() []Figure {
 			b.Bars = append(b.Bars, bar(e.Prompt, e.Effect, e.EffectInterval))
 		}
 		f := Figure{Statistic: p.Statistic, Name: fmt.Sprintf("prompts-%d", i+1), Panels: []figure.Panel{b}, Data: r.promptTable(p)}
-		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others%s", report.Display(p.Metric), p.Aggregator, p.onDataset(len(r.Datasets) > 1))
+		f.Title = fmt.Sprintf("%s, %s: what each prompt adds to all others%s", report.Display(p.Metric), p.Aggregator, onDataset(p.Dataset, len(r.Datasets) > 1))
 		if len(r.Statistics) > 1 {
 			f.Title += ", " + report.Display(p.Statistic)
 		}
 		f.Data.Name, f.Data.Title = f.Name, f.Title
 		f.Alt = "Bar chart of " + f.Title + ", with intervals."
-		if _, text, ok := strings.Cut(p.verdict(false).Text, ": "); ok {
+		if _, text, ok := strings.Cut(promptVerdict(p, false).Text, ": "); ok {
 			f.Findings = []string{text}
 		}
 		out = append(out, f)

@@ -1,4 +1,4 @@
-package experiment
+package conclusions
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // WriteMarkdown writes a result as a document: its claim, verdicts, tables, and how the
 // numbers were computed.
-func WriteMarkdown(w io.Writer, r *Result) error {
+func (r *Result) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", report.EscapeMarkdown(r.Name))
 	claim := r.Claim()

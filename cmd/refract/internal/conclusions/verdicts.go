@@ -1,4 +1,4 @@
-package experiment
+package conclusions
 
 import (
 	"cmp"
@@ -7,49 +7,49 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/internal/page"
 )
 
 // verdicts says in plain language what was found, with the numbers behind it.
-func (r *run) verdicts(res *Result) []Verdict {
+func (r *Result) verdicts() []Verdict {
 	out := []Verdict{}
-	several := len(res.Datasets) > 1
-	for i := range res.Differences {
-		out = append(out, res.Differences[i].verdict(several))
+	several := len(r.Datasets) > 1
+	for i := range r.Differences {
+		out = append(out, verdict(&r.Differences[i], several))
 	}
-	res.repeats(func(s *Same, names string) {
-		on := About{Dataset: s.Dataset}
-		out = append(out, Verdict{Dataset: s.Dataset, Kind: "difference", Value: report.None(),
-			Text: fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", names, s.AsName, s.Setting.Metric, on.onDataset(several), s.Cells)})
+	r.repeats(func(s *experiment.Same, names string) {
+		out = append(out, Verdict{Dataset: s.Dataset, Kind: "difference", Value: experiment.None(),
+			Text: fmt.Sprintf("%s and %s are the same for %s%s: equal scores in all %d cells", names, s.AsName, s.Setting.Metric, onDataset(s.Dataset, several), s.Cells)})
 	})
 	// Statistics of a few systems say little about single references; their numbers are in the
 	// tables.
-	for i := range res.Curves {
-		if c := &res.Curves[i]; c.Enough > 0 && len(c.Points) > 1 && r.ofCells(c.Statistic) {
-			out = append(out, c.verdict(several))
+	for i := range r.Curves {
+		if c := &r.Curves[i]; c.Enough > 0 && len(c.Points) > 1 && slices.Contains(r.CellStatistics, c.Statistic) {
+			out = append(out, curveVerdict(c, several))
 		}
 	}
-	for i := range res.Prompts {
-		if r.ofCells(res.Prompts[i].Statistic) {
-			out = append(out, res.Prompts[i].verdict(several))
+	for i := range r.Prompts {
+		if slices.Contains(r.CellStatistics, r.Prompts[i].Statistic) {
+			out = append(out, promptVerdict(&r.Prompts[i], several))
 		}
 	}
-	for i := range res.Datasets {
-		about := About{Dataset: res.Datasets[i].Name}
-		out = append(out, Verdict{Dataset: about.Dataset, Kind: "coverage", Value: report.None(), Text: "coverage" + about.onDataset(several) + ": " + res.coverage(res.Datasets[i:i+1])})
+	for i := range r.Datasets {
+		name := r.Datasets[i].Name
+		out = append(out, Verdict{Dataset: name, Kind: "coverage", Value: experiment.None(), Text: "coverage" + onDataset(name, several) + ": " + r.coverage(r.Datasets[i:i+1])})
 	}
 	return out
 }
 
 // repeats names the settings that another one represents, one of which is s, unless it is so
 // because there is only one reference.
-func (r *Result) repeats(say func(s *Same, names string)) {
+func (r *Result) repeats(say func(s *experiment.Same, names string)) {
 	type key struct {
 		dataset string
-		as      SettingName
+		as      experiment.SettingName
 	}
-	for _, all := range groupsOf(pointers(r.Same), func(s *Same) (key, bool) {
+	for _, all := range groupsOf(pointers(r.Same), func(s *experiment.Same) (key, bool) {
 		return key{s.Dataset, s.As}, !strings.Contains(s.Name, " over 1 reference ")
 	}) {
 		var names []string
@@ -60,24 +60,19 @@ func (r *Result) repeats(say func(s *Same, names string)) {
 	}
 }
 
-// ofCells reports whether the statistic with a label uses single cells.
-func (r *run) ofCells(label string) bool {
-	return slices.ContainsFunc(r.p.Statistics, func(s Statistic) bool { return s.Label() == label && s.ofCells() })
-}
-
 // onDataset names the dataset if there are several.
-func (a *About) onDataset(several bool) string {
+func onDataset(dataset string, several bool) string {
 	switch {
 	case !several:
 		return ""
-	case a.Dataset == pooledName:
+	case dataset == experiment.Pooled:
 		return " over all datasets together"
 	}
-	return " on " + a.Dataset
+	return " on " + dataset
 }
 
 // change writes a difference with its interval, such as "+0.048 [0.043, 0.053]".
-func change(v Number, iv *report.Range) string {
+func change(v experiment.Number, iv *experiment.Range) string {
 	s := signed(float64(v))
 	if iv != nil {
 		s += fmt.Sprintf(" [%s, %s]", fixed(float64(iv.Low)), fixed(float64(iv.High)))
@@ -107,7 +102,7 @@ func signed(v float64) string {
 }
 
 // pText writes a p-value, "" for none.
-func pText(p Number) string {
+func pText(p experiment.Number) string {
 	switch {
 	case !p.Defined():
 		return ""
@@ -118,13 +113,13 @@ func pText(p Number) string {
 }
 
 // verdict says which of two settings is better.
-func (d *Difference) verdict(several bool) Verdict {
-	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval, Outcome: d.outcome()}
+func verdict(d *experiment.Difference, several bool) Verdict {
+	v := Verdict{Dataset: d.Dataset, Kind: "difference", Value: d.Value, Range: d.Interval, Outcome: outcome(d)}
 	a, b, of := d.AName, d.BName, " for "+d.A.Metric
-	if d.ofFiles() {
+	if d.AcrossMetrics() {
 		of = ""
 	}
-	of += d.onDataset(several) + ", " + d.Statistic
+	of += onDataset(d.Dataset, several) + ", " + d.Statistic
 	if !d.Value.Defined() {
 		v.Text = fmt.Sprintf("%s and %s cannot be compared%s: the statistic is undefined", a, b, of)
 		return v
@@ -141,12 +136,12 @@ func (d *Difference) verdict(several bool) Verdict {
 	switch {
 	case d.Cells > 0 && d.Equal == d.Cells:
 		v.Text = fmt.Sprintf("%s and %s are the same%s: equal scores in all %d cells", a, b, of, d.Cells)
-	case !d.tested():
+	case !tested(d):
 		v.Text = fmt.Sprintf("%s against %s%s: %s, without an interval or a test", a, b, of, found)
-	case d.Undecided && !d.lacking():
+	case d.Undecided && !lacking(d):
 		v.Text = fmt.Sprintf("undecided between %s and %s%s: %s, but the interval includes 0", a, b, of, found)
 	case d.Undecided:
-		v.Text = fmt.Sprintf("undecided: too few %s to tell %s from %s%s: %s", d.tooFew(), a, b, of, found)
+		v.Text = fmt.Sprintf("undecided: too few %s to tell %s from %s%s: %s", tooFew(d), a, b, of, found)
 	case !d.Significant:
 		v.Text = fmt.Sprintf("no significant difference between %s and %s%s: %s", a, b, of, found)
 	case d.Value > 0:
@@ -162,19 +157,19 @@ func (d *Difference) verdict(several bool) Verdict {
 
 // lacking reports whether a difference is undecided for too few resamples or units, and not
 // because its interval includes 0.
-func (d *Difference) lacking() bool {
+func lacking(d *experiment.Difference) bool {
 	return d.Undecided && (d.Interval == nil || !d.Interval.Contains(0))
 }
 
 // tooFew names what an undecided difference has too little of.
-func (d *Difference) tooFew() string { return cmp.Or(d.few, "resamples") }
+func tooFew(d *experiment.Difference) string { return cmp.Or(d.Few, "resamples") }
 
 // lacks reports whether there is too little of something for any p-value to be small enough.
-func (d *Difference) lacks() bool { return d.lacking() || d.P.Defined() && d.few != "" }
+func lacks(d *experiment.Difference) bool { return lacking(d) || d.P.Defined() && d.Few != "" }
 
-func percent(v Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
+func percent(v experiment.Number) string { return fmt.Sprintf("%.1f%%", 100*float64(v)) }
 
-func negative(v Number) Number {
+func negative(v experiment.Number) experiment.Number {
 	if v == 0 {
 		return 0
 	}
@@ -182,28 +177,28 @@ func negative(v Number) Number {
 }
 
 // mirrored returns the interval of the negated values.
-func mirrored(iv *report.Range) *report.Range {
+func mirrored(iv *experiment.Range) *experiment.Range {
 	if iv == nil {
 		return nil
 	}
-	return &report.Range{Low: negative(iv.High), High: negative(iv.Low), Undefined: iv.Undefined}
+	return &experiment.Range{Low: negative(iv.High), High: negative(iv.Low), Undefined: iv.Undefined}
 }
 
 // verdict says how many references are enough.
-func (c *CurveResult) verdict(several bool) Verdict {
+func curveVerdict(c *experiment.CurveResult, several bool) Verdict {
 	v := Verdict{Dataset: c.Dataset, Kind: "curve"}
-	at := slices.IndexFunc(c.Points, func(p Point) bool { return p.References >= c.Enough })
+	at := slices.IndexFunc(c.Points, func(p experiment.Point) bool { return p.References >= c.Enough })
 	p := &c.Points[at]
-	v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: ", c.Metric, c.Aggregator, c.onDataset(several), c.Statistic, c.By)
+	v.Text = fmt.Sprintf("%s %s%s, %s, references chosen by %s: ", c.Metric, c.Aggregator, onDataset(c.Dataset, several), c.Statistic, c.By)
 	switch first := &c.Points[0]; {
 	case first.ToAllRange != nil && first.ToAllRange.Low > 0:
-		v.Outcome, p = report.Worse, first
+		v.Outcome, p = page.Worse, first
 		v.Text += "more references lower agreement"
 	case c.Enough >= c.Most:
 		p = &c.Points[max(at-1, 0)]
 		v.Text += "agreement still rises with the last reference"
 	case at == 0:
-		v.Outcome = report.Unclear
+		v.Outcome = page.Unclear
 		v.Text += "no clear gain from more references"
 	default:
 		v.Text += fmt.Sprintf("no clear gain beyond %s", english.Count(c.Enough, "reference"))
@@ -214,20 +209,20 @@ func (c *CurveResult) verdict(several bool) Verdict {
 }
 
 // verdict says which prompts matter.
-func (p *PromptAnalysis) verdict(several bool) Verdict {
-	v := Verdict{Dataset: p.Dataset, Kind: "prompts", Value: report.None()}
+func promptVerdict(p *experiment.PromptAnalysis, several bool) Verdict {
+	v := Verdict{Dataset: p.Dataset, Kind: "prompts", Value: experiment.None()}
 	byShare := slices.Clone(p.Prompts)
-	slices.SortStableFunc(byShare, func(a, b PromptEffect) int { return cmp.Compare(b.Decides, a.Decides) })
+	slices.SortStableFunc(byShare, func(a, b experiment.PromptEffect) int { return cmp.Compare(b.Decides, a.Decides) })
 	var names, needed []string
 	for _, e := range byShare[:min(3, len(byShare))] {
 		names = append(names, fmt.Sprintf("%s (%s)", e.Prompt, percent(e.Decides)))
 	}
 	for _, e := range p.Prompts {
-		if e.needed {
+		if e.Needed {
 			needed = append(needed, fmt.Sprintf("%s (%s)", e.Prompt, change(negative(e.Effect), mirrored(e.EffectInterval))))
 		}
 	}
-	v.Text = fmt.Sprintf("%s %s%s, %s: the deciding reference comes most often from %s", p.Metric, p.Aggregator, p.onDataset(several), p.Statistic, strings.Join(names, ", "))
+	v.Text = fmt.Sprintf("%s %s%s, %s: the deciding reference comes most often from %s", p.Metric, p.Aggregator, onDataset(p.Dataset, several), p.Statistic, strings.Join(names, ", "))
 	switch {
 	case p.Prompts[0].EffectInterval == nil:
 	case len(needed) == 0:

@@ -1,4 +1,4 @@
-package check
+package alarm
 
 import (
 	_ "embed"
@@ -112,7 +112,8 @@ func (s *scanner) state(at, end int, weak bool, values ...float64) {
 func (s *scanner) digits(at int, w string) {
 	groups := strings.FieldsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf || !isDigit(byte(r)) })
 	before := strings.TrimRight(s.text[:at], "-_")
-	weak := unicode.IsLetter(lastRune(before)) && !isDense(lastRune(before)) && at-len(before) <= 1 // COVID-19
+	last, _ := utf8.DecodeLastRuneInString(before)
+	weak := unicode.IsLetter(last) && !text.IsUnspaced(last) && at-len(before) <= 1 // COVID-19
 	n, end := len(groups), at+len(w)
 	thousands := func(groups []string) bool {
 		return len(groups[0]) <= 3 && groups[0][0] != '0' && !slices.ContainsFunc(groups[1:], func(g string) bool { return len(g) != 3 })
@@ -213,8 +214,11 @@ func (n numbers) missing(other numbers) (weak *number) {
 	return weak
 }
 
-// changedNumber says which number was lost, added or changed, or returns "".
-func changedNumber(ref, got numbers) string {
+// ChangedNumber says which number of the reference the variant lost or changed, or which it
+// added, such as `"8" instead of the reference's "9"`, or returns "".
+func ChangedNumber(reference, variant string) string {
+	reference = strings.TrimSpace(reference)
+	ref, got := numbersOf(reference).relaxed(reference), numbersOf(variant)
 	lost, added := ref.missing(got), got.missing(ref)
 	switch {
 	case lost != nil && added != nil:

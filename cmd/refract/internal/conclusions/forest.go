@@ -1,4 +1,4 @@
-package experiment
+package conclusions
 
 import (
 	"fmt"
@@ -6,16 +6,20 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 )
 
 // ungrouped is the label of a statistic without its grouping; statistics with the same one
 // are views of one forest.
-func (a *About) ungrouped() string { return strings.Replace(a.Statistic, " by "+a.Group, "", 1) }
+func ungrouped(a *experiment.About) string {
+	return strings.Replace(a.Statistic, " by "+a.Group, "", 1)
+}
 
 // grouping names the grouping of a statistic.
-func (a *About) grouping() string {
+func grouping(a *experiment.About) string {
 	if a.Group == correlate.None.String() || a.Group == "" {
 		return "flattened"
 	}
@@ -24,18 +28,18 @@ func (a *About) grouping() string {
 
 // Leads reports whether a difference is in a forest of the result: it is against the
 // baseline of its metric, under the leading statistic in any grouping.
-func (r *Result) Leads(d *Difference) bool {
+func (r *Result) Leads(d *experiment.Difference) bool {
 	all := r.leading()
-	return len(all) > 0 && d.Value.Defined() && d.ungrouped() == all[0].ungrouped() && len(r.againstBase([]*Difference{d})) > 0
+	return len(all) > 0 && d.Value.Defined() && ungrouped(&d.About) == ungrouped(&all[0].About) && len(r.againstBase([]*experiment.Difference{d})) > 0
 }
 
 // Forests returns, for each dataset, every setting against its baseline, under the
 // statistic that leads, in every grouping.
-func (r *Result) Forests() []report.Forest {
-	var out []report.Forest
-	for _, all := range groupsOf(pointers(r.Differences), func(d *Difference) (string, bool) { return d.Dataset, r.Leads(d) }) {
+func (r *Result) Forests() []page.Forest {
+	var out []page.Forest
+	for _, all := range groupsOf(pointers(r.Differences), func(d *experiment.Difference) (string, bool) { return d.Dataset, r.Leads(d) }) {
 		first, over := all[0], r.overAll(all)
-		f := report.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(first.ungrouped())}
+		f := page.Forest{Title: "Every setting against " + base(all), Level: r.Confidence, Value: report.Display(ungrouped(&first.About))}
 		f.Unit = "difference in " + f.Value
 		if first.Human != "" {
 			f.Unit += " with " + first.Human
@@ -43,15 +47,15 @@ func (r *Result) Forests() []report.Forest {
 		if over != "" {
 			f.Title = fmt.Sprintf("Every setting over %s, against %s", over, base(all))
 		}
-		f.Title += first.onDataset(len(r.Datasets) > 1)
-		grouped := slices.ContainsFunc(all, func(d *Difference) bool { return d.Statistic != first.Statistic })
-		for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.A.Metric, true }) {
+		f.Title += onDataset(first.Dataset, len(r.Datasets) > 1)
+		grouped := slices.ContainsFunc(all, func(d *experiment.Difference) bool { return d.Statistic != first.Statistic })
+		for _, of := range groupsOf(all, func(d *experiment.Difference) (string, bool) { return d.A.Metric, true }) {
 			var baseline []string
 			for _, d := range of {
-				row := report.ForestRow{Setting: d.named(all, over),
-					Value: d.AValue, Difference: d.Value, Range: d.Interval, P: d.Corrected, Outcome: d.outcome()}
+				row := page.ForestRow{Setting: named(d, all, over),
+					Value: d.AValue, Difference: d.Value, Range: d.Interval, P: d.Corrected, Outcome: outcome(d)}
 				if grouped {
-					row.Grouping = d.grouping()
+					row.Grouping = grouping(&d.About)
 				}
 				f.Rows = append(f.Rows, row)
 				if d.A == of[0].A && d.B == of[0].B {
@@ -60,7 +64,7 @@ func (r *Result) Forests() []report.Forest {
 			}
 			f.Notes = append(f.Notes, fmt.Sprintf("%s with %s: %s", report.Display(of[0].A.Metric), base(of), strings.Join(baseline, ", ")))
 		}
-		r.repeats(func(s *Same, names string) {
+		r.repeats(func(s *experiment.Same, names string) {
 			if s.Dataset == first.Dataset && s.As.Aggregator != "single" {
 				f.Notes = append(f.Notes, fmt.Sprintf("%s: %s and %s have equal scores in all %s, and share a row", report.Display(s.Setting.Metric), names, s.AsName, english.Thousands(s.Cells, "cell")))
 			}
@@ -71,54 +75,54 @@ func (r *Result) Forests() []report.Forest {
 }
 
 // base names what all are compared with, such as "the single reference".
-func base(all []*Difference) string {
+func base(all []*experiment.Difference) string {
 	first := all[0]
-	if at := slices.IndexFunc(all, (*Difference).ofFiles); at >= 0 { // of another metric, so that it is named with its own
+	if at := slices.IndexFunc(all, (*experiment.Difference).AcrossMetrics); at >= 0 { // of another metric, so that it is named with its own
 		first = all[at]
 	}
 	switch {
-	case slices.ContainsFunc(all, func(d *Difference) bool {
+	case slices.ContainsFunc(all, func(d *experiment.Difference) bool {
 		return d.B.Aggregator != first.B.Aggregator || d.B.References != first.B.References
 	}):
 		return "what it is compared with"
-	case first.B.Aggregator == "single" && !first.ofFiles():
+	case first.B.Aggregator == "single" && !first.AcrossMetrics():
 		return "one reference"
 	}
 	return report.Display(first.BName)
 }
 
 // tested reports whether there is an interval or a test, and anything to test.
-func (d *Difference) tested() bool {
+func tested(d *experiment.Difference) bool {
 	return (d.Interval != nil || d.P.Defined()) && (d.Cells == 0 || d.Equal < d.Cells)
 }
 
 // outcome returns what a difference decides; Neutral if it was not tested or is 0.
-func (d *Difference) outcome() report.Outcome {
+func outcome(d *experiment.Difference) page.Outcome {
 	switch {
 	case d.Significant && d.Value > 0:
-		return report.Better
+		return page.Better
 	case d.Significant:
-		return report.Worse
-	case !d.tested():
-		return report.Neutral
+		return page.Worse
+	case !tested(d):
+		return page.Neutral
 	}
-	return report.Unclear
+	return page.Unclear
 }
 
 // short is the name of a setting, without its set of references if every setting has all
 // references.
-func (d *Difference) short(all []*Difference) string {
+func short(d *experiment.Difference, all []*experiment.Difference) string {
 	name := d.AName
-	if !slices.ContainsFunc(all, func(o *Difference) bool { return o.A.References != allSet }) {
-		name = strings.TrimSuffix(name, " ("+allSet+")")
+	if !slices.ContainsFunc(all, func(o *experiment.Difference) bool { return o.A.References != experiment.AllReferences }) {
+		name = strings.TrimSuffix(name, " ("+experiment.AllReferences+")")
 	}
 	return name
 }
 
 // named is the name of a setting with its metric, without the references that all are over.
-func (d *Difference) named(all []*Difference, over string) string {
-	name := d.short(all)
-	if !d.ofFiles() {
+func named(d *experiment.Difference, all []*experiment.Difference, over string) string {
+	name := short(d, all)
+	if !d.AcrossMetrics() {
 		name = d.A.Metric + " " + name
 	}
 	return report.Display(strings.TrimSuffix(name, " over "+over))

@@ -1,4 +1,4 @@
-package experiment
+package conclusions
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
@@ -46,10 +47,10 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 			continue
 		}
 		t := known.make(r)
-		if t.Name, t.Coverage = name, r.cells(); len(r.means) > 0 && t.Heading == "" {
-			t.Heading = "scores of " + strings.Join(r.means, " and ") + ": mean of segments"
-			if len(r.own) > 0 {
-				t.Heading += "; of " + strings.Join(r.own, ", ") + ": the folder's own"
+		if t.Name, t.Coverage = name, r.cells(); len(r.Means) > 0 && t.Heading == "" {
+			t.Heading = "scores of " + strings.Join(r.Means, " and ") + ": mean of segments"
+			if len(r.OwnSystems) > 0 {
+				t.Heading += "; of " + strings.Join(r.OwnSystems, ", ") + ": the folder's own"
 			}
 		}
 		if len(r.Datasets) == 1 && r.Datasets[0].Name == "" {
@@ -59,7 +60,7 @@ func (r *Result) Table(name string) (*report.NamedTable, error) {
 			t.Columns[at].Hide = len(r.Datasets) == 1
 		}
 		for _, m := range r.Ended {
-			t.Note("%s%s ended: %s", m.Metric, (&About{Dataset: m.Dataset}).onDataset(len(r.Datasets) > 1), m.Reason)
+			t.Note("%s%s ended: %s", m.Metric, onDataset(m.Dataset, len(r.Datasets) > 1), m.Reason)
 		}
 		return t, nil
 	}
@@ -116,15 +117,6 @@ func (r *Result) mostUnscored(dataset string) (most int) {
 	return most
 }
 
-// pointers returns pointers to the elements of a slice.
-func pointers[T any](all []T) []*T {
-	out := make([]*T, len(all))
-	for i := range all {
-		out[i] = &all[i]
-	}
-	return out
-}
-
 // Columns that several tables have.
 var (
 	datasetColumn   = report.Column{Name: "dataset"}
@@ -135,7 +127,7 @@ var (
 	settingColumns = []report.Column{{Name: "metric"}, {Name: "set", Header: "references", Minor: true}, {Name: "aggregate"}}
 )
 
-func settingCells(n SettingName) []any {
+func settingCells(n experiment.SettingName) []any {
 	return []any{n.Metric, report.StringOrNull(n.References), report.StringOrNull(n.Aggregator)}
 }
 
@@ -197,14 +189,14 @@ func (r *Result) rowTable() *report.NamedTable {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		cells := []any{row.Dataset, row.Setting.Metric, report.StringOrNull(row.Setting.References), row.MaxReferences, report.StringOrNull(row.Setting.Aggregator)}
-		t.Add(append(cells, report.StringOrNull(row.Human), row.Level, row.Group, row.name, row.Value, row.Interval, report.StringOrNull(drawn[row.Dataset]), rankOrNull(row.Rank),
+		t.Add(append(cells, report.StringOrNull(row.Human), row.Level, row.Group, row.Measure, row.Value, row.Interval, report.StringOrNull(drawn[row.Dataset]), rankOrNull(row.Rank),
 			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, report.StringOrNull(row.Signature), row.Ties, row.Epsilon, nil)...)
 		if row.Signature != "" {
 			of := row.Setting
 			if len(sets) < 2 {
 				of.References = ""
 			}
-			t.Note("%s%s: %s", of, row.onDataset(len(r.Datasets) > 1), row.Signature)
+			t.Note("%s%s: %s", of, onDataset(row.Dataset, len(r.Datasets) > 1), row.Signature)
 		}
 	}
 	for _, m := range r.Ended {
@@ -215,10 +207,10 @@ func (r *Result) rowTable() *report.NamedTable {
 	if len(r.Ended) == 0 {
 		drop(t, "ended")
 	}
-	if len(r.means) > 0 {
+	if len(r.Means) > 0 {
 		t.Note("n: pairs of scores, or of systems under accuracy and soft-accuracy; missing: cells of segments without one of the two scores")
 	}
-	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Dropped > 0 }) {
+	if slices.ContainsFunc(r.Rows, func(row experiment.Row) bool { return row.Dropped > 0 }) {
 		t.Note("dropped: vectors without a statistic, such as those of equal scores only; n is without them")
 	}
 	t.Columns[2].Hide = len(sets) < 2
@@ -227,16 +219,16 @@ func (r *Result) rowTable() *report.NamedTable {
 	} else {
 		t.Note("%s", r.ranking())
 	}
-	r.repeats(func(s *Same, names string) {
-		t.Note("%s%s: %s and %s have equal scores in all %d cells, and share a row", s.Setting.Metric, (&About{Dataset: s.Dataset}).onDataset(len(r.Datasets) > 1), names, s.AsName, s.Cells)
+	r.repeats(func(s *experiment.Same, names string) {
+		t.Note("%s%s: %s and %s have equal scores in all %d cells, and share a row", s.Setting.Metric, onDataset(s.Dataset, len(r.Datasets) > 1), names, s.AsName, s.Cells)
 	})
 	return t
 }
 
 // ranking says how ranks are determined.
 func (r *Result) ranking() string {
-	t := r.test
-	note := fmt.Sprintf("rank: clusters by %s, p up to %.3g and an interval without 0", r.tests, 1-r.Confidence)
+	t := r.Test
+	note := fmt.Sprintf("rank: clusters by %s, p up to %.3g and an interval without 0", r.TestNames, 1-r.Confidence)
 	if t.Method != significance.MethodWilliams {
 		note += fmt.Sprintf(", %d resamples, seed %d", t.Resamples, t.Seed)
 	}
@@ -270,7 +262,7 @@ func (r *Result) differenceTable() *report.NamedTable {
 }
 
 // shortP formats a p-value for a cell.
-func shortP(p Number) string {
+func shortP(p experiment.Number) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pText(p), "p "), "= ")
 }
 
@@ -293,21 +285,21 @@ func (r *Result) pairTable() *report.NamedTable {
 			across = across || better.Setting.Metric != worse.Setting.Metric
 			cells := r.Datasets[0].Segments * len(r.Datasets[0].Systems)
 			alpha := 1 - r.Confidence
-			enough := r.test.Enough(alpha, pr.family, c.method, c.units)
-			short := r.test.Method != significance.MethodWilliams && r.test.Resamples < enough
+			enough := r.Test.Enough(alpha, pr.family, c.Method, c.Units)
+			short := r.Test.Method != significance.MethodWilliams && r.Test.Resamples < enough
 			significant, off := "no", !res.Interval.Contains(0)
 			switch small := significance.Significant(pr.corrected, alpha) && res.Delta > 0; {
 			case small && off:
 				significant = "yes"
-			case small, off && (short || c.leastP*float64(pr.family) > alpha):
+			case small, off && (short || c.LeastP*float64(pr.family) > alpha):
 				significant = "undecided"
 			}
 			if short {
 				few = max(few, enough)
 			}
-			t.Add(better.name, better.Level, better.Group, better.Human,
+			t.Add(better.Measure, better.Level, better.Group, better.Human,
 				better.Setting.Metric, report.StringOrNull(better.Setting.Aggregator), worse.Setting.Metric, report.StringOrNull(worse.Setting.Aggregator),
-				res.Delta, rangeOf(res.Interval), res.P, pr.corrected, significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
+				res.Delta, report.Interval(res.Interval.Low, res.Interval.High), res.P, pr.corrected, significant, rankOrNull(res.Resamples), res.Cells, cells-res.Cells,
 				better.Signature, worse.Signature)
 		}
 	}
@@ -318,13 +310,13 @@ func (r *Result) pairTable() *report.NamedTable {
 	if len(r.Ranks) > 0 {
 		t.Note("%s", strings.Replace(r.ranking(), "rank: clusters by", "test:", 1))
 	}
-	if slices.ContainsFunc(r.Ranks, func(c Ranks) bool { return len(c.Tests) < len(c.Order) }) {
+	if slices.ContainsFunc(r.Ranks, func(c experiment.Ranks) bool { return len(c.Tests) < len(c.Order) }) {
 		t.Note("without a row: settings whose statistic is undefined, such as those with equal scores or judgements only")
 	}
 	if few > 0 {
-		t.Note("%s are too few for a p (Holm) of %.3g in some pairs: raise --resamples to %d or more", english.Thousands(r.test.Resamples, "resample"), 1-r.Confidence, few)
+		t.Note("%s are too few for a p (Holm) of %.3g in some pairs: raise --resamples to %d or more", english.Thousands(r.Test.Resamples, "resample"), 1-r.Confidence, few)
 	}
-	t.Note("p: %s; Holm: corrected for the pairs of a metric under the statistic, or for all if they are shown; better: of the larger value over cells, which have a judgement and both scores; missing: cells without", r.test.sides())
+	t.Note("p: %s; Holm: corrected for the pairs of a metric under the statistic, or for all if they are shown; better: of the larger value over cells, which have a judgement and both scores; missing: cells without", r.Test.Sides())
 	return t
 }
 
@@ -345,7 +337,7 @@ func (r *Result) shownPairs(statistic int) []*rankedPair {
 		for y := x + 1; y < len(c.Tests); y++ {
 			pr := &rankedPair{better: c.Order[x], worse: c.Order[y], test: c.Tests[x][y]}
 			a, b := r.ranked(pr.better, statistic).Setting, r.ranked(pr.worse, statistic).Setting
-			if r.compared != nil && !r.compared[[2]SettingName{a, b}] && !r.compared[[2]SettingName{b, a}] {
+			if r.Compared != nil && !r.Compared[[2]experiment.SettingName{a, b}] && !r.Compared[[2]experiment.SettingName{b, a}] {
 				continue
 			}
 			if pr.test.Delta < 0 {
@@ -356,7 +348,7 @@ func (r *Result) shownPairs(statistic int) []*rankedPair {
 	}
 	for _, family := range groupsOf(out, func(pr *rankedPair) (string, bool) {
 		a, b := r.ranked(pr.better, statistic).Setting.Metric, r.ranked(pr.worse, statistic).Setting.Metric
-		if r.compared == nil || a != b {
+		if r.Compared == nil || a != b {
 			a = ""
 		}
 		return a, true
@@ -373,7 +365,7 @@ func (r *Result) shownPairs(statistic int) []*rankedPair {
 }
 
 // ranked returns the row of a setting and statistic in a plan that tests every pair.
-func (r *Result) ranked(setting, statistic int) *Row {
+func (r *Result) ranked(setting, statistic int) *experiment.Row {
 	return &r.Rows[setting*len(r.Ranks)+statistic]
 }
 
@@ -418,22 +410,22 @@ func (r *Result) rankTable() *report.NamedTable {
 
 // curveTable has a row for each point. Each is compared with all references, and with
 // random choices of as many.
-func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
+func (r *Result) curveTable(curves ...*experiment.CurveResult) *report.NamedTable {
 	t := &report.NamedTable{Title: "Agreement by the number of references", Columns: columns(
 		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, report.Column{Name: "by"}, levelColumns, statisticColumn, count("k", ""), minor(count("references", "refs")),
 		value("value", 3), interval("ci"), minor(report.Column{Name: "band", Kind: report.KindInterval, Digits: 3}), value("to_all", 3), interval("to_all_ci"),
 		value("to_random", 3), interval("to_random_ci"), minor(count("n", "")), minor(count("missing", "")))}
 	for _, c := range curves {
-		at := slices.IndexFunc(curves, func(o *CurveResult) bool {
+		at := slices.IndexFunc(curves, func(o *experiment.CurveResult) bool {
 			return o.About == c.About && o.Metric == c.Metric && o.Aggregator == c.Aggregator && o.By == selection.ByRandom.String() && o != c
 		})
 		for k := range c.Points {
 			p := &c.Points[k]
-			toRandom, toRandomRange := report.None(), (*report.Range)(nil)
+			toRandom, toRandomRange := experiment.None(), (*experiment.Range)(nil)
 			if at >= 0 && k < len(curves[at].Points) {
-				toRandom, toRandomRange = p.less(&curves[at].Points[k], r.Confidence)
+				toRandom, toRandomRange = p.Less(&curves[at].Points[k], r.Confidence)
 			}
-			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Level, c.Group, c.name, p.K, p.References, p.Value, p.Interval,
+			t.Add(c.Dataset, c.Metric, c.Aggregator, c.By, c.Level, c.Group, c.Measure, p.K, p.References, p.Value, p.Interval,
 				report.Interval(float64(p.Least), float64(p.Largest)), p.ToAll, p.ToAllRange, toRandom, toRandomRange, p.N, p.Missing)
 		}
 	}
@@ -441,7 +433,7 @@ func (r *Result) curveTable(curves ...*CurveResult) *report.NamedTable {
 	return t
 }
 
-func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
+func (r *Result) promptTable(prompts ...*experiment.PromptAnalysis) *report.NamedTable {
 	t := &report.NamedTable{Title: "What each prompt is worth", Columns: columns(
 		datasetColumn, report.Column{Name: "metric", Secondary: true}, report.Column{Name: "aggregate", Secondary: true}, report.Column{Name: "statistic", Secondary: true}, report.Column{Name: "prompt"}, minor(count("texts", "")),
 		value("decides", 3), minor(value("decides_alone", 3)), value("alone", 3), minor(value("added", 3)), value("gain", 3), interval("gain_ci"),
@@ -472,7 +464,7 @@ func (r *Result) promptTable(prompts ...*PromptAnalysis) *report.NamedTable {
 // setting.
 func (r *Result) rankingTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Systems under each setting", Heading: "mean of segments", Columns: columns(datasetColumn, report.Column{Name: "system"}, value("human", 3), value("rank", 0))}
-	var settings []SettingName
+	var settings []experiment.SettingName
 	for i := range r.Rankings {
 		for _, s := range r.Rankings[i].Settings {
 			if !slices.Contains(settings, s) {
@@ -486,7 +478,7 @@ func (r *Result) rankingTable() *report.NamedTable {
 		for _, s := range k.Systems {
 			row := []any{k.Dataset, s.Name, s.First.Score, rankValue(s.First)}
 			for _, name := range settings {
-				p := report.Place{Score: report.None()}
+				p := experiment.Place{Score: experiment.None()}
 				if at := slices.Index(k.Settings, name); at >= 0 {
 					p = s.Under[at]
 				}
@@ -502,7 +494,7 @@ func (r *Result) rankingTable() *report.NamedTable {
 	return t
 }
 
-func rankValue(p report.Place) report.Value {
+func rankValue(p experiment.Place) report.Value {
 	if p.Rank == 0 {
 		return report.Null()
 	}
@@ -522,8 +514,8 @@ func (r *Result) taskTable() *report.NamedTable {
 		number := fmt.Sprintf("task %d", i+1)
 		t.Columns = append(t.Columns, report.Column{Name: of.Label, Header: number, Kind: report.KindFloat, Digits: 3, Minor: true}, minor(count(of.Label+" rank", number+" rank")))
 		for _, e := range of.Entries {
-			if !slices.ContainsFunc(standings, func(s Standing) bool { return s.Setting == e.Setting }) {
-				standings = append(standings, Standing{Setting: e.Setting, Average: report.None(), AverageRank: report.None()})
+			if !slices.ContainsFunc(standings, func(s experiment.Standing) bool { return s.Setting == e.Setting }) {
+				standings = append(standings, experiment.Standing{Setting: e.Setting, Average: experiment.None(), AverageRank: experiment.None()})
 			}
 		}
 	}
@@ -531,8 +523,8 @@ func (r *Result) taskTable() *report.NamedTable {
 		row := append(settingCells(s.Setting), s.Average, s.AverageRank, rankOrNull(s.Rank))
 		for i := range r.Tasks {
 			value, rank := report.Null(), report.Null()
-			if k := slices.IndexFunc(r.Tasks[i].Entries, func(e TaskEntry) bool { return e.Setting == s.Setting }); k >= 0 {
-				value, rank = r.Tasks[i].Entries[k].Value.Cell(), rankOrNull(r.Tasks[i].Entries[k].Rank)
+			if k := slices.IndexFunc(r.Tasks[i].Entries, func(e experiment.TaskEntry) bool { return e.Setting == s.Setting }); k >= 0 {
+				value, rank = report.Float(float64(r.Tasks[i].Entries[k].Value)), rankOrNull(r.Tasks[i].Entries[k].Rank)
 			}
 			row = append(row, value, rank)
 		}
@@ -554,4 +546,24 @@ func rankOrNull(rank int) report.Value {
 		return report.Null()
 	}
 	return report.Int(rank)
+}
+
+// worthTable shows how many references by a model are worth as much as those by people.
+func (r *Result) worthTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "What references by a model are worth", Columns: columns(
+		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "aggregate"}, statisticColumn, minor(value("first", 4)),
+		worthColumn("person", "a person's adds"), interval("person_ci"), worthColumn("variants", "all variants add"), minor(interval("variants_ci")),
+		report.Column{Name: "needed", Header: "variants for one by a person"}, report.Column{Name: "given", Header: "by people for all variants"},
+		hidden(value("people", 4)), hidden(interval("people_ci")), minor(count("n", "")))}
+	for i := range r.Worths {
+		w := &r.Worths[i]
+		t.Add(w.Dataset, w.Metric, w.Aggregator, w.Statistic, w.First, w.Person.Value, w.Person.Interval, w.Variants.Value, w.Variants.Interval,
+			w.Needed.String(), w.Given.String(), w.People.Value, w.People.Interval, w.N)
+	}
+	t.Notes = []string{"each adds to the first reference; variants are of the first; > 10: all ten do not reach it"}
+	return t
+}
+
+func worthColumn(name, header string) report.Column {
+	return report.Column{Name: name, Header: header, Kind: report.KindFloat, Digits: 4}
 }

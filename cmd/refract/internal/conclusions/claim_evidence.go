@@ -1,4 +1,4 @@
-package experiment
+package conclusions
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -18,8 +19,8 @@ const mostListed = 4
 
 // support adds the evidence for a claim and its cautions, from the differences under the
 // leading statistic.
-func (r *Result) support(c *Claim, all []*Difference) {
-	var cited []*Difference
+func (r *Result) support(c *Claim, all []*experiment.Difference) {
+	var cited []*experiment.Difference
 	for _, rule := range c.Rules {
 		cited = append(cited, rule.cited...)
 	}
@@ -37,35 +38,35 @@ func (r *Result) support(c *Claim, all []*Difference) {
 		}
 	}
 	against := r.againstBase(all)
-	if rest := which(against, func(d *Difference) bool { return d.Significant && d.Value < 0 && !slices.Contains(cited, d) }); len(rest) > 0 {
+	if rest := which(against, func(d *experiment.Difference) bool { return d.Significant && d.Value < 0 && !slices.Contains(cited, d) }); len(rest) > 0 {
 		caution("Worse than %s: %s.", shortBase(rest), r.list(rest, all))
 	}
-	if worst := which(pointers(r.Differences), func(d *Difference) bool { return d.worst }); len(worst) > 0 && !slices.Contains(all, worst[0]) {
+	if worst := which(pointers(r.Differences), func(d *experiment.Difference) bool { return d.Worst }); len(worst) > 0 && !slices.Contains(all, worst[0]) {
 		caution("Left out here: %s, which takes the worst reference of each output.", worst[0].A)
 	}
-	var opposed []*Difference
+	var opposed []*experiment.Difference
 	for _, d := range against {
 		opposed = append(opposed, r.opposing(d)...)
 	}
-	for _, by := range groupsOf(opposed, func(d *Difference) (string, bool) { return d.Statistic, true }) {
+	for _, by := range groupsOf(opposed, func(d *experiment.Difference) (string, bool) { return d.Statistic, true }) {
 		caution("%s says the opposite: %s.", report.Display(by[0].Statistic), r.list(by, all))
 	}
-	for _, of := range groupsOf(all, func(d *Difference) (string, bool) { return d.tooFew(), d.lacks() }) {
-		if tests := len(r.family(of[0])); of[0].tooFew() == "resamples" {
-			caution("Take at least %d resamples, or compare fewer settings.", r.test.Enough(1-r.Confidence, tests, of[0].method, of[0].units))
+	for _, of := range groupsOf(all, func(d *experiment.Difference) (string, bool) { return tooFew(d), lacks(d) }) {
+		if tests := len(r.Family(of[0])); tooFew(of[0]) == "resamples" {
+			caution("Take at least %d resamples, or compare fewer settings.", r.Test.Enough(1-r.Confidence, tests, of[0].Method, of[0].Units))
 		} else {
-			caution("With %s and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", english.Count(tests, "difference"), of[0].tooFew())
+			caution("With %s and so few %s, no corrected p-value can be small enough: compare fewer settings, or score more text.", english.Count(tests, "difference"), tooFew(of[0]))
 		}
 	}
 }
 
 // effectSentence says by how much the cited differences change the statistic.
-func (r *Result) effectSentence(cited, all []*Difference, about string) string {
+func (r *Result) effectSentence(cited, all []*experiment.Difference, about string) string {
 	var parts []string
-	for _, of := range groupsOf(cited, func(d *Difference) (string, bool) { return d.BName, true }) {
+	for _, of := range groupsOf(cited, func(d *experiment.Difference) (string, bool) { return d.BName, true }) {
 		against := shortBase(of)
 		if of[0].B.Aggregator != "single" {
-			against = strings.TrimSuffix(strings.TrimSuffix(report.Display(of[0].BName), " ("+allSet+")"), " over "+r.overAll(all))
+			against = strings.TrimSuffix(strings.TrimSuffix(report.Display(of[0].BName), " ("+experiment.AllReferences+")"), " over "+r.overAll(all))
 		}
 		parts = append(parts, fmt.Sprintf("against %s, %s changes by %s", against, about, r.list(of, all)))
 		about = "it"
@@ -76,11 +77,11 @@ func (r *Result) effectSentence(cited, all []*Difference, about string) string {
 
 // list writes differences such as "+0.048 [0.037, 0.059] for BLEU max (p = 0.015)"; of
 // many, only the largest and the smallest.
-func (r *Result) list(cited, all []*Difference) string {
+func (r *Result) list(cited, all []*experiment.Difference) string {
 	over := r.overAll(all)
-	item := func(d *Difference) string {
-		text := change(d.Value, d.Interval) + " for " + d.named(all, over)
-		text += d.onDataset(len(r.Datasets) > 1)
+	item := func(d *experiment.Difference) string {
+		text := change(d.Value, d.Interval) + " for " + named(d, all, over)
+		text += onDataset(d.Dataset, len(r.Datasets) > 1)
 		if p := pText(d.Corrected); p != "" {
 			text += " (" + p + ")"
 		}
@@ -97,13 +98,13 @@ func (r *Result) list(cited, all []*Difference) string {
 	return english.List(parts, "and")
 }
 
-func byValue(a, b *Difference) int { return cmp.Compare(a.Value, b.Value) }
+func byValue(a, b *experiment.Difference) int { return cmp.Compare(a.Value, b.Value) }
 
 // overAll names the references of all settings, such as "11 references"; "" if they differ.
-func (r *Result) overAll(all []*Difference) string {
-	_, over, _ := strings.Cut(all[0].short(all), " over ")
+func (r *Result) overAll(all []*experiment.Difference) string {
+	_, over, _ := strings.Cut(short(all[0], all), " over ")
 	for _, d := range all {
-		if _, other, _ := strings.Cut(d.short(all), " over "); other != over {
+		if _, other, _ := strings.Cut(short(d, all), " over "); other != over {
 			return ""
 		}
 	}
@@ -116,7 +117,7 @@ func (r *Result) ruleTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Which setting to use", Columns: columns(
 		report.Column{Name: "metric"}, report.Column{Name: "use"}, report.Column{Name: "gain", Header: "gain over " + r.baseName(), Kind: report.KindFloat, Digits: 3}, interval("ci"), hidden(value("p_value", 4)), report.Column{Name: "verdict"})}
 	for _, rule := range r.rules() {
-		gain := &Difference{Value: report.None(), Corrected: report.None()}
+		gain := &experiment.Difference{Value: experiment.None(), Corrected: experiment.None()}
 		if rule.Gain != nil {
 			gain = rule.Gain
 		}
@@ -135,7 +136,7 @@ func (r *Result) baseName() string {
 }
 
 // coverage says how much of some datasets the numbers rest on.
-func (r *Result) coverage(datasets []DatasetInfo) string {
+func (r *Result) coverage(datasets []experiment.DatasetInfo) string {
 	cells, whole, segments, unscored := 0, 0, 0, 0
 	var systems, humans []string
 	for i := range datasets {
@@ -167,10 +168,10 @@ func (r *Result) coverage(datasets []DatasetInfo) string {
 // tested says how intervals and p-values were computed.
 func (r *Result) tested() string {
 	var parts []string
-	if over := drawn(r.Datasets); over != "" {
+	if over := r.Drawn(); over != "" {
 		parts = append(parts, fmt.Sprintf("Intervals: %g%% bootstrap over %s.", 100*r.Confidence, over))
 	}
-	if at := slices.IndexFunc(r.Differences, func(d Difference) bool { return d.P.Defined() }); at >= 0 {
+	if at := slices.IndexFunc(r.Differences, func(d experiment.Difference) bool { return d.P.Defined() }); at >= 0 {
 		parts = append(parts, fmt.Sprintf("p-values: %s, corrected by Holm over the pairs of settings of each metric.", r.Differences[at].Test))
 	}
 	return strings.Join(parts, " ")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -15,7 +16,7 @@ import (
 type Report struct {
 	Title string
 	// Result is the comparison with people; nil without human scores.
-	Result *experiment.Result
+	Result *conclusions.Result
 	// Held is the dataset whose segments are shown; nil for none.
 	Held *Held
 	// Shown names the dataset of Held if the result has several.
@@ -35,7 +36,7 @@ func (r *Report) Document(ctx context.Context) *page.Document {
 	case r.Result != nil:
 		claim := r.Result.Claim()
 		d.Claim, d.Evidence, d.Findings, d.Method, d.Forests = claim.Text, claim.Evidence, claim.Cautions, claim.Method, r.Result.Forests()
-		if t, err := r.Result.Table("rules"); err == nil && len(claim.Rules) > experiment.MostSpoken {
+		if t, err := r.Result.Table("rules"); err == nil && len(claim.Rules) > conclusions.MostSpoken {
 			d.Rules = r.shown(t)
 		}
 	case r.Held != nil:
@@ -202,7 +203,7 @@ func (r *Report) Tables() []*report.NamedTable {
 }
 
 // Figures returns the figures of the result.
-func (r *Report) Figures() []experiment.Figure {
+func (r *Report) Figures() []conclusions.Figure {
 	if r.Result == nil {
 		return nil
 	}

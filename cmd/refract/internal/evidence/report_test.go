@@ -8,38 +8,35 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/evidence"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+	"github.com/refract-eval/refract/cmd/refract/internal/evidence"
 	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
 // found returns a result with something of every kind; name stands for text from a file.
-func found(name string) *experiment.Result {
+func found(name string) *conclusions.Result {
 	about := experiment.About{Dataset: name, Human: name, Statistic: "kendall", Level: "segment", Group: "none"}
 	single := experiment.SettingName{Metric: name, References: "original", Aggregator: "single"}
 	most := experiment.SettingName{Metric: name, References: "all", Aggregator: "max"}
-	iv := &report.Range{Low: 0.1, High: 0.3}
-	return &experiment.Result{
+	iv := &experiment.Range{Low: 0.1, High: 0.3}
+	return conclusions.Of(&experiment.Result{
 		Name: name, Version: refract.Version, Confidence: 0.95, Statistics: []string{"kendall"}, Notes: []string{"how " + name},
 		Datasets: []experiment.DatasetInfo{{Name: name, Human: name, Segments: 2, Systems: []string{name}, LeftOut: []string{name}, Unjudged: []string{name}, Cells: 3}},
 		Rows: []experiment.Row{
-			{About: about, Setting: single, MaxReferences: 1, Value: 0.2, Interval: iv, Ties: report.None(), Epsilon: report.None()},
-			{About: about, Setting: most, MaxReferences: 3, Value: report.None(), Ties: report.None(), Epsilon: report.None(), Missing: 1},
+			{About: about, Setting: single, MaxReferences: 1, Value: 0.2, Interval: iv, Ties: experiment.None(), Epsilon: experiment.None()},
+			{About: about, Setting: most, MaxReferences: 3, Value: experiment.None(), Ties: experiment.None(), Epsilon: experiment.None(), Missing: 1},
 		},
-		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Significant: true, Interval: iv, P: report.None(), Corrected: report.None(),
+		Differences: []experiment.Difference{{About: about, A: most, B: single, AName: "max", BName: "single", Value: 0.2, Significant: true, Interval: iv, P: experiment.None(), Corrected: experiment.None(),
 			AValue: 0.4, BValue: 0.2}},
 		Curves: []experiment.CurveResult{{About: about, Metric: name, Aggregator: "max", By: "order", Points: []experiment.Point{
-			{K: 0, References: 1, Value: 0.2, Interval: iv, Least: report.None(), Largest: report.None()},
-			{K: 1, References: 2, Value: report.None(), Least: report.None(), Largest: report.None()},
+			{K: 0, References: 1, Value: 0.2, Interval: iv, Least: experiment.None(), Largest: experiment.None()},
+			{K: 1, References: 2, Value: experiment.None(), Least: experiment.None(), Largest: experiment.None()},
 		}}},
 		Prompts: []experiment.PromptAnalysis{{About: about, Metric: name, Aggregator: "max", Prompts: []experiment.PromptEffect{{Prompt: name, Effect: 0.1, EffectInterval: iv}}}},
-		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Systems: []report.RankedSystem{
-			{Name: name, First: report.Place{Score: -1, Rank: 1, Cells: 2}, Under: []report.Place{{Score: 3, Rank: 1, Cells: 2}, {Score: report.None()}}}}}},
-		Verdicts: []experiment.Verdict{
-			{Kind: "difference", Outcome: report.Unclear, Text: "unclear " + name, Value: 0.2, Range: &report.Range{Low: report.None(), High: 1}},
-			{Kind: "difference", Outcome: report.Better, Text: "better " + name, Value: 0.2, Range: iv},
-		},
-	}
+		Rankings: []experiment.Ranking{{Dataset: name, Human: name, Settings: []experiment.SettingName{single, most}, Systems: []experiment.RankedSystem{
+			{Name: name, First: experiment.Place{Score: -1, Rank: 1, Cells: 2}, Under: []experiment.Place{{Score: 3, Rank: 1, Cells: 2}, {Score: experiment.None()}}}}}},
+	})
 }
 
 func TestDocument(t *testing.T) {

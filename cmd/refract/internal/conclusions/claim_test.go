@@ -1,4 +1,4 @@
-package experiment_test
+package conclusions_test
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
 )
 
@@ -21,8 +23,8 @@ func compared(metric, aggregator, statistic string, value float64) experiment.Di
 		About: experiment.About{Dataset: "set", Human: "mqm", Statistic: statistic, Level: "segment", Group: group},
 		A:     experiment.SettingName{Metric: metric, References: "all", Aggregator: aggregator}, AName: aggregator + " over 11 references (all)",
 		B: experiment.SettingName{Metric: metric, References: "original", Aggregator: "single"}, BName: "single",
-		Value: report.Number(value), AValue: 0.2, BValue: report.Number(0.2 - value), Cells: 10, N: 10, P: 0.001, Corrected: 0.01, Test: "perm-both", Resamples: 1000,
-		Interval: &report.Range{Low: report.Number(value - 0.01), High: report.Number(value + 0.01)}, Significant: value > 0.01 || value < -0.01,
+		Value: experiment.Number(value), AValue: 0.2, BValue: experiment.Number(0.2 - value), Cells: 10, N: 10, P: 0.001, Corrected: 0.01, Test: "perm-both", Resamples: 1000,
+		Interval: &experiment.Range{Low: experiment.Number(value - 0.01), High: experiment.Number(value + 0.01)}, Significant: value > 0.01 || value < -0.01,
 	}
 }
 
@@ -36,7 +38,7 @@ func between(metric, a, b string, value float64) experiment.Difference {
 // documented are the claims that docs/how-to/report.md shows.
 func documented(t *testing.T) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/how-to/report.md")
+	text, err := os.ReadFile("../../../../docs/how-to/report.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func TestClaim(t *testing.T) {
 		return d
 	}
 	untested := func(d *experiment.Difference) {
-		d.Significant, d.Interval, d.P, d.Corrected = false, nil, report.None(), report.None()
+		d.Significant, d.Interval, d.P, d.Corrected = false, nil, experiment.None(), experiment.None()
 	}
 	onSet := func(name string) func(*experiment.Difference) {
 		return func(d *experiment.Difference) { d.Dataset = name }
@@ -124,7 +126,7 @@ func TestClaim(t *testing.T) {
 		"too few resamples": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), undecided)},
 			"With BLEU, there are too few resamples to tell the settings apart", "Take at least 20 resamples, or compare fewer settings."},
 		"not tested": {[]experiment.Difference{change(compared("bleu", "max", flat, 0.04), untested)}, "With BLEU, no setting is tested against one reference", ""},
-		"undefined": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Value = report.None() })},
+		"undefined": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Value = experiment.None() })},
 			"With BLEU, the statistic is undefined: data are too few, or all equal", ""},
 		"equal scores": {[]experiment.Difference{change(compared("bleu", "max", flat, 0), func(d *experiment.Difference) { d.Equal, d.Significant = d.Cells, false })},
 			"With BLEU, all settings give the same scores", ""},
@@ -152,13 +154,13 @@ func TestClaim(t *testing.T) {
 				res.Datasets = append(res.Datasets, experiment.DatasetInfo{Name: d.Dataset})
 			}
 		}
-		got := res.Claim()
+		got := conclusions.Of(res).Claim()
 		if got.Text != c.want || strings.Join(got.Cautions, "|") != c.cautions {
 			t.Errorf("%s: %q, %q\nwant %q, %q", name, got.Text, got.Cautions, c.want, c.cautions)
 		}
 		delete(told, got.Text)
 		var b strings.Builder
-		if err := experiment.WriteMarkdown(&b, res); err != nil {
+		if err := conclusions.Of(res).WriteMarkdown(&b); err != nil {
 			t.Fatal(err)
 		}
 		for _, rule := range got.Rules {
@@ -183,11 +185,11 @@ func TestClaim(t *testing.T) {
 func TestClaimWithoutDifferences(t *testing.T) {
 	row := experiment.Row{Setting: experiment.SettingName{Metric: "chrf", Aggregator: "single"}}
 	res := &experiment.Result{Datasets: []experiment.DatasetInfo{{Name: "set"}}, Rows: []experiment.Row{row, row}}
-	if got, want := res.Claim().Text, "With chrF, only one setting was scored, so nothing is compared"; got != want {
+	if got, want := conclusions.Of(res).Claim().Text, "With chrF, only one setting was scored, so nothing is compared"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	res.Same = []experiment.Same{{Setting: row.Setting}}
-	if got, want := res.Claim().Text, "With chrF, all settings give the same scores"; got != want {
+	if got, want := conclusions.Of(res).Claim().Text, "With chrF, all settings give the same scores"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -198,7 +200,7 @@ func TestEvidence(t *testing.T) {
 		Datasets:    []experiment.DatasetInfo{{Name: "set", Human: "mqm", Cells: 18, Segments: 10, Systems: []string{"a", "b"}, ResampledBy: "segment"}},
 		Differences: []experiment.Difference{compared("bleu", "max", "kendall", 0.048), compared("chrf", "max", "kendall", 0.042)},
 		Rows:        []experiment.Row{{About: experiment.About{Dataset: "set"}, Setting: experiment.SettingName{Metric: "bleu"}, Unscored: 1}}}
-	got := res.Claim()
+	got := conclusions.Of(res).Claim()
 	want := []string{"Against one reference, Kendall’s τ with mqm changes by +0.048 [0.038, 0.058] for BLEU max (p = 0.010) and +0.042 [0.032, 0.052] for chrF max (p = 0.010).",
 		"18 of 20 outputs of 10 segments by 2 systems have mqm scores, and every setting scores at least 17 of them."}
 	if !slices.Equal(got.Evidence, want) {
@@ -208,11 +210,11 @@ func TestEvidence(t *testing.T) {
 		t.Errorf("%q, want %q", got.Method, want)
 	}
 	res.Differences = []experiment.Difference{compared("bleu", "mean", "kendall", -0.004), compared("bleu", "max", "kendall", 0.002)}
-	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by −0.004 [−0.014, 0.006] for BLEU mean (p = 0.010)."; got != want {
+	if got, want := conclusions.Of(res).Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by −0.004 [−0.014, 0.006] for BLEU mean (p = 0.010)."; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	res.Differences = []experiment.Difference{compared("chrf", "max", "kendall", 0.05), compared("chrf", "mean", "kendall", 0.109), between("chrf", "mean", "max", 0.059)}
-	if got, want := res.Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by +0.109 [0.099, 0.119] for chrF mean (p = 0.010); against max, it changes by +0.059 [0.049, 0.069] for chrF mean (p = 0.010)."; got != want {
+	if got, want := conclusions.Of(res).Claim().Evidence[0], "Against one reference, Kendall’s τ with mqm changes by +0.109 [0.099, 0.119] for chrF mean (p = 0.010); against max, it changes by +0.059 [0.049, 0.069] for chrF mean (p = 0.010)."; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
@@ -221,7 +223,7 @@ func TestEvidence(t *testing.T) {
 func TestClaimOverTasks(t *testing.T) {
 	res := &experiment.Result{Datasets: []experiment.DatasetInfo{{Human: "mqm", Cells: 20, Segments: 10, Systems: []string{"a", "b"}, Domains: []string{"news"}}}, Tasks: make([]experiment.TaskResult, 3)}
 	standing := func(metric string, average float64, rank int) experiment.Standing {
-		return experiment.Standing{Setting: experiment.SettingName{Metric: metric, Aggregator: "max"}, Average: report.Number(average), Rank: rank}
+		return experiment.Standing{Setting: experiment.SettingName{Metric: metric, Aggregator: "max"}, Average: experiment.Number(average), Rank: rank}
 	}
 	for want, standings := range map[string][]experiment.Standing{
 		"chrF max has the highest average over 3 tasks, on a subset":      {standing("ter", 0.68, 0), standing("chrf", 0.69, 0)},
@@ -229,7 +231,7 @@ func TestClaimOverTasks(t *testing.T) {
 		"2 of 3 settings share the first place over 3 tasks, on a subset": {standing("ter", 0.68, 1), standing("chrf", 0.69, 1), standing("bleu", 0.6, 2)},
 	} {
 		res.Standings = standings
-		got := res.Claim()
+		got := conclusions.Of(res).Claim()
 		if got.Text != want || got.Evidence[0] != "chrF max averages 0.690, the next, TER max, 0.680." {
 			t.Errorf("%q, %q\nwant %q", got.Text, got.Evidence, want)
 		}
@@ -238,7 +240,7 @@ func TestClaimOverTasks(t *testing.T) {
 		}
 	}
 	res.Standings, res.Statistics, res.Differences = nil, []string{"kendall"}, []experiment.Difference{compared("bleu", "max", "kendall", 0.048)}
-	if got, want := res.Claim().Text, "With BLEU, use the maximum over 11 references, on a subset"; got != want {
+	if got, want := conclusions.Of(res).Claim().Text, "With BLEU, use the maximum over 11 references, on a subset"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -249,7 +251,7 @@ func TestForestOfEachDataset(t *testing.T) {
 	second.Dataset, third.Dataset = "other", "third"
 	res := &experiment.Result{Statistics: []string{"kendall"}, Datasets: []experiment.DatasetInfo{{Name: "set"}, {Name: "other"}, {Name: "third"}},
 		Differences: []experiment.Difference{first, second, third}}
-	if f := res.Forests(); len(f) != 3 || !strings.HasSuffix(f[1].Title, " on other") || f[1].Rows[0].Outcome != report.Better {
+	if f := conclusions.Of(res).Forests(); len(f) != 3 || !strings.HasSuffix(f[1].Title, " on other") || f[1].Rows[0].Outcome != page.Better {
 		t.Errorf("forests %+v", f)
 	}
 }
@@ -260,7 +262,7 @@ func TestForest(t *testing.T) {
 		Differences: []experiment.Difference{compared("chrf", "mean", "kendall", -0.041), compared("chrf", "mean", "kendall by segment", 0.024), compared("chrf", "mean", "accuracy", 0.1)},
 		Same: []experiment.Same{{Dataset: "set", Setting: experiment.SettingName{Metric: "chrf", Aggregator: "native"}, As: experiment.SettingName{Metric: "chrf", Aggregator: "max"},
 			Name: "native over 11 references (all)", AsName: "max over 11 references (all)", Cells: 26250}}}
-	all := res.Forests()
+	all := conclusions.Of(res).Forests()
 	if len(all) != 1 {
 		t.Fatalf("%d forests", len(all))
 	}
@@ -271,7 +273,7 @@ func TestForest(t *testing.T) {
 	if len(f.Rows) != 2 {
 		t.Fatalf("%+v", f.Rows)
 	}
-	for i, want := range []report.ForestRow{{Setting: "chrF mean", Grouping: "flattened", Outcome: report.Worse}, {Setting: "chrF mean", Grouping: "by segment", Outcome: report.Better}} {
+	for i, want := range []page.ForestRow{{Setting: "chrF mean", Grouping: "flattened", Outcome: page.Worse}, {Setting: "chrF mean", Grouping: "by segment", Outcome: page.Better}} {
 		if got := f.Rows[i]; got.Setting != want.Setting || got.Grouping != want.Grouping || got.Outcome != want.Outcome || got.P != 0.01 {
 			t.Errorf("%+v, want %+v", got, want)
 		}
@@ -280,7 +282,7 @@ func TestForest(t *testing.T) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	for i := range res.Differences {
-		if leads := res.Leads(&res.Differences[i]); leads != (i < 2) {
+		if leads := conclusions.Of(res).Leads(&res.Differences[i]); leads != (i < 2) {
 			t.Errorf("difference %d leads: %v", i, leads)
 		}
 	}

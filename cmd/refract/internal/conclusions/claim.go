@@ -1,4 +1,4 @@
-package experiment
+package conclusions
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/report"
 )
@@ -37,10 +38,10 @@ type Rule struct {
 	Short   string // the same for a table, which names the setting in another column
 	// Gain is the smallest gain of Use[0] over the baseline, or if nothing is better than that the
 	// clearest difference; nil if nothing was compared.
-	Gain *Difference
+	Gain *experiment.Difference
 
-	cited   []*Difference // what the verdict rests on
-	matched bool          // the settings under Use were also compared with each other
+	cited   []*experiment.Difference // what the verdict rests on
+	matched bool                     // the settings under Use were also compared with each other
 }
 
 // Claim says for each metric which of its settings to use.
@@ -74,48 +75,42 @@ func (r *Result) Claim() Claim {
 
 // leading returns the differences under the first statistic that has any, for each metric
 // without those of aggregators that take its worst reference, if it has others.
-func (r *Result) leading() []*Difference {
+func (r *Result) leading() []*experiment.Difference {
 	for _, label := range r.Statistics {
-		all := which(pointers(r.Differences), func(d *Difference) bool { return d.Statistic == label && d.Value.Defined() })
+		all := which(pointers(r.Differences), func(d *experiment.Difference) bool { return d.Statistic == label && d.Value.Defined() })
 		if len(all) > 0 {
-			return which(all, func(d *Difference) bool {
-				return !d.worst || !slices.ContainsFunc(all, func(o *Difference) bool { return o.subject() == d.subject() && !o.worst })
+			return which(all, func(d *experiment.Difference) bool {
+				return !d.Worst || !slices.ContainsFunc(all, func(o *experiment.Difference) bool { return o.Subject() == d.Subject() && !o.Worst })
 			})
 		}
 	}
 	return nil
 }
 
-func which(all []*Difference, is func(*Difference) bool) []*Difference {
-	return slices.DeleteFunc(slices.Clone(all), func(d *Difference) bool { return !is(d) })
-}
-
-// subject is the metric that a difference is about, "" if it is across metrics.
-func (d *Difference) subject() string {
-	if d.ofFiles() {
-		return ""
-	}
-	return d.A.Metric
+func which(all []*experiment.Difference, is func(*experiment.Difference) bool) []*experiment.Difference {
+	return slices.DeleteFunc(slices.Clone(all), func(d *experiment.Difference) bool { return !is(d) })
 }
 
 // rules returns the rule of every metric; those that were not compared come last.
 func (r *Result) rules() []Rule {
 	var out []Rule
 	leading := r.leading()
-	for _, all := range groupsOf(leading, func(d *Difference) (string, bool) { return d.subject(), true }) {
+	for _, all := range groupsOf(leading, func(d *experiment.Difference) (string, bool) { return d.Subject(), true }) {
 		out = append(out, r.rule(all))
 	}
-	for _, rows := range groupsOf(r.Rows, func(row Row) (string, bool) {
-		known := func(d *Difference) bool { return d.A.Metric == row.Setting.Metric || d.B.Metric == row.Setting.Metric }
+	for _, rows := range groupsOf(r.Rows, func(row experiment.Row) (string, bool) {
+		known := func(d *experiment.Difference) bool {
+			return d.A.Metric == row.Setting.Metric || d.B.Metric == row.Setting.Metric
+		}
 		return row.Setting.Metric, !slices.ContainsFunc(leading, known)
 	}) {
 		metric := rows[0].Setting.Metric
 		rule := Rule{Metric: metric, Verdict: "no two settings were compared", Base: "one reference"}
-		switch settings := groupsOf(rows, func(row Row) (SettingName, bool) { return row.Setting, true }); {
-		case slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.A.Metric == metric }):
+		switch settings := groupsOf(rows, func(row experiment.Row) (experiment.SettingName, bool) { return row.Setting, true }); {
+		case slices.ContainsFunc(r.Differences, func(d experiment.Difference) bool { return d.A.Metric == metric }):
 			rule.Verdict = "the statistic is undefined: data are too few, or all equal"
 		case len(settings) > 1:
-		case slices.ContainsFunc(r.Same, func(s Same) bool { return s.Setting.Metric == metric }):
+		case slices.ContainsFunc(r.Same, func(s experiment.Same) bool { return s.Setting.Metric == metric }):
 			rule.Verdict = "all settings give the same scores"
 		default:
 			rule.Verdict = "only one setting was scored, so nothing is compared"
@@ -128,7 +123,7 @@ func (r *Result) rules() []Rule {
 
 // beats reports whether setting x beats y by some differences, and in how many of their
 // comparisons it is significantly better.
-func (r *Result) beats(all []*Difference, x, y SettingName) (beats bool, better, of int) {
+func (r *Result) beats(all []*experiment.Difference, x, y experiment.SettingName) (beats bool, better, of int) {
 	for _, d := range all {
 		value := d.Value
 		switch {
@@ -151,97 +146,97 @@ func (r *Result) beats(all []*Difference, x, y SettingName) (beats bool, better,
 
 // opposing returns the differences of the same settings that are significant in the other
 // direction under another statistic.
-func (r *Result) opposing(d *Difference) []*Difference {
-	return which(pointers(r.Differences), func(o *Difference) bool {
+func (r *Result) opposing(d *experiment.Difference) []*experiment.Difference {
+	return which(pointers(r.Differences), func(o *experiment.Difference) bool {
 		return d.Significant && o.Significant && o.A == d.A && o.B == d.B && o.Dataset == d.Dataset && (o.Value > 0) != (d.Value > 0)
 	})
 }
 
 // rule makes the rule of a metric from its differences, of which the first is against the
 // baseline.
-func (r *Result) rule(all []*Difference) Rule {
+func (r *Result) rule(all []*experiment.Difference) Rule {
 	against := r.againstBase(all)
 	first, noun := cmp.Or(append(against, all...)...), "setting"
-	out := Rule{Metric: first.subject(), Base: shortBase([]*Difference{first})}
-	if first.ofFiles() && first.A.Aggregator+first.B.Aggregator == "" {
+	out := Rule{Metric: first.Subject(), Base: shortBase([]*experiment.Difference{first})}
+	if first.AcrossMetrics() && first.A.Aggregator+first.B.Aggregator == "" {
 		noun = "metric"
 	}
-	base, names := first.B, map[SettingName]string{first.B: first.BName}
-	settings, use := []SettingName{base}, []SettingName(nil)
+	base, names := first.B, map[experiment.SettingName]string{first.B: first.BName}
+	settings, use := []experiment.SettingName{base}, []experiment.SettingName(nil)
 	for _, d := range all {
-		for _, s := range [][2]any{{d.B, d.BName}, {d.A, d.short(all)}} {
-			if name := s[0].(SettingName); names[name] == "" {
+		for _, s := range [][2]any{{d.B, d.BName}, {d.A, short(d, all)}} {
+			if name := s[0].(experiment.SettingName); names[name] == "" {
 				names[name] = s[1].(string)
 				settings = append(settings, name)
 			}
 		}
 	}
-	unbeaten := slices.DeleteFunc(slices.Clone(settings), func(x SettingName) bool {
-		return slices.ContainsFunc(settings, func(y SettingName) bool { won, _, _ := r.beats(all, y, x); return won })
+	unbeaten := slices.DeleteFunc(slices.Clone(settings), func(x experiment.SettingName) bool {
+		return slices.ContainsFunc(settings, func(y experiment.SettingName) bool { won, _, _ := r.beats(all, y, x); return won })
 	})
-	gains := which(against, func(d *Difference) bool { return d.Significant && d.Value > 0 })
-	losses := which(against, func(d *Difference) bool { return d.Significant && d.Value < 0 })
-	undecided := which(all, (*Difference).lacks)
+	gains := which(against, func(d *experiment.Difference) bool { return d.Significant && d.Value > 0 })
+	losses := which(against, func(d *experiment.Difference) bool { return d.Significant && d.Value < 0 })
+	undecided := which(all, lacks)
 	switch {
 	case !slices.Contains(unbeaten, base):
 		use = unbeaten
-		if better := slices.DeleteFunc(slices.Clone(unbeaten), func(x SettingName) bool { won, _, _ := r.beats(all, x, base); return !won }); len(better) > 0 {
+		if better := slices.DeleteFunc(slices.Clone(unbeaten), func(x experiment.SettingName) bool { won, _, _ := r.beats(all, x, base); return !won }); len(better) > 0 {
 			use = better
 		}
-		out.cited = which(all, func(d *Difference) bool {
+		out.cited = which(all, func(d *experiment.Difference) bool {
 			return d.Significant && (slices.Contains(use, d.A) || slices.Contains(use, d.B))
 		})
-		out.matched = slices.ContainsFunc(all, func(d *Difference) bool { return slices.Contains(use, d.A) && slices.Contains(use, d.B) })
+		out.matched = slices.ContainsFunc(all, func(d *experiment.Difference) bool { return slices.Contains(use, d.A) && slices.Contains(use, d.B) })
 		out.Verdict, out.Short = r.useText(against, use, names, &out)
-	case len(gains) > 0 && slices.ContainsFunc(gains, func(d *Difference) bool { return len(r.opposing(d)) > 0 }):
+	case len(gains) > 0 && slices.ContainsFunc(gains, func(d *experiment.Difference) bool { return len(r.opposing(d)) > 0 }):
 		out.Verdict, out.cited = "no "+noun+" is better by every statistic", gains
 	case len(gains) > 0:
 		out.Verdict, out.cited = "which "+noun+" is better depends on the dataset", append(gains, losses...)
 	case len(losses) > 0:
-		use, out.cited = []SettingName{base}, losses
+		use, out.cited = []experiment.SettingName{base}, losses
 		if out.Short = "no other is shown to be better"; len(losses) == len(against) {
 			out.Short = "every other is worse"
 		}
 		out.Verdict = "keep " + out.Base + ": " + strings.Replace(out.Short, "other", "other "+noun, 1)
 	case len(undecided) > 0:
-		out.Verdict, out.cited = fmt.Sprintf("there are too few %s to tell the %ss apart", undecided[0].tooFew(), noun), undecided
-	case !slices.ContainsFunc(all, (*Difference).tested):
+		out.Verdict, out.cited = fmt.Sprintf("there are too few %s to tell the %ss apart", tooFew(undecided[0]), noun), undecided
+	case !slices.ContainsFunc(all, tested):
 		out.Verdict, out.cited = r.untested(all, noun, out.Base), against
 	default:
 		out.Verdict = "the data cannot tell whether " + english.List(r.spokenNames(settings[1:], names), "or") + " beats " + out.Base
 		out.Short = "the data cannot tell"
-		out.cited = which(all, func(d *Difference) bool { return d.Significant })
+		out.cited = which(all, func(d *experiment.Difference) bool { return d.Significant })
 	}
 	for _, s := range use {
 		out.Use = append(out.Use, names[s])
 	}
 	out.Short = cmp.Or(out.Short, out.Verdict)
-	ofUse := which(against, func(d *Difference) bool { return len(use) > 0 && d.A == use[0] })
+	ofUse := which(against, func(d *experiment.Difference) bool { return len(use) > 0 && d.A == use[0] })
 	switch {
 	case len(ofUse) > 0:
 		out.Gain = slices.MinFunc(ofUse, byValue)
 	case len(against) > 0:
-		out.Gain = slices.MinFunc(against, func(a, b *Difference) int {
+		out.Gain = slices.MinFunc(against, func(a, b *experiment.Difference) int {
 			return cmp.Or(cmp.Compare(a.Corrected, b.Corrected), cmp.Compare(math.Abs(float64(b.Value)), math.Abs(float64(a.Value))))
 		})
 	}
 	if len(out.cited) == 0 && out.Gain != nil {
-		out.cited = []*Difference{out.Gain}
+		out.cited = []*experiment.Difference{out.Gain}
 	}
 	return out
 }
 
 // againstBase returns the differences to the baseline of their metric, which is the second
 // setting of its first difference.
-func (r *Result) againstBase(all []*Difference) []*Difference {
-	return which(all, func(d *Difference) bool {
-		first := slices.IndexFunc(r.Differences, func(o Difference) bool { return o.subject() == d.subject() && o.Dataset == d.Dataset })
+func (r *Result) againstBase(all []*experiment.Difference) []*experiment.Difference {
+	return which(all, func(d *experiment.Difference) bool {
+		first := slices.IndexFunc(r.Differences, func(o experiment.Difference) bool { return o.Subject() == d.Subject() && o.Dataset == d.Dataset })
 		return d.B == r.Differences[first].B
 	})
 }
 
 // spokenNames are the names of settings in words; what all of them are over is said once.
-func (r *Result) spokenNames(settings []SettingName, names map[SettingName]string) []string {
+func (r *Result) spokenNames(settings []experiment.SettingName, names map[experiment.SettingName]string) []string {
 	_, over, _ := strings.Cut(names[settings[0]], " over ")
 	for _, s := range settings {
 		if !strings.HasSuffix(names[s], " over "+over) {
@@ -259,7 +254,7 @@ func (r *Result) spokenNames(settings []SettingName, names map[SettingName]strin
 }
 
 // useText says which settings to use, and where they are better than the baseline.
-func (r *Result) useText(all []*Difference, use []SettingName, names map[SettingName]string, rule *Rule) (verdict, short string) {
+func (r *Result) useText(all []*experiment.Difference, use []experiment.SettingName, names map[experiment.SettingName]string, rule *Rule) (verdict, short string) {
 	verdict, short = "use "+english.List(r.spokenNames(use, names), "or"), "better than "+rule.Base
 	if rule.matched {
 		verdict += ", which the data cannot tell apart"
@@ -286,9 +281,9 @@ func spoken(setting string) string {
 }
 
 // shortBase names the baseline in at most three words.
-func shortBase(all []*Difference) string {
-	if first := all[0]; first.ofFiles() {
-		return report.Display(first.B.across(first.B.Aggregator))
+func shortBase(all []*experiment.Difference) string {
+	if first := all[0]; first.AcrossMetrics() {
+		return report.Display(first.B.Across(first.B.Aggregator))
 	}
 	if name := base(all); len(strings.Fields(name)) <= 3 {
 		return name
@@ -297,11 +292,11 @@ func shortBase(all []*Difference) string {
 }
 
 // untested says why no difference has a verdict.
-func (r *Result) untested(all []*Difference, noun, base string) string {
+func (r *Result) untested(all []*experiment.Difference, noun, base string) string {
 	switch {
-	case !slices.ContainsFunc(all, func(d *Difference) bool { return d.Cells == 0 || d.Equal < d.Cells }):
+	case !slices.ContainsFunc(all, func(d *experiment.Difference) bool { return d.Cells == 0 || d.Equal < d.Cells }):
 		return fmt.Sprintf("all %ss give the same scores", noun)
-	case r.test.Resamples > 0 || r.Confidence > 0 && drawn(r.Datasets) != "":
+	case r.Test.Resamples > 0 || r.Confidence > 0 && r.Drawn() != "":
 		return fmt.Sprintf("there are too few data to compare the %ss", noun)
 	}
 	return fmt.Sprintf("no %s is tested against %s", noun, base)
@@ -354,12 +349,12 @@ func (r *Result) ruleClaim(c *Claim) {
 
 // standingClaim makes the claim about the settings of the first rank over tasks.
 func (r *Result) standingClaim(c *Claim) {
-	sorted := slices.SortedStableFunc(slices.Values(r.Standings), func(a, b Standing) int { return cmp.Compare(b.Average, a.Average) })
+	sorted := slices.SortedStableFunc(slices.Values(r.Standings), func(a, b experiment.Standing) int { return cmp.Compare(b.Average, a.Average) })
 	top, tasks := sorted[:1], english.Thousands(len(r.Tasks), "task")
 	if sorted[0].Rank > 0 {
-		top = slices.DeleteFunc(slices.Clone(sorted), func(s Standing) bool { return s.Rank != 1 })
+		top = slices.DeleteFunc(slices.Clone(sorted), func(s experiment.Standing) bool { return s.Rank != 1 })
 	}
-	name := func(s Standing) string { return report.Display(s.Setting.String()) }
+	name := func(s experiment.Standing) string { return report.Display(s.Setting.String()) }
 	c.Text = fmt.Sprintf("%d of %d settings share the first place over %s", len(top), len(sorted), tasks)
 	switch {
 	case sorted[0].Rank == 0:
@@ -372,12 +367,4 @@ func (r *Result) standingClaim(c *Claim) {
 		sentence += fmt.Sprintf(", the next, %s, %s", name(sorted[1]), fixed(float64(sorted[1].Average)))
 	}
 	c.Evidence = []string{sentence + "."}
-}
-
-// family returns the differences with a p-value that are corrected together with d: those of
-// its metric under its statistic.
-func (r *Result) family(d *Difference) []*Difference {
-	return which(pointers(r.Differences), func(o *Difference) bool {
-		return o.P.Defined() && o.About == d.About && o.subject() == d.subject()
-	})
 }

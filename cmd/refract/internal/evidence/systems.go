@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/page"
 	"github.com/refract-eval/refract/internal/report"
@@ -21,7 +22,7 @@ func (h *Held) ranking() *page.Ranking {
 	out := &page.Ranking{Title: "Systems under each setting",
 		Notes: []string{"Corpus scores and means of segments are different numbers, so compare ranks."}}
 	for _, name := range h.names {
-		out.Systems = append(out.Systems, report.RankedSystem{Name: name})
+		out.Systems = append(out.Systems, experiment.RankedSystem{Name: name})
 	}
 	scores := h.systems.Scores()
 	for k, set := range h.settings {
@@ -30,16 +31,16 @@ func (h *Held) ranking() *page.Ranking {
 			taken = "corpus"
 		}
 		out.Settings = append(out.Settings, report.Display(set.String())+", "+taken)
-		places := make([]report.Place, len(h.names))
+		places := make([]experiment.Place, len(h.names))
 		for i := range places {
-			places[i].Score = report.None()
+			places[i].Score = experiment.None()
 		}
 		for _, s := range scores {
 			if s.Setting == k && s.OK {
-				places[h.index[s.System]] = report.Place{Score: report.Number(s.Value), Cells: s.Segments}
+				places[h.index[s.System]] = experiment.Place{Score: experiment.Number(s.Value), Cells: s.Segments}
 			}
 		}
-		report.Ranks(places, float64(set.Metric.Info().Direction))
+		experiment.RankPlaces(places, float64(set.Metric.Info().Direction))
 		for i, p := range places {
 			if k == 0 {
 				out.Systems[i].First = p
@@ -48,7 +49,7 @@ func (h *Held) ranking() *page.Ranking {
 			}
 		}
 	}
-	slices.SortStableFunc(out.Systems, func(a, b report.RankedSystem) int { return a.First.Before(b.First) })
+	slices.SortStableFunc(out.Systems, func(a, b experiment.RankedSystem) int { return a.First.Before(b.First) })
 	return out
 }
 
@@ -64,7 +65,7 @@ func (h *Held) claim(chosen string) (text string, evidence []string) {
 	name, most := "", 0
 	for _, s := range ranking.Systems {
 		first := 0
-		for _, p := range append([]report.Place{s.First}, s.Under...) {
+		for _, p := range append([]experiment.Place{s.First}, s.Under...) {
 			if p.Rank == 1 {
 				first++
 			}

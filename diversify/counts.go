@@ -10,8 +10,6 @@ import (
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/measure"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // Counts checks the existing answers of segments again and counts the verdicts. The counts
@@ -30,9 +28,9 @@ type Counts struct {
 	Others    []string // other verdicts
 	ByVerdict map[string]*Count
 	ByStep    map[string]*Count
-	ByAlarm   map[string]*Count  // by kind, for accepted answers
-	Worded    int                // accepted answers in a language with word lists for alarms
-	Diversity *measure.Diversity // of accepted answers
+	ByAlarm   map[string]*Count    // by kind, for accepted answers
+	Worded    int                  // accepted answers in a language with word lists for alarms
+	Diversity *selection.Diversity // of accepted answers
 
 	checker *check.Checker // nil in counts read from JSON
 }
@@ -53,7 +51,7 @@ func NewCounts(c *check.Checker) *Counts {
 	}
 	return &Counts{
 		checker: c, Signature: c.Signature(), Makes: makes, Cleans: check.Steps(),
-		ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{}, ByAlarm: map[string]*Count{}, Diversity: measure.NewDiversity(),
+		ByVerdict: map[string]*Count{}, ByStep: map[string]*Count{}, ByAlarm: map[string]*Count{}, Diversity: selection.NewDiversity(),
 	}
 }
 
@@ -208,52 +206,4 @@ func (n *Counts) count(to map[string]*Count, name string) {
 		c.last = n.Segments
 		c.Segments++
 	}
-}
-
-// Table shows the counts: all verdicts of the checks in their order, other verdicts, alarms on
-// accepted answers, how many answers each cleaning step changed, and the diversity of
-// accepted answers.
-func (n *Counts) Table() *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{
-		{Name: "kind"},
-		{Name: "name"},
-		{Name: "answers", Kind: report.KindInt},
-		{Name: "share", Kind: report.KindFloat, Digits: 4},
-		{Name: "segments", Kind: report.KindInt},
-		{Name: "segment_share", Header: "of segments", Kind: report.KindFloat, Digits: 4},
-		{Name: "value", Kind: report.KindFloat, Digits: 3},
-	}}
-	t.Note("%d segments, %d references, %d answers, %d variants; segments without an answer: %d", n.Segments, n.References, n.Answers, n.Accepted, n.Without)
-	if with := n.Segments - n.Without; with > 0 {
-		t.Note("accepted of a segment: %d at least, %.2f on average", n.Fewest, float64(n.Accepted)/float64(with))
-	}
-	t.Note("diversity: of the accepted variants of a segment, on average; lower self-BLEU is more diverse")
-	if n.Worded < n.Accepted {
-		t.Note("alarms about %s need word lists, which Refract lacks for the language of %d of %d accepted variants: they are not measured", strings.Join(alarm.ByWords(), ", "), n.Accepted-n.Worded, n.Accepted)
-	}
-	t.Note("checks: %s", n.Signature)
-	add := func(kind string, names []string, from map[string]*Count) {
-		for _, name := range names {
-			c := from[name]
-			switch {
-			case c == nil && kind == "alarm" && n.Worded == 0 && n.Accepted > 0 && slices.Contains(alarm.ByWords(), name):
-				t.Add(kind, name, nil, nil, nil, nil, nil)
-				continue
-			case c == nil:
-				c = &Count{}
-			}
-			t.Add(kind, name, c.Answers, float64(c.Answers)/float64(n.Answers), c.Segments, float64(c.Segments)/float64(n.Segments), nil)
-		}
-	}
-	add("verdict", slices.Concat(n.Makes, n.Others), n.ByVerdict)
-	kinds := alarm.Kinds()
-	if n.ByAlarm[alarm.Embedding] != nil {
-		kinds = append(kinds, alarm.Embedding)
-	}
-	add("alarm", kinds, n.ByAlarm)
-	add("cleaning", n.Cleans, n.ByStep)
-	for _, m := range n.Diversity.Means {
-		t.Add("diversity", m.Measure, nil, nil, m.Segments, float64(m.Segments)/float64(n.Segments), m.Value())
-	}
-	return t
 }

@@ -26,6 +26,15 @@ func (scripted) Complete(_ context.Context, r llm.Request) (llm.Response, error)
 	return llm.Response{Text: text, HasText: true, FinishReason: "stop"}, nil
 }
 
+// rewriter is a model that rewrites little; an llm.Client asks a real one.
+type rewriter struct{}
+
+func (rewriter) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
+	how := []string{"warmly", "loudly", "at once", "politely", "again", "in public", "with a smile"}
+	text := "The cook praised the soup " + how[len(r.Prompt)%len(how)] + "."
+	return llm.Response{Text: text, HasText: true, FinishReason: "stop"}, nil
+}
+
 func Example() {
 	prompts, err := diversify.ParsePrompts("voice,informal")
 	if err != nil {
@@ -63,6 +72,27 @@ func Example() {
 	// 1 voice: The soup was praised by the chef.
 	// 1 informal: The chef loved that soup.
 	// 0 calls, 2 from the cache, error: <nil>
+}
+
+// A reference is rewritten in the ten ways of the paper.
+func ExampleExpand() {
+	segments := refract.InMemory{{ID: "1", References: refract.Texts("The chef praised the soup.")}}
+	expanded, summary, err := diversify.Expand(context.Background(), segments, "some-model", rewriter{}, cache.NewMemory())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(expanded[0].Variants), "variants,", len(expanded[0].Rejected), "rejected,", summary.Calls, "calls")
+	for _, v := range expanded[0].Variants {
+		fmt.Println(v.Prompt, v.Text.Value)
+	}
+	// Output:
+	// 5 variants, 10 rejected, 15 calls
+	// order The cook praised the soup in public.
+	// structure The cook praised the soup at once.
+	// tone The cook praised the soup politely.
+	// style The cook praised the soup again.
+	// synonyms The cook praised the soup with a smile.
 }
 
 func ExampleParsePrompts() {

@@ -133,6 +133,8 @@ type work struct {
 	*Model
 	vectors map[string][]float32 // by text; nil until the vector is known
 	size    int                  // dimensions of all vectors; 0 before the first
+	mu      sync.Mutex           // of the vectors, and of storing them
+	witness llm.Witness
 }
 
 // take sets a vector from a stored answer.
@@ -167,20 +169,27 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 			return errors.New("a text is empty, and servers do not embed empty texts; leave it out")
 		}
 	}
-	var mu sync.Mutex
+	requests := &llm.Halving[cache.Request]{Witness: &w.witness, Ask: w.get, Other: func(ctx context.Context) error {
+		_, err := w.Client.Embed(ctx, w.request(w.known()))
+		return err
+	}}
+	if w.Refused != nil {
+		requests.Failed = func(r *cache.Request, why error) error {
+			if w.Refused(r.Prompt, why) {
+				return nil
+			}
+			return fmt.Errorf("model %q gives no vector for the text %.60q, which can be shortened or left out: %w", w.Name, r.Prompt, why)
+		}
+	}
 	calls, working := errgroup.WithContext(ctx)
 	calls.SetLimit(cmp.Or(max(0, w.Concurrency), defaultConcurrency))
 	size := cmp.Or(max(0, w.Batch), DefaultBatch)
 	for first := 0; first < len(missing) && working.Err() == nil; first += size {
 		part := missing[first:min(first+size, len(missing))]
-		texts := make([]string, len(part))
-		for i, r := range part {
-			texts[i] = r.Prompt
-		}
 		calls.Go(func() error {
 			ctx, done := llm.Lasting(ctx, working) // an answer that is paid for is stored
 			defer done()
-			return w.get(ctx, part, texts, false, &mu)
+			return requests.Do(ctx, part)
 		})
 	}
 	if err := calls.Wait(); err != nil {
@@ -189,52 +198,35 @@ func (w *work) ask(ctx context.Context, missing []cache.Request) error {
 	return ctx.Err()
 }
 
-// get asks for vectors. If the server fails at a batch, but answers another text, get halves it to find
-// the texts that it fails at.
-func (w *work) get(ctx context.Context, part []cache.Request, texts []string, halved bool, mu *sync.Mutex) error {
-	tries := ctx
-	if halved && len(part) > 1 {
-		tries = llm.Briefly(ctx)
+// get asks for vectors, and keeps them.
+func (w *work) get(ctx context.Context, part []cache.Request) error {
+	texts := make([]string, len(part))
+	for i, r := range part {
+		texts[i] = r.Prompt
 	}
-	got, err := w.Client.Embed(tries, w.request(texts...))
-	blame := llm.BlameFor(err)
-	switch {
-	case err == nil:
-		mu.Lock()
-		defer mu.Unlock()
-		return w.keep(ctx, part, got.Vectors)
-	case w.Refused == nil || blame == llm.BlameServer || blame == llm.BlameEither && !w.answers(ctx, mu):
+	got, err := w.Client.Embed(ctx, w.request(texts...))
+	if err != nil {
 		return err
-	case len(part) > 1:
-		half := len(part) / 2
-		if err := w.get(ctx, part[:half], texts[:half], true, mu); err != nil {
-			return err
-		}
-		return w.get(ctx, part[half:], texts[half:], true, mu)
-	case w.Refused(texts[0], err):
-		return nil
 	}
-	return fmt.Errorf("model %q gives no vector for the text %.60q, which can be shortened or left out: %w", w.Name, texts[0], err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.keep(ctx, part, got.Vectors)
 }
 
 func (w *work) request(texts ...string) llm.EmbedRequest {
 	return llm.EmbedRequest{Model: w.Name, Texts: texts, Dimensions: w.Dimensions}
 }
 
-// answers reports whether the server still gives vectors: of a text that has one, or else of a plain
-// sentence.
-func (w *work) answers(ctx context.Context, mu *sync.Mutex) bool {
-	text := "The river was quiet."
-	mu.Lock()
+// known returns a text that has a vector, or else a plain sentence.
+func (w *work) known() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for t, v := range w.vectors {
 		if v != nil {
-			text = t
-			break
+			return t
 		}
 	}
-	mu.Unlock()
-	_, err := w.Client.Embed(llm.Briefly(ctx), w.request(text))
-	return err == nil
+	return llm.PlainSentence
 }
 
 // keep stores vectors and then uses those in the store, because another process may have

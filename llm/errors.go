@@ -57,6 +57,9 @@ const (
 // BlameFor returns what a failed call tells of its cause. An input can also be why a server fails, breaks
 // the connection or hangs, and why a proxy before it says that something is forbidden or not found.
 func BlameFor(err error) Blame {
+	if known, ok := errors.AsType[*Blamed](err); ok {
+		return known.On
+	}
 	var e *Error
 	is := func(kinds ...error) bool {
 		return slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) })
@@ -71,6 +74,18 @@ func BlameFor(err error) Blame {
 	}
 	return BlameServer
 }
+
+// Blamed is an error of which it is known what is to blame.
+type Blamed struct {
+	Err error
+	On  Blame
+}
+
+// Error returns the error's message.
+func (e *Blamed) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error.
+func (e *Blamed) Unwrap() error { return e.Err }
 
 // Error says why a call failed. It contains no secret, and quotations from the server are
 // escaped and shortened. It wraps the *openai.APIError of the server's answer, if there was

@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	must("demo", "--write", "sample")
+	must("demo", "-o", "sample")
 	set := "jsonl:sample/sample.jsonl"
 	must("cache", "import", "sample/cache.sqlite", "sample/answers.jsonl")
 	plan := "datasets:\n  - {name: sample, source: \"" + set + "\"}\nmetrics: [chrf]\naggregators: [max]\n"
@@ -70,7 +70,7 @@ func TestFullDisk(t *testing.T) {
 		{"matrix", "m.jsonl", []string{"score", set, "-m", "chrf", "--per", "cell", "-f", "jsonl", "-o", "disk/m.jsonl"}},
 		{"page", "page.html", []string{"report", set, "-m", "chrf", "--resamples", "20", "-o", "disk/page.html"}},
 		{"published", "set", []string{"publish", set, "--to", "jsonl", "-o", "disk/set"}},
-		{"samples", "demo/sample.jsonl", []string{"demo", "--write", "disk/demo"}},
+		{"samples", "demo/sample.jsonl", []string{"demo", "-o", "disk/demo"}},
 	} {
 		answers := strings.HasPrefix(test.name, "answers")
 		for _, left := range []int{0, 16 << 10, 64 << 10, 160 << 10} {

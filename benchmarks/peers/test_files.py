@@ -7,7 +7,7 @@ from conftest import run, script
 def sample(tmp_path_factory, refract):
     """The built-in sample, and its references expanded by recorded answers."""
     folder = tmp_path_factory.mktemp("sample")
-    run(refract, "demo", "--write", folder / "demo")
+    run(refract, "demo", "-o", folder / "demo")
     cache = folder / "cache.sqlite"
     run(refract, "cache", "import", cache, folder / "demo" / "answers.jsonl")
     run(refract, "expand", f"jsonl:{folder}/demo/sample.jsonl", "--model", "recorded", "--cache", cache, "--offline",

@@ -10,7 +10,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // Card holds what a dataset card says in addition to the counts. Its texts, and everything
@@ -43,12 +42,12 @@ type shown struct {
 }
 
 // FrontMatter returns what the Hub reads of the card.
-func (s shown) FrontMatter() *report.FrontMatter {
-	var splits []report.CardSplit
+func (s shown) FrontMatter() *FrontMatter {
+	var splits []Split
 	if path := s.Loaded(); path != "" {
-		splits = []report.CardSplit{{Name: "test", Path: path}}
+		splits = []Split{{Name: "test", Path: path}}
 	}
-	f := report.NewFrontMatter(s.Card.Name, s.Card.License, s.Stats.Segments, splits, "evaluation", "multiple-references", "paraphrases")
+	f := NewFrontMatter(s.Card.Name, s.Card.License, s.Stats.Segments, splits, "evaluation", "multiple-references", "paraphrases")
 	f.Tasks = []string{"text-generation"}
 	if s.Card.SourceLanguage != "" {
 		f.Tasks = []string{"translation"}
@@ -71,7 +70,7 @@ func (s shown) Citation() string {
 		year = fmt.Sprintf("  year = {%d},\n", s.Stats.Last.Year())
 	}
 	return fmt.Sprintf("@misc{%s,\n  title = {%s},\n  author = {to fill in},\n%s  note = {%s segments with %s reference texts, set %s}\n}",
-		s.Name(), cmp.Or(plain, "to fill in"), year, report.Comma(s.Stats.Segments), report.Comma(s.Texts()), s.Name())
+		s.Name(), cmp.Or(plain, "to fill in"), year, comma(s.Stats.Segments), comma(s.Texts()), s.Name())
 }
 
 // Texts returns the number of original references and variants.
@@ -80,7 +79,7 @@ func (s shown) Texts() int { return s.Stats.References + s.Stats.Variants }
 // Description describes the set in a sentence.
 func (s shown) Description() string {
 	return fmt.Sprintf("Generated text is scored against many references: %s segments with %s original references and %s variants of them.",
-		report.Comma(s.Stats.Segments), report.Comma(s.Stats.References), report.Comma(s.Stats.Variants))
+		comma(s.Stats.Segments), comma(s.Stats.References), comma(s.Stats.Variants))
 }
 
 // Answers returns the number of models' answers.
@@ -115,25 +114,21 @@ func (s shown) Columns() string {
 
 // Counted returns a table of counts by the given columns; "" if it has no row. absent is shown
 // for unknown values.
-func (s shown) Counted(absent string, columns ...string) (string, error) {
-	all := s.Stats.counts[columns[0]].descending()
-	if len(all) == 0 {
-		return "", nil
-	}
-	t := &report.NamedTable{}
-	for _, name := range append(columns, "variants", "rejected") {
-		t.Columns = append(t.Columns, report.Column{Name: name})
-	}
-	for _, c := range all {
-		parts, cells := strings.SplitN(c.key, keySeparator, len(columns)), make([]any, len(columns))
+func (s shown) Counted(absent string, columns ...string) string {
+	rows := [][]string{append(slices.Clone(columns), "variants", "rejected")}
+	for _, c := range s.Stats.counts[columns[0]].descending() {
+		parts, cells := strings.SplitN(c.key, keySeparator, len(columns)), make([]string, len(columns))
 		for i := range cells {
 			if cells[i] = absent; i < len(parts) && parts[i] != "" {
 				cells[i] = parts[i]
 			}
 		}
-		t.Add(append(cells, report.Comma(c.kept), report.Comma(c.rejected))...)
+		rows = append(rows, append(cells, comma(c.kept), comma(c.rejected)))
 	}
-	return report.MarkdownTable(t)
+	if len(rows) == 1 {
+		return ""
+	}
+	return markdownTable(rows...)
 }
 
 // Prompts returns the prompts for which the set has answers, without their text if it is
@@ -157,21 +152,21 @@ func (s shown) Prompts() []Prompt {
 func (s shown) Findings() []Finding {
 	out := s.Stats.Findings()
 	for i := range out {
-		out[i].Model = report.Inline(out[i].Model)
+		out[i].Model = inline(out[i].Model)
 	}
 	return out
 }
 
 // Diversity returns how different the variants of a segment are on average.
-func (s shown) Diversity() (string, error) {
-	t := &report.NamedTable{Columns: []report.Column{{Name: "measure"}, {Name: "mean"}, {Name: "segments"}}}
+func (s shown) Diversity() string {
+	rows := [][]string{{"measure", "mean", "segments"}}
 	for _, m := range s.Stats.diversity.Means {
 		if m.Segments > 0 {
-			t.Add(m.Measure, strconv.FormatFloat(m.Value(), 'f', 3, 64), report.Comma(m.Segments))
+			rows = append(rows, []string{m.Measure, strconv.FormatFloat(m.Value(), 'f', 3, 64), comma(m.Segments)})
 		}
 	}
-	if len(t.Rows) == 0 {
-		return "", nil
+	if len(rows) == 1 {
+		return ""
 	}
-	return report.MarkdownTable(t)
+	return markdownTable(rows...)
 }

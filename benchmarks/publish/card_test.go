@@ -16,7 +16,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -94,14 +94,14 @@ func TestCardYAML(t *testing.T) {
 			"configs": []any{map[string]any{"config_name": "default", "data_files": []any{map[string]any{"split": "test", "path": "data/test-00000-of-00001.parquet"}}}},
 		}
 		if c.Name != "" {
-			want["pretty_name"] = report.Visible(c.Name)
+			want["pretty_name"] = text.Visible(c.Name)
 		}
 		if c.License != "" {
-			want["license"] = report.Visible(c.License)
+			want["license"] = text.Visible(c.License)
 		}
 		var languages []any
 		for _, l := range c.Languages {
-			languages = append(languages, report.Visible(l))
+			languages = append(languages, text.Visible(l))
 		}
 		if languages != nil {
 			want["language"] = languages

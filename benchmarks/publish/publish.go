@@ -14,7 +14,6 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // Options configure how a set is published.
@@ -31,21 +30,6 @@ type Options struct {
 type Result struct {
 	Manifest dataset.Manifest
 	Stats    *Stats
-}
-
-// Table shows the contents of the folder dir in a row.
-func (r *Result) Table(dir string) *report.NamedTable {
-	t := &report.NamedTable{Columns: []report.Column{{Name: "folder"}, {Name: "format"}}}
-	for _, name := range []string{"segments", "references", "variants", "rejected", "missing", "empty", "repeated", "files", "bytes"} {
-		t.Columns = append(t.Columns, report.Column{Name: name, Kind: report.KindInt})
-	}
-	t.Columns = append(t.Columns, report.Column{Name: "set"})
-	bytes, m, s := 0, &r.Manifest, r.Stats
-	for _, f := range m.Files {
-		bytes += int(f.Bytes)
-	}
-	t.Add(dir, m.Format, m.Segments, m.References, m.Variants, m.Rejected, s.Missing, s.Empty, s.Repeated, len(m.Files), bytes, m.Set)
-	return t
 }
 
 // exporter writes the files of one format.
@@ -151,7 +135,7 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if m.Files, err = f.close(); err != nil {
 		return nil, err
 	}
-	card, err := report.FillCard(cardTemplate, shown{&o.Card, &m, stats})
+	card, err := FillCard(cardTemplate, shown{&o.Card, &m, stats})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/alarm"
-	"github.com/refract-eval/refract/internal/measure"
+	"github.com/refract-eval/refract/diversify/selection"
 )
 
 // Stats counts the contents of a set.
@@ -34,7 +34,7 @@ type Stats struct {
 
 	kept      Tally
 	Checked   Checked               // verdicts of a judge of meaning
-	diversity *measure.Diversity    // nil if it is not measured
+	diversity *selection.Diversity  // nil if it is not measured
 	counts    map[string]*keyCounts // by what is counted
 	seen      map[string]bool
 }
@@ -146,7 +146,7 @@ func (s *Stats) forms() (out []string) {
 // measure measures how different the variants of a segment are.
 func (s *Stats) measure(seg *refract.Segment) {
 	if s.diversity == nil {
-		s.diversity = measure.NewDiversity()
+		s.diversity = selection.NewDiversity()
 	}
 	var texts []string
 	for i := range seg.Variants {

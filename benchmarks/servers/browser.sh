@@ -47,7 +47,7 @@ if [ -z "$chromium" ]; then
 	exit 1
 fi
 
-go test -count=1 -run '^TestDemo$' ./internal/page -args -demo "$work"
+go test -count=1 -run '^TestDemo$' ./cmd/refract/internal/page -args -demo "$work"
 if [ $# -gt 0 ]; then mkdir -p "$1"; fi
 program=${REFRACT_PROGRAM:-$work/refract}
 [ -e "$program" ] || go build -o "$program" ./cmd/refract

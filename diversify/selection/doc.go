@@ -13,4 +13,7 @@
 // The original references count as chosen already, so a variant is valued for
 // what it adds to them. Everything is deterministic; of equal candidates the
 // first is chosen.
+//
+// A [Diversity] measures how different the variants of segments are, by distinct n-grams and
+// self-BLEU.
 package selection

@@ -1,7 +1,7 @@
 // Command go scores a text file of outputs against files of references, line by line,
 // and takes the best reference of each line:
 //
-//	refract demo --write demo
+//	refract demo -o demo
 //	go run ./examples/go demo/a.txt demo/ref.txt demo/ref2.txt
 package main
 

@@ -119,7 +119,7 @@ type Asker struct {
 	refused *refusals
 	forms   forms
 
-	witness witness
+	witnesses sync.Map // of place to *witness
 
 	answered  atomic.Bool  // the model has answered, in this run or an earlier one
 	tolerated atomic.Int64 // calls that failed because of their content

@@ -189,11 +189,6 @@ func (b *Batches) run(model string, runs map[string]*batchRun) (*batchRun, error
 // failedRows is a client that repeats the errors of failed rows.
 type failedRows map[string]error
 
-// rowError is the error of a row. It does not end a run, because other rows have answers.
-type rowError struct{ error }
-
-func (e *rowError) Unwrap() error { return e.error }
-
 func failedKey(r llm.Request) string {
 	return fmt.Sprintf("%q %d %q %q %q", r.Model, r.MaxTokens, r.Prompt, r.Messages, r.Omit)
 }
@@ -201,7 +196,7 @@ func failedKey(r llm.Request) string {
 // Complete returns the error of the row.
 func (f failedRows) Complete(_ context.Context, r llm.Request) (llm.Response, error) {
 	if err := f[failedKey(r)]; err != nil {
-		return llm.Response{}, &rowError{err}
+		return llm.Response{}, &llm.Blamed{Err: err, On: llm.BlameRequest} // other rows have answers
 	}
 	return llm.Response{}, errors.New("the batches gave no answer to this request")
 }

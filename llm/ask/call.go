@@ -195,8 +195,7 @@ func (r *run) make(t *task, i int, c *call) Result {
 		<-r.slots
 		r.release(r.life, c.Key)
 	case err == nil:
-		r.answered.Store(true)
-		r.witness.saw(&q)
+		r.saw(&q)
 		res.Answer, err = r.keep(Entry(q.Request, resp))
 		if q.Key != c.Key {
 			r.release(r.life, c.Key)
@@ -261,9 +260,6 @@ func (r *run) tolerates(q *Question, err error) (bool, error) {
 		return false, err
 	}
 	blame := llm.BlameFor(err)
-	if errors.As(err, new(*rowError)) {
-		blame = llm.BlameRequest
-	}
 	if blame == llm.BlameServer || blame == llm.BlameEither && !r.others(q) {
 		return false, err
 	}

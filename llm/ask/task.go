@@ -135,8 +135,7 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 			}
 		}
 		if has {
-			a.answered.Store(true)
-			a.witness.saw(&t.questions[i])
+			a.saw(&t.questions[i])
 			t.take(i, Result{Answer: ans, Params: t.questions[i].Request.Params})
 			continue
 		}

@@ -1,22 +1,17 @@
 package ask
 
 import (
-	"sync"
-	"time"
+	"context"
+	"sync/atomic"
 
 	"github.com/refract-eval/refract/llm"
 )
 
-// A server may fail at one input, with a status that a server in trouble gives as well. Another request,
-// sent after the failure, tells them apart. It costs a call, and is known to be harmless: one that the
+// witness tells whether a model answers. The request that it sends is known to be harmless: one that the
 // model has answered, in this run or an earlier one, or else a plain sentence.
-
-// witness finds out whether models answer.
 type witness struct {
-	known sync.Map // of place to llm.Request: one that has an answer
-
-	mu   sync.Mutex // held during a call
-	last map[place]sighting
+	llm.Witness
+	known atomic.Pointer[llm.Request] // one that has an answer
 }
 
 // place is where a question is asked: a model of a client, nil for the Config's.
@@ -27,53 +22,38 @@ type place struct {
 
 func (q *Question) place() place { return place{q.Client, q.who()} }
 
-// sighting says whether a model answered a request.
-type sighting struct {
-	at   time.Time // the answer was asked for then, or failed to come until then
-	well bool
+// witness returns the witness of the model of a question.
+func (a *Asker) witness(q *Question) *witness {
+	at := q.place()
+	w, ok := a.witnesses.Load(at)
+	if !ok {
+		w, _ = a.witnesses.LoadOrStore(at, &witness{})
+	}
+	return w.(*witness)
 }
-
-// plainSentence is what a model is asked about if nothing is known that it has answered.
-const plainSentence = "The river was quiet."
 
 // saw remembers a question that has an answer.
-func (w *witness) saw(q *Question) {
-	if _, known := w.known.Load(q.place()); !known {
-		w.known.Store(q.place(), q.Wire)
+func (a *Asker) saw(q *Question) {
+	a.answered.Store(true)
+	if w := a.witness(q); w.known.Load() == nil {
+		wire := q.Wire
+		w.known.Store(&wire)
 	}
 }
 
-// others reports whether the model of a question that has just failed answers another one. Calls that
-// fail at the same time share the finding.
+// others reports whether the model of a question that has just failed answers another one.
 func (r *run) others(q *Question) bool {
-	failed, w, of := time.Now(), &r.witness, q.place()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if r.ctx.Err() != nil {
-		return false
-	}
-	if last := w.last[of]; !last.at.Before(failed) {
-		return last.well
-	}
-	other := *q
-	if known, ok := w.known.Load(of); ok {
-		other.Wire = known.(llm.Request)
-	} else {
-		other.Wire.Prompt, other.Wire.Messages = plainSentence, nil
-	}
-	now := sighting{at: time.Now()}
-	_, _, err := r.complete(llm.Briefly(r.life), &other)
-	if r.ctx.Err() != nil {
-		return false // the call was not begun, perhaps
-	}
-	if now.well = err == nil || llm.BlameFor(err) == llm.BlameRequest; !now.well {
-		now.at = time.Now()
-	}
-	if w.last == nil {
-		w.last = map[place]sighting{}
-	}
-	w.last[of] = now
-	return now.well
+	w := r.witness(q)
+	return w.Answers(r.life, func(ctx context.Context) error {
+		other := *q
+		if known := w.known.Load(); known != nil {
+			other.Wire = *known
+		} else {
+			other.Wire.Prompt, other.Wire.Messages = llm.PlainSentence, nil
+		}
+		_, _, err := r.complete(ctx, &other)
+		return err
+	})
 }
 
 // fail ends the run with err after a failure at a place. Other runs of the Asker that go on to ask there

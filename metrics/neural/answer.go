@@ -23,7 +23,7 @@ type result struct {
 }
 
 // check reads the answer to a request. An error says what the server did wrong.
-func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
+func (a *answer) check(f *form, output, id string, all []scored) (*result, error) {
 	n := len(all)
 	if a.ID != "" && a.ID != id {
 		return nil, fmt.Errorf("gave an answer to another request: its id is %.60q instead of %q", a.ID, id)
@@ -43,7 +43,7 @@ func (a *answer) check(f *form, output, id string, all []row) (*result, error) {
 			if math.IsNaN(scores[i]) {
 				continue
 			}
-			if out.reports[i], err = explain(text, scores[i], all[i][hypothesis]); err != nil {
+			if out.reports[i], err = explain(text, scores[i], all[i].row[hypothesis]); err != nil {
 				return nil, err
 			}
 		}

@@ -17,7 +17,7 @@ func FuzzAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 
-	all := []row{{"s", "a b", "r"}, {"s", "c", "r"}}
+	all := []scored{{row: row{"s", "a b", "r"}}, {row: row{"s", "c", "r"}}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		a, err := readAnswer(body)
 		for _, form := range []*form{{}, {spans: true, facts: true}} {

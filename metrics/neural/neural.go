@@ -73,8 +73,9 @@ type metric struct {
 	sig    metrics.Signature
 	first  *result // the answer that later ones must agree with
 
-	calls *semaphore.Weighted // requests at a time
-	ids   atomic.Int64
+	witness llm.Witness
+	calls   *semaphore.Weighted // requests at a time
+	ids     atomic.Int64
 }
 
 // inFlight is the number of concurrent requests per server: enough to keep it busy while
@@ -120,7 +121,7 @@ func (m *metric) begin(ctx context.Context, env Environment) error {
 	if m.form, err = formOf(d, m.spec.output); err != nil {
 		return err
 	}
-	first, err := m.ask(ctx, []row{known})
+	first, err := m.ask(ctx, []scored{{row: known}})
 	if err == nil && math.IsNaN(first.scores[0]) {
 		err = fmt.Errorf("the server gave no number for the text %q", known[hypothesis])
 	}

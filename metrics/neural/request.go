@@ -3,6 +3,7 @@ package neural
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/metrics"
@@ -19,9 +20,17 @@ const (
 	reference
 )
 
+// scored is a row with its score, once it has one.
+type scored struct {
+	row
+	value  float64 // NaN for a row that has none
+	report *analysis.Report
+	done   bool
+}
+
 // rows are the distinct cells of a call of Score.
 type rows struct {
-	all []row
+	all []scored
 	at  [][]int // the row of each cell, by block
 }
 
@@ -40,7 +49,7 @@ func rowsOf(blocks []metrics.Block) rows {
 				if !ok {
 					i = len(out.all)
 					index[r] = i
-					out.all = append(out.all, r)
+					out.all = append(out.all, scored{row: r})
 				}
 				out.at[b] = append(out.at[b], i)
 			}
@@ -49,17 +58,20 @@ func rowsOf(blocks []metrics.Block) rows {
 	return out
 }
 
-// place puts scores into cells. A row whose score is NaN has none.
-func (r *rows) place(values []float64, reports []*analysis.Report) []metrics.Scores {
+// place puts the scores into cells. Blocks with a row that is not done have none.
+func (r *rows) place() []metrics.Scores {
 	out := make([]metrics.Scores, len(r.at))
 	for b, at := range r.at {
+		if slices.ContainsFunc(at, func(i int) bool { return !r.all[i].done }) {
+			continue
+		}
 		s := metrics.Scores{Values: make([]float64, len(at)), Status: make([]metrics.Status, len(at)), Reports: make([]*analysis.Report, len(at))}
 		explains := false
 		for c, i := range at {
-			if s.Values[c], s.Reports[c] = values[i], reports[i]; math.IsNaN(values[i]) {
+			if s.Values[c], s.Reports[c] = r.all[i].value, r.all[i].report; math.IsNaN(s.Values[c]) {
 				s.Values[c], s.Status[c] = 0, metrics.Failed
 			}
-			explains = explains || reports[i] != nil
+			explains = explains || s.Reports[c] != nil
 		}
 		if !explains {
 			s.Reports = nil
@@ -74,12 +86,12 @@ const rowBytes = 12
 
 // parts cuts rows into requests of up to a number of bytes of text. Each text counts once,
 // unless rows are flat. A request has at least one row.
-func parts(all []row, most int, flat bool) (out [][]row) {
+func parts(all []scored, most int, flat bool) (out [][]scored) {
 	start, size := 0, 0
 	seen := map[string]bool{}
 	for i, r := range all {
 		more := rowBytes
-		for _, text := range r {
+		for _, text := range r.row {
 			if flat || !seen[text] {
 				more += len(text)
 			}
@@ -88,10 +100,10 @@ func parts(all []row, most int, flat bool) (out [][]row) {
 			out = append(out, all[start:i])
 			start, size = i, 0
 			clear(seen)
-			more = rowBytes + len(r[source]) + len(r[hypothesis]) + len(r[reference])
+			more = rowBytes + len(r.row[source]) + len(r.row[hypothesis]) + len(r.row[reference])
 		}
 		size += more
-		for _, text := range r {
+		for _, text := range r.row {
 			seen[text] = true
 		}
 	}
@@ -113,7 +125,7 @@ type tensor struct {
 // with the indices of a row's source, hypothesis and reference, -1 for a text not needed.
 // Flat, each row has its own texts. A text that is not valid UTF-8 is an error, because
 // servers refuse or change it.
-func (f *form) inputs(all []row) ([]tensor, error) {
+func (f *form) inputs(all []scored) ([]tensor, error) {
 	var out []tensor
 	pairs := make([]int32, 3*len(all))
 	for column, name := range [3]string{inSource, inHypothesis, inReference} {
@@ -123,7 +135,7 @@ func (f *form) inputs(all []row) ([]tensor, error) {
 			if *at = -1; !f.reads[column] {
 				continue
 			}
-			text := r[column]
+			text := r.row[column]
 			k, ok := index[text]
 			if !ok || f.flat {
 				if !utf8.ValidString(text) {

@@ -54,7 +54,7 @@ type answer struct {
 
 // infer makes a call for the scores of rows. read gets the answer, and says what is wrong
 // with it.
-func (m *metric) infer(id string, all []row, read func(server string, a *answer) error) (llm.Call, error) {
+func (m *metric) infer(id string, all []scored, read func(server string, a *answer) error) (llm.Call, error) {
 	inputs, err := m.form.inputs(all)
 	if err != nil {
 		return llm.Call{}, err
@@ -62,7 +62,7 @@ func (m *metric) infer(id string, all []row, read func(server string, a *answer)
 	most := 64<<10 + 64*len(all)
 	if m.form.spans {
 		for _, r := range all { // each word may come back in an error, possibly as JSON
-			most += 1<<10 + 512*len(r[hypothesis])
+			most += 1<<10 + 512*len(r.row[hypothesis])
 		}
 	}
 	var content bytes.Buffer

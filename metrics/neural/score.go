@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -20,105 +19,78 @@ func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 	m.open.Add(1)
 	defer m.open.Add(-1)
 	rows := rowsOf(blocks)
-	values, reports := make([]float64, len(rows.all)), make([]*analysis.Report, len(rows.all))
-	done := make([]bool, len(rows.all))
+	requests := &llm.Halving[scored]{Witness: &m.witness, Ask: m.part, Other: func(ctx context.Context) error {
+		_, err := m.count(ctx, []scored{{row: known}})
+		return err
+	}}
+	if m.failed != nil {
+		requests.Failed = m.lacks
+	}
 	g, run := errgroup.WithContext(ctx)
 	calls, end := llm.Lasting(ctx, run)
 	defer end()
-	from := 0
 	for _, part := range parts(rows.all, m.spec.bytes, m.form.flat) {
-		at, to := from, from+len(part)
-		from = to
 		g.Go(func() error {
 			if err := m.calls.Acquire(run, 1); err != nil {
 				return err
 			}
 			defer m.calls.Release(1)
-			err := m.part(calls, part, values[at:to], reports[at:to], false)
-			for i := at; i < to; i++ {
-				done[i] = err == nil
-			}
-			return err
+			return requests.Do(calls, part)
 		})
 	}
 	err := g.Wait()
-	out := rows.place(values, reports)
 	if why := m.why.Load(); why != nil && err == nil && !m.scored.Load() && m.open.Load() == 1 { // it is not the rows
-		clear(done)
-		err = *why
+		return nil, *why
 	}
-	if err == nil {
-		return out, nil
+	if err != nil {
+		return nil, &metrics.BlocksError{Scores: rows.place(), Err: err}
 	}
-	for b, at := range rows.at {
-		if slices.ContainsFunc(at, func(i int) bool { return !done[i] }) {
-			out[b] = metrics.Scores{}
-		}
-	}
-	return nil, &metrics.BlocksError{Scores: out, Err: err}
+	return rows.place(), nil
 }
 
-// part scores the rows of a request. If the request is too large for the server, or the server fails at it
-// but answers another one, part halves it until the row at fault stands alone: that row has no score.
-func (m *metric) part(ctx context.Context, all []row, values []float64, reports []*analysis.Report, halved bool) error {
-	if err := m.budget.Count(); err != nil {
+// part scores the rows of a request.
+func (m *metric) part(ctx context.Context, part []scored) error {
+	r, err := m.count(ctx, part)
+	if err != nil {
 		return err
 	}
-	half, tries := len(all)/2, ctx
-	if halved && half > 0 {
-		tries = llm.Briefly(ctx)
-	}
-	r, err := m.ask(tries, all)
-	blame := llm.BlameFor(err)
-	switch {
-	case err == nil:
-		copy(values, r.scores)
-		copy(reports, r.reports)
-		for i, v := range values {
-			if none := errors.New("the server gave no number"); math.IsNaN(v) && !m.lacks(values, reports, i, none) {
-				return none
-			} else if !math.IsNaN(v) {
-				m.scored.Store(true)
-			}
+	for i := range part {
+		p := &part[i]
+		p.value, p.done = r.scores[i], true
+		if r.reports != nil {
+			p.report = r.reports[i]
 		}
-		return nil
-	case half > 0 && errors.Is(err, llm.ErrTooLarge):
-	case m.failed == nil || blame == llm.BlameServer || blame == llm.BlameEither && !m.answers(ctx):
-		return err
-	}
-	if half == 0 {
-		if !m.lacks(values, reports, 0, err) {
+		if !math.IsNaN(p.value) {
+			m.scored.Store(true)
+			continue
+		}
+		if err := m.lacks(p, errors.New("the server gave no number")); err != nil {
 			return err
 		}
-		return nil
 	}
-	if err := m.part(ctx, all[:half], values[:half], reports[:half], true); err != nil {
-		return err
-	}
-	return m.part(ctx, all[half:], values[half:], reports[half:], true)
+	return nil
 }
 
 // lacks makes a row one without a score, if that is tolerated.
-func (m *metric) lacks(values []float64, reports []*analysis.Report, i int, why error) bool {
+func (m *metric) lacks(r *scored, why error) error {
 	if m.failed == nil || !m.failed(why) {
-		return false
+		return why
 	}
 	m.why.CompareAndSwap(nil, &why)
-	values[i], reports[i] = math.NaN(), &analysis.Report{Outcome: analysis.Missing, Detail: why.Error()}
-	return true
+	r.value, r.done, r.report = math.NaN(), true, &analysis.Report{Outcome: analysis.Missing, Detail: why.Error()}
+	return nil
 }
 
-// answers reports whether the server still scores what it scored at first.
-func (m *metric) answers(ctx context.Context) bool {
-	if m.budget.Count() != nil {
-		return false
+// count sends a request that the budget counts.
+func (m *metric) count(ctx context.Context, all []scored) (*result, error) {
+	if err := m.budget.Count(); err != nil {
+		return nil, err
 	}
-	_, err := m.ask(llm.Briefly(ctx), []row{known})
-	return err == nil
+	return m.ask(ctx, all)
 }
 
 // ask sends a request.
-func (m *metric) ask(ctx context.Context, all []row) (out *result, err error) {
+func (m *metric) ask(ctx context.Context, all []scored) (out *result, err error) {
 	id := strconv.FormatInt(m.ids.Add(1), 10)
 	call, err := m.infer(id, all, func(server string, a *answer) (err error) {
 		if a.Model != "" && a.Model != m.spec.model {

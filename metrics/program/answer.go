@@ -38,47 +38,45 @@ type saidError struct{ text string }
 
 func (e *saidError) Error() string { return fmt.Sprintf("the program says: %.1000q", e.text) }
 
-// readAnswer reads the answer to a request of blocks.
-func (m *metric) readAnswer(line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
+// readAnswer reads the scores of blocks from the answer to a request.
+func (m *metric) readAnswer(line []byte, r *request, blocks []scored) error {
 	var a answer
 	if err := read(line, &a); err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case a.ID == nil || *a.ID != r.ID:
-		return nil, fmt.Errorf(`"id" is not the %d of the request`, r.ID)
+		return fmt.Errorf(`"id" is not the %d of the request`, r.ID)
 	case a.Error != "":
-		return nil, &saidError{m.said.hide(a.Error)}
+		return &saidError{m.said.hide(a.Error)}
 	case len(a.Scores) != len(blocks):
-		return nil, fmt.Errorf("it has scores of %d segments for %d", len(a.Scores), len(blocks))
+		return fmt.Errorf("it has scores of %d segments for %d", len(a.Scores), len(blocks))
 	case a.Status != nil && len(a.Status) != len(blocks):
-		return nil, fmt.Errorf("it has statuses of %d segments for %d", len(a.Status), len(blocks))
+		return fmt.Errorf("it has statuses of %d segments for %d", len(a.Status), len(blocks))
 	}
-	out := make([]metrics.Scores, len(blocks))
-	for i, b := range blocks {
-		columns, status := b.Columns(), []string(nil)
-		if r.Native {
-			columns = 1
-		}
+	for i := range blocks {
+		b := &blocks[i]
+		var status []string
+		columns := columns(b.Block, r.Native)
 		n := len(b.Hypotheses) * columns
 		if a.Status != nil {
 			status = a.Status[i]
 		}
 		if len(a.Scores[i]) != n || status != nil && len(status) != n {
-			return nil, fmt.Errorf("segment %d of the request: %d scores and %d statuses for %d hypotheses × %d", i+1, len(a.Scores[i]), len(status), len(b.Hypotheses), columns)
+			return fmt.Errorf("segment %d of the request: %d scores and %d statuses for %d hypotheses × %d", i+1, len(a.Scores[i]), len(status), len(b.Hypotheses), columns)
 		}
-		out[i] = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
+		b.Scores = metrics.Scores{Values: make([]float64, n), Status: make([]metrics.Status, n)}
 		for c, v := range a.Scores[i] {
 			word := ""
 			if status != nil {
 				word = status[c]
 			}
-			if err := m.cell(&out[i], c, v, word); err != nil {
-				return nil, fmt.Errorf("segment %d of the request: score %d: %w", i+1, c+1, err)
+			if err := m.cell(&b.Scores, c, v, word); err != nil {
+				return fmt.Errorf("segment %d of the request: score %d: %w", i+1, c+1, err)
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // cell stores a score, or the reason why there is none.

@@ -2,68 +2,86 @@ package program
 
 import (
 	"context"
-	"slices"
 
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // known is what a program is asked to score after it failed at something else.
-var known = metrics.Block{Source: "The river was quiet.", Hypotheses: []string{"The river was quiet."}, References: []string{"The river was quiet."}}
+var known = metrics.Block{Source: llm.PlainSentence, Hypotheses: []string{llm.PlainSentence}, References: []string{llm.PlainSentence}}
 
-// part scores blocks. If the program fails at them, but still scores something else, part halves them until
-// the cell at fault stands alone: that cell has no score.
-func (m *metric) part(ctx context.Context, blocks []metrics.Block, native bool, tries int) ([]metrics.Scores, error) {
-	scores, err := m.request(ctx, blocks, native, tries)
-	if err == nil || m.cfg.Failed == nil || ctx.Err() != nil {
-		return scores, err
+// scored is a block with its scores, once it has them.
+type scored struct {
+	metrics.Block
+	metrics.Scores
+}
+
+// halving scores blocks, trying the first request several times. If the program fails at them, but still scores
+// something else, the cell at fault is found; it has no score.
+func (m *metric) halving(ctx context.Context, native bool, tries int) *llm.Halving[scored] {
+	h := &llm.Halving[scored]{
+		Witness: &m.witness,
+		Ask: func(ctx context.Context, part []scored) error {
+			err := m.request(ctx, part, native, tries)
+			if tries = 1; err != nil {
+				err = &llm.Blamed{Err: err, On: llm.BlameEither}
+			}
+			return err
+		},
+		Other: func(ctx context.Context) error { return m.request(ctx, []scored{{Block: known}}, native, 1) },
 	}
-	if _, no := m.request(ctx, []metrics.Block{known}, native, 1); no != nil {
-		return nil, err
-	}
-	first, second := halves(blocks, native)
-	if second == nil {
-		if !m.cfg.Failed(err) {
-			return nil, err
+	if m.cfg.Failed != nil {
+		h.Failed = func(b *scored, why error) (err error) {
+			if cells := b.cells(native); len(cells) > 1 {
+				b.Scores, err = m.whole(ctx, cells, native)
+				return err
+			}
+			if !m.cfg.Failed(why) {
+				return why
+			}
+			b.Scores = metrics.Scores{
+				Values: []float64{0}, Status: []metrics.Status{metrics.Failed},
+				Reports: []*analysis.Report{{Outcome: analysis.Missing, Detail: why.Error()}},
+			}
+			return nil
 		}
-		return []metrics.Scores{{
-			Values: []float64{0}, Status: []metrics.Status{metrics.Failed},
-			Reports: []*analysis.Report{{Outcome: analysis.Missing, Detail: err.Error()}},
-		}}, nil
 	}
-	if scores, err = m.part(ctx, first, native, 1); err != nil {
-		return nil, err
-	}
-	rest, err := m.part(ctx, second, native, 1)
-	if err != nil || len(blocks) > 1 {
-		return append(scores, rest...), err
-	}
-	return []metrics.Scores{joined(scores[0], rest[0])}, nil
+	return h
 }
 
-// halves divides blocks into two parts: blocks, or hypotheses of one, or references of one hypothesis. The
-// second is nil if there is only one score.
-func halves(blocks []metrics.Block, native bool) (first, second []metrics.Block) {
-	if n := len(blocks) / 2; n > 0 {
-		return blocks[:n], blocks[n:]
+// cells returns a block for each score of a block.
+func (b *scored) cells(native bool) (out []metrics.Block) {
+	for _, h := range b.Hypotheses {
+		for c := range columns(b.Block, native) {
+			cell := metrics.Block{Source: b.Source, Hypotheses: []string{h}, References: b.References}
+			if !native && len(b.References) > 0 {
+				cell.References = b.References[c : c+1]
+			}
+			out = append(out, cell)
+		}
 	}
-	a, b := blocks[0], blocks[0]
-	if n := len(a.Hypotheses) / 2; n > 0 {
-		a.Hypotheses, b.Hypotheses = a.Hypotheses[:n], a.Hypotheses[n:]
-	} else if n := len(a.References) / 2; n > 0 && !native {
-		a.References, b.References = a.References[:n], a.References[n:]
-	} else {
-		return blocks, nil
-	}
-	return []metrics.Block{a}, []metrics.Block{b}
+	return out
 }
 
-// joined puts the scores of two parts of a block together.
-func joined(a, b metrics.Scores) metrics.Scores {
-	if a.Reports != nil || b.Reports != nil {
-		reports := slices.Grow(a.Reports, len(a.Values)+len(b.Values))[:len(a.Values)]
-		a.Reports = append(append(reports, b.Reports...), make([]*analysis.Report, len(b.Values)-len(b.Reports))...)
+// columns returns the number of scores of each hypothesis.
+func columns(b metrics.Block, native bool) int {
+	if native {
+		return 1
 	}
-	a.Values, a.Status = append(a.Values, b.Values...), append(a.Status, b.Status...)
-	return a
+	return b.Columns()
+}
+
+// whole scores the cells of a block.
+func (m *metric) whole(ctx context.Context, cells []metrics.Block, native bool) (out metrics.Scores, err error) {
+	scores, err := m.score(ctx, cells, native, 1)
+	if err != nil {
+		return out, err
+	}
+	out.Reports = make([]*analysis.Report, len(cells))
+	for i, s := range scores {
+		out.Values, out.Status = append(out.Values, s.Values...), append(out.Status, s.Status...)
+		copy(out.Reports[i:], s.Reports)
+	}
+	return out, nil
 }

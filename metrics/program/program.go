@@ -16,6 +16,7 @@ import (
 
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
+	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -56,6 +57,8 @@ type metric struct {
 	mu   sync.Mutex
 	idle []*process
 	last int // id of the last request
+
+	witness llm.Witness
 }
 
 // newMetric starts the program and returns the metric that it announces, or a
@@ -116,38 +119,43 @@ func (m *metric) batch() int {
 
 // Score implements metrics.Metric.
 func (m *metric) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return m.score(ctx, blocks, false)
+	return m.score(ctx, blocks, false, tries)
 }
 
 // ScoreNative implements metrics.NativeScorer.
 func (m *metric) ScoreNative(ctx context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
-	return m.score(ctx, blocks, true)
+	return m.score(ctx, blocks, true, tries)
 }
 
-func (m *metric) score(ctx context.Context, blocks []metrics.Block, native bool) ([]metrics.Scores, error) {
+func (m *metric) score(ctx context.Context, blocks []metrics.Block, native bool, tries int) ([]metrics.Scores, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var out []metrics.Scores
-	for part := range slices.Chunk(blocks, m.batch()) {
-		scores, err := m.part(ctx, part, native, tries)
-		if err != nil {
+	rows := make([]scored, len(blocks))
+	for i, b := range blocks {
+		rows[i].Block = b
+	}
+	for batch := range slices.Chunk(rows, m.batch()) {
+		if err := m.halving(ctx, native, tries).Do(ctx, batch); err != nil {
 			return nil, err
 		}
-		out = append(out, scores...)
+	}
+	out := make([]metrics.Scores, len(rows))
+	for i, r := range rows {
+		out[i] = r.Scores
 	}
 	return out, nil
 }
 
 // request has a process score blocks. If the process dies or hangs, another one takes over.
-func (m *metric) request(ctx context.Context, blocks []metrics.Block, native bool, tries int) ([]metrics.Scores, error) {
+func (m *metric) request(ctx context.Context, blocks []scored, native bool, tries int) error {
 	select {
 	case _, open := <-m.slots:
 		if !open {
-			return nil, errors.New("the metric is closed")
+			return errors.New("the metric is closed")
 		}
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	defer func() { m.slots <- struct{}{} }()
 	r := &request{Native: native}
@@ -160,26 +168,22 @@ func (m *metric) request(ctx context.Context, blocks []metrics.Block, native boo
 	m.mu.Unlock()
 	line, err := json.Marshal(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for try := 1; ; try++ {
-		scores, err := m.try(ctx, append(line, '\n'), r, blocks)
+		err := m.try(ctx, append(line, '\n'), r, blocks)
 		switch {
-		case err == nil || ctx.Err() != nil:
-			return scores, err
-		case !errors.Is(err, errEnded) && !errors.Is(err, errLate):
-			return nil, err
-		case try == tries && try == 1:
-			return nil, err
+		case err == nil || ctx.Err() != nil, !errors.Is(err, errEnded) && !errors.Is(err, errLate), try == tries && try == 1:
+			return err
 		case try == tries:
-			return nil, fmt.Errorf("%w; failed %d times on the same batch", err, tries)
+			return fmt.Errorf("%w; failed %d times on the same batch", err, tries)
 		}
 		m.said.note(fmt.Sprintf("%v, with request %d, which has %s; it is started again", err, r.ID, english.Count(len(blocks), "segment", "segments")))
 	}
 }
 
 // try has a process score blocks, and ends the process if it cannot go on.
-func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []metrics.Block) ([]metrics.Scores, error) {
+func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []scored) error {
 	var p *process
 	m.mu.Lock()
 	if n := len(m.idle); n > 0 {
@@ -189,23 +193,23 @@ func (m *metric) try(ctx context.Context, line []byte, r *request, blocks []metr
 	if p == nil {
 		var err error
 		if p, err = m.start(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	answer, err := m.answer(ctx, p, line, m.cfg.Timeout)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	scores, err := m.readAnswer(answer, r, blocks)
+	err = m.readAnswer(answer, r, blocks)
 	if err != nil && !errors.As(err, new(*saidError)) {
 		err = fmt.Errorf("the program wrote a line that is no answer: %w: %s", err, quoted([]byte(m.said.hide(string(answer)))))
 		p.end(false)
-		return nil, err
+		return err
 	}
 	m.mu.Lock()
 	m.idle = append(m.idle, p)
 	m.mu.Unlock()
-	return scores, err
+	return err
 }
 
 // errLate says that a process did not answer in time.

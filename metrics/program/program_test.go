@@ -444,8 +444,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"error":"x"}`))
 	m := &metric{info: metrics.Info{Lower: 0, Upper: math.Inf(1)}, said: stderr{hide: hides(nil)}}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		out, err := m.readAnswer(line, &request{ID: 1}, []metrics.Block{block})
-		if err != nil {
+		out := []scored{{Block: block}}
+		if m.readAnswer(line, &request{ID: 1}, out) != nil {
 			return
 		}
 		for c, v := range out[0].Values {

@@ -36,8 +36,8 @@ def program() -> str:
 
 @pytest.fixture
 def sample(program: str, tmp_path: Path) -> Path:
-    """Return the folder that `refract demo --write` makes."""
-    subprocess.run([program, "demo", "--write", str(tmp_path / "demo")], check=True, capture_output=True)
+    """Return the folder that `refract demo -o` makes."""
+    subprocess.run([program, "demo", "-o", str(tmp_path / "demo")], check=True, capture_output=True)
     return tmp_path / "demo"
 
 

@@ -194,9 +194,9 @@ def test_compare(program: str, sample: Path) -> None:
     tested = refract_eval.compare(
         segments, ["chrf", "bleu"], "single", statistic="kendall", test="auto", pairs="all", resamples=50
     )
-    flags = ["-m=bleu", "-m=chrf", "-a=single", "--statistic=kendall", "--test=auto", "--pairs=all", "--resamples=50"]
+    flags = ["-m=bleu", "-m=chrf", "-a=single", "--statistic=kendall", "--test=auto", "--table=all-pairs", "--resamples=50"]
     done = subprocess.run(
-        [program, "compare", "jsonl:sample.jsonl", *flags, "--table=pairs", "-f=json"],
+        [program, "compare", "jsonl:sample.jsonl", *flags, "-f=json"],
         cwd=sample,
         check=True,
         capture_output=True,

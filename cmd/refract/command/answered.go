@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm/ask"
 )
 

@@ -13,12 +13,13 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
+	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/build"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/build"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/files"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
@@ -59,7 +60,7 @@ Answers are stored: the same command continues where a run stopped.`,
 	f.Uint64Var(&b.set.Seed, "seed", defaultSeed, "seed of all that is drawn")
 	grouped(cmd, taskFlags, "seed")
 	f.StringVarP(&b.dir, "output", "o", "", "`DIR` to write, which must be new or empty")
-	parsedFlag(cmd, &b.set.License, "license", "", report.License, "license of the data, for its card, as the Hub names it, such as cc-by-4.0")
+	parsedFlag(cmd, &b.set.License, "license", "", publish.License, "license of the data, for its card, as the Hub names it, such as cc-by-4.0")
 	b.formats.registerFormat(cmd, "how tables are printed: ", "")
 	namesFiles(cmd, writesFile, "output")
 	grouped(cmd, resultFlags, "output", "license")

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 func (e *env) cacheCommand() *cobra.Command {

@@ -17,9 +17,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )
@@ -51,7 +51,7 @@ func (s *serverFlags) register(cmd *cobra.Command, answer string) {
 	f.StringArrayVar(&s.baseURLs, "base-url", nil, "`URL` of a server, ending in /v1 (repeatable; default OPENAI_BASE_URL, or OpenAI)")
 	f.IntVar(&s.concurrency, "concurrency", defaultConcurrency, "most calls at a time, to each server")
 	f.DurationVar(&s.timeout, "timeout", llm.DefaultTimeout, "time limit of one attempt")
-	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first, not counting waits that a server asked for; 0 for none")
+	f.IntVar(&s.retries, "retries", llm.DefaultMaxRetries, "attempts after the first, not counting waits that a server asks for; 0 for none, and for no such wait")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for servers that are not ready yet, such as 30m; the waits that a server asks for may take so long for a call, or 10m")
 	atLeast(cmd, 1, "concurrency")
 	atLeast(cmd, 0, "retries")

@@ -12,10 +12,10 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
 
@@ -136,7 +136,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		k.tellDecided(e)
 		e.tellMeaning(kept.Findings())
 	}
-	t := found.Table()
+	t := checkedTable(found)
 	if k.table.format == report.Table {
 		t.Rows = slices.DeleteFunc(t.Rows, func(row []report.Value) bool { return row[2] == report.Int(0) })
 		t.Note("verdicts, alarms and cleaning without an answer are left out; -f csv shows them")
@@ -180,5 +180,53 @@ func (k *checking) verify(ctx context.Context, e *env, dir string) error {
 	if err != nil {
 		return err
 	}
-	return k.table.show(e, res.Table(dir))
+	return k.table.show(e, publishedTable(res, dir))
+}
+
+// checkedTable shows the counts: all verdicts of the checks in their order, other verdicts,
+// alarms on accepted answers, how many answers each cleaning step changed, and the diversity
+// of accepted answers.
+func checkedTable(n *diversify.Counts) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{
+		{Name: "kind"},
+		{Name: "name"},
+		{Name: "answers", Kind: report.KindInt},
+		{Name: "share", Kind: report.KindFloat, Digits: 4},
+		{Name: "segments", Kind: report.KindInt},
+		{Name: "segment_share", Header: "of segments", Kind: report.KindFloat, Digits: 4},
+		{Name: "value", Kind: report.KindFloat, Digits: 3},
+	}}
+	t.Note("%d segments, %d references, %d answers, %d variants; segments without an answer: %d", n.Segments, n.References, n.Answers, n.Accepted, n.Without)
+	if with := n.Segments - n.Without; with > 0 {
+		t.Note("accepted of a segment: %d at least, %.2f on average", n.Fewest, float64(n.Accepted)/float64(with))
+	}
+	t.Note("diversity: of the accepted variants of a segment, on average; lower self-BLEU is more diverse")
+	if n.Worded < n.Accepted {
+		t.Note("alarms about %s need word lists, which Refract lacks for the language of %d of %d accepted variants: they are not measured", strings.Join(alarm.ByWords(), ", "), n.Accepted-n.Worded, n.Accepted)
+	}
+	t.Note("checks: %s", n.Signature)
+	add := func(kind string, names []string, from map[string]*diversify.Count) {
+		for _, name := range names {
+			c := from[name]
+			switch {
+			case c == nil && kind == "alarm" && n.Worded == 0 && n.Accepted > 0 && slices.Contains(alarm.ByWords(), name):
+				t.Add(kind, name, nil, nil, nil, nil, nil)
+				continue
+			case c == nil:
+				c = &diversify.Count{}
+			}
+			t.Add(kind, name, c.Answers, float64(c.Answers)/float64(n.Answers), c.Segments, float64(c.Segments)/float64(n.Segments), nil)
+		}
+	}
+	add("verdict", slices.Concat(n.Makes, n.Others), n.ByVerdict)
+	kinds := alarm.Kinds()
+	if n.ByAlarm[alarm.Embedding] != nil {
+		kinds = append(kinds, alarm.Embedding)
+	}
+	add("alarm", kinds, n.ByAlarm)
+	add("cleaning", n.Cleans, n.ByStep)
+	for _, m := range n.Diversity.Means {
+		t.Add("diversity", m.Measure, nil, nil, m.Segments, float64(m.Segments)/float64(n.Segments), m.Value())
+	}
+	return t
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // comparison holds the flags of compare and report: which settings are compared with
@@ -38,8 +38,9 @@ type comparison struct {
 	groupings  []correlate.Grouping
 	resampling
 
-	method significance.Method
-	tested bool
+	method   significance.Method
+	tested   bool
+	oneSided bool
 
 	curves []selection.Method
 	counts []int
@@ -75,6 +76,8 @@ func (c *comparison) values(def comparisonDefaults) settable {
 	v["per"] = listOf(&c.levels, correlate.SegmentLevel.String(), correlate.ParseLevel, correlate.Level.String)
 	v["group"] = listOf(&c.groupings, def.groups, correlate.ParseGrouping, correlate.Grouping.String)
 	v["test"] = valueOf(&c.method, def.test, func(name string) (m significance.Method, err error) {
+		name, oneSided := strings.CutSuffix(name, ",one-sided")
+		c.oneSided = c.oneSided || oneSided
 		if c.tested = name != listNone; c.tested {
 			m, err = significance.ParseMethod(name)
 		}
@@ -92,7 +95,7 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 	addFlag(cmd, "per", v["per"], "what a score is of: segment, document, domain or system", correlate.LevelNames()...)
 	addFlag(cmd, "group", v["group"], "what correlations are averaged over: none, segment or system", correlate.GroupingNames()...)
 	c.resampling.register(cmd, v, "for intervals, 0 for none, and of tests", "document, where there are any", experiment.Units()...)
-	addFlag(cmd, "test", v["test"], def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none", append(significance.MethodNames(), listNone)...)
+	addFlag(cmd, "test", v["test"], def.tests+": "+strings.Join(significance.MethodNames(), ", ")+" or none, or NAME,one-sided", append(significance.MethodNames(), listNone)...)
 	methods := append(selection.MethodNames(), listNone)
 	addFlag(cmd, "curve", listOf(&c.curves, def.curves, selection.ParseMethod, selection.Method.String).orNone(),
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
@@ -111,13 +114,13 @@ func (c *comparison) plan(name string, args []string) (*experiment.Plan, error) 
 		if c.resamples == 0 {
 			return nil, usagef("--test needs resamples: set --resamples to 1 or more, or take --test none")
 		}
-		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed}
+		p.Test = experiment.Test{Method: c.method, Resamples: c.resamples, Seed: c.seed, OneSided: c.oneSided}
 	}
 	_, human, err := c.data.ratings()
 	if err != nil {
 		return nil, err
 	}
-	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.chosen().Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.chosen()}
+	d := experiment.Dataset{Name: name, Human: cmp.Or(c.human, human), HumanLowerIsBetter: c.humanLower, IncludeReferences: len(c.choice.choice.Systems) > 0, AllowNoReference: c.score.allowNone, Matrix: c.matrix, Choice: c.choice.choice}
 	if len(args) > 0 {
 		d.Spec = args[0]
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 func (e *env) demoCommand() *cobra.Command {
@@ -28,9 +28,9 @@ func (e *env) demoCommand() *cobra.Command {
 
 The sample has translations into English and German, summaries and captions, with
 made-up systems, judgements and recorded answers; the program's authors wrote all
-of it. Every command of the documentation runs in the folder that --write makes.`,
+of it. Every command of the documentation runs in the folder that -o makes.`,
 		Example: `  refract demo
-  refract demo --write sample`,
+  refract demo -o sample`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir != "" {
@@ -39,7 +39,7 @@ of it. Every command of the documentation runs in the folder that --write makes.
 			return e.demo(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&dir, "write", "", "`DIR` to save the sample in, instead of running it")
+	cmd.Flags().StringVarP(&dir, "output", "o", "", "`DIR` to save the sample in, instead of running it")
 	return cmd
 }
 
@@ -74,7 +74,7 @@ const demoEnd = `
 %s
 
 Go on:
-  refract demo --write sample    save the sample, a picture, and texts for the commands of README
+  refract demo -o sample    save the sample, a picture, and texts for the commands of README
   refract expand --help          with references of your own and a model of yours
 
 This does not show that more references help elsewhere: the texts, systems,

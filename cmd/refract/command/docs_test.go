@@ -24,7 +24,7 @@ const repository = "../../.."
 // What a command prints is checked in README.md and the tutorials.
 //
 // The lines of a document run in order, in a folder of their own that holds what
-// 'refract demo --write' saves (a quarter of its segments, unless the output is checked),
+// 'refract demo -o' saves (a quarter of its segments, unless the output is checked),
 // and in data the real data, where it is present,
 // with a model server at OPENAI_BASE_URL. Lines with mtme: are left out where
 // the real data is not present.
@@ -231,7 +231,7 @@ func (f *folder) run(t *testing.T, l shellLine) {
 	case strings.Contains(line, "mtme:") && !f.realData:
 		t.Logf("left out, as there is no real data in %s: %s", dataFolder(t), l.text)
 		return
-	case line == "refract demo --write .":
+	case line == "refract demo -o .":
 		return // it is written
 	case strings.HasPrefix(line, "refract compare ") && !f.whole && !strings.Contains(line, "--resamples"):
 		line += " --resamples 20"

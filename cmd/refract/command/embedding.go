@@ -3,8 +3,8 @@ package command
 import (
 	"context"
 
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/similarity"

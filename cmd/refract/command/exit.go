@@ -17,11 +17,11 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
@@ -72,6 +72,8 @@ func (e *env) hint(err error) string {
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
 	case errors.Is(err, errNoPart):
 		return "parts are what 'score' and 'expand' write with --shard I/N, and 'score --per statistics'"
+	case errors.As(err, &metric) && e.hasOptionsAfterComma(metric.Spec):
+		return "options follow a colon: -m " + strings.Replace(redact.Text(metric.Spec), ",", ":", 1)
 	case errors.As(err, &none):
 		return "--missing exclude continues, and leaves the scores of such segments missing"
 	case errors.Is(err, experiment.ErrNoJudgements):
@@ -92,6 +94,12 @@ func (e *env) hint(err error) string {
 		return "leave out --offline to ask the model, or add recorded answers with 'refract cache import'"
 	}
 	return ""
+}
+
+// hasOptionsAfterComma reports whether a spec is like bleu,lowercase=true.
+func (e *env) hasOptionsAfterComma(spec string) bool {
+	name, options, _ := strings.Cut(spec, ",")
+	return !strings.Contains(name, ":") && strings.Contains(options, "=") && e.isMetric(name)
 }
 
 // exit shows the error of a command, once, and returns the exit code.

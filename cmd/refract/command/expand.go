@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,10 +85,9 @@ The exit code is 1 where --complete N was not reached or no answer has a text.`,
 	parsedFlag(cmd, &c.Extra, "extra", "", llm.ParseExtra, "`JSON`: object of further fields of every request, such as '{\"seed\":1}' or '{\"reasoning_effort\":\"low\"}'")
 	f.IntVar(&c.Resample, "resample", defaultResample, "how often a rejected answer is asked for again")
 	f.IntVar(&c.Complete, "complete", 0, "ask until every segment has `N` accepted variants")
-	f.StringVar(&x.judge, "judge", "", "`MODEL` that judges whether variants mean what their reference does")
+	parsedFlag(cmd, &x.judge, "judge", "", x.parseJudge, fmt.Sprintf("`MODEL[,plant=N]` that judges whether variants mean what their reference does, and is measured by a changed answer in N segments, by default %d", defaultPlant))
 	atLeast(cmd, 1, "samples", "max-tokens")
-	f.IntVar(&x.plant, "plant", defaultPlant, "segments in which --judge also gets a changed answer, which measures it")
-	atLeast(cmd, 0, "resample", "complete", "plant")
+	atLeast(cmd, 0, "resample", "complete")
 	grouped(cmd, taskFlags, "prompts", "complete", "judge")
 	x.callFlags.register(cmd, "answer")
 	x.callFlags.registerDryRun(cmd, "make no call")
@@ -148,8 +148,6 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		}
 		cfg.Equivalence = &diversify.Equivalence{Model: x.judge, Endpoint: cfg.Endpoint}
 		cfg.Plant = x.plant
-	} else if x.given("plant") {
-		return cfg, usagef("--plant measures the judge of meaning: name it with --judge")
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
 	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate
@@ -168,6 +166,18 @@ func parameterUpTo(most float64) func(string) (*float64, error) {
 		}
 		return &v, nil
 	}
+}
+
+// parseJudge reads the model of --judge and how many changes are planted.
+func (x *expandFlags) parseJudge(s string) (string, error) {
+	model, n, given := strings.Cut(s, ",plant=")
+	if x.plant = defaultPlant; given {
+		var err error
+		if x.plant, err = strconv.Atoi(n); err != nil || x.plant < 0 {
+			return "", &unwantedError{strconv.Quote(s), "MODEL, or MODEL,plant=N with N from 0"}
+		}
+	}
+	return model, nil
 }
 
 // readPrompts reads --prompts, with the language that some need.

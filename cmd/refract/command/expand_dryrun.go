@@ -5,8 +5,8 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // fixed formats a share or a cost in a table of counts.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 )

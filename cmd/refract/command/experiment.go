@@ -12,9 +12,9 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // experimenter is one run of refract experiment.

@@ -24,7 +24,7 @@ func flagValues(f *pflag.Flag) []string {
 	if known, ok := v.(*knownValue); ok {
 		v = known.Value
 	}
-	if list, ok := v.(pflag.SliceValue); ok {
+	if list, ok := v.(interface{ GetSlice() []string }); ok {
 		return list.GetSlice()
 	}
 	return []string{v.String()}
@@ -242,6 +242,9 @@ func (s *strs) Set(text string) error {
 	*s = append(*s, text)
 	return nil
 }
+
+// GetSlice returns the texts.
+func (s *strs) GetSlice() []string { return *s }
 
 func (s *strs) String() string { return strings.Join(*s, ",") }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // The annotations of a flag.
@@ -104,7 +104,7 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 		for _, topic := range commandLines(cmd, "", true) {
 			topics = append(topics, topic[0])
 		}
-		more = append(more, "Topics: "+strings.Join(topics, ", "), "refract help COMMAND or TOPIC shows more; all flags: refract --help all")
+		more = append(more, "Topics: "+strings.Join(topics, ", "), "refract help COMMAND or TOPIC shows more; all flags of all commands: refract --help all")
 	} else if left > 0 {
 		more = append(more, fmt.Sprintf("%s: %s --help all", english.Count(left, "more flag"), cmd.CommandPath()))
 	}
@@ -113,6 +113,13 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 	}
 	if len(more) > 0 {
 		b.WriteString("\n" + strings.Join(more, "\n") + "\n")
+	}
+	if all {
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				b.WriteString("\n" + helpPage(sub, width, all))
+			}
+		}
 	}
 	return b.String()
 }

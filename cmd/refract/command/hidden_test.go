@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // No command writes a control character or a bidirectional control of its input to a terminal or

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,24 +65,36 @@ func (in *input) ratings() (files []dataset.NamedFile, chosen string, err error)
 }
 
 // choiceFlags select the systems of a dataset.
-type choiceFlags struct{ systems []string }
+type choiceFlags struct {
+	strs
+	choice dataset.Choice
+}
 
 func (c *choiceFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&c.systems, "systems", nil, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; default all)")
+	addFlag(cmd, "systems", c, "`NAME`s of the systems to look at, or !NAME to leave out (repeatable or comma-separated; \"NAME\" where it has a comma or begins with !; default all)")
 	grouped(cmd, inputFlags)
 }
 
-// chosen is what they say.
-func (c *choiceFlags) chosen() dataset.Choice {
-	var out dataset.Choice
-	for _, name := range c.systems {
-		if without, ok := strings.CutPrefix(name, "!"); ok {
-			out.WithoutSystems = append(out.WithoutSystems, without)
-		} else {
-			out.Systems = append(out.Systems, name)
+// chosenName matches the first name of a list, perhaps in quotes.
+var chosenName = regexp.MustCompile(`^(!?)(?:"((?:[^"]|"")+)"|([^",][^,]*))(?:,|$)`)
+
+// Set implements pflag.Value.
+func (c *choiceFlags) Set(list string) error {
+	_ = c.strs.Set(list)
+	for rest, more := list, true; more; {
+		m := chosenName.FindStringSubmatch(rest)
+		if m == nil {
+			return &unwantedError{strconv.Quote(list), `names separated by commas, each in quotes where it has a comma, such as "A, B"`}
 		}
+		name := strings.ReplaceAll(m[2], `""`, `"`) + m[3]
+		if m[1] == "" {
+			c.choice.Systems = append(c.choice.Systems, name)
+		} else {
+			c.choice.WithoutSystems = append(c.choice.WithoutSystems, name)
+		}
+		rest, more = rest[len(m[0]):], strings.HasSuffix(m[0], ",")
 	}
-	return out
+	return nil
 }
 
 func (e *env) datasetOptions() dataset.Options {

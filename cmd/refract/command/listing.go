@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"

@@ -8,17 +8,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/files"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // output holds the flags that say where and how results are written.
 type output struct {
 	format      report.Format
 	path        string
-	wide        bool
 	parquet     bool // what is written may be Parquet too
 	formatGiven bool
+	cmd         *cobra.Command // whose -v shows all columns
+}
+
+// wide reports whether -v asks for all columns of a table, even beyond 100 characters.
+func (o *output) wide() bool {
+	if o.cmd == nil || o.cmd.Flag("verbose") == nil {
+		return false
+	}
+	return o.cmd.Flag("verbose").Value.String() == "true"
 }
 
 // register adds the flags of a command that writes tables, whose format may
@@ -37,8 +45,7 @@ func (o *output) registerFormat(cmd *cobra.Command, before, after string) {
 	}
 	parsedFlag(cmd, &o.format, "format,f", string(report.Table), parse,
 		before+"table, json, jsonl, csv, tsv, markdown or latex"+after, formatNames()...)
-	o.formatGiven = false // by the default
-	cmd.Flags().BoolVar(&o.wide, "wide", false, "show all columns of a table, even beyond 100 characters")
+	o.formatGiven, o.cmd = false, cmd // by the default
 	grouped(cmd, resultFlags, "format")
 }
 
@@ -150,7 +157,7 @@ func (e *env) commit() error {
 
 // table opens the output as a table.
 func (o *output) table(w io.Writer, columns []report.Column) report.Writer {
-	return report.NewWriter(w, o.format, columns, report.Options{Wide: o.wide})
+	return report.NewWriter(w, o.format, columns, report.Options{Wide: o.wide()})
 }
 
 // show writes a table as the output, and puts it in place.
@@ -166,4 +173,6 @@ func (o *output) show(e *env, t *report.NamedTable) error {
 }
 
 // whole writes a whole table.
-func (o *output) whole(w io.Writer, t *report.NamedTable) error { return t.Write(w, o.format, o.wide) }
+func (o *output) whole(w io.Writer, t *report.NamedTable) error {
+	return t.Write(w, o.format, o.wide())
+}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 

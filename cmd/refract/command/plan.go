@@ -10,7 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -3,8 +3,8 @@ package command
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 func (e *env) promptsCommand() *cobra.Command {

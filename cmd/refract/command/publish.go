@@ -9,9 +9,9 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/language"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // publisher is one run of refract publish.
@@ -57,7 +57,7 @@ is an error. System outputs and human judgements are left out.`,
 	namesFiles(cmd, writesFile, "output")
 	p.output.registerFormat(cmd, "how the result is printed: ", "")
 	grouped(cmd, resultFlags, "to", "output")
-	parsedFlag(cmd, &p.Card.License, "license", "", report.License, "license of the set, for its card, as the Hub names it, such as cc-by-4.0")
+	parsedFlag(cmd, &p.Card.License, "license", "", publish.License, "license of the set, for its card, as the Hub names it, such as cc-by-4.0")
 	f.StringVar(&p.prompts, "prompts", "", "prompts that are not built in, as 'refract expand' takes them, for the card")
 	completeBy(cmd, "prompts", promptWords)
 	namesFiles(cmd, readsPrompts, "prompts")
@@ -120,7 +120,7 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	}
 	e.tellMeaning(res.Stats.Findings())
 	e.goesOn(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
-	return p.output.show(e, res.Table(p.dir))
+	return p.output.show(e, publishedTable(res, p.dir))
 }
 
 // tell reports what the folder leaves out, and what to do next.
@@ -138,4 +138,19 @@ func (p *publisher) tell(e *env, res *publish.Result) {
 	if p.Card.License == "" {
 		e.note("the card has no license: add one to %s, or give --license", filepath.Join(p.dir, "README.md"))
 	}
+}
+
+// publishedTable shows the contents of a published folder in a row.
+func publishedTable(r *publish.Result, dir string) *report.NamedTable {
+	t := &report.NamedTable{Columns: []report.Column{{Name: "folder"}, {Name: "format"}}}
+	for _, name := range []string{"segments", "references", "variants", "rejected", "missing", "empty", "repeated", "files", "bytes"} {
+		t.Columns = append(t.Columns, report.Column{Name: name, Kind: report.KindInt})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "set"})
+	bytes, m, s := 0, &r.Manifest, r.Stats
+	for _, f := range m.Files {
+		bytes += int(f.Bytes)
+	}
+	t.Add(dir, m.Format, m.Segments, m.References, m.Variants, m.Rejected, s.Missing, s.Empty, s.Repeated, len(m.Files), bytes, m.Set)
+	return t
 }

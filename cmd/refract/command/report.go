@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -14,11 +13,11 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/cmd/refract/internal/evidence"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/page"
 )
 
 // reporter is one run of refract report.
@@ -26,7 +25,6 @@ type reporter struct {
 	comparison
 	out     output
 	prompts bool
-	title   string
 }
 
 func (e *env) reportCommand() *cobra.Command {
@@ -47,8 +45,6 @@ and every segment with its references, or the findings of an experiment.`,
 	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
 	r.out.registerPath(cmd)
-	cmd.Flags().StringVar(&r.title, "title", "", "title of the page (default the name of the data)")
-	grouped(cmd, resultFlags, "title")
 	return cmd
 }
 
@@ -64,7 +60,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 		return err
 	}
 	shown := run.Datasets[0]
-	rep := &evidence.Report{Title: cmp.Or(r.title, run.Name)}
+	rep := &evidence.Report{Title: run.Name}
 	if len(run.Datasets) > 1 {
 		rep.Shown = shown.Name
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -13,9 +14,10 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/publish"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/serve"
+	"github.com/refract-eval/refract/diversify/review"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/review"
 )
 
 // decisionFlag names a file of people's decisions.
@@ -173,11 +175,12 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 }
 
 // serve shows the page until the user interrupts it, which is not a failure.
-func (r *reviewer) serve(ctx context.Context, e *env, title string, items []page.ReviewItem, file *os.File, args []string) error {
-	s, err := review.NewServer(title, items, file)
-	if err != nil {
+func (r *reviewer) serve(ctx context.Context, e *env, title string, items []review.Item, file *os.File, args []string) error {
+	var shown bytes.Buffer
+	if err := page.WriteReview(&shown, page.Review{Title: title, Items: items, Served: true}); err != nil {
 		return err
 	}
+	s := serve.NewReview(shown.Bytes(), items, file)
 	l, url, err := s.Listen(r.listen)
 	if err != nil {
 		return usagef("--listen: %w", err)

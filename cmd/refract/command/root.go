@@ -78,7 +78,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.SetHelpFunc(e.showHelp)
 	root.SetHelpCommand(e.helpCommand())
 	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "show only warnings and errors on standard error")
-	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more, such as the parts of BLEU's scores")
+	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "say more: the parts of BLEU's scores, and all columns of a table, even beyond 100 characters")
 	root.PersistentFlags().StringVar(&e.progressForm, "progress", progressText, "form of progress on standard error: text, or json, an object a line")
 	oneOf(root, "progress", progressText, progressJSON)
 	root.PersistentFlags().StringVar(&e.configPath, "config", "", "`FILE` of flags about models, servers and budgets (default refract.yaml, if it exists)")

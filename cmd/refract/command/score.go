@@ -17,8 +17,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -163,7 +163,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.chosen())
+	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.choice)
 	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
 	if s.shard != "" { // of which some may have no system

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/matrix"
-	"github.com/refract-eval/refract/internal/audit"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -47,7 +47,7 @@ import (
 //	oip [KEY=VALUE]…     starts a server of a neural metric at $OIP; see cmdOIP
 //	calls N              wants that the server got N calls so far
 //	sent PATH TEXT       wants that all calls went there, with this text in them
-//	sample               saves what refract demo --write does, but for the figure
+//	sample               saves what refract demo -o does, but for the figure
 //	sqlite FILE SQL…     executes statements
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){

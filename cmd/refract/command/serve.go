@@ -17,10 +17,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/serve"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/report"
-	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"

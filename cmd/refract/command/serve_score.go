@@ -16,9 +16,9 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/audit"
+	"github.com/refract-eval/refract/cmd/refract/internal/audit"
+	"github.com/refract-eval/refract/cmd/refract/internal/serve"
 	"github.com/refract-eval/refract/internal/jsonline"
-	"github.com/refract-eval/refract/internal/serve"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 )

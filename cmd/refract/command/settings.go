@@ -123,7 +123,7 @@ func cross(ms []metrics.Metric, aggs []aggregate.Aggregator, asked bool, native 
 // scoresNative is cross's native for metrics that score segments now.
 func scoresNative(m metrics.Metric) error {
 	if !metrics.HasNative(m) {
-		return usagef("%s has no native rule for several references; use another aggregator", m.Info().Name)
+		return usagef("%s has no native rule for several references: leave native out of -a, or score %[1]s in a run of its own, such as with -a max", m.Info().Name)
 	}
 	return nil
 }

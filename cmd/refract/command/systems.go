@@ -13,8 +13,8 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -76,8 +76,8 @@ scores are means over segments. A pair is tested on the segments that both have.
 		"paired-ar or paired-bs", significance.SystemTestNames()...)
 	t.resampling.register(cmd, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
 	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
-	f.StringVar(&t.baseline, "baseline", "", "`SYSTEM` that the others are compared with (default the first)")
-	grouped(cmd, taskFlags, "table", "test", "resample-by", "baseline")
+	f.StringVar(&t.baseline, "against", "", "`SYSTEM` that the others are compared with (default the first)")
+	grouped(cmd, taskFlags, "table", "test", "resample-by", "against")
 	return cmd
 }
 
@@ -85,7 +85,7 @@ scores are means over segments. A pair is tested on the segments that both have.
 // p-value can reach.
 func (t *systemTester) check() error {
 	if t.what == pairsTable && t.baseline != "" {
-		return usagef("--baseline does nothing with --table %s: leave it out", t.what)
+		return usagef("--against does nothing with --table %s: leave it out", t.what)
 	}
 	if t.resamples == 0 {
 		if t.resamples = t.test.Resamples(); t.what == pairsTable {
@@ -164,7 +164,7 @@ func (d *testedSystems) choose() error {
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && len(d.chosen().Systems) == 0 {
+		if sc.Human && len(d.choice.Systems) == 0 {
 			if first {
 				d.leftOut = append(d.leftOut, sc.System)
 			}
@@ -183,7 +183,7 @@ func (d *testedSystems) choose() error {
 	}
 	var err error
 	if d.against, err = english.Index("system", d.baseline, d.names); err != nil {
-		return usagef("--baseline: %w%s", err, d.outside())
+		return usagef("--against: %w%s", err, d.outside())
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // Claim is what a reader should take away from a result, never more than its differences

@@ -8,8 +8,9 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // compared is a difference to the single reference with an interval of ±0.01; an interval
@@ -164,11 +165,11 @@ func TestClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, rule := range got.Rules {
-			if text := b.String(); !strings.Contains(text, report.EscapeMarkdown(rule.Metric)) && !strings.Contains(text, report.Display(rule.Metric)) {
-				t.Errorf("%s: the document does not name %s", name, text)
+			if document := b.String(); !strings.Contains(document, text.Markdown(rule.Metric)) && !strings.Contains(document, report.Display(rule.Metric)) {
+				t.Errorf("%s: the document does not name %s", name, document)
 			}
 		}
-		if !strings.Contains(b.String(), "**"+report.EscapeMarkdown(got.Text)+".**") || (len(got.Rules) > 2) != strings.Contains(strings.SplitN(b.String(), "## Verdicts", 2)[0], "| verdict |") {
+		if !strings.Contains(b.String(), "**"+text.Markdown(got.Text)+".**") || (len(got.Rules) > 2) != strings.Contains(strings.SplitN(b.String(), "## Verdicts", 2)[0], "| verdict |") {
 			t.Errorf("%s: the document says otherwise:\n%s", name, b.String())
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/figure"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // Figure is a picture of a result.

@@ -5,16 +5,17 @@ import (
 	"io"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // WriteMarkdown writes a result as a document: its claim, verdicts, tables, and how the
 // numbers were computed.
 func (r *Result) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", report.EscapeMarkdown(r.Name))
+	fmt.Fprintf(&b, "# %s\n\n", text.Markdown(r.Name))
 	claim := r.Claim()
-	fmt.Fprintf(&b, "**%s.**\n\n", report.EscapeMarkdown(claim.Text))
+	fmt.Fprintf(&b, "**%s.**\n\n", text.Markdown(claim.Text))
 	if len(claim.Rules) > MostSpoken {
 		t, err := r.Table("rules")
 		if err == nil {
@@ -25,14 +26,14 @@ func (r *Result) WriteMarkdown(w io.Writer) error {
 		}
 		b.WriteString("\n")
 	}
-	for _, text := range append(append(claim.Evidence, claim.Cautions...), claim.Method) {
-		if text != "" {
-			fmt.Fprintf(&b, "%s\n\n", report.EscapeMarkdown(text))
+	for _, sentence := range append(append(claim.Evidence, claim.Cautions...), claim.Method) {
+		if sentence != "" {
+			fmt.Fprintf(&b, "%s\n\n", text.Markdown(sentence))
 		}
 	}
 	b.WriteString("## Verdicts\n\n")
 	for _, v := range r.Verdicts {
-		fmt.Fprintf(&b, "- %s.\n", report.EscapeMarkdown(v.Text))
+		fmt.Fprintf(&b, "- %s.\n", text.Markdown(v.Text))
 	}
 	for _, t := range r.Tables() {
 		if t.Name == "rules" {
@@ -45,9 +46,9 @@ func (r *Result) WriteMarkdown(w io.Writer) error {
 	}
 	b.WriteString("\n## Notes\n\n")
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "- %s\n", report.EscapeMarkdown(n))
+		fmt.Fprintf(&b, "- %s\n", text.Markdown(n))
 	}
-	fmt.Fprintf(&b, "- refract %s\n", report.EscapeMarkdown(r.Version))
+	fmt.Fprintf(&b, "- refract %s\n", text.Markdown(r.Version))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

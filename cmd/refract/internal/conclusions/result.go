@@ -4,7 +4,7 @@ package conclusions
 
 import (
 	"github.com/refract-eval/refract/benchmarks/experiment"
-	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 )
 
 // Result is a result as people and programs see it.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/benchmarks/significance"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/report"
 )
 
 // tables lists all tables of a result, in the order of a document.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/page"
 )
 
 // verdicts says in plain language what was found, with the numbers behind it.

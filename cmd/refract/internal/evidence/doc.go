@@ -3,7 +3,7 @@
 //
 //  1. A [Held] collects the scores of a dataset from an engine.
 //  2. Package experiment compares settings with people; its Result is plain data.
-//  3. [Report] combines both: [Report.Document] is the page for package internal/page;
+//  3. [Report] combines both: [Report.Document] is the page for package page;
 //     [Report.Tables] and [Report.Figures] are its content, to be written to files.
 //
 // A Held keeps texts and scores in memory, because rank statistics need all scores anyway.

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
-	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/cmd/refract/internal/evidence"
-	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
 )

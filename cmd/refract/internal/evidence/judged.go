@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/report"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
 // Report holds the parts of a report. Any part may be missing.

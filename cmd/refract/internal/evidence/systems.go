@@ -7,9 +7,9 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/page"
+	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/page"
-	"github.com/refract-eval/refract/internal/report"
 	"github.com/refract-eval/refract/metrics"
 )
 

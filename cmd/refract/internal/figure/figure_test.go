@@ -1,0 +1,233 @@
+package figure_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/cmd/refract/internal/figure"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func panels() []figure.Panel {
+	band := func(name string, by float64) figure.Series {
+		s := figure.Series{Name: name}
+		for k := range 11 {
+			y := 0.3 + by*math.Sqrt(float64(k))
+			s.Points = append(s.Points, figure.Point{X: float64(k), Y: y, Low: y - 0.01, High: y + 0.01})
+		}
+		return s
+	}
+	random := band("random", 0.015)
+	random.Muted = true
+	random.Points[3].Y = math.NaN()
+	nan := math.NaN()
+	return []figure.Panel{
+		&figure.Lines{Title: "bleu, max <&>", X: "references", Y: "pearson", WholeX: true,
+			Series: []figure.Series{band("all prompts", 0.03), random, {Name: "one", Points: []figure.Point{{X: 2, Y: 0.35, Low: math.NaN(), High: math.NaN()}}}, {Name: "none"}}},
+		&figure.Bars{Title: "systems \u202e", Value: "score", Bars: []figure.Bar{
+			{Name: "a long name of a system", Value: 3, Low: 2.5, High: 3.5}, {Name: "b", Value: -2, Low: nan, High: nan, Worse: true}, {Name: "c", Value: nan, Low: nan, High: nan}, {Name: "d", Value: 4, Low: 3.9, High: 4.1, Muted: true},
+		}},
+	}
+}
+
+func TestDrawSVG(t *testing.T) {
+	for _, dark := range []bool{false, true} {
+		var a, b bytes.Buffer
+		style := figure.Style{Dark: dark}
+		if err := figure.Draw(&a, style, panels()...); err != nil {
+			t.Fatal(err)
+		}
+		if err := figure.Draw(&b, style, panels()...); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Error("the same panels give other bytes")
+		}
+		var text strings.Builder
+		for d := xml.NewDecoder(&a); ; {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("not XML: %v", err)
+			}
+			if c, ok := token.(xml.CharData); ok {
+				text.Write(c)
+			}
+		}
+		for _, want := range []string{"bleu, max <&>", "all prompts", "random", "pearson", "a long name of a system", `systems \u202e`} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("the picture lacks the text %q", want)
+			}
+		}
+		if strings.Contains(text.String(), "none") {
+			t.Error("a series without points is in the legend")
+		}
+	}
+}
+
+func TestDrawGolden(t *testing.T) {
+	var b bytes.Buffer
+	if err := figure.Draw(&b, figure.Style{}, panels()...); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "panels.svg")
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("differs from %s, which -update writes anew:\n%s", golden, diff)
+	}
+}
+
+// Numbers of any size and texts of any length are drawn.
+func TestDrawAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64}))
+		series := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) figure.Series {
+			s := figure.Series{Name: rapid.String().Draw(t, "name"), Muted: rapid.Bool().Draw(t, "muted")}
+			for range rapid.IntRange(0, 4).Draw(t, "points") {
+				s.Points = append(s.Points, figure.Point{X: number.Draw(t, "x"), Y: number.Draw(t, "y"), Low: number.Draw(t, "low"), High: number.Draw(t, "high")})
+			}
+			return s
+		}), 0, 8).Draw(t, "series")
+		bars := &figure.Bars{Title: rapid.String().Draw(t, "title"), Bars: []figure.Bar{{Name: strings.Repeat(rapid.String().Draw(t, "name"), 40), Value: number.Draw(t, "value"), Low: number.Draw(t, "low"), High: number.Draw(t, "high")}}}
+		var b bytes.Buffer
+		if err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars); err != nil {
+			t.Fatal(err)
+		}
+		if place := regexp.MustCompile(`NaN|Inf|[0-9]{5}`).FindString(text.ReplaceAllString(b.String(), "")); place != "" {
+			t.Fatalf("a place is %s", place)
+		}
+	})
+	for _, v := range []float64{math.MaxFloat64, -math.MaxFloat64, 1e17, math.SmallestNonzeroFloat64} {
+		bar := figure.Bar{Name: strings.Repeat("name", 100), Value: v, Low: v / 2, High: -v}
+		line := figure.Series{Name: "line", Points: []figure.Point{{v, 0, -v, v}, {v / 2, v, v, v}}}
+		err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{Bars: []figure.Bar{bar}}, &figure.Lines{WholeX: true, Series: []figure.Series{line}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var text = regexp.MustCompile(`>[^<]*</text>`)
+
+func TestDrawErrors(t *testing.T) {
+	if err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{}); err != nil {
+		t.Errorf("no bars: %v", err)
+	}
+	broken := errors.New("full")
+	if err := figure.Draw(writer{broken}, figure.Style{}, panels()...); !errors.Is(err, broken) {
+		t.Errorf("error %v, want %v", err, broken)
+	}
+}
+
+type writer struct{ err error }
+
+func (w writer) Write([]byte) (int, error) { return 0, w.err }
+
+// Charts that share an axis are drawn on the range of both.
+func TestShareY(t *testing.T) {
+	chart := func(y float64) *figure.Lines {
+		return &figure.Lines{Series: []figure.Series{{Name: "line", Points: []figure.Point{{X: 1, Y: y, Low: y - 1, High: y + 1}, {X: 2, Y: y + 2, Low: math.NaN(), High: math.NaN()}}}}}
+	}
+	drawn := func(l *figure.Lines) string {
+		var b bytes.Buffer
+		if err := figure.Draw(&b, figure.Style{}, l); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	low, high := chart(0), chart(100)
+	if strings.Contains(drawn(low), ">100<") {
+		t.Error("the axis goes beyond the values")
+	}
+	figure.ShareY(low, high)
+	for _, l := range []*figure.Lines{low, high} {
+		for _, want := range []string{">0<", ">100<"} {
+			if !strings.Contains(drawn(l), want) {
+				t.Errorf("the axis lacks %s", want)
+			}
+		}
+	}
+}
+
+// If whole numbers do not all fit on an axis, round ones are shown.
+func TestWholeTicks(t *testing.T) {
+	for most, want := range map[float64][]string{3: {">2<", ">3<"}, 14: {">2<", ">12<"}, 1875: {">500<", ">1000<", ">1500<"}} {
+		var b bytes.Buffer
+		err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: []figure.Series{{Points: []figure.Point{{X: 1, Y: 0.1}, {X: most, Y: 0.2}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, label := range want {
+			if !strings.Contains(b.String(), label) {
+				t.Errorf("the axis to %v lacks %s", most, label)
+			}
+		}
+		if strings.Contains(b.String(), ">7<") {
+			t.Errorf("the axis to %v has a number that is not round", most)
+		}
+	}
+}
+
+// The names of many lines are all inside the picture, and do not overlap.
+func TestManyLines(t *testing.T) {
+	l := &figure.Lines{Title: "chrf", X: "references", Y: "kendall"}
+	for i := range 30 {
+		s := figure.Series{Name: fmt.Sprintf("line-%02d of a long name", i)}
+		for k := range 5 {
+			y := 0.2 + 0.0005*float64(i*k)
+			s.Points = append(s.Points, figure.Point{X: float64(k), Y: y, Low: y, High: y})
+		}
+		l.Series = append(l.Series, s)
+	}
+	var b bytes.Buffer
+	if err := figure.Draw(&b, figure.Style{}, l); err != nil {
+		t.Fatal(err)
+	}
+	size := regexp.MustCompile(`width="([\d.]+)pt" height="([\d.]+)pt"`).FindStringSubmatch(b.String())
+	var at []float64
+	for _, m := range regexp.MustCompile(`<text x="([-\d.]+)" y="([-\d.]+)"[^>]*>line-`).FindAllStringSubmatch(b.String(), -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		width, _ := strconv.ParseFloat(size[1], 64)
+		height, _ := strconv.ParseFloat(size[2], 64)
+		if x+100 > width || y < 0 || y > height {
+			t.Errorf("a name at %v, %v of a picture of %v × %v", x, y, width, height)
+		}
+		at = append(at, y)
+	}
+	slices.Sort(at)
+	if len(at) != len(l.Series) {
+		t.Fatalf("%d names of %d lines", len(at), len(l.Series))
+	}
+	for i := range at[1:] {
+		if at[i+1]-at[i] < 11.9 {
+			t.Errorf("names at %v and %v", at[i], at[i+1])
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/text"
+)
+
+func renderPeople(t fatalf, format Format, columns []Column, opts Options, rows [][]Value) string {
+	var out bytes.Buffer
+	w := NewWriter(&out, format, columns, opts)
+	writeAll(t, w, rows)
+	return out.String()
+}
+
+// No control character reaches a terminal, and a row stays on one line.
+func TestPeopleTerminalSafety(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns, rows := anyRows(t)
+		columns[0].Header = anyText().Draw(t, "header")
+		opts := Options{Wide: true, Title: anyText().Draw(t, "title"), Notes: rapid.SliceOfN(anyText(), 0, 2).Draw(t, "notes")}
+		for _, format := range []Format{Table, Markdown, LaTeX} {
+			out := renderPeople(t, format, columns, opts, rows)
+			if !utf8.ValidString(out) {
+				t.Fatalf("%s: not UTF-8: %q", format, out)
+			}
+			for i, r := range out {
+				if r != '\n' && text.Hidden(r) {
+					t.Fatalf("%s: %U at byte %d of %q", format, r, i, out)
+				}
+			}
+			empty := renderPeople(t, format, columns, opts, nil)
+			if got, want := strings.Count(out, "\n"), strings.Count(empty, "\n")+len(rows); got != want {
+				t.Fatalf("%s: %d lines, want %d: %q", format, got, want, out)
+			}
+		}
+	})
+}
+
+func TestVisible(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"", ""},
+		{"plain ~", "plain ~"},
+		{"\x1b[31m", `\x1b[31m`},
+		{"a\r\n\tb\x00\x7f", `a\r\n\tb\x00\x7f`},
+		{"\u009b31m\u0085", `\u009b31m\u0085`},
+		{"\u202a\u202e\u2066\u2069\u200e\u200f\u061c", `\u202a\u202e\u2066\u2069\u200e\u200f\u061c`},
+		{"\u2028\u2029\ufeff\u200b\u00ad", `\u2028\u2029\ufeff\u200b\u00ad`},
+		{"\U000e0041", `\U000e0041`},
+		{"\xff\xe4\xb8x", "\ufffd\ufffd\ufffdx"},
+		{"می\u200cخواهم 👩\u200d👧 中文\u3000！ e\u0301", "می\u200cخواهم 👩\u200d👧 中文\u3000！ e\u0301"},
+		{"\u06dd", "\u06dd"}, // a format character that is drawn
+	}
+	for _, tt := range tests {
+		if got := Visible(tt.in); got != tt.want {
+			t.Errorf("Visible(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// Unescaping a cell of Markdown gives the text back: no text can end its cell or start
+// markup.
+func TestMarkdownEscaping(t *testing.T) {
+	entities := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">")
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyText().Draw(t, "text")
+		out := renderPeople(t, Markdown, []Column{{Name: "a"}, {Name: "b"}}, Options{}, [][]Value{{String(text), String("end")}})
+		line := strings.Split(out, "\n")[2]
+		cell, ok := strings.CutPrefix(strings.TrimSuffix(line, " | end |"), "| ")
+		if !ok {
+			t.Fatalf("row %q", line)
+		}
+		var plain strings.Builder
+		for i := 0; i < len(cell); i++ {
+			switch c := cell[i]; {
+			case c == '\\':
+				i++
+				plain.WriteByte(cell[i])
+			case strings.IndexByte("|`*_~[]<>#!$@", c) >= 0:
+				t.Fatalf("bare %q in %q", c, cell)
+			default:
+				plain.WriteByte(c)
+			}
+		}
+		if got := entities.Replace(plain.String()); got != Visible(text) {
+			t.Fatalf("%q came back as %q, want %q", cell, got, Visible(text))
+		}
+	})
+}
+
+// Every special character of TeX is escaped, and the escapes stand for the
+// text.
+func TestLaTeXEscaping(t *testing.T) {
+	commands := strings.NewReplacer(
+		`\textbackslash{}`, `\`, `\textasciicircum{}`, `^`, `\textasciitilde{}`, `~`, `\textless{}`, `<`,
+		`\textgreater{}`, `>`, `\textbar{}`, `|`, `\textasciigrave{}`, "`", `-{}`, `-`, `{[}`, `[`, `{*}`, `*`,
+		`\{`, `{`, `\}`, `}`, `\$`, `$`, `\&`, `&`, `\#`, `#`, `\%`, `%`, `\_`, `_`,
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyText().Draw(t, "text")
+		out := renderPeople(t, LaTeX, []Column{{Name: "a"}, {Name: "b"}}, Options{}, [][]Value{{String(text), String("end")}})
+		line := strings.Split(out, "\n")[4]
+		cell := strings.TrimSuffix(line, ` & end \\`)
+		depth := 0
+		for i := 0; i < len(cell); i++ {
+			switch cell[i] {
+			case '\\':
+				i++ // the escaped character, or the first letter of a command
+			case '{':
+				depth++
+			case '}':
+				depth--
+			case '$', '&', '#', '%', '_', '^', '~', '<', '>', '|', '`':
+				t.Fatalf("bare %q in %q", cell[i], cell)
+			}
+			if depth < 0 || depth > 1 {
+				t.Fatalf("braces of %q", cell)
+			}
+		}
+		if depth != 0 || strings.HasPrefix(cell, "[") || strings.HasPrefix(cell, "*") {
+			t.Fatalf("cell %q", cell)
+		}
+		if got := commands.Replace(cell); got != Visible(text) {
+			t.Fatalf("%q came back as %q, want %q", cell, got, Visible(text))
+		}
+	})
+}
+
+func TestTableLayout(t *testing.T) {
+	out := renderPeople(t, Table,
+		[]Column{{Name: "system"}, {Name: "score", Header: "Score", Kind: KindFloat, Digits: 2}, {Name: "signature", Hide: true}},
+		Options{Title: "Title", Notes: []string{"one", "two"}},
+		[][]Value{{String("中文"), Float(3.14159), String("hidden")}, {String("b"), Null(), Null()}, {String("c"), Float(-12.5), Null()}})
+	want := strings.Join([]string{
+		"Title",
+		"",
+		" system   Score",
+		"────────────────",
+		" 中文      3.14",
+		" b            –",
+		" c       -12.50",
+		"",
+		"one",
+		"two",
+		"",
+	}, "\n")
+	if out != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out, want)
+	}
+}
+
+// A table that is too wide for a terminal moves constant columns to a note, wraps texts,
+// and leaves minor columns out, in that order.
+func TestTableFits(t *testing.T) {
+	columns := []Column{{Name: "metric"}, {Name: "human"}, {Name: "text"}, {Name: "n", Kind: KindInt}, {Name: "signature", Minor: true}}
+	row := func(metric string, words, signature int) []Value {
+		return []Value{String(metric), String("mqm"), String(strings.TrimSpace(strings.Repeat("word ", words))), Int(1), String(strings.Repeat("s", signature))}
+	}
+	for _, tt := range []struct {
+		name             string
+		words, signature int
+		has, not         []string
+	}{
+		{"fits", 2, 2, []string{" metric  human  text", " mqm "}, []string{"in every row", "left out"}},
+		{"constant", 16, 20, []string{" metric  text", "in every row: human mqm"}, []string{"left out"}},
+		{"wrapped", 40, 20, []string{"in every row: human mqm", "signature"}, []string{"left out"}},
+		{"minor", 40, 90, []string{"left out, to fit: signature (-v shows all)"}, []string{"sss"}},
+	} {
+		rows := [][]Value{row("bleu", tt.words, tt.signature), row("chrf", 1, tt.signature+1)}
+		out := renderPeople(t, Table, columns, Options{}, rows)
+		for line := range strings.Lines(out) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > TableWidth {
+				t.Errorf("%s: %d characters: %s", tt.name, n, line)
+			}
+		}
+		for _, s := range tt.has {
+			if !strings.Contains(out, s) {
+				t.Errorf("%s: no %q in\n%s", tt.name, s, out)
+			}
+		}
+		for _, s := range tt.not {
+			if strings.Contains(out, s) {
+				t.Errorf("%s: %q in\n%s", tt.name, s, out)
+			}
+		}
+		if got := strings.Count(out, "word"); got != tt.words+1 {
+			t.Errorf("%s: %d words, want %d", tt.name, got, tt.words+1)
+		}
+		wide := renderPeople(t, Table, columns, Options{Wide: true}, rows)
+		if !strings.Contains(wide, "signature") || !strings.Contains(wide, " mqm ") || strings.Contains(wide, "left out") {
+			t.Errorf("%s: wide:\n%s", tt.name, wide)
+		}
+	}
+}
+
+// A column without values that is left out is named in a note.
+func TestEmptyColumnIsNamedInANote(t *testing.T) {
+	columns := []Column{{Name: "system"}, {Name: strings.Repeat("ended ", 8), Kind: KindFloat}, {Name: strings.Repeat("scored ", 9), Kind: KindFloat}}
+	out := renderPeople(t, Table, columns, Options{}, [][]Value{{String("a"), Null(), Float(1)}, {String("b"), Null(), Float(2)}})
+	if !strings.Contains(out, "in every row: "+strings.Repeat("ended ", 8)+" "+missingCell) {
+		t.Errorf("the empty column vanishes:\n%s", out)
+	}
+}
+
+// The width of a character, and so the bytes, must not depend on the locale.
+// The width library reads it once, when a process starts.
+func TestTableLayoutInAnotherLocale(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Skipf("cannot start the test again: %v", err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestTableLayout$")
+	cmd.Env = append(os.Environ(), "LC_ALL=ja_JP.UTF-8", "RUNEWIDTH_EASTASIAN=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,8 +1,0 @@
-// Package review lets people decide about answers that serve as references.
-//
-// [Pick] chooses what a person sees: accepted answers drawn at random, from
-// which precision can be estimated, those that most likely lost the meaning,
-// and some of each pattern of rejection. A [Server] shows them on a page and
-// adds every [Decision] to a file at once; a page without a server offers them as a file to
-// save. [Decisions.Apply] carries the decisions out on the dataset.
-package review

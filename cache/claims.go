@@ -22,9 +22,8 @@ import (
 // released. So a store that finds neither a record nor a claim may claim the key. A claim of a
 // key that has a record has no effect, and is released when the lease is next renewed.
 type claims struct {
-	owner   int64  // random, so that no two are equal
-	process string // identity of this process, by which others find out that it is gone
-	lease   time.Duration
+	owner int64 // random, so that no two are equal
+	lease time.Duration
 
 	turn chan struct{} // holds an element while keys are claimed
 
@@ -46,7 +45,7 @@ type renewal struct {
 }
 
 func newClaims(lease time.Duration) *claims {
-	c := &claims{owner: rand.Int64(), process: processIdentity(), lease: lease, turn: make(chan struct{}, 1), held: make(map[Key]bool), stopped: make(chan struct{})}
+	c := &claims{owner: rand.Int64(), lease: lease, turn: make(chan struct{}, 1), held: make(map[Key]bool), stopped: make(chan struct{})}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c
 }
@@ -83,8 +82,8 @@ func (d *Database) claiming(ctx context.Context, renew bool, f func(ctx context.
 			return err
 		}
 		if renew {
-			if err := d.exec(ctx, tx, `INSERT INTO refract_owners (id, process, expires) VALUES ($1, $2, {later})
-				ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`, d.claims.owner, d.claims.process, d.claims.lease.Seconds()); err != nil {
+			if err := d.exec(ctx, tx, `INSERT INTO refract_owners (id, process, expires) VALUES ($1, '', {later})
+				ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`, d.claims.owner, d.claims.lease.Seconds()); err != nil {
 				return err
 			}
 		}
@@ -120,8 +119,7 @@ func (d *Database) Holds(key Key) bool {
 }
 
 // Claim implements [Store], among the processes that have the database open. The claims of a
-// killed process become free at once if it ran on this machine and the system tells that it
-// is gone, otherwise when its lease ends.
+// killed process become free when its lease ends.
 func (d *Database) Claim(ctx context.Context, keys []Key) ([]bool, error) {
 	leave, err := d.enter(ctx, "claim", true)
 	if err != nil {
@@ -243,20 +241,19 @@ func (d *Database) ownSQL(do string, n int) string {
 	return fmt.Sprintf("%s FROM refract_claims WHERE owner = %d AND key IN (%s)", do, d.claims.owner, parameters(n, 1))
 }
 
-// sweep removes owners, and their claims, whose process is gone or who have not renewed their
-// lease for its whole length. This store measures that time itself, because the clock of the
+// sweep removes owners, and their claims, who have not renewed their lease for its whole length. This store measures that time itself, because the clock of the
 // database may be changed meanwhile.
 func (d *Database) sweep(ctx context.Context, tx *sql.Tx) error {
 	var id int64
-	var process, lease string
+	var lease string
 	gone, seen, now := []any{}, map[int64]renewal{}, time.Now()
-	if err := d.each(ctx, tx, "SELECT id, process, CAST(expires AS TEXT) FROM refract_owners WHERE id <> $1", []any{d.claims.owner}, []any{&id, &process, &lease}, func() error {
+	if err := d.each(ctx, tx, "SELECT id, CAST(expires AS TEXT) FROM refract_owners WHERE id <> $1", []any{d.claims.owner}, []any{&id, &lease}, func() error {
 		last := d.claims.seen[id]
 		if last.lease != lease {
 			last = renewal{lease, now}
 		}
 		seen[id] = last
-		if processGone(process) || now.Sub(last.found) >= d.claims.lease {
+		if now.Sub(last.found) >= d.claims.lease {
 			gone = append(gone, id)
 		}
 		return nil

@@ -8,9 +8,6 @@ import (
 // long to keep trying to reach a database.
 func BusyTimeout(d time.Duration) Option { return func(o *options) { o.patience = d } }
 
-// Lease sets how long the claims of a process outlive it.
-func Lease(d time.Duration) Option { return func(o *options) { o.lease = d } }
-
 // MaxPages makes SQLite report a full disk at this number of pages.
 func MaxPages(n int) Option { return func(o *options) { o.maxPages = n } }
 
@@ -18,9 +15,8 @@ func MaxPages(n int) Option { return func(o *options) { o.maxPages = n } }
 func Abandon(d *Database) { d.claims.end() }
 
 var (
-	ProcessIdentity = processIdentity
-	OpenPostgres    = openPostgres
-	ParseParams     = parseParams
+	OpenPostgres = openPostgres
+	ParseParams  = parseParams
 
 	ErrClosed, ErrForeign, ErrFull = errClosed, errForeign, errFull
 	ErrVersion                     = errVersion

@@ -16,16 +16,13 @@ type options struct {
 	// patience is how long to wait for another process that has locked a file, and how
 	// long to keep trying to reach a database.
 	patience time.Duration
-	// lease is how long the claims of a process outlive it if nobody can tell that it is
-	// gone. A living process renews its lease; one that is suspended for longer loses its
-	// claims.
-	lease    time.Duration
+	lease    time.Duration // see Lease
 	tell     func(message string)
 	maxPages int // limit on a file, for tests of a full disk; 0 means none
 }
 
 func newOptions(opts []Option) options {
-	o := options{patience: 40 * time.Second, lease: 30 * time.Second, tell: func(string) {}}
+	o := options{patience: 40 * time.Second, lease: 15 * time.Second, tell: func(string) {}}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -35,6 +32,10 @@ func newOptions(opts []Option) options {
 // ReadOnly opens an existing cache only for reading, whether or not it is writable.
 // Writing fails with [errReadOnly].
 func ReadOnly() Option { return func(o *options) { o.readOnly = true } }
+
+// Lease sets how long the claims of a process outlive it; the default is 15 seconds. A living process
+// renews its lease; one that is suspended for longer loses its claims.
+func Lease(d time.Duration) Option { return func(o *options) { o.lease = d } }
 
 // Tell sets the function that shows messages to people, for example while waiting for
 // the database.

@@ -57,7 +57,7 @@ func killConfig(c ask.Completer, s cache.Store, form diversify.Form) diversify.C
 
 func child(server, name, file, output string, form diversify.Form) error {
 	ctx := context.Background()
-	s, err := cache.Open(ctx, file)
+	s, err := cache.Open(ctx, file, cache.Lease(2*time.Second))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,10 @@ func TestKill(t *testing.T) {
 		form      diversify.Form
 		givesJSON bool
 	}{{diversify.FormText, false}, {diversify.FormAuto, true}, {diversify.FormAuto, false}} {
-		t.Run(fmt.Sprintf("%s, the server gives JSON: %v", c.form, c.givesJSON), func(t *testing.T) { killed(t, c.form, c.givesJSON) })
+		t.Run(fmt.Sprintf("%s, the server gives JSON: %v", c.form, c.givesJSON), func(t *testing.T) {
+			t.Parallel()
+			killed(t, c.form, c.givesJSON)
+		})
 	}
 }
 

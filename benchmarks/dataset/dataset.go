@@ -92,7 +92,6 @@ func schemes() []scheme[func(place string, o Options) (*set, error)] {
 		{"parquet", "parquet:FILE", openParquet},
 		{"published", "published:DIR", openPublished},
 		{"table", "table:FILE,source=COLUMN,…", openTable},
-		{"summeval", "summeval:FILE", openSummEval},
 		{"mqm", "mqm:FILE", openMQM},
 	}
 }

@@ -7,7 +7,6 @@
 //	parquet:FILE            one row a segment; or a folder of such files
 //	published:DIR           a folder written by package publish, in any format
 //	table:FILE,source=COLUMN,…   CSV, TSV, JSON Lines or Parquet, with the columns named
-//	summeval:FILE           SummEval's annotations
 //	mqm:FILE                MQM by people, as written by Marot
 //
 // [Open] opens such a test set, and [OpenLines] line-aligned text files; [WithReferences]
@@ -17,7 +16,7 @@
 //
 // # How it reads
 //
-// The readers summeval: and mqm:, and table: with group=, hold the whole set, since its
+// The reader mqm:, and table: with group=, hold the whole set, since its
 // rows have to be joined; these sets are small. Every other reader streams: it holds one
 // segment, and memory does not grow with the number of segments. There are three
 // exceptions: about thirty bytes per id in JSON Lines and Parquet, to find repeated ids;

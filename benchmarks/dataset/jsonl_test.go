@@ -239,9 +239,9 @@ func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"data.json", "data.json: no such file or directory"},
 		{"data.txt", "data.txt: no such file or directory"},
-		{"testdata", `dataset "testdata" does not say its format; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
-		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
-		{"arrow:data", `dataset "arrow:data" has the unknown format "arrow"; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,…, summeval:FILE or mqm:FILE`},
+		{"testdata", `dataset "testdata" does not say its format; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,… or mqm:FILE`},
+		{"json:data", `dataset "json:data" has the unknown format "json" (did you mean "jsonl"?); write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,… or mqm:FILE`},
+		{"arrow:data", `dataset "arrow:data" has the unknown format "arrow"; write jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, table:FILE,source=COLUMN,… or mqm:FILE`},
 		{"jsonl:", `dataset "jsonl:" names no file; write jsonl:FILE`},
 		{"jsonl:" + dir + "/none", `none: no such file or directory`},
 		{"jsonl:" + dir + "/sub", `sub: is a directory, not a file`},

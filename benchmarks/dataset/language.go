@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"regexp"
@@ -43,8 +44,8 @@ func LanguagePair(spec string) (source, target string) {
 	return source, target
 }
 
-// statesLanguage finds what may be the language of a segment.
-var statesLanguage = regexp.MustCompile(`"language"\s*:\s*"([^"\\]*)"`)
+// statesLanguage matches what may be the language of a segment.
+var statesLanguage = regexp.MustCompile(`^"language"\s*:\s*"([^"\\]*)"`)
 
 // statedLanguages returns the languages that the segments of a file state, each once. It
 // parses only lines that may state a new one. It does not read pipes, which can be read
@@ -58,8 +59,14 @@ func statedLanguages(place string) []string {
 	var stated []*refract.Segment
 	r := &record{}
 	in.each(context.Background(), func(Warning) {}, func(line []byte, pos refract.Position) error {
-		for _, found := range statesLanguage.FindAllSubmatch(line, -1) {
-			if seen[string(found[1])] {
+		rest := line
+		for {
+			i := bytes.Index(rest, []byte(`"language"`)) // far faster than a pattern
+			if i < 0 {
+				return nil
+			}
+			found := statesLanguage.FindSubmatch(rest[i:])
+			if rest = rest[i+1:]; found == nil || seen[string(found[1])] {
 				continue
 			}
 			s, err := r.parse(line, pos)
@@ -70,7 +77,6 @@ func statedLanguages(place string) []string {
 				seen[s.Language] = true
 			}
 		}
-		return nil
 	})
 	return statedBy(stated)
 }

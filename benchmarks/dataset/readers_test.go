@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // Lines after its position, and then the warnings.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct{ name, spec string }{
-		{"summeval", "summeval:testdata/summeval.jsonl"},
+		{"table-raters", "table:testdata/summeval.jsonl,group=id,source=text,references=references,reference=reference,system=model_id,output=decoded,human:coherence=expert_annotations.coherence,human:turker_coherence=turker_annotations.coherence"},
 		{"mqm", "mqm:testdata/mqm.tsv"},
 		{"mqm-reference", "mqm:testdata/mqm.tsv,reference=good"},
 		{"table-parquet", "table:testdata/table.parquet,id=id,source=translation.zh,references=refs,references=answers.lex,reference=translation.en,system:mt=mt,system:b=translation.en,domain=domain,document=id,human:quality:mt=score"},
@@ -81,7 +81,7 @@ func TestReadersJudgements(t *testing.T) {
 		names []string
 		one   string
 	}{
-		{"summeval:testdata/summeval.jsonl", []string{"coherence", "consistency", "fluency", "relevance", "turker_coherence", "turker_consistency"}, "turker_coherence"},
+		{"table:testdata/summeval.jsonl,group=id,source=text,references=references,reference=reference,system=model_id,output=decoded,human:coherence=expert_annotations.coherence,human:turker_coherence=turker_annotations.coherence", []string{"coherence", "turker_coherence"}, "turker_coherence"},
 		{"mqm:testdata/mqm.tsv", []string{"mqm"}, "mqm"},
 		{"table:testdata/rated.csv,group=mr,system=system,output=sys_ref,human:quality=quality,human:naturalness=naturalness", []string{"naturalness", "quality"}, "quality"},
 	} {
@@ -140,15 +140,6 @@ func TestReaderErrors(t *testing.T) {
 		files      map[string]string
 		want       string
 	}{
-		{"summeval empty", "summeval:f", map[string]string{"f": ""}, `f: the dataset is empty: no segment at all`},
-		{"summeval unknown field", "summeval:f", map[string]string{"f": row + `{"id":"b","modelid":"m"}`}, `f:2:11: unknown field "modelid" (did you mean "model_id"?)`},
-		{"summeval no text", "summeval:f", map[string]string{"f": `{"id":"b","model_id":"m"}`}, `f:1: the row has no field "decoded"`},
-		{"summeval twice", "summeval:f", map[string]string{"f": row + row}, `f:2: id "a" has a summary by "m" on line 1 already; a model has one summary per article`},
-		{"summeval score", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","expert_annotations":[{"x":1},{"x":"2"}]}`}, `f:1:75: field expert_annotations[1].x must be a number or null, not a string`},
-		{"summeval scores", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","expert_annotations":{}}`}, `f:1:61: field expert_annotations must be an array, not an object`},
-		{"summeval both", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","reference":"a","references":["b"]}`}, `f:1: the row has both "reference" and "references"; remove one`},
-		{"summeval line", "summeval:f", map[string]string{"f": row + "[]\n"}, `f:2:1: a row must be a JSON object, not an array`},
-		{"summeval number", "summeval:f", map[string]string{"f": `{"id":"a","model_id":"m","decoded":"d","turker_annotations":[{"x":1e999}]}`}, `f:1:67: field turker_annotations[0].x must be a number or null`},
 
 		{"mqm empty", "mqm:f", map[string]string{"f": ""}, `f: is empty; the first row must name the columns`},
 		{"mqm no row", "mqm:f", map[string]string{"f": marot}, `f: the dataset is empty: no segment at all`},

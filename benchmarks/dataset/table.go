@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -243,9 +244,22 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 		if j.System == "" {
 			j.System = author
 		}
-		field := one(h.column)
-		if err == nil {
-			j.Score, j.Valid, err = number(field, t.columns[h.column], r.decimalComma)
+		fields := r.values[h.column].texts // several if it is a list, as of raters
+		if !r.values[h.column].list {
+			fields = []refract.Text{one(h.column)}
+		}
+		var scores []float64
+		for _, field := range fields {
+			if err != nil {
+				break
+			}
+			var score float64
+			if score, j.Valid, err = number(field, t.columns[h.column], r.decimalComma); j.Valid {
+				scores = append(scores, score)
+			}
+		}
+		if j.Valid = len(scores) > 0; j.Valid {
+			j.Score = mean(scores)
 		}
 		s.Judgements = append(s.Judgements, j)
 	}
@@ -330,4 +344,17 @@ func (g *group) join(row *refract.Segment) error {
 		}
 	}
 	return nil
+}
+
+func mean(v []float64) float64 {
+	var sum, scaled float64
+	n := float64(len(v))
+	for _, x := range v {
+		sum += x
+		scaled += x / n
+	}
+	if math.IsInf(sum, 0) {
+		return scaled
+	}
+	return sum / n
 }

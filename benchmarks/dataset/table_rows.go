@@ -1,15 +1,14 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
@@ -125,37 +123,27 @@ func (t *tableSpec) may(name string) bool { return slices.Contains(t.optional, n
 // tables cannot distinguish it from an empty text. Carriage returns and a byte order mark
 // are usual here and no reason for a warning.
 func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) error {
-	pull, stop := iter.Pull2(func(yield func([]byte, error) bool) {
-		err := eachLine(t.path, func(Warning) {}, func(line []byte, _ refract.Position) error {
-			if !yield(line, nil) {
-				return io.EOF // the reader wants no more
-			}
-			return nil
-		})
-		if err != nil && err != io.EOF {
-			yield(nil, err)
-		}
-	})
-	defer stop()
-	in := &tableLines{pull: pull}
-	comma := '\t'
-	if !strings.EqualFold(filepath.Ext(files.Unpacked(t.path)), ".tsv") {
-		comma = in.separator()
+	in, err := newRegular(t.path)
+	if err != nil {
+		return err
 	}
-	if named, ok := in.namedSeparator(); ok {
-		comma = named
+	file, err := in.open(context.Background())
+	if err != nil {
+		return err
 	}
-	next := t.plainRows(in, comma)
-	if t.quotes {
-		next = t.quotedRows(in, comma)
+	defer file.Close()
+	rows, err := newSeparated(t, file)
+	if err != nil {
+		return &Error{Pos: refract.Position{File: t.path, Line: 1}, Err: err}
 	}
-	header, _, err := next()
+	header, _, err := rows.next()
 	if err == io.EOF {
 		return failFile(t.path, "is empty; the first row must name the columns")
 	}
 	if err != nil {
 		return err
 	}
+	header = slices.Clone(header)
 	var at []int
 	for _, name := range t.columns {
 		i := slices.Index(header, name)
@@ -168,11 +156,11 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 		at = append(at, i)
 	}
 	for {
-		fields, line, err := next()
+		fields, line, err := rows.next()
 		if err == io.EOF {
 			return nil
 		}
-		r := &tableRow{pos: refract.Position{File: t.path, Line: line}, known: header, decimalComma: comma == ';'}
+		r := &tableRow{pos: refract.Position{File: t.path, Line: line}, known: header, decimalComma: rows.comma == ';'}
 		if err == nil && len(fields) != len(header) {
 			err = failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
 		}
@@ -195,106 +183,81 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 	}
 }
 
-// tableLines presents the lines of a table as a reader, one row at a time.
-type tableLines struct {
-	pull func() ([]byte, error, bool)
-	line []byte // with its line end
-	rest []byte // unread part of the line
-	err  error  // returned instead of a further line
-	left int    // bytes that the row may still have
-	head int    // lines before the header
+// separated reads the rows of a table with separators.
+type separated struct {
+	t     *tableSpec
+	comma rune
+	in    *bounded
+	csv   *csv.Reader
+	lines *lineReader // instead, if quotes have no meaning
+	head  int         // lines before the header
+	last  int         // line of the row before
 }
 
-// fill takes the next line once the current one is read.
-func (l *tableLines) fill() {
-	if len(l.rest) > 0 || l.err != nil {
-		return
+// newSeparated finds the separator in the first line, which may be one such as "sep=;", that
+// tells spreadsheets the separator.
+func newSeparated(t *tableSpec, file io.Reader) (*separated, error) {
+	b := bufio.NewReaderSize(file, lineBuffer)
+	begin, err := b.Peek(lineBuffer)
+	if err != nil && err != io.EOF {
+		return nil, err
 	}
-	line, err, ok := l.pull()
-	if l.err = err; !ok {
-		l.err = io.EOF
-	} else if err == nil {
-		l.line = append(append(l.line[:0], line...), '\n')
-		l.rest = l.line
+	if bytes.HasPrefix(begin, []byte("\ufeff")) {
+		begin = begin[len("\ufeff"):]
+		b.Discard(len("\ufeff"))
 	}
-}
-
-// separator returns the most frequent separator in the first row of a table.
-func (l *tableLines) separator() rune {
-	l.fill()
-	best := ','
-	for _, c := range ";\t" {
-		if bytes.Count(l.rest, []byte(string(c))) > bytes.Count(l.rest, []byte(string(best))) {
-			best = c
+	first, _, _ := bytes.Cut(begin, []byte("\n"))
+	s := &separated{t: t, comma: '\t'}
+	if ending(t.path) != ".tsv" {
+		s.comma = ','
+		for _, c := range ";\t" {
+			if bytes.Count(first, []byte(string(c))) > bytes.Count(first, []byte(string(s.comma))) {
+				s.comma = c
+			}
 		}
 	}
-	return best
+	named, ok := strings.CutPrefix(strings.Trim(string(first), "\"\r"), "sep=")
+	if comma, size := utf8.DecodeRuneInString(named); ok && size > 0 && size == len(named) && comma != '"' {
+		s.comma, s.head = comma, 1
+		b.Discard(min(len(first)+1, len(begin)))
+	}
+	s.in = &bounded{b, maxLine}
+	s.lines = newLineReader(t.path, b, func(Warning) {})
+	s.csv = csv.NewReader(s.in)
+	s.csv.Comma, s.csv.FieldsPerRecord = s.comma, -1
+	return s, nil
 }
 
-// namedSeparator skips a first line such as "sep=;", which tells spreadsheets the separator.
-func (l *tableLines) namedSeparator() (comma rune, ok bool) {
-	l.fill()
-	named, ok := strings.CutPrefix(strings.Trim(string(l.rest), "\"\r\n"), "sep=")
-	comma, size := utf8.DecodeRuneInString(named)
-	if !ok || size == 0 || size < len(named) || comma == '"' {
-		return 0, false
+// next returns a row and its line.
+func (s *separated) next() ([]string, int, error) {
+	if !s.t.quotes {
+		line, err := s.lines.next()
+		return strings.Split(string(line), string(s.comma)), s.lines.line + s.head, err
 	}
-	l.rest, l.head = nil, 1
-	return comma, true
-}
-
-// errLongRow says that a row has more than maxLine bytes.
-var errLongRow = errors.New("the row is too long")
-
-// Read implements [io.Reader].
-func (l *tableLines) Read(b []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLongRow
+	s.in.left = maxLine
+	fields, err := s.csv.Read()
+	fail := func(line, column int, format string, args ...any) ([]string, int, error) {
+		return nil, 0, failAt(refract.Position{File: s.t.path, Line: line + s.head}, column, format, args...)
 	}
-	if l.fill(); l.err != nil {
-		return 0, l.err
+	var wrong *csv.ParseError
+	switch {
+	case errors.Is(err, errTooLong):
+		return fail(s.last+1, 0, "the row that begins here has more than %d MiB, as if a quote were not closed; where quotes are letters like others, add quotes=none", maxLine>>20)
+	case errors.As(err, &wrong):
+		return fail(wrong.Line, wrong.Column, "bad table: %w; where quotes are letters like others, add quotes=none", wrong.Err)
+	case err == io.EOF:
+		return nil, 0, err
+	case err != nil:
+		return fail(s.last+1, 0, "%w", err)
 	}
-	n := copy(b, l.rest)
-	l.rest, l.left = l.rest[n:], l.left-n
-	return n, nil
-}
-
-// quotedRows reads rows whose values may be in double quotes.
-func (t *tableSpec) quotedRows(in *tableLines, comma rune) func() ([]string, int, error) {
-	r := csv.NewReader(in)
-	r.Comma, r.FieldsPerRecord = comma, -1
-	last := 0
-	return func() ([]string, int, error) {
-		in.left = maxLine
-		fields, err := r.Read()
-		var wrong *csv.ParseError
-		if errors.Is(err, errLongRow) {
-			return nil, 0, failAt(refract.Position{File: t.path, Line: last + 1 + in.head}, 0, "the row that begins here has more than %d MiB, as if a quote were not closed; where quotes are letters like others, add quotes=none", maxLine>>20)
+	for i, f := range fields {
+		if !utf8.ValidString(f) {
+			line, column := s.csv.FieldPos(i)
+			return fail(line, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", column+invalidByte([]byte(f)))
 		}
-		if errors.As(err, &wrong) {
-			return nil, 0, failAt(refract.Position{File: t.path, Line: wrong.Line + in.head}, wrong.Column, "bad table: %w; where quotes are letters like others, add quotes=none", wrong.Err)
-		}
-		line := 0
-		if err == nil {
-			line, _ = r.FieldPos(0)
-			last = line
-		}
-		return fields, line + in.head, err
 	}
-}
-
-// plainRows reads one row a line; quotes have no special meaning.
-func (t *tableSpec) plainRows(in *tableLines, comma rune) func() ([]string, int, error) {
-	line := in.head
-	return func() ([]string, int, error) {
-		if in.fill(); in.err != nil {
-			return nil, 0, in.err
-		}
-		line++
-		row := strings.TrimSuffix(strings.TrimSuffix(string(in.rest), "\n"), "\r")
-		in.rest = nil
-		return strings.Split(row, string(comma)), line, nil
-	}
+	s.last, _ = s.csv.FieldPos(0)
+	return fields, s.last + s.head, nil
 }
 
 // parseList parses a list in JSON, or as Python (and pandas) writes it.

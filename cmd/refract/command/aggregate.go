@@ -119,6 +119,6 @@ func (a *aggregator) engine(e *env, infos []matrix.Info) (*refract.Engine, error
 	if err != nil {
 		return nil, err
 	}
-	e.tellWorst(settings)
+	e.noteWorstReferences(settings)
 	return refract.NewEngine(settings, refract.Options{Scope: refract.Averaged, Missing: a.missing})
 }

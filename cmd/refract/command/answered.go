@@ -19,7 +19,7 @@ type answered struct {
 	called, stored int   // by calls of this run, and from the cache or equal to another
 	failed         int   // requests that no answer came to
 	tolerated      int   // of them, those that failed by themselves
-	why            error // of the first of these
+	why            error // the first of these errors
 }
 
 // add counts an answer, and shows that it has come.
@@ -27,11 +27,11 @@ func (a *answered) add(p *report.Progress, spend *ask.Budget, r ask.Result) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case r.Err != nil: // whether it was asked, refused or shared with another
+	case r.Err != nil: // asked, refused, or shared with another request
 		a.failed++
 		p.Count("failed", 1)
 		p.Add(1)
-		if r.Tolerated { // another error ends the run, and is told there
+		if r.Tolerated { // any other error ends the run, which reports it
 			if a.tolerated++; a.why == nil {
 				a.why = r.Err
 			}
@@ -66,7 +66,7 @@ func (a *answered) tell(e *env, of string) {
 	if a.tolerated > 0 {
 		first := fmt.Sprintf(". The first: %v", a.why)
 		if of != "" {
-			first = "" // the engine names the cells
+			first = "" // the engine already names the cells
 		}
 		e.warn("%s failed; the next run asks for them again%s", english.Thousands(a.tolerated, "request"), first)
 	}

@@ -39,7 +39,7 @@ type builder struct {
 	to       *files.Folder // nil for a dry run
 	progress *report.Progress
 	answers  answered
-	written  bool // running the same command again would change nothing
+	written  bool // the folder is complete: there is nothing to continue
 }
 
 func (e *env) buildCommand() *cobra.Command {
@@ -126,7 +126,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
 		return nil, err
 	}
-	if !b.dryRun { // a folder that is not empty is refused before anything is paid
+	if !b.dryRun { // before any call is paid for: a folder that is not empty is refused
 		if b.to, err = e.createFolder(b.dir); err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ the address.`,
 // onCache runs a command on the cache that its first argument names.
 func (e *env) onCache(do func(ctx context.Context, c *cache.Database, args []string) error, opts ...cache.Option) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		c, err := cache.Open(cmd.Context(), args[0], append(opts, e.tells())...)
+		c, err := cache.Open(cmd.Context(), args[0], append(opts, e.cacheWarnings())...)
 		if err != nil {
 			return err
 		}

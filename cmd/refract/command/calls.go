@@ -38,8 +38,8 @@ type serverFlags struct {
 	asked       *sync.Map  // the clients, for progress
 }
 
-// defaultConcurrency is what a small server can take; the client lowers it by itself
-// where that is too much.
+// defaultConcurrency is what a small server can take. A server that is asked for too much
+// refuses calls, which wait and are tried again.
 const defaultConcurrency = 32
 
 // register adds the flags of a command that asks servers for answers, or for vectors.
@@ -141,7 +141,7 @@ type store interface {
 
 // openStore opens the cache. A dry run finds an empty one where there is none yet.
 func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store, error) {
-	mode := []cache.Option{e.tells()}
+	mode := []cache.Option{e.cacheWarnings()}
 	if s.offline || looks {
 		mode = append(mode, cache.ReadOnly())
 	}
@@ -153,7 +153,7 @@ func (s *serverFlags) openStore(ctx context.Context, e *env, looks bool) (store,
 		}{cache.NewMemory(), io.NopCloser(nil)}, nil
 	}
 	if err != nil {
-		return nil, err // and not a store that is a nil *cache.Database
+		return nil, err // not db: a nil *cache.Database is not a nil store
 	}
 	if s.offline || looks {
 		return db, nil
@@ -189,7 +189,7 @@ func (s *serverFlags) sparing(ctx context.Context, e *env, db *cache.Database) s
 func (s sparingStore) Close() error {
 	if saved, _, _ := s.Unstored(); saved > 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		_, _ = s.TakeUp(ctx) // perhaps there is room again; otherwise the warning says what is left
+		_, _ = s.TakeUp(ctx) // there may be room again; if not, the warning below says what is left
 		cancel()
 	}
 	saved, files, lost := s.Unstored()
@@ -213,8 +213,8 @@ func (e *env) leftOut(what string, earlier bool) {
 	}
 }
 
-// tells makes a cache warn while it waits.
-func (e *env) tells() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
+// cacheWarnings makes a cache warn while it waits.
+func (e *env) cacheWarnings() cache.Option { return cache.Tell(func(m string) { e.warn("%s", m) }) }
 
 // urls are the servers to ask, at least one.
 func (s *serverFlags) urls(e *env, service llm.Service) []string {
@@ -224,7 +224,7 @@ func (s *serverFlags) urls(e *env, service llm.Service) []string {
 	if named := e.getenv(service.Address); named != "" {
 		urls := strings.Fields(strings.ReplaceAll(named, ",", " "))
 		for i, u := range urls {
-			if service == llm.Messages.Service() { // for Anthropic's clients it ends before the version
+			if service == llm.Messages.Service() { // Anthropic's clients expect an address without the version
 				urls[i] = strings.TrimSuffix(strings.TrimRight(u, "/"), "/v1") + "/v1"
 			}
 		}

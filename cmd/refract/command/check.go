@@ -77,7 +77,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	}
 	ds, err := k.dataset(e, args, k.result.path != "")
 	if err == nil {
-		if wrong := k.learn(ctx, e, args, ds, nil); wrong != nil { // nothing is paid for
+		if wrong := k.learn(ctx, e, args, ds, nil); wrong != nil { // no call is made, so a warning is enough
 			e.warn("%v", wrong)
 		}
 		ds, err = k.decided(ds)
@@ -95,7 +95,7 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	}
 	found, kept := diversify.NewCounts(c), &publish.Tally{}
 	far := func(*refract.Segment) error { return nil }
-	var run *judging // nil without vectors
+	var run *judging // nil unless vectors are compared
 	if k.embeddings != "" {
 		run = (&judgeFlags{callFlags: callFlags{serverFlags: k.serverFlags}}).run(e)
 		defer run.close()
@@ -125,16 +125,16 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 	run.answered()
 	run.done(ctx, nil)
 	if k.read == nil {
-		e.goesOn(k.result.path, "review", "jsonl:"+k.result.path, "-o", "decisions.jsonl")
+		e.suggestNext(k.result.path, "review", "jsonl:"+k.result.path, "-o", "decisions.jsonl")
 	} else {
-		e.goesOn(k.result.path, "select", "jsonl:"+k.result.path, "-k", "all", "-o", "selected.jsonl")
+		e.suggestNext(k.result.path, "select", "jsonl:"+k.result.path, "-k", "all", "-o", "selected.jsonl")
 	}
 	if found.Answers == 0 {
 		return e.noVariant("check", args)
 	}
 	if k.read != nil {
-		k.tellDecided(e)
-		e.tellMeaning(kept.Findings())
+		k.noteDecisions(e)
+		e.noteMeaning(kept.Findings())
 	}
 	t := checkedTable(found)
 	if k.table.format == report.Table {

@@ -20,7 +20,7 @@ type checkFlags struct {
 	languageFlag
 	checks []string
 
-	learns *language.Detector // waits for learn; nil without the language check
+	learns *language.Detector // set by detector for learn; nil without the language check
 }
 
 const (

@@ -109,7 +109,7 @@ func (c *comparer) run(ctx context.Context, e *env, args []string) error {
 		if len(c.curves) > 0 && len(res.Curves) == 0 {
 			return errors.New("every segment has only one reference, so there is no curve")
 		}
-		e.goesOn(c.out.path, e.words("report", args, "-o", "report.html")...)
+		e.suggestNext(c.out.path, e.words("report", args, "-o", "report.html")...)
 		t := c.view(res)
 		if err := c.out.whole(out, t); err != nil || drawing == nil {
 			return err
@@ -205,7 +205,7 @@ func (c *comparer) view(res *experiment.Result) *report.NamedTable {
 	}
 	t, err := conclusions.Of(res).Table(name)
 	if err != nil {
-		panic(err) // a table that is none: a fault of the program
+		panic(err) // a bug: --table takes only names of tables
 	}
 	about := &report.NamedTable{}
 	c.describe(about, &res.Datasets[0])

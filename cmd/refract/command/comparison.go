@@ -183,7 +183,7 @@ func (c *comparison) addCurves(p *experiment.Plan, seeds int) (bool, error) {
 	several := slices.DeleteFunc(slices.Clone(p.Aggregators), aggregate.Aggregator.Single)
 	combining := slices.DeleteFunc(slices.Clone(several), aggregate.Aggregator.Native)
 	if len(combining) == 0 {
-		combining = several // native alone was asked for
+		combining = several // only native was asked for
 	}
 	for _, k := range c.counts {
 		if k < 0 {

@@ -88,7 +88,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 			if err := f.Value.Set(one); err != nil && v != "" { // the value may be a secret in the wrong place
 				return usagef("%s: the value is not one that --%s takes ('refract help all' has them)", name, f.Name)
 			} else if err != nil {
-				return usagef("%w", file.At(yamlfile.Wrong(f.Name, "%w", unfit(err))))
+				return usagef("%w", file.At(yamlfile.Wrong(f.Name, "%w", numberError(err))))
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	if err != nil {
 		return err
 	}
-	v.client, v.progress = client, j.shown("embed", "texts")
+	v.client, v.progress = client, j.showProgress("embed", "texts")
 	m.Client, m.Refused = v, j.refusedText
 	return nil
 }
@@ -37,13 +37,13 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 // refusedText counts a text for which the server gives no vector, and warns about the
 // first.
 func (j *judging) refusedText(text string, err error) bool {
-	borne := j.bears(err)
-	if borne {
+	tolerated := j.tolerates(err)
+	if tolerated {
 		j.refusal.Do(func() {
 			j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d such failures are tolerated): %v", text, j.tolerate, err)
 		})
 	}
-	return borne
+	return tolerated
 }
 
 // vectors asks for the vectors of a metric, within the budget of the run.

@@ -192,7 +192,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 		})
 		programs, _ := cmd.Flags().GetStringArray("metric")
-		for _, m := range programs { // a dataset is no script
+		for _, m := range programs { // a dataset is not a script
 			if i := slices.IndexFunc(args, func(a string) bool { return scriptName.MatchString(a) }); i >= 0 && strings.HasPrefix(m, "exec:") && !strings.Contains(m, " ") {
 				err = usagef("%q is not part of the metric: quote a program with its arguments: -m '%s %s'", args[i], m, args[i])
 			}

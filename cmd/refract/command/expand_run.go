@@ -97,14 +97,14 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants"))}
 	watch.segments = r.cfg.Segments
-	var asText sync.Once // a judge's model may tell the same again
+	var asText sync.Once // the judge's model may report it again
 	noJSON := false
 	r.cfg.Observe, r.cfg.FormFound = watch.observe, func(why error) {
 		if why != nil {
 			asText.Do(func() {
 				noJSON = true
 				if e := (*llm.Error)(nil); errors.As(why, &e) {
-					why = errors.New("it " + e.Cause()) // its hint is about another cause
+					why = errors.New("it " + e.Cause()) // its hint would be misleading here
 				}
 				r.e.note("asking for answers as plain text, because the server gives no JSON: %v", why)
 			})
@@ -173,14 +173,14 @@ func (r *expansion) conclude(ctx context.Context, watch *watcher, found *finding
 	}
 	r.ended(ctx, r.e, r.spend.Spent(), found.Calls, err)
 	if err == nil {
-		found.tellCoverage(r.e, r.cfg.Check != nil, r.cfg.Complete)
+		found.noteCoverage(r.e, r.cfg.Check != nil, r.cfg.Complete)
 	}
 	if err == nil && found.Unanswered > 0 {
 		return fmt.Errorf("%s got no answer; %s names them with the verdict %q and the reason; run the same command again",
 			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
 	}
 	if r.part == nil {
-		r.e.goesOn(r.path, "check", "jsonl:"+r.path)
+		r.e.suggestNext(r.path, "check", "jsonl:"+r.path)
 	}
 	return cmp.Or(err, lacking)
 }

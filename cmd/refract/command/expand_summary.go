@@ -104,8 +104,8 @@ func counted(counts map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// tellCoverage ends the report of a run: how many of the wanted variants exist.
-func (f *findings) tellCoverage(e *env, checked bool, complete int) {
+// noteCoverage ends the report of a run: how many of the wanted variants exist.
+func (f *findings) noteCoverage(e *env, checked bool, complete int) {
 	say, have, wanted, of, none := e.note, f.Variants, f.Variants+f.Lacking, "", ""
 	if !checked {
 		have -= f.blank

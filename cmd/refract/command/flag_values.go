@@ -95,7 +95,7 @@ func inRange(cmd *cobra.Command, want string, ok func(float64) bool, flags ...st
 			d, _ := time.ParseDuration(s)
 			n = d.Seconds()
 		}
-		if !ok(n) { // as NaN never is
+		if !ok(n) { // NaN never is
 			return &unwantedError{s, want}
 		}
 		return nil
@@ -251,7 +251,7 @@ func (s *strs) String() string { return strings.Join(*s, ",") }
 // Type implements pflag.Value.
 func (*strs) Type() string { return "strings" }
 
-// asIs reads a text.
+// asIs accepts any text.
 func asIs(s string) (string, error) { return s, nil }
 
 // upTo reads a whole number of a range.

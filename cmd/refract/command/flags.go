@@ -59,7 +59,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 func completeBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	err := cmd.RegisterFlagCompletionFunc(flag, values)
 	if err != nil {
-		panic(err) // the flag is not there: a fault of the program
+		panic(err) // a bug: no such flag
 	}
 }
 
@@ -70,7 +70,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return unknownCommand(cmd, words[0])
 	}
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
-		name, cause := "--"+invalid.GetFlag().Name, unfit(errors.Unwrap(invalid))
+		name, cause := "--"+invalid.GetFlag().Name, numberError(errors.Unwrap(invalid))
 		if short := invalid.GetFlag().Shorthand; short != "" {
 			name = "-" + short + ", " + name
 		}
@@ -83,7 +83,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return usagef("%w", err)
 	}
-	if here := foreign(cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())); here != "" {
+	if here := equivalentFlag(cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())); here != "" {
 		return usagef("%w; here it is %s", err, here)
 	}
 	if unknown.GetSpecifiedShortnames() != "" {
@@ -97,8 +97,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef("%w", err)
 }
 
-// unfit words what is wrong with a number.
-func unfit(err error) error {
+// numberError words what is wrong with a number.
+func numberError(err error) error {
 	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
 		return fmt.Errorf("%q is not a number, or out of range", number.Num)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// Notations of sacreBLEU and similar tools.
+// What users of sacreBLEU and similar tools type.
 
-// alias gives flags a second name.
+// alias accepts sacreBLEU's names of flags.
 func alias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "metrics":
@@ -26,9 +26,9 @@ func alias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// settle rewrites arguments as sacreBLEU takes them, "ref.txt -i out.txt -m bleu chrf",
+// rewriteArgs rewrites arguments as sacreBLEU takes them, "ref.txt -i out.txt -m bleu chrf",
 // for pflag: --ref=ref.txt -i out.txt -m bleu -m chrf. Others stay as they are.
-func (e *env) settle(root *cobra.Command, args []string) []string {
+func (e *env) rewriteArgs(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Flags().Lookup("hyp") == nil {
 		return args
@@ -49,7 +49,7 @@ func (e *env) settle(root *cobra.Command, args []string) []string {
 		}
 	}
 	path := strings.Fields(cmd.CommandPath())[1:]
-	cmd.InheritedFlags() // has Flags know them
+	cmd.InheritedFlags() // so that Flags includes them
 	outputs := false
 	err = cmd.Flags().ParseAll(words, func(f *pflag.Flag, value string) error {
 		outputs = outputs || f.Name == "hyp"
@@ -79,7 +79,7 @@ func (e *env) isMetric(spec string) bool {
 	name, _, _ := strings.Cut(ofSignature(spec), ":")
 	_, known := e.registryWith(nil, nil).Find(name)
 	_, err := os.Stat(spec)
-	return err != nil && (known || elsewhere(name) != "" || strings.EqualFold(name, allRouge))
+	return err != nil && (known || howToRun(name) != "" || strings.EqualFold(name, allRouge))
 }
 
 const allRouge = "rouge" // stands for the four
@@ -127,8 +127,8 @@ func (s *settingFlags) specs(def ...string) []string {
 	return out
 }
 
-// foreign maps flags of other programs, long and short, to what Refract has.
-func foreign(flag string) string {
+// equivalentFlag maps flags of other programs, long and short, to what Refract has.
+func equivalentFlag(flag string) string {
 	for _, f := range [][2]string{
 		{"tokenize tok", "-m bleu:tokenize=NAME, as in -m bleu:tokenize=zh; -l zh lets each metric choose"},
 		{"lowercase lc", "-m bleu:lowercase"},
@@ -158,9 +158,9 @@ func foreign(flag string) string {
 	return ""
 }
 
-// elsewhere says how to run a well-known metric that Refract does not have by this
+// howToRun says how to run a well-known metric that Refract does not have by this
 // name; "" for others.
-func elsewhere(name string) string {
+func howToRun(name string) string {
 	const server = " is a model on a server: docs/how-to/neural-servers.md says how to start one, and -m oip:http://HOST:8000/MODEL scores with it"
 	const program = " runs as a program: -m 'exec:processes=1 python3 metrics/program/"
 	name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
@@ -189,7 +189,7 @@ func elsewhere(name string) string {
 // unknownMetric is the error about a metric that another program has; nil for other
 // names.
 func (e *env) unknownMetric(name string) error {
-	if how := elsewhere(name); how != "" {
+	if how := howToRun(name); how != "" {
 		return fmt.Errorf("no metric here is called %q: %s", name, how)
 	}
 	return nil

@@ -104,7 +104,7 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 		for _, topic := range commandLines(cmd, "", true) {
 			topics = append(topics, topic[0])
 		}
-		more = append(more, "Topics: "+strings.Join(topics, ", "), "refract help COMMAND or TOPIC shows more; all flags of all commands: refract --help all")
+		more = append(more, "Topics: "+strings.Join(topics, ", "), "refract help COMMAND or TOPIC shows more; all flags: refract --help all")
 	} else if left > 0 {
 		more = append(more, fmt.Sprintf("%s: %s --help all", english.Count(left, "more flag"), cmd.CommandPath()))
 	}
@@ -154,7 +154,7 @@ func flagLine(f *pflag.Flag) [2]string {
 // examples continues command lines that are longer than a width, with a
 // backslash before a flag.
 func examples(lines string, width int) string {
-	const kept = "\u2423" // stands for a space that no line ends at
+	const kept = "\u2423" // a space where no line may break
 	var out []string
 	for line := range strings.SplitSeq(lines, "\n") {
 		if text.StringWidthWithoutEscSequences(line) > width {
@@ -183,7 +183,7 @@ func visit(cmd *cobra.Command, do func(*pflag.Flag)) {
 
 // definitions lists names with their descriptions in two columns.
 func definitions(lines [][2]string, width int) string {
-	const most = 26 // columns for names; a longer one has a line of its own
+	const most = 26 // columns for names; a longer name has its own line
 	indent := 0
 	for _, l := range lines {
 		if n := text.StringWidthWithoutEscSequences(l[0]); n <= most {

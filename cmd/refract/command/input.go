@@ -108,7 +108,7 @@ func (e *env) datasetOptions() dataset.Options {
 
 // dataset returns the dataset that the flags and arguments name.
 func (in *input) dataset(e *env, args []string, judgements bool) (refract.Dataset, error) {
-	if err := errors.Join(apart("ref", in.refs), apart("hyp", in.hyps)); err != nil {
+	if err := errors.Join(refuseJoined("ref", in.refs), refuseJoined("hyp", in.hyps)); err != nil {
 		return nil, err
 	}
 	o := e.datasetOptions()
@@ -153,8 +153,8 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	return ds, err
 }
 
-// apart refuses files joined by commas: such a flag takes one file.
-func apart(flag string, values []string) error {
+// refuseJoined refuses files joined by commas: such a flag takes one file.
+func refuseJoined(flag string, values []string) error {
 	for _, v := range values {
 		if _, err := os.Stat(dataset.TextsFile(v[strings.Index(v, "=")+1:])); err != nil && strings.Contains(v, ",") {
 			return usagef("--%s %s is no file; give the flag once for each file: --%[1]s %[3]s", flag, v, strings.ReplaceAll(v, ",", " --"+flag+" "))

@@ -53,7 +53,7 @@ func registerUnparseable(cmd *cobra.Command, policy *judge.Policy, policies ...s
 		"what a judge's answer without a score counts as: "+strings.ReplaceAll(strings.Join(policies, ", "), "retry", "retry[:N]")+" or a number", policies...)
 }
 
-// judging is the state that the metrics of one run share; nil where nothing is scored.
+// judging is what the metrics of one run share; nil where nothing is scored.
 // Nothing is opened before a metric needs it.
 type judging struct {
 	*judgeFlags
@@ -124,13 +124,13 @@ func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, erro
 	return m, err
 }
 
-// environment opens the models of judges when the first judge is made.
+// environment is what judges need; it opens the cache and the client at the first judge.
 func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 	if err := j.open(ctx); err != nil {
 		return judge.Environment{}, err
 	}
 	if j.progress == nil {
-		j.progress = j.shown("judge", "answers")
+		j.progress = j.showProgress("judge", "answers")
 	}
 	env := judge.Environment{Source: languageName(j.from), Target: languageName(j.to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
 	if j.calling() {
@@ -148,15 +148,15 @@ func languageName(code string) string {
 	return display.English.Tags().Name(tag)
 }
 
-// shown is the progress of the run.
-func (j *judging) shown(label, unit string) *report.Progress {
+// showProgress starts the progress of the run, unless it is silent.
+func (j *judging) showProgress(label, unit string) *report.Progress {
 	if j.silent {
 		return nil
 	}
 	return j.watch(j.e.progress(label, unit))
 }
 
-// neural gives metrics on servers their ways.
+// neural is what metrics on servers need.
 func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
@@ -170,13 +170,13 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Failed: j.bears, Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
+		Failed: j.tolerates, Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
 	}, nil
 }
 
-// bears counts an input that a metric's server or program fails at, and reports whether that is tolerated.
-func (j *judging) bears(error) bool {
+// tolerates counts an input that a metric's server or program fails at, and reports whether that is tolerated.
+func (j *judging) tolerates(error) bool {
 	if j == nil {
 		return false
 	}
@@ -204,7 +204,7 @@ func (j *judging) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if cfg.Store, err = j.opened(ctx); err != nil {
+	if cfg.Store, err = j.sharedStore(ctx); err != nil {
 		return err
 	}
 	j.asker = ask.New(cfg)
@@ -221,8 +221,8 @@ func (j *judging) limit() (err error) {
 	return err
 }
 
-// opened returns the cache, and opens it at the first call.
-func (j *judging) opened(ctx context.Context) (store, error) {
+// sharedStore returns the cache, which the first call opens.
+func (j *judging) sharedStore(ctx context.Context) (store, error) {
 	j.opening.Do(func() { j.store, j.closed = j.openStore(ctx, j.e, j.dryRun) })
 	return j.store, j.closed
 }
@@ -245,7 +245,7 @@ func (j *judging) options(o refract.Options) refract.Options {
 type storedScores struct{ *judging }
 
 func (s storedScores) Get(ctx context.Context, keys [][32]byte) ([][]byte, error) {
-	opened, err := s.opened(ctx)
+	opened, err := s.sharedStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte)
 	if !s.calling() {
 		return nil
 	}
-	opened, err := s.opened(ctx)
+	opened, err := s.sharedStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -287,9 +287,9 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 		return
 	}
 	if j.progress == nil {
-		j.progress = j.shown("score", "segments")
+		j.progress = j.showProgress("score", "segments")
 	}
-	if j.asker == nil { // else the answers of judges are what is done
+	if j.asker == nil { // with judges, their answers are counted instead
 		j.progress.Add(segments)
 	}
 	j.progress.Count("segments by "+report.Visible(m.Info().Name), segments)
@@ -359,7 +359,7 @@ func (j *judging) done(ctx context.Context, err error) {
 		}
 	}
 	if errors.Is(err, audit.ErrCoverage) {
-		err = nil // it would come to the same
+		err = nil // asking again would give the same answers
 	}
 	j.ended(ctx, j.e, j.spend.Spent(), called, err)
 }

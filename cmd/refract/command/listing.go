@@ -90,7 +90,7 @@ func (e *env) showJudge(ctx context.Context, o *output, name, rest string, optio
 		return err
 	}
 	shown := written.String()
-	if o.path == "" && e.stdoutTerminal { // a definition may be another's, and have escapes
+	if o.path == "" && e.stdoutTerminal { // a definition from elsewhere may contain escape sequences
 		shown = text.VisibleLines(shown)
 	}
 	_, err = io.WriteString(out, shown)

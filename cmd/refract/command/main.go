@@ -45,7 +45,7 @@ type env struct {
 	next           string         // what to run after this run; "" for nothing
 }
 
-// watchedOutput is standard output, and remembers a write error that nobody reported.
+// watchedOutput is standard output. It remembers a write error that nobody reported.
 type watchedOutput struct {
 	*os.File
 	err error
@@ -100,9 +100,9 @@ func run(models bool, extra metrics.Registry) int {
 }
 
 const (
-	settling = 200 * time.Millisecond // signals within it are one: some programs send it twice
-	lastWord = time.Second            // for what gives up, to tidy up
-	idle     = 3 * time.Second        // for a stopped run without calls; what lasts longer hangs, such as the opening of a pipe
+	debounce    = 200 * time.Millisecond // signals this close together count as one: some programs send it twice
+	cleanupTime = time.Second            // for calls that are given up to clean up
+	idleLimit   = 3 * time.Second        // a stopped run without calls that lasts longer hangs, such as one that opens a pipe
 )
 
 // obey stops the run at the first signal, and ends it at the second, or when it
@@ -110,7 +110,7 @@ const (
 func (e *env) obey(signals <-chan os.Signal, interrupt *llm.Interrupt) {
 	<-signals
 	interrupt.Stop()
-	time.Sleep(settling)
+	time.Sleep(debounce)
 	select {
 	case <-signals:
 	default:
@@ -121,25 +121,25 @@ func (e *env) obey(signals <-chan os.Signal, interrupt *llm.Interrupt) {
 		}
 		e.warn("waiting for %s; press again, or send another signal, to end at once", english.Count(n, "call"))
 	}
-	for last := time.Now(); time.Since(last) < idle; {
+	for last := time.Now(); time.Since(last) < idleLimit; {
 		select {
 		case <-signals:
 			last = time.Time{}
-		case <-time.After(settling):
+		case <-time.After(debounce):
 			if interrupt.Calls() > 0 {
 				last = time.Now()
 			}
 		}
 	}
 	interrupt.GiveUp()
-	time.Sleep(lastWord)
+	time.Sleep(cleanupTime)
 	os.Exit(exitInterrupted)
 }
 
 func (e *env) run(ctx context.Context, args []string) int {
 	e.args = args
 	root := e.rootCommand()
-	root.SetArgs(e.settle(root, args))
+	root.SetArgs(e.rewriteArgs(root, args))
 	defer func() {
 		for _, out := range e.outputs {
 			out.Abort()

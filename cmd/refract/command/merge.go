@@ -139,7 +139,7 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	return errors.Join(numberless(failed), covered(trust, policy))
+	return errors.Join(allFailed(failed), covered(trust, policy))
 }
 
 // partFiles are the files that arguments name. They may be patterns, as no shell reads

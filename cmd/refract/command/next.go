@@ -10,9 +10,9 @@ import (
 	"github.com/refract-eval/refract/internal/redact"
 )
 
-// goesOn suggests, as the last line of a run that wrote a file, the next command on the
+// suggestNext suggests, as the last line of a run that wrote a file, the next command on the
 // way from references to a report.
-func (e *env) goesOn(written string, words ...string) {
+func (e *env) suggestNext(written string, words ...string) {
 	if written != "" && written != "-" && !slices.Contains(words, "-") && !slices.Contains(words, "jsonl:-") {
 		e.next = "next: refract " + redact.CommandLine(words)
 	}
@@ -44,8 +44,8 @@ func (e *env) noVariant(to string, args []string) error {
 		to, redact.CommandLine(e.words("expand", args, "--model", "MODEL", "-o", "expanded.jsonl")))
 }
 
-// told is where a run reports what it found: standard error, or nowhere with -q.
-func (e *env) told() io.Writer {
+// noteWriter is where a run reports what it found: standard error, or nowhere with -q.
+func (e *env) noteWriter() io.Writer {
 	if e.quiet {
 		return io.Discard
 	}

@@ -45,7 +45,7 @@ func (o *output) registerFormat(cmd *cobra.Command, before, after string) {
 	}
 	parsedFlag(cmd, &o.format, "format,f", string(report.Table), parse,
 		before+"table, json, jsonl, csv, tsv, markdown or latex"+after, formatNames()...)
-	o.formatGiven, o.cmd = false, cmd // by the default
+	o.formatGiven, o.cmd = false, cmd // setting the default does not count
 	grouped(cmd, resultFlags, "format")
 }
 

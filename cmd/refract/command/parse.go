@@ -116,7 +116,7 @@ func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 
 // summarize shows what became of the rows.
 func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) error {
-	if err := audit.WriteTrust(e.told(), &sum.Trust); err != nil {
+	if err := audit.WriteTrust(e.noteWriter(), &sum.Trust); err != nil {
 		return err
 	}
 	all := sum.Trust.Total(reading.Metric)

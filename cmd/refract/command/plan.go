@@ -100,7 +100,7 @@ func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error)
 }
 
 func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
-	r.e.collectAt(100) // a higher target would let garbage be most of the memory
+	r.e.collectAt(100) // with a higher target most of the memory would be garbage
 	r.Options = r.judging.options(r.Options)
 	if r.store != "" {
 		store, err := experiment.OpenStore(ctx, r.store, r.Warn)
@@ -112,7 +112,7 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 	}
 	res, usage, err := r.Run(ctx, r.Plan)
 	r.judging.answered()
-	var failed *refract.Incomplete // metrics that ended alone
+	var failed *refract.Incomplete // some metrics failed; the others went on
 	if err != nil && !errors.As(err, &failed) {
 		if r.file != "" {
 			err = inFile(fmt.Errorf("%s: %w", r.file, err))
@@ -128,8 +128,8 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 	if err := r.e.commit(); err != nil {
 		return err
 	}
-	if r.gather != nil && r.also == nil { // else it is part of what is shown
-		if err := audit.WriteTrust(r.e.told(), &r.gather.Trust); err != nil {
+	if r.gather != nil && r.also == nil { // otherwise the page shows it
+		if err := audit.WriteTrust(r.e.noteWriter(), &r.gather.Trust); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ space. In a template, {reference} and {source} stand for the segment's texts.`,
 	return cmd
 }
 
-// promptWords completes the names of prompts, which no other run reads.
+// promptWords completes the names of prompts.
 func promptWords(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return diversify.PromptWords(), cobra.ShellCompDirectiveNoFileComp
 }

@@ -111,15 +111,15 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.tellDecided(e)
+	p.noteDecisions(e)
 	p.tell(e, res)
 	if checked := &res.Stats.Checked; checked.Any() {
 		e.note("%s", checked)
 	} else if res.Stats.Variants > 0 {
 		e.note("the meaning is not checked; 'refract expand --judge MODEL' does that, and measures the judge")
 	}
-	e.tellMeaning(res.Stats.Findings())
-	e.goesOn(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
+	e.noteMeaning(res.Stats.Findings())
+	e.suggestNext(p.dir, "score", "published:"+p.dir, "--hyp", "mine=out.txt", "-a", "single,max", "-o", "scores.csv")
 	return p.output.show(e, publishedTable(res, p.dir))
 }
 

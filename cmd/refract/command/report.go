@@ -64,7 +64,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 	if len(run.Datasets) > 1 {
 		rep.Shown = shown.Name
 	}
-	run.EveryCell = true // each is shown
+	run.EveryCell = true // the page shows every cell
 	run.Options.Scope = refract.Auto
 	run.also = func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 		if dataset != shown.Name {
@@ -90,7 +90,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 			rep.More = append(rep.More, audit.TrustTable(&run.gather.Trust, ""))
 		}
 		if rep.Held != nil {
-			ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset has told the warnings
+			ratings, err := dataset.ReadMQM(run.Plan.Path(shown.Spec), nil) // the dataset has reported the warnings
 			if err != nil {
 				return err
 			}

@@ -44,8 +44,8 @@ func (d *decisionFlag) decided(ds refract.Dataset) (refract.Dataset, error) {
 	return d.read.Apply(ds), nil
 }
 
-// tellDecided reports that all decisions were applied.
-func (d *decisionFlag) tellDecided(e *env) {
+// noteDecisions reports that all decisions were applied.
+func (d *decisionFlag) noteDecisions(e *env) {
 	if d.read == nil {
 		return
 	}
@@ -56,9 +56,9 @@ func (d *decisionFlag) tellDecided(e *env) {
 	}
 }
 
-// tellMeaning reports for each model how many of its variants keep the meaning, and
+// noteMeaning reports for each model how many of its variants keep the meaning, and
 // what to do.
-func (e *env) tellMeaning(findings []publish.Finding) {
+func (e *env) noteMeaning(findings []publish.Finding) {
 	for _, f := range findings {
 		from := ""
 		if len(findings) > 1 {
@@ -168,7 +168,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 		e.note("%s in %s", english.Thousands(len(items), "answer"), r.path)
-		e.goesOn(r.path, e.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
+		e.suggestNext(r.path, e.words("check", args, "--decisions", "decisions.jsonl", "-o", "reviewed.jsonl")...)
 		return e.commit()
 	}
 	return r.serve(ctx, e, title, items, file, args)
@@ -192,7 +192,7 @@ func (r *reviewer) serve(ctx context.Context, e *env, title string, items []revi
 	}
 	e.note("%s, in %s", english.Thousands(s.Count(), "new decision"), r.path)
 	if s.Count() > 0 {
-		e.goesOn(r.path, e.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
+		e.suggestNext(r.path, e.words("check", args, "--decisions", r.path, "-o", "reviewed.jsonl")...)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (e *env) registryOf(run *judging) metrics.Registry {
 		metrics.Registry{
 			neural.Factory(run.neural),
 			similarity.Factory(run.embedding),
-			program.Factory(e.environ, func(line string) { e.note("%s", line) }, run.bears),
+			program.Factory(e.environ, func(line string) { e.note("%s", line) }, run.tolerates),
 		}, e.extra, neural.Unserved())
 }
 

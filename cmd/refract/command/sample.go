@@ -105,7 +105,7 @@ func writeNew(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(path) // a part of it is no sample
+		_ = os.Remove(path) // an incomplete file must not be taken for the sample
 	}
 	return err
 }

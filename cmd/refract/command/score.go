@@ -22,8 +22,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// scoring says with which metrics and aggregators systems are scored. Flags fill it, or a
-// request.
+// scoring is the choice of metrics and aggregators, made by flags or by a request.
 type scoring struct {
 	settingFlags
 	languageFlag
@@ -147,7 +146,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if err != nil {
 		return err
 	}
-	e.tellWorst(settings)
+	e.noteWorstReferences(settings)
 	if s.per == perStatistics {
 		s.per, s.statistics = "system", true
 	}
@@ -166,7 +165,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.choice)
 	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
-	if s.shard != "" { // of which some may have no system
+	if s.shard != "" { // a part may lack some systems
 		if part, err = s.cut(ctx, e, args, whole, "confidence", "systems"); err != nil {
 			return err
 		}
@@ -192,11 +191,11 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	s.path = cmp.Or(s.file, s.path)
-	eng, err := s.engine(ctx, whole, settings) // which is fitted to the whole
+	eng, err := s.engine(ctx, whole, settings) // fitted to the whole dataset, not to the part
 	if err != nil {
 		return err
 	}
-	id := refract.NewIdentity() // of the segments so far, where nothing is written before the last
+	id := refract.NewIdentity() // grows with the segments; used only once all are read
 	if s.per != "system" || s.part != nil && s.part.Shard == 1 {
 		if id, err = dataset.Identify(ctx, whole); err != nil {
 			return err
@@ -211,7 +210,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	ended, err := s.runEngine(ctx, e, eng, part, id, to.add)
 	if err == nil && ended != nil && s.part != nil {
-		err = ended // a part is done or is not there
+		err = ended // a part is written whole or not at all
 	}
 	if err == nil {
 		err = to.end(ctx, ended)
@@ -240,9 +239,9 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		if s.per == "cell" {
 			more = append([]string{"--matrix", s.path}, more...)
 		}
-		e.goesOn(s.path, e.words("compare", args, more...)...)
+		e.suggestNext(s.path, e.words("compare", args, more...)...)
 	}
-	return errors.Join(numberless(s.failed), covered(&s.gather.Trust, s.policy))
+	return errors.Join(allFailed(s.failed), covered(&s.gather.Trust, s.policy))
 }
 
 // count records which metrics have given a number.
@@ -263,8 +262,8 @@ func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
 	}
 }
 
-// numberless is the error about metrics that failed on everything.
-func numberless(failed map[string]int) error {
+// allFailed is the error about metrics that failed on everything.
+func allFailed(failed map[string]int) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		if n := failed[name]; n > 0 {
@@ -289,7 +288,7 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 	}
 	eng, err := s.scoring.engine(ctx, ds, settings, s.per == "system", s.judging.options(refract.Options{EveryCell: s.per == "cell"}))
 	if err == nil && s.per == "system" && s.part == nil {
-		s.tellMeans(eng)
+		s.noteMeans(eng)
 	}
 	return eng, err
 }
@@ -311,8 +310,8 @@ func (s *scoring) engine(ctx context.Context, ds refract.Dataset, settings []ref
 	return eng, nil
 }
 
-// tellMeans notes why scores are means where sacreBLEU has a corpus score.
-func (s *scorer) tellMeans(eng *refract.Engine) {
+// noteMeans notes why scores are means where sacreBLEU has a corpus score.
+func (s *scorer) noteMeans(eng *refract.Engine) {
 	var names []string
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)

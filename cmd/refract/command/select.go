@@ -92,7 +92,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var run *judging // nil without vectors
+	var run *judging // nil unless vectors are compared
 	if c.by.Compares() {
 		s.Similarity = selection.NGrams()
 		if c.embeddings != "" {
@@ -110,11 +110,11 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if sum.Variants == 0 && c.by != selection.ByOrder { // in their order, nothing is chosen: any dataset becomes JSON Lines
+	if sum.Variants == 0 && c.by != selection.ByOrder { // --by order may be used just to convert a dataset to JSON Lines
 		return e.noVariant("select", args)
 	}
 	e.note("%d segments: kept %d of %d variants by %s", sum.Segments, sum.Kept, sum.Variants, s)
-	e.goesOn(c.path, "publish", "jsonl:"+c.path, "--to", "parquet", "-o", "references")
+	e.suggestNext(c.path, "publish", "jsonl:"+c.path, "--to", "parquet", "-o", "references")
 	if sum.Short > 0 {
 		e.warn("segments with fewer than %d variants to keep: %d", c.k, sum.Short)
 	}

@@ -74,7 +74,7 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err
 	}
 	if _, err := s.client(s.e, llm.Chat, ""); err != nil {
-		return err // at once, and not to the first who asks a judge
+		return err // now, rather than at the first request that uses a judge
 	}
 	s.e.collectAt(100)
 	ballast := make([]byte, 16<<20) // never touched, so it takes no memory: a small heap is collected after 16 MiB, not 4
@@ -83,8 +83,8 @@ func (s *service) run(ctx context.Context) (err error) {
 	s.judging.silent = true
 	s.pool = newMetricPool(ctx, mostMetrics, s.metric, func(err error) { s.e.warn("%v", err) })
 	srv := serve.New(refract.Version, s.explain)
-	srv.Handle("score", s.soon(s.score))
-	srv.Handle("compare", s.soon(s.compare))
+	srv.Handle("score", s.cancellable(s.score))
+	srv.Handle("compare", s.cancellable(s.compare))
 	srv.Handle("metrics", s.listing())
 	err = answer(ctx, srv)
 	s.work.Wait()
@@ -178,12 +178,12 @@ func (s *service) listing() serve.Method {
 func asJSON(t *report.NamedTable) ([]byte, error) {
 	var b bytes.Buffer
 	err := t.Write(&b, report.JSON, true)
-	return bytes.ReplaceAll(b.Bytes(), []byte{'\n'}, nil), err // which stand between values only
+	return bytes.ReplaceAll(b.Bytes(), []byte{'\n'}, nil), err // line breaks stand only between values
 }
 
-// soon makes a method return when its context ends. Its work may continue for a while:
+// cancellable makes a method return when its context ends. Its work may continue for a while:
 // answers that are on their way are still stored.
-func (s *service) soon(m serve.Method) serve.Method {
+func (s *service) cancellable(m serve.Method) serve.Method {
 	return func(ctx context.Context, params []byte) (result []byte, err error) {
 		done := make(chan struct{})
 		var made []byte
@@ -206,16 +206,16 @@ func (s *service) soon(m serve.Method) serve.Method {
 // choice.
 func (s *service) check(specs []string) error {
 	for _, spec := range specs {
-		if s.listen != "" && !s.e.harmless(spec) {
+		if s.listen != "" && !s.e.safeOverHTTP(spec) {
 			return usagef("metric %q starts a program, or names a file or a server: only requests on standard input may, not over HTTP", redact.Text(spec))
 		}
 	}
 	return nil
 }
 
-// harmless reports whether a metric only computes, or asks servers that the command
+// safeOverHTTP reports whether a metric only computes, or asks servers that the command
 // line names. A spec with an error passes: making it reports the error.
-func (e *env) harmless(spec string) bool {
+func (e *env) safeOverHTTP(spec string) bool {
 	ok := true
 	name, rest, _ := strings.Cut(spec, ":")
 	for _, f := range e.registry() {

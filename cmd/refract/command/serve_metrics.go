@@ -16,11 +16,11 @@ const mostMetrics = 64
 // metricPool keeps the metrics that were used last and all that are in use, for the
 // requests of a server. It is safe for concurrent use.
 type metricPool struct {
-	ctx  context.Context // of the use of metrics
+	ctx  context.Context // under which metrics run
 	open func(ctx context.Context, spec string) (metrics.Metric, error)
-	warn func(error) // is told of metrics that do not end well
+	warn func(error) // reports an error from closing a metric
 
-	opening sync.Mutex // one at a time
+	opening sync.Mutex // metrics are made one at a time
 	mu      sync.Mutex
 	kept    *simplelru.LRU[string, *pooled]
 	ending  sync.WaitGroup
@@ -35,7 +35,7 @@ type pooled struct {
 
 func newMetricPool(ctx context.Context, most int, open func(context.Context, string) (metrics.Metric, error), warn func(error)) *metricPool {
 	p := &metricPool{ctx: ctx, open: open, warn: warn}
-	p.kept, _ = simplelru.NewLRU(most, func(_ string, m *pooled) { p.release(m) }) // which fails below 1
+	p.kept, _ = simplelru.NewLRU(most, func(_ string, m *pooled) { p.release(m) }) // fails only for a size below 1
 	return p
 }
 

@@ -131,7 +131,7 @@ func (v *scored) marshal() ([]byte, error) {
 			}
 		}
 	}
-	if v.bySegment || v.byCell { // for which alone there is room
+	if v.bySegment || v.byCell { // only then was memory for it reserved
 		for _, s := range v.segments {
 			row := slices.Repeat([]int{-1}, len(v.names))
 			for h := range s.Hypotheses {
@@ -144,7 +144,7 @@ func (v *scored) marshal() ([]byte, error) {
 	acc := v.engine.Systems()
 	var whole []refract.SystemScore
 	if v.bySystem {
-		acc.Identify(nil) // it is hashed once
+		acc.Identify(nil) // hash the references only once
 		for _, s := range v.scores {
 			if err := acc.Add(s); err != nil {
 				return nil, err

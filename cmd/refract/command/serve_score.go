@@ -43,7 +43,7 @@ const (
 func readRequest(params []byte, method string, values settable) ([]*refract.Segment, error) {
 	var in map[string]jsontext.Value
 	err := jsonline.Unmarshal(params, &in, "the parameters")
-	values["metrics"] = values["metric"] // of which there may be several
+	values["metrics"] = values["metric"] // a request may name several
 	delete(values, "metric")
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if err != nil || name == "segments" {
@@ -56,7 +56,7 @@ func readRequest(params []byte, method string, values settable) ([]*refract.Segm
 		}
 		texts, wrong := textsOf(in[name])
 		for _, text := range texts {
-			wrong = cmp.Or(wrong, unfit(value.Set(text)))
+			wrong = cmp.Or(wrong, numberError(value.Set(text)))
 		}
 		if wrong != nil {
 			err = jsonline.Fault("%s: %v", name, wrong)
@@ -161,9 +161,9 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 		return nil, err
 	}
 	from, target := q.languages(nil)
-	lent := &lent{pool: s.pool, from: from, to: target}
-	defer func() { lent.back(ctx, v.ended, err) }()
-	ms, err := q.parse(func(spec string) (metrics.Metric, error) { return lent.metric(ctx, spec) })
+	borrowed := &borrowedMetrics{pool: s.pool, from: from, to: target}
+	defer func() { borrowed.back(ctx, v.ended, err) }()
+	ms, err := q.parse(func(spec string) (metrics.Metric, error) { return borrowed.metric(ctx, spec) })
 	if err != nil {
 		return nil, err
 	}
@@ -234,13 +234,13 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) {
 		return dataset.WithSystems(refract.InMemory(segments)), nil
 	}
-	lent := &lent{pool: s.pool}
-	lent.from, lent.to = c.languages(nil)
-	defer func() { lent.back(ctx, nil, err) }()
-	r.Metric = lent.metric
+	borrowed := &borrowedMetrics{pool: s.pool}
+	borrowed.from, borrowed.to = c.languages(nil)
+	defer func() { borrowed.back(ctx, nil, err) }()
+	r.Metric = borrowed.metric
 	res, _, err := r.Run(ctx, p)
 	if err != nil {
-		return nil, err // also where some metrics ended: there is no place to say so beside rows
+		return nil, err // also when some metrics ended: rows have no place to say so
 	}
 	if c.table != bothTables {
 		return asJSON(c.view(res))
@@ -258,15 +258,15 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 // endOfSpec stands, in the pool, between a spec and the languages of a judge.
 const endOfSpec = "\x00"
 
-// lent are the metrics that a request has borrowed from the pool.
-type lent struct {
+// borrowedMetrics are the metrics that a request has borrowed from the pool.
+type borrowedMetrics struct {
 	pool     *metricPool
 	from, to string // languages of the request
 	all      []*pooled
 }
 
 // metric borrows one, and has the form that the engine of a plan calls.
-func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
+func (l *borrowedMetrics) metric(_ context.Context, spec string) (metrics.Metric, error) {
 	spec += endOfSpec
 	if name, _, _ := strings.Cut(spec, ":"); slices.Contains(judge.Names(), strings.TrimSuffix(strings.TrimSuffix(name, endOfSpec), judge.HardenedSuffix)) {
 		spec += l.from + "-" + l.to // which its prompts name
@@ -281,7 +281,7 @@ func (l *lent) metric(_ context.Context, spec string) (metrics.Metric, error) {
 
 // back returns all metrics after a run. Those that failed through no fault of the
 // request are made again.
-func (l *lent) back(ctx context.Context, ended *refract.Incomplete, err error) {
+func (l *borrowedMetrics) back(ctx context.Context, ended *refract.Incomplete, err error) {
 	if ctx.Err() != nil || isUsage(err) {
 		ended, err = nil, nil
 	}

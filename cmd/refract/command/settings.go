@@ -128,8 +128,8 @@ func scoresNative(m metrics.Metric) error {
 	return nil
 }
 
-// tellWorst notes for which metrics the aggregator takes the worst reference.
-func (e *env) tellWorst(settings []refract.Setting) {
+// noteWorstReferences notes for which metrics the aggregator takes the worst reference.
+func (e *env) noteWorstReferences(settings []refract.Setting) {
 	for _, s := range settings {
 		if info := s.Metric.Info(); info.NeedsReferences && s.Aggregator.TakesWorst(info.Direction == metrics.HigherIsBetter) {
 			e.note("%s", s.Aggregator.Worst(info.Name))

@@ -103,7 +103,7 @@ func contents(e *env, settings map[string][]string) error {
 	for _, flag := range slices.Sorted(maps.Keys(settings)) {
 		for _, path := range e.paths.ReadBy(flag) {
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-				continue // it is none, or told of when it is read
+				continue // not a file, or an error that reading it reports
 			}
 			b, err := os.ReadFile(path)
 			if err != nil {

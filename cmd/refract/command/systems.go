@@ -18,7 +18,7 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// systemTester is one run of refract systems: scores, and tests of them.
+// systemTester is one run of refract systems: it scores systems and tests the differences.
 type systemTester struct {
 	scorer
 	resampling
@@ -89,7 +89,7 @@ func (t *systemTester) check() error {
 	}
 	if t.resamples == 0 {
 		if t.resamples = t.test.Resamples(); t.what == pairsTable {
-			t.resamples = ofPairs
+			t.resamples = pairResamples
 		}
 	}
 	t.alpha = math.Round((1-t.resampling.confidence)*1e12) / 1e12
@@ -99,16 +99,16 @@ func (t *systemTester) check() error {
 	return nil
 }
 
-// ofPairs is the least number of resamples of --table pairs: with 1,000, no p-value
+// pairResamples is the default number of resamples of --table pairs: with 1,000, no p-value
 // survives the correction for hundreds of pairs.
-const ofPairs = 10000
+const pairResamples = 10000
 
 // collect is the sink of scores, which are tested at the end.
 func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
 	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
-		d.look(s.Segment)
+		d.record(s.Segment)
 		return d.acc.Add(s)
 	}, func(ctx context.Context, ended *refract.Incomplete) error {
 		d.ended = ended.Reasons()
@@ -128,10 +128,10 @@ type testedSystems struct {
 	ended    map[string]string
 	// documents are the numbers of the documents of segments, by domain and name. A
 	// segment without a document counts as its own.
-	documents []int
-	numbers   map[[2]string]int
-	groups    int // numbers given
-	alone     int // segments without a document
+	documents    []int
+	numbers      map[[2]string]int
+	groups       int // numbers given
+	undocumented int // segments without a document
 
 	names   []string                // of the systems that are compared
 	scores  [][]refract.SystemScore // by setting, and then by compared system
@@ -141,8 +141,8 @@ type testedSystems struct {
 	progress *report.Progress // of the tests
 }
 
-// look records what tables need of a segment.
-func (d *testedSystems) look(s *refract.Segment) {
+// record keeps what tables need of a segment.
+func (d *testedSystems) record(s *refract.Segment) {
 	number, known := d.numbers[[2]string{s.Domain, s.Document}]
 	if !known || s.Document == "" {
 		number = d.groups
@@ -151,7 +151,7 @@ func (d *testedSystems) look(s *refract.Segment) {
 	if s.Document != "" {
 		d.numbers[[2]string{s.Domain, s.Document}] = number
 	} else {
-		d.alone++
+		d.undocumented++
 	}
 	d.documents = append(d.documents, number)
 }
@@ -176,20 +176,20 @@ func (d *testedSystems) choose() error {
 		d.scores[sc.Setting] = append(d.scores[sc.Setting], *sc)
 	}
 	if len(d.names) < 2 {
-		return fmt.Errorf("a comparison needs two systems or more; there is %d: %q%s", len(d.names), d.names, d.outside())
+		return fmt.Errorf("a comparison needs two systems or more; there is %d: %q%s", len(d.names), d.names, d.leftOutNote())
 	}
 	if d.baseline == "" {
 		return nil
 	}
 	var err error
 	if d.against, err = english.Index("system", d.baseline, d.names); err != nil {
-		return usagef("--against: %w%s", err, d.outside())
+		return usagef("--against: %w%s", err, d.leftOutNote())
 	}
 	return nil
 }
 
-// outside names the systems that are left out.
-func (d *testedSystems) outside() string {
+// leftOutNote names the systems that are left out.
+func (d *testedSystems) leftOutNote() string {
 	if len(d.leftOut) == 0 {
 		return ""
 	}
@@ -237,7 +237,7 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	switch {
 	case d.by == byDocument && len(d.numbers) == 0:
 		return nil, usagef("--resample-by document: no segment of the dataset names its document; leave it out")
-	case d.by == "" && d.alone == 0 && d.groups > 1:
+	case d.by == "" && d.undocumented == 0 && d.groups > 1:
 		d.by = byDocument
 	case d.by == "":
 		d.by = bySegment

@@ -35,7 +35,7 @@ func topics() []*cobra.Command {
 	} {
 		text, err := topicFiles.ReadFile("topics/" + t[0] + ".txt")
 		if err != nil {
-			panic(err) // a topic without its file: a fault of the program
+			panic(err) // a bug: each topic has a file
 		}
 		all = append(all, &cobra.Command{Use: t[0], Short: t[1], Long: filled.Replace(string(text))})
 	}

@@ -53,23 +53,19 @@ type Options struct {
 	// Workers is the number of calls of a metric that run at a time, and Batch the
 	// number of segments in a call. They default to GOMAXPROCS and 16, and metrics with
 	// a metrics.Pace ignore them. If Workers is 1, and every metric is a Preparer that
-	// needs no source and whose scores are not stored, a run starts no goroutines: a
-	// few short texts are scored faster without.
+	// needs no source, a run starts no goroutines: a few short texts are scored faster
+	// without.
 	Workers, Batch int
 	// MaxText bounds the text of a segment in bytes; default DefaultMaxText, negative
 	// for no bound. N-grams take about a hundred times as much memory as the text.
 	MaxText int
-	// Store keeps the scores of metrics with metrics.KeepAlways, and StoreRest those of
-	// all others except metrics.KeepNever, so that later runs with any settings and
-	// datasets compute only new scores; nil keeps nothing. StoreUnneeded keeps those of
-	// metrics.KeepUnneeded too. A metric whose statistics a setting pools is always computed.
-	//
+	// Store keeps the scores of metrics that are Storable, so that later runs with any
+	// settings and datasets compute only new scores; nil keeps nothing.
+	Store ScoreStore
 	// Warn, if not nil, gets warnings: about damaged stored scores, and in a run about
 	// segments without a source and about what a metrics.Remarker overlooks in the
 	// first segments.
-	Store, StoreRest ScoreStore
-	StoreUnneeded    bool
-	Warn             func(message string)
+	Warn func(message string)
 	// Observe, if not nil, is called in a run with the number of segments that a metric
 	// has scored since the last call. It must be safe for concurrent use.
 	Observe func(m metrics.Metric, segments int)
@@ -80,10 +76,10 @@ type Options struct {
 type Engine struct {
 	options  Options
 	settings []Setting
-	metric   []int // for each setting, the index of its metric in needs
+	metric   []int // for each setting, the index of its metric in scorers
 	pooled   []bool
-	needs    []metricNeeds // one per distinct metric
-	inline   bool          // runs start no goroutines
+	scorers  []scorer // one per distinct metric
+	inline   bool     // runs start no goroutines
 }
 
 // NewEngine returns an engine that computes what the settings need. The error is
@@ -109,18 +105,19 @@ func NewEngine(settings []Setting, o Options) (*Engine, error) {
 		if f, ok := unfitted(set.Metric); ok {
 			return nil, fmt.Errorf("%s is not fitted to the references of a dataset: see Fit", f.Info().Name)
 		}
-		k := slices.IndexFunc(e.needs, func(d metricNeeds) bool { return d.metric == set.Metric })
+		k := slices.IndexFunc(e.scorers, func(s scorer) bool { return s.metric == set.Metric })
 		if k < 0 {
-			k = len(e.needs)
-			e.needs = append(e.needs, metricNeeds{metric: set.Metric, info: set.Metric.Info(), index: k, all: o.EveryCell})
+			k = len(e.scorers)
+			e.scorers = append(e.scorers, scorer{metric: set.Metric, info: set.Metric.Info(), index: k, needs: needs{all: o.EveryCell}})
 		}
-		e.needs[k].add(set.Aggregator, e.pooled[i])
+		e.scorers[k].needs.add(set, e.pooled[i])
 		e.metric = append(e.metric, k)
 	}
 	damage := o.damage()
-	for k := range e.needs {
-		e.needs[k].keep(&e.options, damage)
-		inline = inline && e.needs[k].cache == nil && !e.needs[k].info.NeedsSource
+	for k := range e.scorers {
+		s := &e.scorers[k]
+		s.open(o.Store, damage)
+		inline = inline && s.workspaces != nil && !s.info.NeedsSource
 	}
 	e.inline = inline
 	return e, nil
@@ -144,9 +141,9 @@ func (e *Engine) Settings() []Setting { return slices.Clone(e.settings) }
 
 // Metrics returns the metrics of the settings, each once, in order.
 func (e *Engine) Metrics() []metrics.Metric {
-	out := make([]metrics.Metric, len(e.needs))
-	for k := range e.needs {
-		out[k] = e.needs[k].metric
+	out := make([]metrics.Metric, len(e.scorers))
+	for k := range e.scorers {
+		out[k] = e.scorers[k].metric
 	}
 	return out
 }
@@ -174,8 +171,6 @@ type MetricScores struct {
 	// if nothing of the segment could be scored.
 	Native       []float64
 	NativeStatus []metrics.Status
-	// Stored is the number of scores against single references that came from a store.
-	Stored int
 	// Reports explain the cells. The slice is nil if the metric explains nothing, an
 	// element if it does not explain that cell.
 	Reports []*analysis.Report
@@ -232,8 +227,8 @@ func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 		}
 		out[i] = batch[i].scores
 	}
-	for k := range e.needs {
-		if _, err := e.needs[k].score(ctx, batch); err != nil {
+	for k := range e.scorers {
+		if _, err := e.scorers[k].score(ctx, batch); err != nil {
 			return nil, err
 		}
 	}

@@ -37,7 +37,7 @@ func (r *Reducer) Reduce(s *SegmentScores, setting, h int) (Reduced, error) {
 // ReduceMatrix is Reduce for a given matrix of the setting's metric, such as one with
 // some of the references.
 func (r *Reducer) ReduceMatrix(ms *MetricScores, setting, h int) (Reduced, error) {
-	info := &r.engine.needs[r.engine.metric[setting]].info
+	info := &r.engine.scorers[r.engine.metric[setting]].info
 	a, policy := r.engine.settings[setting].Aggregator, r.engine.options.Missing
 	if a.Name() == "" {
 		return Reduced{}, fmt.Errorf("setting %d asks only for the cells of %s, without an aggregator", setting, info.Name)

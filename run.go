@@ -1,6 +1,7 @@
 package refract
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,10 @@ import (
 type Incomplete struct {
 	Metrics []string
 	Errs    []error // one for each of Metrics, which it names
+}
+
+func (e *Incomplete) add(s *scorer, err error) {
+	e.Metrics, e.Errs = append(e.Metrics, s.info.Name), append(e.Errs, err)
 }
 
 // Error joins the errors of the metrics.
@@ -71,106 +76,187 @@ func (e *Engine) Run(ctx context.Context, ds Dataset, yield func(*SegmentScores)
 	if e.inline {
 		return e.runInline(ctx, ds, yield)
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	workers, most := e.workers()
+	g, inner := errgroup.WithContext(ctx)
+	r := &run{Engine: e, lost: make([]unanswered, len(e.scorers))}
+	var most int
+	r.workers, most = e.workers()
 	order := make(chan *segmentWork, most) // in the dataset's order
-	segments, unsourced := 0, 0
-	var remarks []string
-	g.Go(func() error {
-		defer close(order)
-		var shown []string // texts of the first segments, for a metrics.Remarker
-		for _, l := range workers {
-			defer close(l.in)
-		}
-		for s, err := range ds.Segments(ctx) {
-			if err != nil {
-				return err
-			}
-			f, err := e.newWork(s)
-			if err != nil {
-				return err
-			}
-			if segments++; !s.Source.Valid {
-				unsourced++
-			}
-			if segments <= remarkSegments && e.options.Warn != nil {
-				shown = s.appendTexts(shown)
-			}
-			f.open.Add(len(workers))
-			for _, l := range workers {
-				l.in <- f // never blocks: it has room for all segments that the run holds
-			}
-			select {
-			case order <- f:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		remarks = metrics.Remarks(e.Metrics(), shown) // while the metrics score the last segments
-		return ctx.Err()                              // a dataset may end without an error when the context ends
-	})
-	failed := &Incomplete{}
-	var mu sync.Mutex
-	for _, l := range workers {
+	g.Go(func() error { return r.read(inner, ds, order) })
+	for _, w := range r.workers {
 		g.Go(func() error {
-			err := l.run(ctx)
-			g.Go(l.end)
-			if err == nil || ctx.Err() != nil {
+			err := w.run(inner)
+			g.Go(w.end)
+			if err == nil || inner.Err() != nil {
 				return err
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			failed.Metrics, failed.Errs = append(failed.Metrics, l.info.Name), append(failed.Errs, err)
-			if len(failed.Errs) == len(workers) && !e.options.ContinueWithoutMetrics {
-				return errors.Join(failed.Errs...)
-			}
-			return nil
+			return r.fail(w, err)
 		})
 	}
-	lost := make([]unanswered, len(e.needs))
 	g.Go(func() error {
-		for f := range order {
-			f.open.Wait()
-			if err := ctx.Err(); err != nil {
+		for w := range order {
+			w.open.Wait()
+			if err := inner.Err(); err != nil {
 				return err
 			}
-			for k := range lost {
-				lost[k].add(&e.needs[k], f.scores)
+			for k := range r.lost {
+				r.lost[k].add(&e.scorers[k], w.scores)
 			}
-			if err := yield(f.scores); err != nil {
+			if err := yield(w.scores); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	err := g.Wait()
-	for k := range lost {
-		if l := &lost[k]; l.cells > 0 && e.options.Warn != nil {
-			e.options.Warn(fmt.Sprintf("%s has no score of %s, as its requests failed: %s", e.needs[k].info.Name, english.Count(l.cells, "cell"), l))
+	for k := range r.lost {
+		if l := &r.lost[k]; l.cells > 0 {
+			e.warn("%s has no score of %s, as its requests failed: %s", e.scorers[k].info.Name, english.Count(l.cells, "cell"), l)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	for _, remark := range remarks {
-		e.options.Warn(remark)
+	return r.end()
+}
+
+// run is one run of an engine.
+type run struct {
+	*Engine
+	workers []*worker // one per metric
+
+	segments, unsourced int // read so far
+	remarks             []string
+	lost                []unanswered // by metric
+
+	mu     sync.Mutex
+	failed Incomplete
+}
+
+// read gives every segment of a dataset to all workers, and to order.
+func (r *run) read(ctx context.Context, ds Dataset, order chan<- *segmentWork) error {
+	defer close(order)
+	for _, w := range r.workers {
+		defer close(w.in)
 	}
-	for _, l := range workers {
-		switch warn := e.options.Warn; {
-		case !l.info.NeedsSource || unsourced == 0 || slices.Contains(failed.Metrics, l.info.Name):
-		case unsourced == segments:
-			failed.Metrics, failed.Errs = append(failed.Metrics, l.info.Name), append(failed.Errs, &NoSourceError{l.info.Name})
-		case warn != nil:
-			warn(fmt.Sprintf("%d of %s have no source, which %s needs: it has no score of them", unsourced, english.Count(segments, "segment"), l.info.Name))
+	var shown []string // texts of the first segments, for a metrics.Remarker
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return err
+		}
+		work, err := r.newWork(s)
+		if err != nil {
+			return err
+		}
+		if r.segments++; !s.Source.Valid {
+			r.unsourced++
+		}
+		if r.segments <= remarkSegments && r.options.Warn != nil {
+			shown = s.appendTexts(shown)
+		}
+		work.open.Add(len(r.workers))
+		for _, w := range r.workers {
+			w.in <- work // never blocks: it has room for all segments that the run holds
+		}
+		select {
+		case order <- work:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
-	switch {
-	case len(failed.Errs) == 0:
-		return nil
-	case len(failed.Errs) == len(workers) && !e.options.ContinueWithoutMetrics:
-		return errors.Join(failed.Errs...)
+	r.remarks = metrics.Remarks(r.Metrics(), shown) // while the metrics score the last segments
+	return ctx.Err()                                // a dataset may end without an error when the context ends
+}
+
+// fail records that a metric failed, and returns an error if no metric is left.
+func (r *run) fail(w *worker, err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed.add(w.scorer, err)
+	return r.allFailed()
+}
+
+func (r *run) allFailed() error {
+	if len(r.failed.Errs) == len(r.workers) && !r.options.ContinueWithoutMetrics {
+		return errors.Join(r.failed.Errs...)
 	}
-	return failed
+	return nil
+}
+
+// end warns of what was seen in the whole dataset, and returns the error of the run.
+func (r *run) end() error {
+	for _, remark := range r.remarks {
+		r.options.Warn(remark)
+	}
+	for _, w := range r.workers {
+		switch {
+		case !w.info.NeedsSource || r.unsourced == 0 || slices.Contains(r.failed.Metrics, w.info.Name):
+		case r.unsourced == r.segments:
+			r.failed.add(w.scorer, &NoSourceError{w.info.Name})
+		default:
+			r.warn("%d of %s have no source, which %s needs: it has no score of them", r.unsourced, english.Count(r.segments, "segment"), w.info.Name)
+		}
+	}
+	if len(r.failed.Errs) == 0 {
+		return nil
+	}
+	if err := r.allFailed(); err != nil {
+		return err
+	}
+	return &r.failed
+}
+
+func (e *Engine) warn(format string, args ...any) {
+	if e.options.Warn != nil {
+		e.options.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// runInline is Run in one goroutine.
+func (e *Engine) runInline(ctx context.Context, ds Dataset, yield func(*SegmentScores) error) error {
+	failed := make([]error, len(e.scorers))
+	segments, shown := 0, []string(nil)
+	for s, err := range ds.Segments(ctx) {
+		if err != nil {
+			return err
+		}
+		w, err := e.newWork(s)
+		if err != nil {
+			return err
+		}
+		if segments++; segments <= remarkSegments && e.options.Warn != nil {
+			shown = s.appendTexts(shown)
+		}
+		for k := range e.scorers {
+			m := &e.scorers[k]
+			if failed[k] == nil {
+				_, failed[k] = m.score(ctx, []*segmentWork{w})
+			}
+			if failed[k] != nil {
+				m.init(w, metrics.Ended)
+			} else if e.options.Observe != nil {
+				e.options.Observe(m.metric, 1)
+			}
+		}
+		if !slices.Contains(failed, nil) && !e.options.ContinueWithoutMetrics {
+			return errors.Join(failed...)
+		}
+		if err := cmp.Or(ctx.Err(), yield(w.scores)); err != nil {
+			return err
+		}
+	}
+	for _, remark := range metrics.Remarks(e.Metrics(), shown) {
+		e.options.Warn(remark)
+	}
+	ended := &Incomplete{}
+	for k, err := range failed {
+		if err != nil {
+			ended.add(&e.scorers[k], err)
+		}
+	}
+	if len(ended.Errs) > 0 {
+		return ended
+	}
+	return ctx.Err()
 }
 
 // unanswered names the cells of a metric whose requests failed, as its reports say.
@@ -179,13 +265,13 @@ type unanswered struct {
 	named []string // the first
 }
 
-func (u *unanswered) add(d *metricNeeds, s *SegmentScores) {
-	for i, r := range s.Metrics[d.index].Reports {
+func (u *unanswered) add(m *scorer, s *SegmentScores) {
+	for i, r := range s.Metrics[m.index].Reports {
 		if r == nil || r.Outcome != analysis.Missing {
 			continue
 		}
 		if u.cells++; len(u.named) < 3 {
-			u.named = append(u.named, fmt.Sprintf("%s: %s", d.name(s.Segment, i/s.Metrics[d.index].Columns, i%s.Metrics[d.index].Columns), r.Detail))
+			u.named = append(u.named, fmt.Sprintf("%s: %s", m.name(s.Segment, i/s.Metrics[m.index].Columns, i%s.Metrics[m.index].Columns), r.Detail))
 		}
 	}
 }
@@ -212,9 +298,9 @@ func (s *Segment) appendTexts(dst []string) []string {
 	return slices.DeleteFunc(dst, func(s string) bool { return s == "" })
 }
 
-// metricWorker scores the segments of a run with one metric.
-type metricWorker struct {
-	*metricNeeds
+// worker scores the segments of a run with one metric.
+type worker struct {
+	*scorer
 	pace metrics.Pace
 	in   chan *segmentWork
 	done func(m metrics.Metric, segments int)
@@ -226,42 +312,42 @@ const minQueued = 256
 
 // workers returns a worker for each metric, and the number of segments to buffer: minQueued,
 // or two batches for every concurrent call of the metric that takes most, if that is more.
-func (e *Engine) workers() (workers []*metricWorker, most int) {
+func (e *Engine) workers() (workers []*worker, most int) {
 	most = minQueued
-	for k := range e.needs {
-		l := &metricWorker{metricNeeds: &e.needs[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}, done: e.options.Observe}
-		if own := l.info.Pace.Batch; own > 0 {
-			l.pace.Batch = own
+	for k := range e.scorers {
+		w := &worker{scorer: &e.scorers[k], pace: metrics.Pace{Batch: e.options.Batch, Calls: e.options.Workers}, done: e.options.Observe}
+		if own := w.info.Pace.Batch; own > 0 {
+			w.pace.Batch = own
 		}
-		if own := l.info.Pace.Calls; own > 0 {
-			l.pace.Calls = own
+		if own := w.info.Pace.Calls; own > 0 {
+			w.pace.Calls = own
 		}
-		most = max(most, 2*l.pace.Calls*l.pace.Batch)
-		workers = append(workers, l)
+		most = max(most, 2*w.pace.Calls*w.pace.Batch)
+		workers = append(workers, w)
 	}
-	for _, l := range workers {
+	for _, w := range workers {
 		// The reader and yield hold one more segment each.
-		l.in = make(chan *segmentWork, most+2)
+		w.in = make(chan *segmentWork, most+2)
 	}
 	return workers, most
 }
 
 // run scores the worker's input until it ends, a call fails or the context ends. When it
 // returns, all its goroutines have ended.
-func (l *metricWorker) run(ctx context.Context) error {
+func (w *worker) run(ctx context.Context) error {
 	calls, ctx := errgroup.WithContext(ctx)
-	calls.SetLimit(l.pace.Calls)
-	for batch := range l.batches(ctx) {
+	calls.SetLimit(w.pace.Calls)
+	for batch := range w.batches(ctx) {
 		calls.Go(func() error {
-			whole, err := l.score(ctx, batch)
-			for _, f := range batch {
-				if err != nil && !slices.Contains(whole, f) {
-					l.init(f, metrics.Ended)
+			whole, err := w.score(ctx, batch)
+			for _, s := range batch {
+				if err != nil && !slices.Contains(whole, s) {
+					w.init(s, metrics.Ended)
 				}
-				f.open.Done()
+				s.open.Done()
 			}
-			if err == nil && l.done != nil {
-				l.done(l.metric, len(batch))
+			if err == nil && w.done != nil {
+				w.done(w.metric, len(batch))
 			}
 			return err
 		})
@@ -270,20 +356,20 @@ func (l *metricWorker) run(ctx context.Context) error {
 }
 
 // batches yields the worker's input in batches, until it or the context ends.
-func (l *metricWorker) batches(ctx context.Context) iter.Seq[[]*segmentWork] {
+func (w *worker) batches(ctx context.Context) iter.Seq[[]*segmentWork] {
 	return func(yield func([]*segmentWork) bool) {
 		var batch []*segmentWork
 		for more := true; more; {
-			var f *segmentWork
+			var s *segmentWork
 			select {
-			case f, more = <-l.in:
+			case s, more = <-w.in:
 			case <-ctx.Done():
 				more = false
 			}
-			if f != nil {
-				batch = append(batch, f)
+			if s != nil {
+				batch = append(batch, s)
 			}
-			if len(batch) == l.pace.Batch || !more && len(batch) > 0 {
+			if len(batch) == w.pace.Batch || !more && len(batch) > 0 {
 				if !yield(batch) {
 					return
 				}
@@ -294,10 +380,10 @@ func (l *metricWorker) batches(ctx context.Context) iter.Seq[[]*segmentWork] {
 }
 
 // end sets the status of the segments that the metric did not reach.
-func (l *metricWorker) end() error {
-	for f := range l.in {
-		l.init(f, metrics.Ended)
-		f.open.Done()
+func (w *worker) end() error {
+	for s := range w.in {
+		w.init(s, metrics.Ended)
+		s.open.Done()
 	}
 	return nil
 }

@@ -83,7 +83,10 @@ type Segment struct {
 	Domain     string  // "" if none is stated
 	Language   string  // of the references, such as "de"; "" if none is stated
 	Judged     *Judged // nil if no judge saw its variants
-	Pos        Position
+	// Extra holds other columns of the segment's row, which are passed on: a JSON object on
+	// one line; "" for none.
+	Extra string
+	Pos   Position
 }
 
 // Judged counts the verdicts of a judge of meaning on texts shown with their reference.

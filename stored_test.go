@@ -51,7 +51,7 @@ type dear struct {
 func newDear(source bool) *dear {
 	d := &dear{}
 	d.fake = sized(source, true)
-	d.info.Keep = metrics.KeepAlways
+	d.info.Storable = true
 	d.score = func(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
 		out := make([]metrics.Scores, len(blocks))
 		for i, b := range blocks {
@@ -138,35 +138,6 @@ func TestStoredScores(t *testing.T) {
 			}
 			if asked := kept.cells.Load() - after; asked != fresh {
 				t.Fatalf("%d cells asked for, %d are new", asked, fresh)
-			}
-		}
-	})
-}
-
-// BLEU and chrF from a store equal those without one, including native scores.
-func TestStoreAll(t *testing.T) {
-	ms := realMetrics(t)
-	store := &values{all: map[[32]byte][]byte{}}
-	rapid.Check(t, func(rt *rapid.T) {
-		segs := segments().Draw(rt, "set")
-		aggs := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"single", "native", "max"}), 0, 3, rapid.ID).Draw(rt, "aggregators")
-		o := refract.Options{Scope: refract.Averaged, AllowNoReferences: true}
-		want, err := engine(t, o, ms, aggs...).Score(t.Context(), segs)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		o.StoreRest = store
-		for range 2 {
-			got, err := engine(t, o, ms, aggs...).Score(t.Context(), segs)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			for i := range want {
-				for k := range ms {
-					if !sameScores(&got[i].Metrics[k], &want[i].Metrics[k]) {
-						rt.Fatalf("segment %d: %+v from the store, want %+v", i, got[i].Metrics[k], want[i].Metrics[k])
-					}
-				}
 			}
 		}
 	})

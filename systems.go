@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -86,7 +86,7 @@ type Systems struct {
 // systemSum is what a system has under one setting; its exported fields are its stored form.
 type systemSum struct {
 	N                 int            `json:"n"`
-	Sum               []exact.Sum    `json:"sum,omitempty"`   // of pooled statistics, or one sum of segment scores
+	Sum               []numeric.Sum  `json:"sum,omitempty"`   // of pooled statistics, or one sum of segment scores
 	Status            metrics.Status `json:"status"`          // of the first segment without a score
 	Ended             bool           `json:"ended,omitempty"` // the metric failed before the last segment
 	MinRefs           int            `json:"min_references"`
@@ -181,7 +181,7 @@ func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
 func (sum *systemSum) add(red Reduced, row []float64) {
 	if sum.N == 0 {
 		sum.MinRefs = red.References
-		sum.Sum = make([]exact.Sum, len(row))
+		sum.Sum = make([]numeric.Sum, len(row))
 	}
 	sum.N++
 	sum.MinRefs = min(sum.MinRefs, red.References)
@@ -214,7 +214,7 @@ func (sum *systemSum) merge(o *systemSum) {
 		return
 	}
 	if sum.N == 0 {
-		sum.MinRefs, sum.Sum = o.MinRefs, make([]exact.Sum, len(o.Sum))
+		sum.MinRefs, sum.Sum = o.MinRefs, make([]numeric.Sum, len(o.Sum))
 	}
 	sum.N += o.N
 	sum.MinRefs, sum.MaxRefs = min(sum.MinRefs, o.MinRefs), max(sum.MaxRefs, o.MaxRefs)

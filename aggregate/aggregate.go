@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // Aggregator reduces scores over references. Parse creates one.
@@ -164,7 +164,7 @@ func kinds() []kind {
 				return Aggregator{single: true, reduce: func(s []float64, _ float64) float64 { return s[0] }}
 			}},
 		{name: "max", doc: "the largest score", make: simple(func(s []float64, _ float64) float64 { return slices.Max(s) })},
-		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return exact.Mean(s) })},
+		{name: "mean", doc: "the arithmetic mean", make: simple(func(s []float64, _ float64) float64 { return numeric.Mean(s) })},
 		{name: "min", doc: "the smallest score", make: simple(func(s []float64, _ float64) float64 { return slices.Min(s) })},
 		{name: "median", doc: "the middle score, or the mean of the middle two", make: simple(func(s []float64, _ float64) float64 { return Median(s) })},
 		{name: "best", param: "k", def: "1", doc: "the mean of the k best scores, best by the metric's direction; of all where there are fewer",

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/exact"
 	"pgregory.net/rapid"
+
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 func apply(t *testing.T, spec string, scores []float64, ok []bool, higher bool, p Policy) (Result, error) {
@@ -167,7 +168,7 @@ func TestMeansAreRational(t *testing.T) {
 			}
 		}
 	})
-	if a, b := exact.Mean([]float64{0.1, 0.2, 0.3}), exact.Mean([]float64{0.1, 0.2, 0.3, 0.1, 0.2, 0.3}); a != b {
+	if a, b := numeric.Mean([]float64{0.1, 0.2, 0.3}), numeric.Mean([]float64{0.1, 0.2, 0.3, 0.1, 0.2, 0.3}); a != b {
 		t.Errorf("the same scores twice have another mean: %v and %v", a, b)
 	}
 }

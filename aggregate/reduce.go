@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // Median returns the middle one of at least one score, or the mean of the middle two.
@@ -12,7 +12,7 @@ import (
 func Median(s []float64) float64 {
 	slices.Sort(s)
 	n := len(s)
-	return exact.Mean(s[(n-1)/2 : n/2+1])
+	return numeric.Mean(s[(n-1)/2 : n/2+1])
 }
 
 // meanBest returns the mean of the k best of at least one score: the largest if sign is
@@ -21,9 +21,9 @@ func meanBest(s []float64, k int, sign float64) float64 {
 	slices.Sort(s)
 	k = min(k, len(s))
 	if sign > 0 {
-		return exact.Mean(s[len(s)-k:])
+		return numeric.Mean(s[len(s)-k:])
 	}
-	return exact.Mean(s[:k])
+	return numeric.Mean(s[:k])
 }
 
 // softmax returns the mean of at least one score, weighted by exp(sign·score/t). It
@@ -33,7 +33,7 @@ func softmax(s []float64, t, sign float64) float64 {
 	for _, v := range s {
 		top = max(top, sign*v)
 	}
-	var num, den exact.Sum
+	var num, den numeric.Sum
 	for _, v := range s {
 		w := math.Exp((sign*v - top) / t)
 		num.Add(w * v)
@@ -58,7 +58,7 @@ func powerMean(s []float64, p float64) float64 {
 	if p < 0 {
 		scale = low
 	}
-	var sum exact.Sum
+	var sum numeric.Sum
 	for _, v := range s {
 		if p == 0 {
 			sum.Add(math.Log(v / scale))

@@ -11,10 +11,10 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Form is how a model is asked to answer.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify/check"
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Equivalence is a judge of meaning: a model that is shown a reference with all its accepted

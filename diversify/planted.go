@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	refract "github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/plant"
+	"github.com/refract-eval/refract/diversify/internal/plant"
 )
 
 // turn returns the number of the change to plant in segment n, or -1.

@@ -79,7 +79,9 @@ type Info struct {
 
 	Pace     Pace // how the engine calls the metric
 	Explains bool // whether scores come with reports
-	Keep     Keep // whether a store keeps the scores
+	// Storable says that a store may keep the scores, as they are dear and depend only on the
+	// metric's name, its signature and the texts. It does not concern a [Preparer].
+	Storable bool
 }
 
 // Pace says how to call a metric, such as one that mostly waits for a server. A field that
@@ -88,18 +90,6 @@ type Pace struct {
 	Batch int // segments in one call
 	Calls int // calls at a time
 }
-
-// Keep says whether a store keeps a metric's scores. A stored score must depend on
-// nothing but the metric's name, its signature and the texts.
-type Keep int8
-
-// The choices.
-const (
-	KeepOnRequest Keep = iota // if the user asks for it, as scores are cheap
-	KeepAlways                // whenever there is a store, as scores are expensive
-	KeepNever                 // never: the signature does not say all that changes a score
-	KeepUnneeded              // only if the user asks for it, as scoring is faster than reading
-)
 
 // Declared makes the Info of a metric whose direction, "higher" (or "") or "lower", and
 // bounds, nil for none, arrive in a message.

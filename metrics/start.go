@@ -36,7 +36,7 @@ type unstarted struct{ err *StartError }
 
 // Info asks for no texts, because what the metric needs is not known.
 func (u *unstarted) Info() Info {
-	return Info{Name: u.err.Name, Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1), Keep: KeepNever}
+	return Info{Name: u.err.Name, Direction: HigherIsBetter, Lower: math.Inf(-1), Upper: math.Inf(1)}
 }
 
 func (u *unstarted) Signature(Level) Signature {

@@ -51,6 +51,13 @@ def check(wheel: Path, platform: str) -> None:
         for name in ("/licenses/LICENSE", "refract_eval/py.typed", "refract_eval/__init__.py"):
             if not any(f.endswith(name) for f in files.namelist()):
                 raise SystemExit(f"{wheel.name} lacks {name}")
+        texts = files.read("refract_eval/LICENSES.txt").decode()
+        with tempfile.TemporaryDirectory() as work:
+            program = files.extract(programs[0], work)
+            told = subprocess.run(["go", "version", "-m", program], check=True, stdout=subprocess.PIPE, text=True)
+        for _, kind, *module in (line.split("\t") for line in told.stdout.splitlines() if line.startswith("\tdep\t")):
+            if f"==== {module[0]} {module[1]}: " not in texts:
+                raise SystemExit(f"{wheel.name} lacks the license of the {kind} {module[0]}")
 
 
 def main() -> None:

@@ -78,6 +78,14 @@ def build_program(name: str, into: Path) -> Path:
     return program
 
 
+def linked_licenses(into: Path) -> Path:
+    """Write the licenses of all modules that are linked into the program; one without a license is an error."""
+    command = ["go", "run", "-buildvcs=false", "./deploy/pages", str(into)]
+    if subprocess.run(command, cwd=HERE.parent, env={**os.environ, "GOFLAGS": ""}).returncode != 0:
+        raise BuildError("the licenses of the linked modules are not known; what deploy/pages says is above")
+    return into / "LICENSES.txt"
+
+
 class ProgramHook(BuildHookInterface[Any]):
     """Puts the program into the wheel's scripts, and the platform into its tag."""
 
@@ -87,12 +95,14 @@ class ProgramHook(BuildHookInterface[Any]):
         self.work = tempfile.TemporaryDirectory(prefix="refract-wheel-")
         try:
             program = build_program(name, Path(self.work.name))
+            licenses = linked_licenses(Path(self.work.name) / "pages")
         except BuildError as e:
             self.work.cleanup()
             raise SystemExit(f"refract-eval: {e}") from None
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{PLATFORMS[name]}"
         build_data["shared_scripts"][str(program)] = program.name
+        build_data["force_include"][str(licenses)] = "refract_eval/LICENSES.txt"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the program once it is packed."""

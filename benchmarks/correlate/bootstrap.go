@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/refract-eval/refract/internal/student"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // MaxResamples bounds the resamples or permutations, because their values are held in
@@ -153,8 +153,8 @@ func (r Resamples) Interval(confidence float64) Interval {
 	slices.Sort(defined)
 	iv := Interval{math.NaN(), math.NaN(), len(r.Values) - len(defined)}
 	if r.Units >= 2 { // one unit says nothing about others
-		z := student.Normal(student.Expand((1-confidence)/2, r.Units))
-		iv.Low, iv.High = quantile(defined, student.Above(z-2*r.Bias)), quantile(defined, 1-student.Above(z+2*r.Bias))
+		z := numeric.NormalQuantile(numeric.ExpandTail((1-confidence)/2, r.Units))
+		iv.Low, iv.High = quantile(defined, numeric.NormalTail(z-2*r.Bias)), quantile(defined, 1-numeric.NormalTail(z+2*r.Bias))
 	}
 	return iv
 }
@@ -220,7 +220,7 @@ func bias(values []float64, of float64) float64 {
 		}
 		n++
 	}
-	return -student.Normal(below / n)
+	return -numeric.NormalQuantile(below / n)
 }
 
 // values returns the statistic of each resample, in order.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // meanRow computes the mean scores of groups of segments, such as documents, over the cells
@@ -201,7 +201,7 @@ func (r *meanRow) cell(sums []float64, group, system int) (gold, metric float64,
 	if cells = int(sums[s.paired]); cells == 0 {
 		return math.NaN(), math.NaN(), 0
 	}
-	return exact.Quotient(sums[s.scores:metrics], cells*r.scale[0]), exact.Quotient(sums[metrics:metrics+r.parts[1]], cells*r.scale[1]), cells
+	return numeric.Quotient(sums[s.scores:metrics], cells*r.scale[0]), numeric.Quotient(sums[metrics:metrics+r.parts[1]], cells*r.scale[1]), cells
 }
 
 // means returns the table of means under weights.

@@ -3,6 +3,7 @@ package correlate
 import (
 	"math/big"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,25 +15,21 @@ func TestMeansAreRational(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := NewPairs(rapid.IntRange(1, 40).Draw(t, "segments"), 3)
 		score := rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Float64Range(-1e-8, 1e-8), rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) / 10 }))
-		rational := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 		if rapid.Bool().Draw(t, "decimals") {
 			score = rapid.Map(rapid.IntRange(-9999, 9999), func(i int) float64 { return float64(i) / 1000 })
-			rational = func(v float64) *big.Rat {
-				r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
-				return r
-			}
 		}
 		for i := range p.Gold {
 			p.Gold[i], p.Metric[i] = score.Draw(t, "gold"), score.Draw(t, "metric")
 			p.GoldOK[i], p.MetricOK[i] = rapid.IntRange(0, 4).Draw(t, "judged") > 0, true
 		}
+		goldOf, metricOf := rationalOf(p.Gold, p.GoldOK), rationalOf(p.Metric, p.GoldOK)
 		gold, metric, cells := SystemMeans(p)
 		for sys := range p.Systems {
 			golds, metrics, n := new(big.Rat), new(big.Rat), int64(0)
 			for seg := range len(p.Gold) / p.Systems {
 				if i := p.Index(seg, sys); p.GoldOK[i] {
-					golds.Add(golds, rational(p.Gold[i]))
-					metrics.Add(metrics, rational(p.Metric[i]))
+					golds.Add(golds, goldOf(p.Gold[i]))
+					metrics.Add(metrics, metricOf(p.Metric[i]))
 					n++
 				}
 			}
@@ -49,4 +46,18 @@ func TestMeansAreRational(t *testing.T) {
 			}
 		}
 	})
+}
+
+// rationalOf returns what the scores stand for: decimals, if all that count have at most nine
+// digits after the point, which scores of any kind may have by chance, and else what they are.
+func rationalOf(scores []float64, ok []bool) func(float64) *big.Rat {
+	for i, v := range scores {
+		if _, digits, _ := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); ok[i] && len(digits) > 9 {
+			return new(big.Rat).SetFloat64
+		}
+	}
+	return func(v float64) *big.Rat {
+		r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+		return r
+	}
 }

@@ -238,10 +238,10 @@ func checkParents(s *refract.Segment, n int) error {
 // checkVariants checks that the variants of a segment belong to its references.
 func checkVariants(s *refract.Segment) error { return checkParents(s, len(s.References)) }
 
-// checkSampling checks that sampling parameters are JSON on one line.
-func checkSampling(o *refract.Origin) error {
-	if o.Sampling != "" && (o.Sampling[0] != '{' || strings.Contains(o.Sampling, "\n") || !jsontext.Value(o.Sampling).IsValid()) {
-		return fmt.Errorf("has the sampling parameters %s, which are not a JSON object on one line", text.Quote(o.Sampling))
+// checkObject checks that a text, unless it is "", is a JSON object on one line.
+func checkObject(s, what string) error {
+	if s != "" && (s[0] != '{' || strings.Contains(s, "\n") || !jsontext.Value(s).IsValid()) {
+		return fmt.Errorf("has the %s %s, which are not a JSON object on one line", what, text.Quote(s))
 	}
 	return nil
 }

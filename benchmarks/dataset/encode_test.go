@@ -131,7 +131,7 @@ func drawString(t *rapid.T) string {
 }
 
 func drawSegment(t *rapid.T, id string) *refract.Segment {
-	s := &refract.Segment{ID: id + drawString(t), Source: drawText(t), Document: drawString(t), Domain: drawString(t), Language: rapid.SampledFrom([]string{"", "en", "zh-en", "pt_BR"}).Draw(t, "language")}
+	s := &refract.Segment{ID: id + drawString(t), Source: drawText(t), Document: drawString(t), Domain: drawString(t), Language: rapid.SampledFrom([]string{"", "en", "zh-en", "pt_BR"}).Draw(t, "language"), Extra: rapid.SampledFrom([]string{"", `{"topic": "news", "year":2024}`}).Draw(t, "extra")}
 	if rapid.Bool().Draw(t, "judged") {
 		s.Judged = &refract.Judged{Model: drawString(t), Asked: 2, Flagged: rapid.IntRange(0, 2).Draw(t, "flagged")}
 	}

@@ -11,7 +11,7 @@ import (
 // of fs.Glob.
 var (
 	ownFolders = []string{"sources", "references", "system-outputs", "human-scores", "metric-scores", "documents", "data"}
-	ownFiles   = []string{ManifestName, "README.md", "*.parquet"}
+	ownFiles   = []string{ManifestName, "README.md", "CITATION.cff", "*.parquet"}
 )
 
 // Inputs returns the files and folders that a spec "FORMAT:PLACE", or a plain path, reads.

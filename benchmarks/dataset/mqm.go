@@ -10,7 +10,7 @@ import (
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -129,14 +129,14 @@ func (s *marotSegment) segment(people, references []string) *refract.Segment {
 		for _, r := range o.ratings {
 			scores = append(scores, r.score())
 		}
-		out.Judgements = append(out.Judgements, refract.Judgement{Name: "mqm", System: o.system, Score: exact.Mean(scores), Valid: true})
+		out.Judgements = append(out.Judgements, refract.Judgement{Name: "mqm", System: o.system, Score: numeric.Mean(scores), Valid: true})
 	}
 	return out
 }
 
 // score is minus the sum of the errors' weights; 0 without errors.
 func (r *marotRating) score() float64 {
-	var sum exact.Sum
+	var sum numeric.Sum
 	for i := range r.errors {
 		sum.Add(mqmWeight(r.errors[i].category, r.errors[i].severity))
 	}

@@ -124,10 +124,15 @@ func fromCSVCell(cell string) string {
 	return text.Unguarded(cell)
 }
 
-// openCSV opens a published table, whose cells are texts whatever they look like.
+// CSVLanguage is the column of languages in a published table that states some.
+const CSVLanguage = "language"
+
+// openCSV opens a published table, whose cells are texts whatever they look like. Other
+// columns are those that the set's own tables had.
 func openCSV(path string, references int, o Options) (*set, error) {
-	t := &tableSpec{path: path, columns: CSVColumns(references), quotes: true, errors: errorsText, published: true,
-		id: 0, document: 1, domain: 2, source: 3, group: -1, system: -1, output: -1}
+	columns := append(CSVColumns(references), CSVLanguage)
+	t := &tableSpec{path: path, columns: columns, optional: []string{CSVLanguage}, keep: []string{keepAll}, quotes: true, errors: errorsText, published: true,
+		id: 0, document: 1, domain: 2, source: 3, language: len(columns) - 1, group: -1, system: -1, output: -1}
 	for i := range references {
 		t.references = append(t.references, 4+i)
 	}

@@ -32,6 +32,7 @@ type record struct {
 	Domain     string          `json:"domain,omitempty" parquet:"domain,dict"`
 	Language   string          `json:"language,omitempty" parquet:"language,dict"`
 	Judged     *refract.Judged `json:"judged,omitempty" parquet:"-"`
+	Extra      object          `json:"extra,omitempty" parquet:"extra"`
 
 	language string // a language that is known to be one, from the record before
 }
@@ -291,7 +292,7 @@ func (p *variantRecord) known() bool {
 
 // fill takes a segment, and reports what a reader would refuse. It reuses the slices.
 func (r *record) fill(s *refract.Segment) error {
-	r.ID, r.Source, r.Document, r.Domain, r.Language, r.Judged = recordID(s.ID), textPointer(s.Source), s.Document, s.Domain, s.Language, s.Judged
+	r.ID, r.Source, r.Document, r.Domain, r.Language, r.Judged, r.Extra = recordID(s.ID), textPointer(s.Source), s.Document, s.Domain, s.Language, s.Judged, object(s.Extra)
 	r.References, r.People = r.References[:0], r.People[:0]
 	for i := range s.References {
 		r.References = append(r.References, textPointer(s.References[i]))
@@ -308,7 +309,7 @@ func (r *record) fill(s *refract.Segment) error {
 	if _, _, err := Languages(s.Language); s.Language != "" && err != nil {
 		return err
 	}
-	err := cmp.Or(checkParents(s, len(s.References)), checkSystems(s), checkUTF8(s))
+	err := cmp.Or(checkParents(s, len(s.References)), checkSystems(s), checkUTF8(s), checkObject(s.Extra, "extra columns"))
 	var wrong, wrongRejected error
 	r.Variants, wrong = fillVariants("variants", r.Variants[:0], s.Variants)
 	r.Rejected, wrongRejected = fillVariants("rejected", r.Rejected[:0], s.Rejected)
@@ -366,7 +367,7 @@ func (p *variantRecord) fill(v *refract.Variant) error {
 	if p.RawIs != rawText || !p.known() {
 		p.JSONRaw = jsonText{o.Raw, true}
 	}
-	return cmp.Or(checkSampling(o), checkNumbers(v))
+	return cmp.Or(checkObject(o.Sampling, "sampling parameters"), checkNumbers(v))
 }
 
 // noOrigin is what a variant without an origin says of it.
@@ -377,7 +378,7 @@ var errNotUTF8 = errors.New("is not UTF-8")
 // segment makes a segment from a line of JSON or a row of Parquet, and checks what no
 // decoder checks.
 func (r *record) segment(json bool) (*refract.Segment, error) {
-	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged}
+	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged, Extra: string(r.Extra)}
 	if s.ID == "" {
 		return nil, errors.New("the segment has no id; each segment needs a unique, non-empty id")
 	}
@@ -417,7 +418,7 @@ func (r *record) segment(json bool) (*refract.Segment, error) {
 	s.Variants, err = variantsOf("variants", r.Variants, json)
 	s.Rejected, errRejected = variantsOf("rejected", r.Rejected, json)
 	if err = cmp.Or(err, errRejected); err == nil && !json {
-		err = checkUTF8(s)
+		err = cmp.Or(checkUTF8(s), checkObject(s.Extra, "extra columns"))
 	}
 	return s, err
 }
@@ -466,7 +467,7 @@ func (p *variantRecord) variant(out *refract.Variant, json bool) error {
 		out.Origin = &origin
 	}
 	if !json {
-		if err := checkSampling(&o); err != nil {
+		if err := checkObject(o.Sampling, "sampling parameters"); err != nil {
 			return err
 		}
 	}

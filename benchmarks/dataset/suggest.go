@@ -19,7 +19,7 @@ var columnWords = []struct {
 	{"references", []string{"references", "refs", "targets", "answers", "golds"}},
 	{"reference", []string{"reference", "ref", "referencetext", "target", "tgt", "trg", "gold", "golden", "groundtruth", "label", "answer"}},
 	{"system", []string{"system", "systemname", "systemid", "model", "modelname"}},
-	{"output", []string{"output", "hypothesis", "hyp", "prediction", "predictions", "pred", "response", "generation", "generated", "generatedtext", "mt", "candidate", "translation", "completion"}},
+	{"output", []string{"output", "hypothesis", "hyp", "prediction", "predictions", "pred", "response", "generation", "generated", "generatedtext", "mt", "candidate", "translation", "completion", "filteredresps"}},
 	{"human", []string{"human", "humanscore", "humanscores", "rating", "judgement", "judgment", "da", "mqm"}},
 }
 

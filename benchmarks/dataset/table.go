@@ -28,13 +28,18 @@ type tableSpec struct {
 	wanted    string // what an error about a column adds
 	errors    string // what errors of a spreadsheet are: errorsMissing, errorsText, or "" for errors
 
-	id, group, source, document, domain int // indices into columns, -1 for none
+	keep                                []string // columns for Segment.Extra; keepAll for all that have no other use
+	id, group, source, document, domain int      // indices into columns, -1 for none
+	language                            int
 	references                          []int
 	lists                               []int // columns with a list of references each
 	systems                             []namedColumn
 	system, output                      int // columns with a system's name and its output, in tables with one row per output
 	humans                              []namedColumn
 }
+
+// keepAll keeps all columns that have no other use.
+const keepAll = "*"
 
 // namedColumn is a column of a system's outputs or of human scores.
 type namedColumn struct {
@@ -43,8 +48,8 @@ type namedColumn struct {
 }
 
 var (
-	tableOnce = []string{"id", "group", "source", "document", "domain", "system", "output", "quotes", "errors"}
-	tableMany = []string{"reference", "references", "system:NAME", "human:NAME"}
+	tableOnce = []string{"id", "group", "source", "document", "domain", "language", "system", "output", "quotes", "errors"}
+	tableMany = []string{"keep", "reference", "references", "system:NAME", "human:NAME"}
 )
 
 // openTable opens a table by a spec such as
@@ -102,7 +107,7 @@ func parseTableSpec(place string) (*tableSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tableSpec{path: path, quotes: true, id: -1, group: -1, source: -1, document: -1, domain: -1, system: -1, output: -1}
+	t := &tableSpec{path: path, quotes: true, id: -1, group: -1, source: -1, document: -1, domain: -1, language: -1, system: -1, output: -1}
 	column := func(name string) int {
 		i := slices.Index(t.columns, name)
 		if i < 0 {
@@ -111,7 +116,7 @@ func parseTableSpec(place string) (*tableSpec, error) {
 		}
 		return i
 	}
-	once := map[string]*int{"id": &t.id, "group": &t.group, "source": &t.source, "document": &t.document, "domain": &t.domain, "system": &t.system, "output": &t.output}
+	once := map[string]*int{"id": &t.id, "group": &t.group, "source": &t.source, "document": &t.document, "domain": &t.domain, "language": &t.language, "system": &t.system, "output": &t.output}
 	wrong := func(format string, args ...any) (*tableSpec, error) {
 		return nil, specError("dataset %s: %s", text.Quote("table:"+place), fmt.Sprintf(format, args...))
 	}
@@ -126,6 +131,11 @@ func parseTableSpec(place string) (*tableSpec, error) {
 			return wrong("errors is %s; write errors=%s or errors=%s", text.Quote(o.value), errorsMissing, errorsText)
 		case o.key == "errors":
 			t.errors = o.value
+		case o.key == "keep" && o.value == keepAll:
+			t.keep = []string{keepAll}
+		case o.key == "keep":
+			column(o.value)
+			t.keep = append(t.keep, o.value)
 		case o.key == "reference":
 			t.references = append(t.references, column(o.value))
 		case o.key == "references":
@@ -201,7 +211,13 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 		}
 		return value
 	}
-	s := &refract.Segment{ID: strconv.Itoa(n + 1), Pos: r.pos, Source: one(t.source), Document: one(t.document).Value, Domain: one(t.domain).Value}
+	s := &refract.Segment{ID: strconv.Itoa(n + 1), Pos: r.pos, Source: one(t.source), Document: one(t.document).Value, Domain: one(t.domain).Value, Language: one(t.language).Value}
+	if s.Language != "" && err == nil {
+		_, _, err = Languages(s.Language)
+	}
+	if s.Extra = t.extra(r); err != nil {
+		return nil, err
+	}
 	if t.id >= 0 || t.group >= 0 {
 		column := t.id
 		if column < 0 {

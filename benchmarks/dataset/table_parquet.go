@@ -50,6 +50,11 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 				}
 			}
 		}
+		if slices.Contains(t.keep, keepAll) {
+			for _, f := range p.Schema().Fields() {
+				named[f.Name()] = f
+			}
+		}
 		return nil
 	}
 	return withParquet(path, check, func(p *parquet.File) error {
@@ -59,6 +64,7 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 		return eachRow(p, path, func(values *any, pos refract.Position) error {
 			row := &tableRow{pos: pos, known: known}
 			object, _ := (*values).(map[string]any)
+			row.object = object
 			err := t.take(row, object, func(int) {})
 			if err == nil {
 				err = read(row)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,8 +28,9 @@ import (
 type tableRow struct {
 	pos     refract.Position
 	values  []tableValue
-	known   []string // all columns of the table seen so far
-	lacking int      // how many of the columns no row has had so far
+	known   []string       // all columns of the table seen so far
+	object  map[string]any // all values, if columns are kept
+	lacking int            // how many of the columns no row has had so far
 	// decimalComma says that a comma in a number can only be a decimal one.
 	decimalComma bool
 }
@@ -68,7 +70,7 @@ const (
 func (t *tableSpec) cell(r *tableRow, column int) (refract.Text, error) {
 	value := r.values[column].one()
 	switch {
-	case r.values[column].list:
+	case r.values[column].list && len(r.values[column].texts) != 1: // one answer may stand in a list
 		return refract.Text{}, fmt.Errorf("column %s holds a list; only references=COLUMN takes lists", text.Quote(t.columns[column]))
 	case t.errors == errorsText || !strings.ContainsAny(value.Value, "#:_"):
 		return value, nil
@@ -110,9 +112,16 @@ func number(t refract.Text, column string, decimalComma bool) (value float64, va
 	return value, valid, nil
 }
 
+// wantRecords says how pandas writes a table that can be read.
+const wantRecords = `pandas's to_json() writes rows with orient="records"`
+
 // noColumn is the error for a column that a table lacks.
 func (t *tableSpec) noColumn(file, name string, known []string) error {
-	return failFile(file, "there is no column %s%s; there are %s%s", text.Quote(name), didYouMean(name, known), quotedNames(known), t.wanted)
+	hint := didYouMean(name, known)
+	if slices.Contains(known, "columns") && slices.Contains(known, "data") || slices.ContainsFunc(known, func(c string) bool { return strings.HasPrefix(c, "0.") }) {
+		hint += "; " + wantRecords
+	}
+	return failFile(file, "there is no column %s%s; there are %s%s", text.Quote(name), hint, quotedNames(known), t.wanted)
 }
 
 // may reports whether the table may lack a column.
@@ -144,6 +153,11 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 		return err
 	}
 	header = slices.Clone(header)
+	for i, name := range header {
+		if t.published && name != "" {
+			header[i] = fromCSVCell(name)
+		}
+	}
 	var at []int
 	for _, name := range t.columns {
 		i := slices.Index(header, name)
@@ -174,6 +188,16 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 			}
 			r.values = append(r.values, v)
 		}
+		if err == nil && len(t.keep) > 0 {
+			r.object = map[string]any{}
+			for i, name := range header {
+				if r.object[name] = fields[i]; fields[i] == "" {
+					r.object[name] = nil
+				} else if t.published {
+					r.object[name] = fromCSVCell(fields[i])
+				}
+			}
+		}
 		if err == nil {
 			err = read(r)
 		}
@@ -182,6 +206,40 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 		}
 	}
 }
+
+// extra returns the kept columns of a row as a JSON object, in the order of their names; ""
+// for none.
+func (t *tableSpec) extra(r *tableRow) string {
+	kept := map[string]any{}
+	for name, value := range r.object {
+		used := slices.ContainsFunc(t.columns, func(c string) bool { return c == name || strings.HasPrefix(c, name+".") })
+		if slices.Contains(t.keep, name) || !used && slices.Contains(t.keep, keepAll) {
+			kept[name] = value
+		}
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(kept, json.Deterministic(true), asRead)
+	if err != nil {
+		panic(err) // impossible: a row is what JSON or Parquet can hold
+	}
+	return string(b)
+}
+
+// asRead writes numbers as they were written, and what Parquet has and JSON has not.
+var asRead = json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalToFunc(func(e *jsontext.Encoder, n literal) error { return e.WriteValue(jsontext.Value(n)) }),
+	json.MarshalToFunc(func(e *jsontext.Encoder, b []byte) error {
+		return e.WriteToken(jsontext.String(strings.ToValidUTF8(string(b), "\ufffd")))
+	}),
+	json.MarshalToFunc(func(e *jsontext.Encoder, f float64) error {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return e.WriteToken(jsontext.Null)
+		}
+		return e.WriteToken(jsontext.Float(f))
+	}),
+))
 
 // separated reads the rows of a table with separators.
 type separated struct {
@@ -309,6 +367,9 @@ func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) err
 			names = slices.Sorted(maps.Keys(known))
 		}
 		r := &tableRow{pos: pos, known: names}
+		if len(t.keep) > 0 {
+			r.object = object
+		}
 		err := t.take(r, object, func(i int) {
 			if !seen[i] {
 				seen[i] = true
@@ -399,7 +460,7 @@ func tableText(value any, path []string) (v tableValue, err error) {
 		return v, nil
 	case map[string]any:
 		if _, column := value["0"]; len(path) == 0 && column {
-			return v, errors.New(`it holds a column where a row is wanted, as pandas's to_json() writes; write rows, as with to_json(orient="records")`)
+			return v, errors.New("it holds a column where a row is wanted; " + wantRecords)
 		}
 		if len(path) == 0 {
 			return v, fmt.Errorf("it holds a structure; name a part of it, as in COLUMN.%s", slices.Concat(slices.Sorted(maps.Keys(value)), []string{"PART"})[0])

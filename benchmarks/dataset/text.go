@@ -48,6 +48,9 @@ func OpenLines(s LinesSpec, o Options) (refract.Dataset, error) {
 func openLines(s LinesSpec, o Options, published bool) (*set, error) {
 	d := &parallel{trim: text.TrimRight[[]byte], o: o, ragged: !published}
 	open := func(path string) (*input, error) {
+		if path == "-" {
+			return nil, specError("only outputs are read from standard input; store the texts in a file")
+		}
 		spec := textsSpec{path: path, plain: true}
 		if !published {
 			spec = parseTexts(path)

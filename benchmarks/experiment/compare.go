@@ -37,6 +37,5 @@ func Compare(ctx context.Context, ds refract.Dataset, ms []metrics.Metric, over 
 			return ms[i], nil
 		},
 	}
-	result, _, err := rr.Run(ctx, p)
-	return result, err
+	return rr.Run(ctx, p)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/diversify/selection"
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // curves computes all curves of a dataset.
@@ -187,7 +187,7 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 		}
 		out.N = est.N
 	}
-	out.Value = Number(exact.Mean(values))
+	out.Value = Number(numeric.Mean(values))
 	if len(values) > 1 {
 		out.Least, out.Largest = Number(slices.Min(values)), Number(slices.Max(values))
 	}
@@ -198,7 +198,7 @@ func (r *run) point(p *curvePoint, estimates []*estimate) *Point {
 			for k, row := range rows {
 				values[k] = row.Values[i]
 			}
-			out.resamples.Values[i] = exact.Mean(values)
+			out.resamples.Values[i] = numeric.Mean(values)
 		}
 		out.Interval = r.interval(out.resamples)
 	}

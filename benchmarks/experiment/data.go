@@ -27,7 +27,7 @@ type data struct {
 
 	drawn    string          // name of what resamples draw
 	units    correlate.Units // the units drawn
-	unitsKey storeKey        // of units
+	unitsKey memoKey         // of units
 	drawable int             // their number
 
 	prompts  []string // of the variants, in order of appearance

@@ -65,7 +65,7 @@ func (r *run) difference(ctx context.Context, d *data, pr pair, st Statistic, ou
 		x, y = y, x
 	}
 	o := r.options(d)
-	t, err := r.tests.get(ctx, r, keyOf("test 2", x.key(), y.key(), d.describe(st), method, o), func() (*significance.Result, error) {
+	t, err := r.tests.get(keyOf(x.key(), y.key(), d.describe(st), method, o), func() (*significance.Result, error) {
 		t, err := r.test(ctx, method, x, y, st, o)
 		return &t, err
 	})

@@ -6,11 +6,9 @@
 //  1. A [Plan] is the question. [Parse] reads one from YAML.
 //  2. A [Runner] reads its datasets and scores every metric against every reference in one
 //     pass, or takes existing scores. Every set of references is a choice of their columns.
-//  3. A [Store] keeps scores, statistics, intervals and tests, each under the hash of its
-//     inputs, so that only what changed is computed again.
-//  4. The [Result] is plain data: rows, ranks, differences, curves, prompts, tasks and
+//  3. The [Result] is plain data: rows, ranks, differences, curves, prompts, tasks and
 //     rankings. The command turns it into tables, figures and sentences.
 //
 // A run with the same plan, data and version gives the same Result to the byte, whatever is
-// in the store; [Usage] reports separately what was reused.
+// in the store of scores ([refract.Options].Store) that saves it from asking servers again.
 package experiment

@@ -27,10 +27,10 @@ func (e *estimate) unsampled(resamples int) bool {
 	return resamples > 0 && e.Value.Defined() && len(e.Resamples.Values) == 0
 }
 
-// estimate computes a statistic of a table, or takes it from the store.
+// estimate computes a statistic of a table, once for equal scores.
 func (r *run) estimate(ctx context.Context, t *table, s Statistic, resamples int) (*estimate, error) {
-	key := keyOf("statistic 2", t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.unitsKey)
-	return r.estimates.get(ctx, r, key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
+	key := keyOf(t.key(), t.data.describe(s), resamples, r.p.Bootstrap.Seed, t.data.unitsKey)
+	return r.estimates.get(key, func() (*estimate, error) { return r.compute(ctx, t, s, resamples) })
 }
 
 // describe returns all that determines a statistic besides the scores.

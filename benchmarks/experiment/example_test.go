@@ -25,7 +25,7 @@ func ratio(hypothesis, reference string) float64 {
 func Example() {
 	own := metrics.Func(metrics.Info{Name: "ratio", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1}, ratio)
 	runner := &experiment.Runner{Metric: metrics.Registry{bleu.Factory(), metrics.Made(own)}.Parse}
-	result, _, err := runner.Run(context.Background(), &experiment.Plan{
+	result, err := runner.Run(context.Background(), &experiment.Plan{
 		Datasets:    []experiment.Dataset{{Spec: "mtme:testdata/wmt22/zh-en", References: []string{"refA", "refB"}}},
 		Sets:        []experiment.Set{{Name: "all", All: true}},
 		Metrics:     []string{"bleu", "ratio"},

@@ -50,7 +50,7 @@ func ragged(t *testing.T, plan string) *experiment.Plan {
 // interval, so that no verdict omits it.
 func TestCurvesArePaired(t *testing.T) {
 	p := ragged(t, "references: [original]\nmetrics: [chrf]\nstatistics: [kendall, {statistic: kendall, group: segment}]\naggregators: [single, max]\nanalyses: []\nbootstrap: {resamples: 50}\nsignificance: {resamples: 0}\ncurves: [{by: order, aggregators: [max]}, {by: random, seeds: 3, aggregators: [max], resamples: 10}]\n")
-	res, _ := run(t, p, t.TempDir())
+	res := run(t, p)
 	if first, last := res.Curves[0].Points[0], res.Curves[0].Points[2]; first.N >= last.N || first.Value-last.Value == first.ToAll {
 		t.Fatalf("the curve lacks no cell: %+v", res.Curves[0].Points)
 	}

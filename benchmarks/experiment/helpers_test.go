@@ -51,23 +51,10 @@ func parse(t testing.TB, path string) *experiment.Plan {
 	return e
 }
 
-// open opens a store.
-func open(t testing.TB, dir string) *experiment.Store {
-	t.Helper()
-	store, err := experiment.OpenStore(t.Context(), dir, func(m string) { t.Error("warning:", m) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	return store
-}
-
 // runner opens datasets by their specs.
-func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
-	t.Helper()
+func runner(e *experiment.Plan) *experiment.Runner {
 	return &experiment.Runner{
-		Store: open(t, dir), Metric: registry().Parse,
-		Options: refract.Options{StoreUnneeded: true}, // treat the cheap metrics' scores like expensive ones
+		Metric: registry().Parse,
 		Open: func(d experiment.Dataset) (refract.Dataset, error) {
 			ds, err := dataset.Open(e.Path(d.Spec), dataset.Options{References: d.References})
 			for _, x := range d.Expansions {
@@ -77,18 +64,17 @@ func runner(t testing.TB, e *experiment.Plan, dir string) *experiment.Runner {
 			}
 			return ds, err
 		},
-		Warn: func(m string) { t.Log("warning:", m) },
 	}
 }
 
 // run runs an experiment.
-func run(t testing.TB, e *experiment.Plan, dir string) (*experiment.Result, experiment.Usage) {
+func run(t testing.TB, e *experiment.Plan) *experiment.Result {
 	t.Helper()
-	res, usage, err := runner(t, e, dir).Run(t.Context(), e)
+	res, err := runner(e).Run(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, usage
+	return res
 }
 
 // aggregator parses a spec in a test.

@@ -21,7 +21,7 @@ type remote struct {
 }
 
 func (m *remote) Info() metrics.Info {
-	return metrics.Info{Name: "remote", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1000, Keep: metrics.KeepNever}
+	return metrics.Info{Name: "remote", NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1000}
 }
 
 func (m *remote) Signature(metrics.Level) metrics.Signature { return nil }
@@ -73,7 +73,7 @@ func TestNativeOnce(t *testing.T) {
 	e := parseText(t, nativeSets)
 	e.Dir = "testdata"
 	m := &remote{mu: new(sync.Mutex), asked: map[string]int{}}
-	r := runner(t, e, t.TempDir())
+	r := runner(e)
 	parse := r.Metric
 	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
 		if spec == "remote" {
@@ -81,7 +81,7 @@ func TestNativeOnce(t *testing.T) {
 		}
 		return parse(ctx, spec)
 	}
-	if _, _, err := r.Run(t.Context(), e); err != nil {
+	if _, err := r.Run(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	if len(m.asked) < 10 {
@@ -98,7 +98,7 @@ func TestNativeOnce(t *testing.T) {
 	// A metric that fails here ends without stopping the others.
 	m.fails = 1
 	e.Curves = nil
-	res, _, err := r.Run(t.Context(), e)
+	res, err := r.Run(t.Context(), e)
 	if failed := (*refract.Incomplete)(nil); !errors.As(err, &failed) || len(failed.Metrics) != 1 {
 		t.Fatal(err)
 	}

@@ -30,10 +30,10 @@ func sixSegments(t *testing.T, references, outputs, human, plan string) *experim
 // A judged system without outputs does not change the ranks of others.
 func TestRankingOfSilentSystem(t *testing.T) {
 	p := sixSegments(t, `"a small ferry"`, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3,"silent":9`, "aggregators: [single]\nanalyses: [ranking]\n")
-	r := runner(t, p, t.TempDir())
+	r := runner(p)
 	var warnings []string
 	r.Warn = func(m string) { warnings = append(warnings, m) }
-	res, _, err := r.Run(t.Context(), p)
+	res, err := r.Run(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{`"a ferry"`, "references: [original, {prompts: [nope]}]\n", `references, prompts: dataset d has no variants, so there is no prompt "nope"`},
 	} {
 		p := sixSegments(t, c.references, `"A":"a small ferry","B":"a ferry"`, `"A":5,"B":3`, c.plan)
-		_, _, err := runner(t, p, t.TempDir()).Run(t.Context(), p)
+		_, err := runner(p).Run(t.Context(), p)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/significance"
 	"github.com/refract-eval/refract/diversify/selection"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/student"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // Plan is the question: which settings (a metric, an aggregator, a set of references) are
@@ -229,7 +229,7 @@ func (t Test) Enough(alpha float64, differences int, by significance.Method, uni
 			p /= 2
 		}
 		if units >= 2 {
-			p = student.Expand(p, units)
+			p = numeric.ExpandTail(p, units)
 		}
 	}
 	return int(min(math.Ceil(1/p), 2*correlate.MaxResamples))

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
@@ -39,9 +38,8 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 	if err := os.Symlink(realData(t), filepath.Join(e.Dir, "data")); err != nil {
 		t.Fatal(err)
 	}
-	r := runner(t, e, t.TempDir())
-	r.Options = refract.Options{} // cheap scores are not stored
-	res, _, err := r.Run(t.Context(), e)
+	r := runner(e)
+	res, err := r.Run(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestWMT25Recipe(t *testing.T) {
 		e.Datasets[i].Spec = "mtme:" + filepath.Join(dir, "wmt25", lp)
 	}
 	e.Dir, e.Test.Resamples = "", 20
-	res, _ := run(t, e, t.TempDir())
+	res := run(t, e)
 	if len(res.Tasks) != 32 || len(res.Standings) != 2 || res.Standings[0].Setting.Metric != "good" {
 		t.Fatalf("%d tasks, %+v", len(res.Tasks), res.Standings)
 	}
@@ -119,7 +119,7 @@ func TestWMT25Recipe(t *testing.T) {
 func TestPascalRecipe(t *testing.T) {
 	e := small(t, "pascal50s", "table:pairs.jsonl,id=id,references=references,system:a=a,system:b=b,human:preference:a=votes.a,human:preference:b=votes.b,domain=category")
 	e.Datasets = e.Datasets[:1] // the sample has no pair of some kinds
-	res, _ := run(t, e, t.TempDir())
+	res := run(t, e)
 	if len(res.Rows) == 0 {
 		t.Error("no rows")
 	}

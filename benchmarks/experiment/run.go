@@ -24,9 +24,6 @@ import (
 
 // Runner runs plans. Open and Metric are required.
 type Runner struct {
-	// Store keeps statistics, and the scores that Options.Store does not keep; nil for none. A
-	// damaged value is read as empty.
-	Store refract.ScoreStore
 	// Open opens a dataset with its judgements and expansions; nil means [Plan.OpenDataset].
 	Open func(d Dataset) (refract.Dataset, error)
 	// Metric makes the metric of a spec.
@@ -51,9 +48,9 @@ type run struct {
 	*Runner
 	p         *Plan
 	metrics   []metrics.Metric // the metrics that score
-	estimates keeping[estimate]
-	tests     keeping[significance.Result]
-	matrices  keeping[significance.Comparison]
+	estimates memo[estimate]
+	tests     memo[significance.Result]
+	matrices  memo[significance.Comparison]
 	done      []significance.Task // finished tasks of the plan
 	entrants  []SettingName       // their settings, by number
 	notes     []string
@@ -61,7 +58,6 @@ type run struct {
 	without   []Ended            // the same, for the result
 
 	mu     sync.Mutex
-	usage  Usage
 	warned []string
 }
 
@@ -81,12 +77,6 @@ func (r *run) progress(format string, args ...any) {
 	if r.Progress != nil {
 		r.Progress(fmt.Sprintf(format, args...))
 	}
-}
-
-func (r *run) count(add func(u *Usage)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	add(&r.usage)
 }
 
 // note adds a note, once.
@@ -113,13 +103,11 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 }
 
 // Run runs a plan. The Result depends only on the plan, the data, the metrics and the
-// program's version; the Usage says what the store saved. Scores computed before an error
-// are in the store. A [*PlanError] says that the plan asks for something impossible. With a
-// [*refract.Incomplete], the Result covers the metrics that did not fail.
-func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, Usage, error) {
-	r := &run{Runner: rr, p: p}
-	res, err := r.run(ctx)
-	return res, r.usage, err
+// program's version. Scores computed before an error are in Options.Store. A [*PlanError] says
+// that the plan asks for something impossible. With a [*refract.Incomplete], the Result covers
+// the metrics that did not fail.
+func (rr *Runner) Run(ctx context.Context, p *Plan) (*Result, error) {
+	return (&run{Runner: rr, p: p}).run(ctx)
 }
 
 func (r *run) run(ctx context.Context) (*Result, error) {

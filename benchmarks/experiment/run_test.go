@@ -3,18 +3,14 @@ package experiment_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
@@ -22,63 +18,10 @@ import (
 
 const sample = "testdata/sample.yaml"
 
-// withoutNative removes scores that are computed anew in every run.
-func withoutNative(e *experiment.Plan) *experiment.Plan {
-	e.Aggregators, e.Curves = e.Aggregators[:3], e.Curves[:1]
-	return e
-}
-
-// Neither the content of the store nor the number of cores changes the result.
-func TestReuse(t *testing.T) {
-	dir := t.TempDir()
-	e := withoutNative(parse(t, sample))
-	first, usage := run(t, e, dir)
-	if usage.ScoredCells == 0 || usage.ComputedStatistics == 0 || usage.ReusedStatistics != 0 {
-		t.Errorf("first run: %v", usage)
-	}
-	all := usage.ScoredCells + usage.ReusedCells // sets of references may be equal
-	second, usage := run(t, e, dir)
-	if usage.ScoredCells != 0 || usage.ReusedCells != all || usage.ComputedStatistics != 0 {
-		t.Errorf("second run: %v", usage)
-	}
-	if !sameJSON(t, first, second) {
+// The same plan gives the same result.
+func TestSameResult(t *testing.T) {
+	if !sameJSON(t, run(t, parse(t, sample)), run(t, parse(t, sample))) {
 		t.Error("the second run has another result")
-	}
-
-	changed := withoutNative(parse(t, sample))
-	median, err := aggregate.Parse("median")
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed.Aggregators[2] = median
-	if _, usage = run(t, changed, dir); usage.ScoredCells != 0 || usage.ComputedStatistics == 0 {
-		t.Errorf("with another aggregator: %v", usage)
-	}
-
-	changed = withoutNative(parse(t, sample))
-	changed.Metrics = []string{"bleu", "chrf:char-order=4", "ter"}
-	if _, usage = run(t, changed, dir); usage.ScoredCells == 0 || usage.ScoredCells >= all || usage.ReusedCells == 0 {
-		t.Errorf("with another metric: %v", usage)
-	}
-
-	// Changing a judgement scores nothing; changing a text does.
-	for change, want := range map[[2]string]bool{{`"gamma": 20`, `"gamma": 21`}: false, {"Ferry harbour", "Fery harbour"}: true} {
-		changed = withoutNative(parse(t, sample))
-		changed.Dir = t.TempDir()
-		b, err := os.ReadFile("testdata/sample.jsonl")
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.Replace(string(b), change[0], change[1], 1)
-		if text == string(b) {
-			t.Fatalf("no %s in the sample", change[0])
-		}
-		if err := os.WriteFile(filepath.Join(changed.Dir, "sample.jsonl"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, usage := run(t, changed, dir); (usage.ScoredCells > 0) != want {
-			t.Errorf("%v: %v", change, usage)
-		}
 	}
 }
 
@@ -95,109 +38,17 @@ func sameJSON(t *testing.T, a, b any) bool {
 	return bytes.Equal(x, y)
 }
 
-// Damage in a store is found by its digest, and the value is computed again, with one
-// warning.
-func TestDamagedStore(t *testing.T) {
-	e := withoutNative(parse(t, sample))
-	e.Curves, e.Prompts = nil, false
-	first, all := run(t, e, t.TempDir())
-	for _, change := range []string{
-		`unhex(substr(hex(value), 1, 20) || CASE substr(hex(value), 21, 1) WHEN '1' THEN '2' ELSE '1' END || substr(hex(value), 22))`, // one digit
-		`CAST('{}' AS BLOB)`, // not a value
-		`(SELECT value FROM records AS r WHERE r.key <> records.key LIMIT 1)`, // the value of another key
-	} {
-		dir := t.TempDir()
-		s := open(t, dir)
-		r := runner(t, e, dir)
-		r.Store = s
-		if _, _, err := r.Run(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		damage(t, dir, "UPDATE records SET value = "+change+" WHERE key IN (SELECT key FROM records ORDER BY key LIMIT 15)")
-		var warnings []string
-		r = runner(t, e, dir)
-		r.Warn = func(m string) {
-			if !strings.Contains(m, "max takes the worst") { // for TER, as the plan says
-				warnings = append(warnings, m)
-			}
-		}
-		second, usage, err := r.Run(t.Context(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again := usage.ComputedStatistics + usage.ScoredCells; len(warnings) != 1 || !strings.Contains(warnings[0], "computed again") || again < 15 || again > all.ScoredCells {
-			t.Errorf("%s: warnings %q, %v", change, warnings, usage)
-		}
-		if !sameJSON(t, first, second) {
-			t.Errorf("%s: the result is another one", change)
-		}
-		if _, usage := run(t, e, dir); usage.ComputedStatistics+usage.ScoredCells != 0 {
-			t.Errorf("%s: not repaired: %v", change, usage)
-		}
-	}
-}
-
-// damage changes the file of a store.
-func damage(t *testing.T, dir, statement string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, "scores.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := db.ExecContext(t.Context(), statement)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := res.RowsAffected(); err != nil || n != 15 {
-		t.Fatalf("%d records were damaged, want 15; %v", n, err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// A file that is not a store, or only part of one, is set aside and never lost.
-func TestOldStore(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "scores.sqlite")
-	for n, want := range []string{"scores.sqlite.damaged", "scores.sqlite.damaged2"} {
-		if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 100+n), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var warnings []string
-		s, err := experiment.OpenStore(t.Context(), dir, func(m string) { warnings = append(warnings, m) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if len(warnings) != 1 || !strings.Contains(warnings[0], "renamed to "+want+",") {
-			t.Errorf("warnings %q", warnings)
-		}
-		if b, err := os.ReadFile(filepath.Join(dir, want)); err != nil || len(b) != 12*(100+n) {
-			t.Errorf("%s: %d bytes, %v", want, len(b), err)
-		}
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
-	}
-}
-
 // Cells are scored once, whatever is computed from them.
 func TestCellsAreScoredOnce(t *testing.T) {
 	e := parse(t, sample)
 	e.Metrics = []string{"chrf"}
-	r := runner(t, e, t.TempDir())
+	r := runner(e)
 	var cells atomic.Int64
 	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
 		m, err := registry().Parse(t.Context(), spec)
 		return counted{m, &cells}, err
 	}
-	if _, _, err := r.Run(t.Context(), e); err != nil {
+	if _, err := r.Run(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	// 8 segments × 3 systems × 4 references, without a missing hypothesis and a missing
@@ -211,7 +62,7 @@ func TestCellsAreScoredOnce(t *testing.T) {
 func TestConsistency(t *testing.T) {
 	e := parse(t, sample)
 	e.Tasks = []experiment.Task{{Dataset: e.Datasets[0].Name, Statistic: e.Statistics[0], Weight: 1}}
-	res, _ := run(t, e, t.TempDir())
+	res := run(t, e)
 	value := map[string]experiment.Number{}
 	for _, r := range res.Rows {
 		key := r.Setting.String() + " " + r.Statistic
@@ -295,7 +146,7 @@ func TestPooled(t *testing.T) {
 	other := e.Datasets[0]
 	other.Name = "other"
 	e.Datasets = append(e.Datasets, other)
-	res, _ := run(t, e, t.TempDir())
+	res := run(t, e)
 	single := map[string]experiment.Row{}
 	pooled := 0
 	for _, r := range res.Rows {
@@ -335,16 +186,16 @@ comparisons:
 analyses: []
 `)
 	e.Dir = "testdata"
-	res, _ := run(t, e, t.TempDir())
+	res := run(t, e)
 	if d := res.Differences; len(d) != 2 || d[0].A.String() != "bleu max all" || d[1].B.String() != "ter max some" || !d[0].Value.Defined() {
 		t.Errorf("differences %+v", d)
 	}
 	e.Comparisons[0].A.Aggregator = "native"
-	if _, _, err := runner(t, e, t.TempDir()).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "no such settings") {
+	if _, err := runner(e).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "no such settings") {
 		t.Errorf("a setting that is not there: %v", err)
 	}
 	e.Statistics[0].Level = correlate.DocumentLevel
-	if _, _, err := runner(t, e, t.TempDir()).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "has no document") {
+	if _, err := runner(e).Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "has no document") {
 		t.Errorf("without documents: %v", err)
 	}
 }
@@ -364,10 +215,10 @@ curves: [{counts: [0, 2, 77, 99], aggregators: [max]}]
 analyses: []
 `)
 	e.Dir = "testdata"
-	r := runner(t, e, t.TempDir())
+	r := runner(e)
 	var warnings []string
 	r.Warn = func(m string) { warnings = append(warnings, m) }
-	res, _, err := r.Run(t.Context(), e)
+	res, err := r.Run(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,21 +253,17 @@ analyses: []
 	}
 }
 
-// A cancelled run ends with the context's error, and its scores are kept.
+// A cancelled run ends with the context's error.
 func TestCancel(t *testing.T) {
-	e := withoutNative(parse(t, sample))
+	e := parse(t, sample)
 	ctx, cancel := context.WithCancel(t.Context())
-	dir := t.TempDir()
-	r := runner(t, e, dir)
+	r := runner(e)
 	r.Progress = func(m string) {
 		if strings.Contains(m, " against ") {
 			cancel()
 		}
 	}
-	if _, _, err := r.Run(ctx, e); !errors.Is(err, context.Canceled) {
+	if _, err := r.Run(ctx, e); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-	if _, usage := run(t, e, dir); usage.ReusedCells == 0 {
-		t.Errorf("after it: %v", usage)
 	}
 }

@@ -137,9 +137,6 @@ func (r *run) engine(settings []refract.Setting, everyCell, goOn bool) (*refract
 	o := r.Options
 	o.ContinueWithoutMetrics = goOn
 	o.Scope, o.Warn = r.scope(), func(m string) { r.warn("%s", m) }
-	if r.Store != nil {
-		o.StoreRest = r.Store
-	}
 	o.Missing, o.EveryCell, o.AllowNoReferences = r.p.Missing, everyCell, true // checked before
 	return refract.NewEngine(settings, o)
 }
@@ -197,7 +194,6 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 	err = working.Run(ctx, refract.InMemory(d.segments), func(out *refract.SegmentScores) error {
 		for k, s := range scored {
 			s.cells[i] = out.Metrics[k]
-			r.scored(&s.cells[i])
 		}
 		i++
 		if r.Scored == nil {
@@ -219,15 +215,4 @@ func (r *run) score(ctx context.Context, d *data, settings []*setting, everyCell
 		return nil
 	}
 	return err
-}
-
-// scored counts the scored cells, and those found in a store.
-func (r *run) scored(ms *refract.MetricScores) {
-	scored := -ms.Stored
-	for _, s := range ms.Status {
-		if s == metrics.Scored {
-			scored++
-		}
-	}
-	r.count(func(u *Usage) { u.ScoredCells, u.ReusedCells = u.ScoredCells+scored, u.ReusedCells+ms.Stored })
 }

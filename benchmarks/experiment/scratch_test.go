@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -132,8 +131,8 @@ func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64
 	return res.Value, res.N
 }
 
-// Selecting columns from the stored cells gives the same as scoring the chosen references
-// from scratch, whether the cells are new or stored.
+// Selecting columns from the cells gives the same as scoring the chosen references from
+// scratch.
 func TestSubsetsEqualScoringFromScratch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it does sums alone, for seconds")
@@ -153,39 +152,26 @@ analyses: []
 `)
 	rapid.Check(t, func(rt *rapid.T) {
 		data := drawData(rt)
-		r := &experiment.Runner{Metric: registry().Parse, Options: refract.Options{StoreUnneeded: true}, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
-		runs := []bool{false}
-		if rapid.IntRange(0, 9).Draw(rt, "again") == 0 {
-			dir, err := os.MkdirTemp(t.TempDir(), "store")
-			if err != nil {
-				rt.Fatal(err)
-			}
-			runs, r.Store = append(runs, true), open(t, dir)
+		r := &experiment.Runner{Metric: registry().Parse, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
+		res, err := r.Run(t.Context(), e)
+		if err != nil {
+			rt.Fatal(err)
 		}
-		for _, again := range runs {
-			res, usage, err := r.Run(t.Context(), e)
-			if err != nil {
-				rt.Fatal(err)
+		var sets []string
+		for _, row := range res.Rows {
+			want, n := fromScratch(rt, chosen(data, row.Setting.References), row.Setting.Metric, row.Setting.Aggregator)
+			got := float64(row.Value)
+			if row.N != n || got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				rt.Fatalf("%+v: %v over %d, from scratch %v over %d", row.Setting, got, row.N, want, n)
 			}
-			if again && usage.ScoredCells > 0 {
-				rt.Fatalf("scored again: %+v", usage)
-			}
-			var sets []string
-			for _, row := range res.Rows {
-				want, n := fromScratch(rt, chosen(data, row.Setting.References), row.Setting.Metric, row.Setting.Aggregator)
-				got := float64(row.Value)
-				if row.N != n || got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
-					rt.Fatalf("%+v: %v over %d, from scratch %v over %d", row.Setting, got, row.N, want, n)
-				}
-				sets = append(sets, row.Setting.References)
-			}
-			for _, same := range res.Same { // equal by chance
-				sets = append(sets, same.Setting.References)
-			}
-			slices.Sort(sets)
-			if got := slices.Compact(sets); len(got) < 2 {
-				rt.Fatalf("only the sets %v have rows", got)
-			}
+			sets = append(sets, row.Setting.References)
+		}
+		for _, same := range res.Same { // equal by chance
+			sets = append(sets, same.Setting.References)
+		}
+		slices.Sort(sets)
+		if got := slices.Compact(sets); len(got) < 2 {
+			rt.Fatalf("only the sets %v have rows", got)
 		}
 	})
 }

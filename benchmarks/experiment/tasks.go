@@ -194,7 +194,7 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 	part, o := d.domain(t.Domain), r.options(d)
 	o.Draws = r.p.Pairing != EveryPair
 	var tables []*table
-	parts := []any{"task 2", d.describe(t.Statistic), t.Method, o, r.p.Bootstrap}
+	parts := []any{d.describe(t.Statistic), t.Method, o, r.p.Bootstrap}
 	for _, s := range settings {
 		of := s.table
 		if part != nil {
@@ -205,7 +205,7 @@ func (r *run) task(ctx context.Context, d *data, settings []*setting, t *Task) (
 		}
 		tables, parts = append(tables, of), append(parts, of.key())
 	}
-	c, err := r.matrices.get(ctx, r, keyOf(parts...), func() (*significance.Comparison, error) {
+	c, err := r.matrices.get(keyOf(parts...), func() (*significance.Comparison, error) {
 		prepared, err := r.ofTask(tables, t.Statistic)
 		if err != nil {
 			return nil, err

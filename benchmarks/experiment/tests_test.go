@@ -13,7 +13,7 @@ import (
 
 // The p-values of the pairs of a metric under a statistic are corrected together.
 func TestOneFamily(t *testing.T) {
-	res, _ := run(t, parse(t, filepath.Join("testdata", "golden.yaml")), t.TempDir())
+	res := run(t, parse(t, filepath.Join("testdata", "golden.yaml")))
 	families := map[[2]string][]float64{}
 	key := func(d experiment.Difference) [2]string { return [2]string{d.A.Metric, d.Statistic} }
 	for _, d := range res.Differences {
@@ -46,7 +46,7 @@ func TestLimits(t *testing.T) {
 		e := parse(t, sample)
 		e.Curves = []experiment.Curve{{Method: selection.ByRandom, Seeds: 2}}
 		change(e)
-		_, _, err := (&experiment.Runner{}).Run(t.Context(), e)
+		_, err := (&experiment.Runner{}).Run(t.Context(), e)
 		if plan := (*experiment.PlanError)(nil); !errors.As(err, &plan) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -50,9 +50,9 @@ func TestWorth(t *testing.T) {
 	}
 	of := func(data list) experiment.Worth {
 		e := parseText(t, worthPlan)
-		r := runner(t, e, t.TempDir())
+		r := runner(e)
 		r.Open = func(experiment.Dataset) (refract.Dataset, error) { return data, nil }
-		res, _, err := r.Run(t.Context(), e)
+		res, err := r.Run(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,9 +77,9 @@ func TestWorth(t *testing.T) {
 	}
 
 	e := parseText(t, worthPlan)
-	r := runner(t, e, t.TempDir())
+	r := runner(e)
 	r.Open = func(experiment.Dataset) (refract.Dataset, error) { return segments(), nil }
-	res, _, err := r.Run(t.Context(), e)
+	res, err := r.Run(t.Context(), e)
 	if err != nil || len(res.Worths) != 0 || !strings.Contains(strings.Join(res.Notes, "\n"), "worth needs several references by people, and variants") {
 		t.Errorf("without variants: %v, %v, %q", err, res.Worths, res.Notes)
 	}
@@ -101,7 +101,7 @@ bootstrap: {resamples: 0}
 significance: {resamples: 0}
 analyses: [worth]
 `, data))
-	res, _ := run(t, e, t.TempDir())
+	res := run(t, e)
 	w := res.Worths[0]
 	for _, c := range []struct {
 		name      string

@@ -63,7 +63,7 @@ func TestFullDisk(t *testing.T) {
 	}{
 		{"answers", "", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "out.jsonl"}},
 		{"answers, and their output", "o.jsonl", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "disk/c.sqlite", "-o", "disk/o.jsonl"}},
-		{"scores", "", []string{"score", set, "-m", "chrf", "-a", "max", "--per", "segment", "--store-scores", "all", "--cache", "disk/s.sqlite"}},
+		{"scores", "", []string{"score", set, "-m", "embedding:model=m", "-a", "max", "--cache", "disk/s.sqlite"}},
 		{"import", "", []string{"cache", "import", "disk/i.sqlite", "sample/answers.jsonl"}},
 		{"export", "out.jsonl", []string{"cache", "export", "sample/cache.sqlite", "-o", "disk/out.jsonl"}},
 		{"expansion", "x.jsonl", []string{"expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "x.sqlite", "-o", "disk/x.jsonl"}},

@@ -17,7 +17,7 @@ def main():
     data = json.load(open(figures, encoding="utf-8"))
     kind = "ptb_" if lists[2:] else ""
     inputs = data["inputs"]
-    command = [refract, "score", "-m", spec, "-a", "single,native", "--per", "segment", "-f", "jsonl", "--store-scores", "no"]
+    command = [refract, "score", "-m", spec, "-a", "single,native", "--per", "segment", "-f", "jsonl"]
     for i in range(3):
         write(f"{work}/ref{i}", [x[kind + "refs"][i] for x in inputs])
         command += ["--ref", f"{work}/ref{i}"]

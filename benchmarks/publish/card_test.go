@@ -41,8 +41,11 @@ func TestCardGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		files := contents(t, dir)
-		for _, name := range []string{"README.md", dataset.ManifestName} {
+		for _, name := range []string{"README.md", publish.CitationName, dataset.ManifestName} {
 			golden := filepath.Join("testdata", format+"."+name)
+			if name == publish.CitationName { // the same for all formats
+				golden = filepath.Join("testdata", name)
+			}
 			if *update {
 				if err := os.WriteFile(golden, []byte(files[name]), 0o644); err != nil {
 					t.Fatal(err)

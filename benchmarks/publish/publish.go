@@ -142,6 +142,13 @@ func Publish(ctx context.Context, ds refract.Dataset, dir string, o Options) (*R
 	if err := f.write("README.md", card); err != nil {
 		return nil, err
 	}
+	cite, err := shown{&o.Card, &m, stats}.citationFile()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.write(CitationName, cite); err != nil {
+		return nil, err
+	}
 	m.Digest = m.Sum()
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

@@ -630,3 +630,47 @@ func TestVerifyTheManifestItself(t *testing.T) {
 		}
 	}
 }
+
+// Columns that are kept, and languages, come back from every format that holds them.
+func TestKeptColumns(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	rows := write("t.csv", "id,ref,lang,topic,=note\na,one,de,news,=1+1\nb,two,fr,,\"a, b\"\n")
+	objects := write("t.jsonl", `{"id":"a","ref":"one","lang":"de","topic":["x",1.50],"n":1e400}`+"\n"+`{"id":"b","ref":"two","lang":"fr","topic":null,"n":2}`+"\n")
+	csv := []string{`{"=note":"=1+1","topic":"news"}`, `{"=note":"a, b","topic":null}`}
+	jsonl := []string{`{"n":1e400,"topic":["x",1.50]}`, `{"n":2,"topic":null}`}
+	asCSV := []string{`{"n":"1e400","topic":"[\"x\",1.50]"}`, `{"n":"2","topic":null}`}
+	for _, c := range []struct {
+		path, keep string
+		format     string
+		want       []string
+	}{
+		{rows, "keep=*", "jsonl", csv}, {rows, "keep=*", "parquet", csv}, {rows, "keep=*", "csv", csv},
+		{objects, "keep=*", "jsonl", jsonl}, {objects, "keep=topic,keep=n", "parquet", jsonl}, {objects, "keep=*", "csv", asCSV},
+		{rows, "keep=topic", "csv", []string{`{"topic":"news"}`, `{"topic":null}`}},
+	} {
+		ds, err := dataset.Open("table:"+c.path+",id=id,reference=ref,language=lang,"+c.keep, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(t.TempDir(), "set")
+		if _, err := publish.Publish(t.Context(), ds, out, publish.Options{Format: c.format}); err != nil {
+			t.Fatalf("%s %s: %v", c.format, c.keep, err)
+		}
+		got, err := collect(dataset.Open("published:"+out, dataset.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, language := range []string{"de", "fr"} {
+			if got[i].Extra != c.want[i] || got[i].Language != language {
+				t.Errorf("%s %s: %s in %q, want %s", c.format, c.keep, got[i].Extra, got[i].Language, c.want[i])
+			}
+		}
+	}
+}

@@ -275,7 +275,7 @@ func Verify(ctx context.Context, dir string, warn func(dataset.Warning)) (*Resul
 // tellStrangers warns of files that do not belong to the set.
 func tellStrangers(dir string, m *dataset.Manifest, warn func(dataset.Warning)) error {
 	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path == "README.md" || path == "eval.yaml" || path == dataset.ManifestName ||
+		if err != nil || d.IsDir() || path == "README.md" || path == CitationName || path == "eval.yaml" || path == dataset.ManifestName ||
 			slices.ContainsFunc(m.Files, func(f dataset.File) bool { return f.Path == path }) {
 			return err
 		}

@@ -82,7 +82,7 @@ def scores(refract, url, folder, model):
         cells += 1
     assert cells == sum(len(v) * (1 + len(SETS[i - 1][1])) for i, (_, v) in enumerate(SETS)), cells
     for aggregate, of in (("max", np.max), ("mean", np.mean)):
-        out = subprocess.run(command + ["-a", aggregate, "--per", "segment", "-f", "json", "--offline", "--store-scores", "no"],
+        out = subprocess.run(command + ["-a", aggregate, "--per", "segment", "-f", "json", "--offline"],
                              check=True, capture_output=True, text=True).stdout
         for row in json.loads(out):
             variants, system = SETS[int(row["id"])][1], int(row["system"][1:])

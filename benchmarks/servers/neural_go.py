@@ -23,7 +23,7 @@ def through_refract(refract, serving, models, data, work, n):
     references += [list(v) for v in zip(*variants)]
     outputs = [f for f in sorted(glob.glob(wmt + "system-outputs/zh-en/*.txt")) if "/ref" not in f][:14]
     systems = [lines(f, n) for f in outputs]
-    command = [refract, "score", "--per", "cell", "-f", "jsonl", "--retries", "40", "--store-scores", "no"]
+    command = [refract, "score", "--per", "cell", "-f", "jsonl", "--retries", "40"]
     files = [("--source", "source", source)]
     files += [("--ref", f"ref{i}", r) for i, r in enumerate(references)]
     files += [("--hyp", f"system{i}", s) for i, s in enumerate(systems)]

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/student"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // bootstrap resamples both tables over the same units.
@@ -46,8 +46,8 @@ func Bootstrapped(a, b float64, resampledA, resampledB correlate.Resamples, o Op
 	if differences.Units < 2 {
 		return res
 	}
-	if res.P = student.Shrink(share(notLarger, res.Resamples), differences.Units); !o.OneSided {
-		res.P = min(1, 2*student.Shrink(share(min(notLarger, notSmaller), res.Resamples), differences.Units))
+	if res.P = numeric.ShrinkTail(share(notLarger, res.Resamples), differences.Units); !o.OneSided {
+		res.P = min(1, 2*numeric.ShrinkTail(share(min(notLarger, notSmaller), res.Resamples), differences.Units))
 	}
 	return res
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // sacreBLEU's number of resamples and its seed.
@@ -45,7 +45,7 @@ func Corpus(ctx context.Context, statistics [][]float64, score func(sums []float
 func interval(scores []float64, confidence float64) CorpusInterval {
 	scores = slices.Sorted(slices.Values(scores))
 	cut := tail(len(scores), confidence)
-	return CorpusInterval{exact.Mean(scores), (scores[len(scores)-1-cut] - scores[cut]) / 2}
+	return CorpusInterval{numeric.Mean(scores), (scores[len(scores)-1-cut] - scores[cut]) / 2}
 }
 
 // tail is the number of n sorted resamples below an interval, and also above it.

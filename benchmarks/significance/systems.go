@@ -10,7 +10,7 @@ import (
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // SystemTest names a test of whether the scores of two systems differ. Draws, seed and
@@ -286,11 +286,11 @@ func standardError(resamples []float64) float64 {
 	if len(values) < 2 {
 		return math.NaN()
 	}
-	mean := exact.Mean(values)
+	mean := numeric.Mean(values)
 	for i, v := range values {
 		values[i] = (v - mean) * (v - mean)
 	}
-	return math.Sqrt(exact.Quotient(values, len(values)-1))
+	return math.Sqrt(numeric.Quotient(values, len(values)-1))
 }
 
 // bootstrapP returns sacreBLEU's p-value from the differences of resamples.
@@ -299,7 +299,7 @@ func bootstrapP(differences []float64, seen float64) float64 {
 	for i, d := range differences {
 		absolute[i] = math.Abs(d)
 	}
-	mean, larger := exact.Mean(absolute), 0
+	mean, larger := numeric.Mean(absolute), 0
 	for _, d := range absolute {
 		if above(d-mean, seen) {
 			larger++

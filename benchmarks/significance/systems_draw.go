@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // coverage knows which segments systems have: a set has a byte for each segment, 1 if it is
@@ -109,7 +109,7 @@ func newSample(s *Systems, systems, segments []int) *sample {
 			}
 		}
 	}
-	sums := make([]exact.Sum, t.width)
+	sums := make([]numeric.Sum, t.width)
 	for at := range segments {
 		for k, v := range t.row(at) {
 			sums[k].Add(v)

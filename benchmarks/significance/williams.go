@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
-	"github.com/refract-eval/refract/internal/student"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // williamsP returns the one-sided p-value of Williams' test (Williams, 1959; Graham and
@@ -22,7 +22,7 @@ func williamsP(r1, r2, r12 float64, n int) float64 {
 	mean := (r1 + r2) / 2
 	t := (r1 - r2) * math.Sqrt((m-1)*(1+r12)) /
 		math.Sqrt(2*(m-1)/(m-3)*k+mean*mean*math.Pow(1-r12, 3))
-	return student.Tail(t, m-3)
+	return numeric.StudentTail(t, m-3)
 }
 
 func williams(_ context.Context, t paired) (Result, error) {

@@ -262,8 +262,10 @@ func TestServeToken(t *testing.T) {
 // What is under way at the end is answered: it is cancelled.
 func TestServeEnd(t *testing.T) {
 	t.Parallel()
+	told := make(chan struct{})
 	h := &llmtest.Handler{Answer: func(*llmtest.Request) string {
-		time.Sleep(2 * time.Second)
+		<-told
+		time.Sleep(2 * time.Second) // time to heed the signal
 		return "40"
 	}}
 	s := listen(t, []string{"OPENAI_BASE_URL=" + llmtest.NewServer(t, h).BaseURL})
@@ -272,6 +274,7 @@ func TestServeEnd(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		s.cmd.Process.Signal(syscall.SIGTERM)
+		close(told)
 	}()
 	status, text := s.ask(t, "POST", "/v1/score", `{"segments":[`+servedSegment+`],"metrics":["gemba-da:sl=German,tl=English,model=m"]}`)
 	if status != 503 || text != `{"error":{"code":"cancelled","message":"the request was cancelled"}}` {

@@ -20,12 +20,12 @@ const (
 //
 // alike is the share of the shorter text's words that the longer one has too.
 func balance(ref, got *words) (dropped, added string, alike float64) {
-	lost, missing := unmatched(ref.list, got.list)
-	more, extra := unmatched(got.list, ref.list)
-	weight, _ := unmatched(ref.list, nil)
+	lost, missing := unmatched(ref.list(), got.list())
+	more, extra := unmatched(got.list(), ref.list())
+	weight, _ := unmatched(ref.list(), nil)
 	size := 3 + weight // so that one word of a short text is not half of it
-	if alike = 1 - lost/(weight+0.1); len(got.list) < len(ref.list) {
-		weight, _ = unmatched(got.list, nil)
+	if alike = 1 - lost/(weight+0.1); len(got.list()) < len(ref.list()) {
+		weight, _ = unmatched(got.list(), nil)
 		alike = 1 - more/(weight+0.1)
 	}
 	longer := math.Log(float64(utf8.RuneCountInString(got.text)+20) / float64(utf8.RuneCountInString(ref.text)+20))

@@ -33,7 +33,7 @@ func names(ref, got *words, source string) string {
 // gone returns the names that other lacks.
 func gone(names []string, other *words, others, source []string) (out []string) {
 	has := func(name string) bool {
-		return slices.ContainsFunc(other.list, func(w string) bool { return isForm(text.Lower(name), strings.TrimSuffix(w, "'s")) })
+		return slices.ContainsFunc(other.list(), func(w string) bool { return isForm(text.Lower(name), strings.TrimSuffix(w, "'s")) })
 	}
 	for _, n := range names {
 		if !has(n) && !strings.Contains(other.text, n) && !initials(n, others) && !slices.ContainsFunc(others, func(o string) bool { return initials(o, names) }) {

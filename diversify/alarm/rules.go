@@ -122,37 +122,41 @@ func (w *words) startsWith(scale string) bool {
 // writer wants to know, asks indirectly, or lacks only the mark.
 func (w *words) requests() bool { return len(w.hits("ask")) > 0 || w.startsWith("asks") }
 
-// Answers reports whether a reference is a question and the variant a statement that neither asks
-// nor orders, which is an answer or at least no rewriting. In languages without a word list it is
-// false, because there an indirect question cannot be told from a statement.
-func Answers(language, reference, variant string) bool {
+// Reply says why a variant is probably a reply to the reference or to the one who asked for a
+// rewriting, or returns "". It answers a question; it says what the writer is or offers help; or
+// it asks for a text, with hardly a word of the reference. In languages without a word list it is
+// "", because there an indirect question cannot be told from a statement.
+func Reply(language, reference, variant string) string {
 	ref, got := newTexts(language, reference, variant)
-	end := strings.TrimRightFunc(ref.text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !strings.ContainsRune(questionMarks, r) || r == '"'
-	})
-	before := strings.TrimRight(end, questionMarks+" ")
-	isQuestion := ref.asks && (end != before || ref.code == "ja") && !strings.HasSuffix(before, "!")
-	return ref.lex != nil && isQuestion && !got.asks && !got.requests() && !got.commands()
-}
-
-// Replies reports whether a variant speaks to the one who asked for it, and the reference does
-// not: it says what it is or offers help, or it asks for a text with hardly a word of the
-// reference. In languages without a word list it is false.
-func Replies(language, reference, variant string) bool {
-	ref, got := newTexts(language, reference, variant)
-	said := func(w *words, class string) bool {
+	says := func(w *words, class string) bool {
 		return slices.ContainsFunc(w.hits("reply"), func(h hit) bool { return h.classes[0] == class })
 	}
-	_, _, alike := balance(ref, got)
+	far := func() bool { _, _, alike := balance(ref, got); return alike < unlike }
+	asks := func() bool { return got.asks || len(got.hits("ask")) > 0 || got.commands() }
 	switch {
-	case said(got, "itself"):
-		return !said(ref, "itself")
-	case alike >= unlike:
-		return false
-	case said(got, "offer"):
-		return !said(ref, "offer") && !said(ref, "you")
+	case ref.lex == nil:
+	case ref.isQuestion() && !got.asks && !got.requests() && !got.commands():
+		return "it answers the reference's question"
+	case says(got, "itself") && !says(ref, "itself"):
+		return "it says what the writer is"
+	case says(got, "offer") && !says(ref, "offer") && !says(ref, "you") && far():
+		return "it offers help"
+	case says(got, "text") && !says(ref, "text") && (says(got, "you") || asks()) && far():
+		return "it asks for a text"
 	}
-	return said(got, "text") && !said(ref, "text") && (said(got, "you") || got.asks || len(got.hits("ask")) > 0 || got.commands())
+	return ""
+}
+
+// isQuestion reports whether a text ends as a question, apart from quotation marks and brackets.
+func (w *words) isQuestion() bool {
+	if !w.asks {
+		return false
+	}
+	end := strings.TrimRightFunc(w.text, func(r rune) bool {
+		return unicode.IsSpace(r) || r == '"' || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !strings.ContainsRune(questionMarks, r)
+	})
+	before := strings.TrimRight(end, questionMarks+" ")
+	return (end != before || w.code == "ja") && !strings.HasSuffix(before, "!")
 }
 
 func isCapital(w string) bool {
@@ -178,7 +182,7 @@ func brokenEnd(ref, got *words) string {
 // roles finds two words that swapped places while all others stayed, unless they are items of
 // a list.
 func roles(ref, got *words) string {
-	a, b := ref.list, got.list
+	a, b := ref.list(), got.list()
 	if len(a) != len(b) {
 		return ""
 	}

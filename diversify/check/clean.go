@@ -27,7 +27,6 @@ func steps() []step {
 		{"alternatives", first},
 		{"list", unlist},
 		{"quotes", unquote},
-		{"lines", joinLines},
 	}
 }
 

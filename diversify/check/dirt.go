@@ -16,7 +16,6 @@ import (
 
 var (
 	escapes = text.Regexp(`(\\u[0-9a-fA-F]{4})+|\\x[0-9a-fA-F]{2}`)
-	spaces  = text.Regexp(`[^\S\n]{2,}`)
 	// styled matches letters and marks of other widths and styles, and ligatures: ａ 𝐚 ﬁ ｶﾞ.
 	styled = text.Regexp(`[\x{ff61}-\x{ff9f}]+|[\x{ff01}-\x{ff5e}\x{1d400}-\x{1d7ff}\x{fb00}-\x{fb06}]`)
 	// wrong matches runs of characters that may be mis-decoded UTF-8.
@@ -68,9 +67,6 @@ func undirt(_ *Checker, t string, ref *original) string {
 		}
 		return r
 	}, t)
-	if !spaces().MatchString(ref.text) {
-		t = spaces().ReplaceAllString(t, " ")
-	}
 	return t
 }
 
@@ -122,12 +118,11 @@ func unemoji(_ *Checker, t string, ref *original) string {
 }
 
 var (
-	links    = text.Regexp(`!?\[([^\[\]]+)\]\((?:https?:|#|www)[^()]*\)`)
 	ruled    = text.Regexp("(?m)^[ \t]*(?:[-*_=~|: ]{3,}|#+|(?:```|~~~)[\\w+-]*)[ \t]*$\n?")
 	headings = text.Regexp(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>+[ \t]?|\|[ \t]*)`)
 	pairs    = []func() *regexp.Regexp{
-		text.Regexp(`\*\*\*([^*]+)\*\*\*`), text.Regexp(`\*\*([^*]+)\*\*`), text.Regexp(`__([^_\s][^_]*)__`), text.Regexp(`~~([^~]+)~~`), text.Regexp(`==([^=]+)==`),
-		text.Regexp(`\*([^*\s][^*]*)\*`), text.Regexp(`\b_([^_\s][^_]*)_(?:\b|$|\s)`), text.Regexp("`+([^`]+)`+"),
+		text.Regexp(`\*\*([^*]+)\*\*`), text.Regexp(`__([^_\s][^_]*)__`),
+		text.Regexp(`\*([^*\s][^*]*)\*`), text.Regexp("`+([^`]+)`+"),
 		text.Regexp(`\\(?:boxed|text|textit|textbf|emph)\{([^{}]*)\}`), text.Regexp(`^(?:\$+|\\\[\s*)([^$]+?)(?:\$+|\s*\\\])$`),
 	}
 )
@@ -136,9 +131,6 @@ var (
 func unmark(_ *Checker, t string, ref *original) string {
 	if inner, ok := strings.CutPrefix(t, "``"); ok && strings.HasSuffix(t, "''") {
 		return strings.TrimSuffix(inner, "''")
-	}
-	if !ref.has("[]") {
-		t = links().ReplaceAllString(t, "$1")
 	}
 	if !ref.has("#>|") {
 		t = headings().ReplaceAllString(t, "")

@@ -147,10 +147,7 @@ func checkSteps() []checkStep {
 		{ReasonLanguage, true, false, (*Segment).otherLanguage},
 		{reasonLength, true, false, (*Segment).badLength},
 		{reasonNumbers, true, false, func(_ *Segment, j *judged) string { return alarm.ChangedNumber(j.ref.text, j.Text) }},
-		{reasonUnclear, true, false, (*Segment).answersQuestion},
-		{reasonUnclear, true, false, func(s *Segment, j *judged) string {
-			return when(alarm.Replies(s.Language, j.ref.text, j.Text), "it speaks to the one who asks: "+quote(j.Text))
-		}},
+		{reasonUnclear, true, false, (*Segment).replies},
 		{reasonUnclear, true, true, (*Segment).unclear},
 		{ReasonUnlike, true, true, (*Segment).unlike},
 	}
@@ -166,14 +163,17 @@ func when(found bool, what string) string {
 
 // thinking finds a thought without an end.
 func (s *Segment) thinking(j *judged) string {
-	_, open := untagged(j.Raw, j.ref)
 	_, _, ended := text.Answer(j.Raw)
-	return when(open || !ended && !j.ref.marked(), "it ends within a thought, before any answer")
+	return when(!ended && !j.ref.marked(), "it ends within a thought, before any answer")
 }
 
-// answersQuestion finds a statement about a question, which answers it and doesn't reword it.
-func (s *Segment) answersQuestion(j *judged) string {
-	return when(alarm.Answers(s.Language, j.ref.text, j.Text) || asks(j.ref.text) && answers().MatchString(j.Text), "it answers the reference's question: "+quote(j.Text))
+// replies finds an answer to the reference's question, or words to the one who asks.
+func (s *Segment) replies(j *judged) string {
+	why := alarm.Reply(s.Language, j.ref.text, j.Text)
+	if asks(j.ref.text) && answers().MatchString(j.Text) {
+		why = "it answers the reference's question"
+	}
+	return when(why != "", why+": "+quote(j.Text))
 }
 
 func (s *Segment) empty(j *judged) string {

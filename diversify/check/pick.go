@@ -26,12 +26,18 @@ type line struct {
 	talk  bool   // the line is only about the task
 	echo  bool   // the line is the reference
 	whole string // the unchanged line
-	quote bool   // text is a quotation; the rest of the line is talk
 	e     evidence
 }
 
-// view splits an answer into lines.
-func (o *original) view(t string) (out []line) {
+// view splits an answer into lines. It keeps the last ones, because several steps read them.
+func (o *original) view(t string) []line {
+	if t != o.seen.of {
+		o.seen.of, o.seen.lines = t, o.announced(o.split(t))
+	}
+	return slices.Clone(o.seen.lines)
+}
+
+func (o *original) split(t string) (out []line) {
 	for l := range strings.Lines(t) {
 		cells := []string{l}
 		if strings.Contains(l, "|") && !o.has("|") {
@@ -43,25 +49,19 @@ func (o *original) view(t string) (out []line) {
 			}
 		}
 	}
-	return o.announced(out)
+	return out
 }
 
-// announced marks a line as talk if it ends in a colon and another line follows. The line after
-// the colon does not count as talk merely because of its words.
+// announced marks a line as talk if it ends in a colon and another line follows, whose label it
+// then is.
 func (o *original) announced(lines []line) []line {
 	announces := func(l line) bool { return ending(l.whole) == ":" && ending(o.text) != ":" }
 	for i := range lines {
 		l := &lines[i]
-		told := l.label != "" || i > 0 && announces(lines[i-1])
-		if l.label == "" && told {
+		if l.label == "" && i > 0 && announces(lines[i-1]) {
 			l.label = lines[i-1].whole
 		}
-		switch {
-		case announces(*l) && i+1 < len(lines):
-			l.talk = true
-		case l.talk && told && o.fits(l.e) && l.e.task < 3 && !o.echoes(l.text):
-			l.talk = false
-		}
+		l.talk = l.talk || announces(*l) && i+1 < len(lines)
 	}
 	return lines
 }
@@ -75,8 +75,7 @@ func (o *original) line(t string) (l line) {
 	parts := o.sentences(t)
 	talks := func(p string) bool {
 		e := o.evidence(p)
-		aside := unicode.Is(unicode.Pd, firstRune(p)) && e.task == 0 && e.words < 4
-		return e.isTalk() && !aside && !o.echoes(p)
+		return e.isTalk() && !o.echoes(p)
 	}
 	for len(parts) > 0 && (talks(parts[0]) || o.echoes(parts[0]) && len(parts) > 1) {
 		l.echo = l.echo || o.echoes(parts[0])
@@ -94,23 +93,20 @@ func (o *original) line(t string) (l line) {
 	default:
 		l.talk, l.text = true, t
 	}
-	// A sentence about the task may quote the rewriting; a line may consist of "A" or "B".
-	rest := o.evidence(quotations().ReplaceAllString(l.whole, " "))
-	several := or().MatchString(l.whole) && (rest.isTalk() || rest.words == 1)
-	if q := o.quoted(l.whole); q != "" && (l.talk || several || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
-		l.text, l.talk, l.quote = q, false, true
+	// A sentence about the task may quote the rewriting.
+	if q := o.quoted(l.whole); q != "" && (l.talk || o.evidence(strings.Replace(l.whole, q, " ", 1)).isTalk()) {
+		l.text, l.talk = q, false
 	}
 	l.e = o.evidence(l.text)
 	l.echo = o.echoes(l.text)
 	return l
 }
 
-// muses reports whether a line discusses words of the reference or compares several texts, as
-// a thought before an answer does.
+// muses reports whether a line discusses the task at length, as a thought before an answer does.
 func (o *original) muses(t string) bool {
 	_, rest := o.cutLabel(t)
 	e := o.evidence(rest)
-	return e.words > 6 && (e.talk > 3 && e.talk > 0.5*float64(e.shared) || len(quotations().FindAllString(t, -1)) > 1 && !o.has(`"“”„«`) || strings.ContainsAny(t, "=→") && !o.has("=→"))
+	return e.words > 6 && e.talk > 3 && e.talk > 0.5*float64(e.shared)
 }
 
 // remarks reports whether a line ends in a bracket that has no word of the reference.
@@ -119,13 +115,7 @@ func (o *original) remarks(t string) bool {
 	if e.shared > 0 || !says(t) || !strings.ContainsRune("(（[", firstRune(t)) {
 		return e.shared == 0 && unicode.Is(unicode.Pd, firstRune(t)) && e.task > 0
 	}
-	return e.talk > 0 || e.words > 2 && isStop(lastRune(strings.TrimRight(t, " )）]"))) || o.foreign(t)
-}
-
-// foreign reports whether a text has letters but none in the reference's script.
-func (o *original) foreign(t string) bool {
-	latin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
-	return strings.ContainsFunc(t, unicode.IsLetter) && strings.ContainsFunc(t, latin) != strings.ContainsFunc(o.text, latin)
+	return e.talk > 0 || e.words > 2 && isStop(lastRune(strings.TrimRight(t, " )）]")))
 }
 
 func (o *original) startsWithNumber(t string) bool {
@@ -208,6 +198,9 @@ var quotations = text.Regexp(`"([^"]+)"|“([^”“]+)[”“]|„([^“”"]+)
 // quoted returns the quotation that may be the rewriting, or "".
 func (o *original) quoted(t string) (best string) {
 	most := 0.0
+	if !strings.ContainsFunc(t, isQuote) {
+		return ""
+	}
 	for _, m := range quotations().FindAllStringSubmatch(t, -1) {
 		s := strings.TrimSpace(strings.Join(m[1:], ""))
 		if e := o.evidence(s); o.fits(e) && !o.echoes(s) && !e.isTalk() && o.quality(e) > most+0.1 && !strings.Contains(o.norm(), normalize(s)) {
@@ -265,11 +258,8 @@ func untalk(_ *Checker, t string, ref *original) string {
 	return t
 }
 
-// finals matches labels of the last of several texts, drafts labels of earlier ones.
-var (
-	finals = text.Regexp(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
-	drafts = text.Regexp(`(?i)draft|attempt|rough|entwurf|vorher|чернов|草稿|初稿|intento|borrador|tentativ|brouillon|essai|bozza|poging|klad|下書き|초안`)
-)
+// finals matches labels of the last of several texts.
+var finals = text.Regexp(`(?i)final|revis|chosen|better|best|improved|\bafter\b|answer|result|output|polished|endg|endfassung|nachher|besser|ergebnis|antwort|итог|окончат|лучш|стало|ответ|результат|最终|最終|定稿|更好|答案|改写后|définit|mejor|meilleur|migliore|melhor|definiti|최종`)
 
 // first picks one of several rewritings if the reference is one line: the first, the one
 // labelled final, or the last one after a thought.
@@ -281,22 +271,16 @@ func first(_ *Checker, t string, ref *original) string {
 	if len(all) < 2 {
 		return inline(t, ref)
 	}
-	most, firm := 0.0, false
-	for _, l := range all {
-		if ref.fits(l.e) {
-			most, firm = max(most, ref.quality(l.e)), firm || !l.quote
-		}
-	}
 	if whole := ref.whole(all); whole != "" {
 		return whole
 	}
 	thinks := slices.ContainsFunc(all[:len(all)-1], func(l line) bool { return ref.muses(l.whole) })
 	var pick *line
 	for i, l := range all {
-		if firm && l.quote || !ref.fits(l.e) || ref.quality(l.e) < 0.4*most || thinks && ref.muses(l.whole) {
+		if !ref.fits(l.e) || thinks && ref.muses(l.whole) {
 			continue
 		}
-		if pick == nil || thinks && !finals().MatchString(pick.label) || finals().MatchString(l.label) && !finals().MatchString(pick.label) || drafts().MatchString(pick.label) {
+		if pick == nil || thinks && !finals().MatchString(pick.label) || finals().MatchString(l.label) && !finals().MatchString(pick.label) {
 			pick = &all[i]
 		}
 	}
@@ -317,7 +301,7 @@ func (o *original) whole(all []line) string {
 			return ""
 		}
 	}
-	t := strings.Join(texts, "\n")
+	t := strings.Join(texts, " ")
 	if e := o.evidence(t); 2*e.chars > 3*o.chars || 5*e.shared < 7*most {
 		return ""
 	}
@@ -328,8 +312,12 @@ var or = text.Regexp(`(?i)\s+(?:/|\||→|//)\s+|[。！？]/|\s+\((?:or|alternat
 
 // inline picks the first of two rewritings on one line.
 func inline(t string, ref *original) string {
+	if !strings.ContainsAny(strings.TrimRight(t, ".!?"), "/|→(.!?。！？") {
+		return t
+	}
 	for _, at := range or().FindAllStringIndex(t, -1) {
-		a, b := strings.TrimSpace(t[:at[0]+1]), strings.TrimSpace(t[at[1]:])
+		_, n := utf8.DecodeRuneInString(t[at[0]:]) // the full stop
+		a, b := strings.TrimSpace(t[:at[0]+n]), strings.TrimSpace(t[at[1]:])
 		ea, eb := ref.evidence(a), ref.evidence(b)
 		if ref.fits(ea) && ref.fits(eb) && (ea.shared > 0 && eb.shared > 0) && !or().MatchString(ref.text) {
 			return a
@@ -385,18 +373,4 @@ func unquote(_ *Checker, t string, ref *original) string {
 		return body
 	}
 	return body
-}
-
-// joinLines joins several lines into one if the reference is one line.
-func joinLines(_ *Checker, t string, ref *original) string {
-	if !strings.Contains(t, "\n") || ref.lines() {
-		return t
-	}
-	var out []string
-	for l := range strings.Lines(t) {
-		if l = strings.TrimSpace(l); l != "" {
-			out = append(out, strings.TrimSpace(l[marker(l):]))
-		}
-	}
-	return strings.Join(out, " ")
 }

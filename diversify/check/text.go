@@ -193,6 +193,10 @@ type original struct {
 	parts   func() int      // number of sentences
 
 	other func(rest, answer string) string // the Detector's function for this reference
+	seen  struct {                         // see view
+		of    string
+		lines []line
+	}
 }
 
 func newOriginal(t string) *original {

@@ -1,24 +1,24 @@
 package check
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/internal/text"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
-
-// inlineTags matches HTML tags that occur within a line.
-var inlineTags = text.Regexp(`</?(?:b|i|em|strong|u|mark|span|font|small|big|sub|sup|a|abbr|code|kbd|tt|cite|del|ins|q|s)(?: [^<>]*)?/?>`)
 
 // untoken removes tokens, and the thoughts between or before them.
 func untoken(_ *Checker, t string, ref *original) string {
 	if answer, thought, _ := text.Answer(t); thought && answer != "" && !ref.marked() {
 		t = answer
 	}
-	parts, _ := untagged(t, ref)
-	if len(parts) == 0 {
+	parts := untokened(t, ref)
+	switch len(parts) {
+	case 0:
 		return t
+	case 1:
+		return parts[0]
 	}
 	return ref.best(parts, parts[0])
 }
@@ -43,42 +43,25 @@ func (o *original) best(parts []string, otherwise string) string {
 	return otherwise
 }
 
-// untagged splits a text at its tokens, and returns the parts that are not thoughts. A thought
-// lasts from its opening token to its closing token, or to a token that opens something else. A
-// closing token without an opening one ends a thought that began with the text. open reports
-// whether a thought has no end.
-func untagged(t string, ref *original) (parts []string, open bool) {
+// untokened splits a text at its tokens.
+func untokened(t string, ref *original) (parts []string) {
 	if !text.MayHaveTokens(t) {
-		return []string{t}, false
+		return []string{t}
 	}
-	at, thought := 0, ""
+	at := 0
 	add := func(s string) {
-		if open = thought != ""; !open && says(s) {
+		if says(s) {
 			parts = append(parts, strings.TrimSpace(s))
 		}
 	}
-	if !ref.has("<") {
-		t = inlineTags().ReplaceAllString(t, "")
-	}
 	for _, k := range text.Tokens().FindAllStringIndex(t, -1) {
-		token := t[k[0]:k[1]]
-		if !isToken(token, ref) {
-			continue
-		}
-		add(t[at:k[0]])
-		at = k[1]
-		switch opens, closes := text.Thought(token); {
-		case closes:
-			if thought == "" {
-				parts = nil
-			}
-			thought = ""
-		case opens:
-			thought = token
+		if isToken(t[k[0]:k[1]], ref) {
+			add(t[at:k[0]])
+			at = k[1]
 		}
 	}
 	add(t[at:])
-	return parts, open && len(parts) == 0
+	return parts
 }
 
 // isToken reports whether s, which looks like a token, is one: the reference does not have its
@@ -99,26 +82,18 @@ func isToken(s string, ref *original) bool {
 // wordTags matches tags whose content has no spaces.
 var wordTags = text.Regexp(`^</?[\pL\pN\p{Mn}_\-▁/:.\[\]]*\pL[\pL\pN\p{Mn}_\-▁/:.\[\]]*>$`)
 
-var jsonValue = text.Regexp(`"((?:[^"\\]|\\.)*)"(\s*:)?|'((?:[^'\\]|\\.|'\pL)*)'(\s*:)?|“([^”]*)”(\s*[:：])?`)
-
 // unjson takes the text out of JSON or something like it: of all strings that are not names of
-// fields, the one most like the reference.
+// members, the one most like the reference.
 func unjson(_ *Checker, t string, ref *original) string {
-	i := strings.IndexAny(t, "{[")
-	if i < 0 || ref.has("{}[]") || !strings.ContainsAny(t[i:], "\"'“") {
+	if ref.has("{}[]") || !strings.ContainsAny(t, "{[") {
 		return t
 	}
-	best, most := "", -1.0
-	for _, m := range jsonValue().FindAllStringSubmatch(t[i:], -1) {
-		s := m[1] + m[3] + m[5]
-		s = strings.NewReplacer(`\"`, `"`, `\'`, "'", `\n`, "\n", `\t`, "\t", `\/`, "/", `\\`, `\`).Replace(s)
+	best, most := t, -1.0
+	for _, s := range answer.Strings(t) {
 		s = undirt(nil, s, ref)
-		if m[2]+m[4]+m[6] != "" || ref.echoes(s) || !says(s) {
-			continue
-		}
-		if e := ref.evidence(s); (ref.fits(e) || e.shared > 0) && ref.quality(e) > most+0.15 {
+		if e := ref.evidence(s); says(s) && !ref.echoes(s) && (ref.fits(e) || e.shared > 0) && ref.quality(e) > most+0.15 {
 			best, most = s, ref.quality(e)
 		}
 	}
-	return cmp.Or(best, t)
+	return best
 }

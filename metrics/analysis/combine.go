@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/aggregate"
-	"github.com/refract-eval/refract/internal/exact"
+	"github.com/refract-eval/refract/internal/numeric"
 )
 
 // Combination is a rule that combines several scores of the same text. The zero Combination
@@ -37,14 +37,14 @@ func (c Combination) combine(scores []float64, sign float64) float64 {
 	case median:
 		return aggregate.Median(scores)
 	case Mean, "":
-		return exact.Mean(scores)
+		return numeric.Mean(scores)
 	}
-	mean, deviation := exact.Mean(scores), spread(scores)
+	mean, deviation := numeric.Mean(scores), spread(scores)
 	if inner := slices.DeleteFunc(slices.Clone(scores), func(v float64) bool { return math.Abs(v-mean) > 2*deviation }); len(inner) > 0 {
 		scores = inner // else the squares underflow
 	}
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(sign*b, sign*a) })
-	var sum, weights exact.Sum
+	var sum, weights numeric.Sum
 	for i, v := range scores {
 		sum.Add(v / float64(i+1))
 		weights.Add(1 / float64(i+1))
@@ -54,8 +54,8 @@ func (c Combination) combine(scores []float64, sign float64) float64 {
 
 // spread returns the population standard deviation.
 func spread(scores []float64) float64 {
-	mean := exact.Mean(scores)
-	var squares exact.Sum
+	mean := numeric.Mean(scores)
+	var squares numeric.Sum
 	for _, v := range scores {
 		squares.Add((v - mean) * (v - mean))
 	}

@@ -1,7 +1,7 @@
 // Package analysis holds what an explainable metric says about a text: a score with the
 // errors found, their positions, and how far the report can be trusted.
 //
-//  1. A parser (package internal/answer) makes a Report of a model's answer.
+//  1. A parser (package metrics/judge/answer) makes a Report of a model's answer.
 //  2. Locate finds the errors' spans in the hypothesis.
 //  3. Check compares the report with itself and with the texts, without a model.
 //

@@ -129,7 +129,6 @@ func New(o Options) (*Metric, error) {
 		Lower:           0,
 		Upper:           upper,
 		Rule:            "n-grams of all references count, each as often as the reference that has it most, and the nearest length",
-		Keep:            metrics.KeepUnneeded,
 	}
 	return m, nil
 }

@@ -70,7 +70,6 @@ func New(o Options) (*Metric, error) {
 		Lower:           0,
 		Upper:           100,
 		Rule:            "the best reference of each segment",
-		Keep:            metrics.KeepUnneeded,
 	}
 	return m, nil
 }

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // judgeName matches valid names of metrics: no characters with a meaning in specs,

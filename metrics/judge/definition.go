@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"io"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Definition is a judge as data: what is sent to a model, and how its answer is read. The

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/answer"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 func readDocs(t *testing.T) string {

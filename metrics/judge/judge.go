@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // config says what a Judge is made of.

@@ -8,11 +8,11 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Render returns the messages of turn (from 0) for the texts. answers are the answers to

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/yamlfile"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Resolved is a Definition with its options filled in, so that only the texts of a segment

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract/cache"
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Kinds of requests in the store, besides those of package cache.

@@ -3,12 +3,13 @@ package neural_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -306,27 +307,17 @@ func TestKeepsScoresBeforeFault(t *testing.T) {
 	}
 }
 
-// restarting is a server that can be down.
+// restarting is a server that is down for a number of requests.
 type restarting struct {
 	*llmtest.OIP
-	mu   sync.Mutex
-	down bool
+	down atomic.Int64
 }
 
 func (r *restarting) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	r.mu.Lock()
-	down := r.down
-	r.mu.Unlock()
-	if down {
+	if r.down.Add(-1) >= 0 {
 		panic(http.ErrAbortHandler)
 	}
 	r.OIP.ServeHTTP(w, q)
-}
-
-func (r *restarting) set(down bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.down = down
 }
 
 func TestRestart(t *testing.T) {
@@ -335,11 +326,10 @@ func TestRestart(t *testing.T) {
 	r := &restarting{OIP: &llmtest.OIP{}}
 	r.Change = func(n int, _ *llmtest.OIPAnswer) {
 		if n == 5 {
-			r.set(true)
-			time.AfterFunc(30*time.Millisecond, func() { r.set(false) })
+			r.down.Store(6)
 		}
 	}
-	env := neural.Environment{Client: llm.Config{MaxRetryWait: 100 * time.Millisecond, MaxRetries: 50}}
+	env := neural.Environment{Client: llm.Config{MaxRetryWait: 10 * time.Millisecond, MaxRetries: 50}}
 	m, err := open(t, ",batch=1000", r, env)
 	if err != nil {
 		t.Fatal(err)
@@ -347,7 +337,7 @@ func TestRestart(t *testing.T) {
 	if got := scores(t, m, blocks); !slices.Equal(got, want) {
 		t.Error("other scores than without a restart")
 	}
-	r.set(true)
+	r.down.Store(math.MaxInt64)
 	env.Client.MaxRetries = -1
 	if _, err := open(t, "", r, env); !errors.Is(err, llm.ErrUnavailable) {
 		t.Errorf("a server that is down gave %v", err)

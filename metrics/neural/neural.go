@@ -135,10 +135,8 @@ func (m *metric) begin(ctx context.Context, env Environment) error {
 	if facts != nil && facts.Needs != nil && slices.Contains(facts.Needs, inSource) != m.form.reads[source] {
 		return fmt.Errorf("the model's facts say that it needs %q, and its inputs are %s", facts.Needs, names(d.Inputs))
 	}
-	m.first, m.info.Explains, m.info.Keep = first, m.form.spans, metrics.KeepAlways
-	if facts == nil {
-		m.info.Keep = metrics.KeepNever // without facts, we cannot know when a model's numbers change
-	}
+	m.first, m.info.Explains = first, m.form.spans
+	m.info.Storable = facts != nil // else we cannot know when a model's numbers change
 	m.info.Name, m.info.NeedsSource, m.info.NeedsReferences = m.spec.name(), m.form.reads[source], m.form.reads[reference]
 	m.sig = metrics.Signature{{Key: "model", Value: m.spec.model}}
 	for _, part := range []metrics.Setting{{Key: "model-version", Value: first.version}, {Key: "platform", Value: d.Platform}} {

@@ -73,7 +73,7 @@ func TestForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := must(t, "", s)
 			metricstest.Promises(t, m, block)
-			if stored := m.Info().Keep == metrics.KeepAlways; stored == s.NoFacts {
+			if stored := m.Info().Storable; stored == s.NoFacts {
 				t.Errorf("its scores are stored: %t", stored)
 			}
 			got, err := m.Score(t.Context(), []metrics.Block{block})

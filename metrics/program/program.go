@@ -80,10 +80,7 @@ func newMetric(ctx context.Context, cfg config) (*metric, error) {
 	}
 	m.idle = []*process{p}
 	m.info = m.hello.info
-	m.info.Keep = metrics.KeepAlways
-	if len(m.hello.Signature) == 0 {
-		m.info.Keep = metrics.KeepNever // without a signature, we cannot know when its numbers change
-	}
+	m.info.Storable = len(m.hello.Signature) > 0 // else we cannot know when its numbers change
 	m.info.Pace = metrics.Pace{Batch: m.batch(), Calls: m.cfg.Processes}
 	if cfg.Name != "" {
 		m.info.Name = Name + ":" + cfg.Name

@@ -51,7 +51,7 @@ var block = metrics.Block{Source: "s", Hypotheses: []string{"a", "bb"}, Referenc
 func TestPromises(t *testing.T) {
 	m := opened(t, configOf(t, ""))
 	metricstest.Promises(t, m, block)
-	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6, Pace: metrics.Pace{Batch: 3, Calls: 1}, Keep: metrics.KeepAlways}
+	want := metrics.Info{Name: "exec:counter", NeedsSource: true, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: 0, Upper: 1e6, Pace: metrics.Pace{Batch: 3, Calls: 1}, Storable: true}
 	if m.Info() != want || !m.HasNative() {
 		t.Errorf("%+v", m.Info())
 	}

@@ -89,7 +89,7 @@ refract_metric.run("m", segments=segments, native=True, needs=["reference", "sou
 			t.Errorf("%+v, %v", out, err)
 		}
 	}
-	if m.Info().Keep != metrics.KeepNever || m.Info().Direction != metrics.LowerIsBetter || !m.Info().NeedsSource {
+	if m.Info().Storable || m.Info().Direction != metrics.LowerIsBetter || !m.Info().NeedsSource {
 		t.Errorf("%+v", m.Info())
 	}
 }

@@ -41,7 +41,7 @@ func New(m *embeddings.Model) (metrics.Metric, error) {
 // declared returns the Info, which is the same for all models.
 func declared(name string) metrics.Info {
 	return metrics.Info{
-		Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1, Keep: metrics.KeepAlways,
+		Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -1, Upper: 1, Storable: true,
 		// One call at a time, so that texts shared by segments are asked for once. The model
 		// splits it into many requests.
 		Pace: metrics.Pace{Batch: 256, Calls: 1},

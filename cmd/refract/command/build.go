@@ -26,8 +26,8 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// builder is one run of refract build.
-type builder struct {
+// buildRun is one run of refract build.
+type buildRun struct {
 	callFlags
 	dir     string
 	set     build.Set
@@ -43,7 +43,7 @@ type builder struct {
 }
 
 func (e *env) buildCommand() *cobra.Command {
-	b := &builder{}
+	b := &buildRun{}
 	cmd := &cobra.Command{
 		Use:   "build PLAN.yaml",
 		Short: "Make data that judges are trained on",
@@ -74,7 +74,7 @@ Answers are stored: the same command continues where a run stopped.`,
 	return cmd
 }
 
-func (b *builder) run(ctx context.Context, e *env, path string) error {
+func (b *buildRun) run(ctx context.Context, e *env, path string) error {
 	in, err := os.Open(path)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (b *builder) run(ctx context.Context, e *env, path string) error {
 }
 
 // open makes the folder, and opens the cache and the client.
-func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
+func (b *buildRun) open(ctx context.Context, e *env) (opened store, err error) {
 	if b.rates, err = b.readPrices(b.set.Teacher.Name); err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 		b.progress = b.watch(e.progress("ask", "answers"))
 	}
 	b.spend = ask.NewBudget(b.limits(), b.rates)
-	cfg := ask.Config{Concurrency: b.calls(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}
+	cfg := ask.Config{Concurrency: b.atOnce(e), Tolerate: b.tolerate, Budget: b.spend, LeftOut: e.leftOut}
 	if b.calling() {
 		if cfg.Client, err = b.client(e, llm.Chat, ""); err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func (b *builder) open(ctx context.Context, e *env) (opened store, err error) {
 }
 
 // finish writes the folder and shows the counts; a dry run shows the forecast.
-func (b *builder) finish(e *env) error {
+func (b *buildRun) finish(e *env) error {
 	if b.dryRun {
 		return b.foresee(e)
 	}
@@ -174,7 +174,7 @@ func (b *builder) finish(e *env) error {
 }
 
 // foresee prints how many calls the steps would make.
-func (b *builder) foresee(e *env) error {
+func (b *buildRun) foresee(e *env) error {
 	t := &report.NamedTable{Title: "what is to come", Columns: []report.Column{
 		{Name: "step"}, countColumn("stored"), countColumn("calls"), countColumn("unknown"),
 		countColumn("prompt tokens"), countColumn("most completion tokens"), {Name: "most cost"},
@@ -196,7 +196,7 @@ func (b *builder) foresee(e *env) error {
 
 // segments reads a dataset, records it as an input, and reports what it leaves out:
 // references scored as systems, and segments without a reference or a needed source.
-func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource, mayBeEmpty bool) ([]*refract.Segment, error) {
+func (b *buildRun) segments(ctx context.Context, e *env, spec string, needsSource, mayBeEmpty bool) ([]*refract.Segment, error) {
 	ds, err := (&input{}).dataset(e, []string{spec}, false)
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (b *builder) segments(ctx context.Context, e *env, spec string, needsSource
 }
 
 // designate makes examples for InstructScore.
-func (b *builder) designate(ctx context.Context, e *env) error {
+func (b *buildRun) designate(ctx context.Context, e *env) error {
 	task, err := b.set.Recipe.Task(b.plan.Task)
 	if err != nil {
 		return fmt.Errorf("task: %w", err)
@@ -263,7 +263,7 @@ func (b *builder) designate(ctx context.Context, e *env) error {
 }
 
 // mix makes examples for TIGERScore, row by row.
-func (b *builder) mix(ctx context.Context, e *env) error {
+func (b *buildRun) mix(ctx context.Context, e *env) error {
 	for i, row := range b.plan.Mix {
 		if n := b.plan.Items; n > 0 {
 			row.Real, row.Synthetic = min(row.Real, n), min(row.Synthetic, n)
@@ -296,8 +296,8 @@ func (b *builder) mix(ctx context.Context, e *env) error {
 
 // scored draws outputs of all systems by the thirds of their scores against the first
 // reference; higher is better.
-func (b *builder) scored(ctx context.Context, e *env, row *build.MixRow, segments []*refract.Segment) ([]build.Output, error) {
-	run := (&judgeFlags{callFlags: b.callFlags, storeScores: "auto", maxText: refract.DefaultMaxText >> 20}).run(e)
+func (b *buildRun) scored(ctx context.Context, e *env, row *build.MixRow, segments []*refract.Segment) ([]build.Output, error) {
+	run := (&judgeFlags{calls: b.callFlags, maxText: refract.DefaultMaxText >> 20}).run(e)
 	run.spend, run.prices = b.spend, b.rates
 	defer run.close()
 	m, err := run.metric(ctx, row.Metric)
@@ -339,7 +339,7 @@ func (b *builder) scored(ctx context.Context, e *env, row *build.MixRow, segment
 }
 
 // refine keeps the best of several reports of a judge.
-func (b *builder) refine(ctx context.Context, e *env) error {
+func (b *buildRun) refine(ctx context.Context, e *env) error {
 	r := build.Refinement{Samples: b.plan.Samples, Least: b.plan.Least}
 	env := judge.Environment{Asker: b.set.Asker}
 	if b.calling() {

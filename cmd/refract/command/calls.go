@@ -233,8 +233,8 @@ func (s *serverFlags) urls(e *env, service llm.Service) []string {
 	return []string{service.URL}
 }
 
-// calls is the number of calls at a time, over all servers.
-func (s *serverFlags) calls(e *env) int { return s.concurrency * len(s.urls(e, llm.Chat.Service())) }
+// atOnce is the number of calls at a time, over all servers.
+func (s *serverFlags) atOnce(e *env) int { return s.concurrency * len(s.urls(e, llm.Chat.Service())) }
 
 // config is the configuration of a client, without its servers.
 func (s *serverFlags) config() llm.Config {

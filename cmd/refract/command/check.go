@@ -16,22 +16,20 @@ import (
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/alarm"
 	"github.com/refract-eval/refract/embeddings"
-	"github.com/refract-eval/refract/metrics/similarity"
 )
 
-// checking is one run of refract check.
-type checking struct {
+// checkRun is one run of refract check.
+type checkRun struct {
 	input
 	checkFlags
 	decisionFlag
-	serverFlags
-	embeddings string
-	result     output // where the dataset goes
-	table      output // how the counts are shown
+	embeddingFlags
+	result output // where the dataset goes
+	table  output // how the counts are shown
 }
 
 func (e *env) checkCommand() *cobra.Command {
-	k := &checking{}
+	k := &checkRun{}
 	cmd := &cobra.Command{
 		Use:   "check [DATASET | FOLDER]",
 		Short: "Clean and check the expanded references of a dataset",
@@ -58,16 +56,13 @@ raw text and alarms. docs/explanation/checks.md explains each check.`,
 	k.input.register(cmd)
 	k.checkFlags.register(cmd)
 	k.decisionFlag.register(cmd)
-	cmd.Flags().StringVar(&k.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors raise an alarm where their cosine is below 0.7; options are those of the metric embedding")
-	configured(cmd, "embeddings")
-	grouped(cmd, modelFlags, "embeddings")
-	k.serverFlags.register(cmd, "vector")
+	k.embeddingFlags.register(cmd, "raise an alarm where their cosine is below 0.7")
 	k.result.registerLines(cmd)
 	k.table.registerFormat(cmd, "how counts are shown: ", "")
 	return cmd
 }
 
-func (k *checking) run(ctx context.Context, e *env, args []string) error {
+func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
 	c, err := k.checker(e, args, diversify.Prompts())
 	if err != nil {
 		return err
@@ -94,16 +89,13 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		encode = dataset.NewEncoder(out).Encode
 	}
 	found, kept := diversify.NewCounts(c), &publish.Tally{}
-	far := func(*refract.Segment) error { return nil }
-	var run *judging // nil unless vectors are compared
-	if k.embeddings != "" {
-		run = (&judgeFlags{callFlags: callFlags{serverFlags: k.serverFlags}}).run(e)
-		defer run.close()
-		if _, err := run.metric(ctx, similarity.Name+":model="+k.embeddings); err != nil {
-			return err
-		}
+	run, model, err := k.open(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer run.close()
+	if model != nil {
 		found.Measure()
-		far = func(s *refract.Segment) error { return alarmFar(ctx, run.vectors[0].model, s, found) }
 	}
 	for s, err := range ds.Segments(ctx) {
 		if err == nil {
@@ -112,7 +104,9 @@ func (k *checking) run(ctx context.Context, e *env, args []string) error {
 		if err == nil {
 			s = found.Add(s)
 			kept.Add(s)
-			err = far(s)
+		}
+		if err == nil && model != nil {
+			err = alarmFar(ctx, model, s, found)
 		}
 		if err == nil {
 			err = encode(s)
@@ -174,7 +168,7 @@ func alarmFar(ctx context.Context, m embeddings.Embedder, s *refract.Segment, fo
 }
 
 // verify reads a published folder to its end.
-func (k *checking) verify(ctx context.Context, e *env, dir string) error {
+func (k *checkRun) verify(ctx context.Context, e *env, dir string) error {
 	e.collectAt(100)
 	res, err := publish.Verify(ctx, dir, func(w dataset.Warning) { e.warn("%s", w) })
 	if err != nil {

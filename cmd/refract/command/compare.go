@@ -20,8 +20,8 @@ import (
 	"github.com/refract-eval/refract/internal/files"
 )
 
-// comparer is one run of refract compare.
-type comparer struct {
+// compareRun is one run of refract compare.
+type compareRun struct {
 	comparison
 	out   output
 	table string
@@ -30,7 +30,7 @@ type comparer struct {
 }
 
 func (e *env) compareCommand() *cobra.Command {
-	c := &comparer{}
+	c := &compareRun{}
 	cmd := &cobra.Command{
 		Use:   "compare [DATASET]",
 		Short: "Compare settings by their agreement with human judgements",
@@ -67,7 +67,7 @@ var tablesCompared = []string{settingsTable, pairsTable, allPairsTable, ranksTab
 // settingsCompared are the defaults of compare.
 var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings"}
 
-func (c *comparer) register(e *env, cmd *cobra.Command) {
+func (c *compareRun) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
 	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs, all-pairs, ranks", tablesCompared...)
@@ -77,7 +77,7 @@ func (c *comparer) register(e *env, cmd *cobra.Command) {
 }
 
 // parameters are all that a request may set; flags set them, too.
-func (c *comparer) parameters() settable {
+func (c *compareRun) parameters() settable {
 	c.confidence = usualConfidence
 	values := c.values(settingsCompared)
 	maps.Copy(values, c.score.values())
@@ -87,7 +87,7 @@ func (c *comparer) parameters() settable {
 	return values
 }
 
-func (c *comparer) run(ctx context.Context, e *env, args []string) error {
+func (c *compareRun) run(ctx context.Context, e *env, args []string) error {
 	p, err := c.asked(args)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func drawCurves(w io.Writer, figures []conclusions.Figure) error {
 }
 
 // asked is the plan that the flags describe.
-func (c *comparer) asked(args []string) (*experiment.Plan, error) {
+func (c *compareRun) asked(args []string) (*experiment.Plan, error) {
 	if c.table == allPairsTable {
 		c.table, c.pairs = pairsTable, allPairs
 	}
@@ -173,10 +173,10 @@ func (c *comparer) asked(args []string) (*experiment.Plan, error) {
 // whether it is decided.
 const earlyBlock = 100
 
-func (c *comparer) showsPairs() bool { return c.table == pairsTable || c.table == bothTables }
+func (c *compareRun) showsPairs() bool { return c.table == pairsTable || c.table == bothTables }
 
 // askCurves turns a plan into one of only curves.
-func (c *comparer) askCurves(p *experiment.Plan) error {
+func (c *compareRun) askCurves(p *experiment.Plan) error {
 	const randomOrders = 20
 	switch {
 	case c.tested || c.table != settingsTable:
@@ -195,7 +195,7 @@ func (c *comparer) askCurves(p *experiment.Plan) error {
 }
 
 // view is the table that the flags ask for.
-func (c *comparer) view(res *experiment.Result) *report.NamedTable {
+func (c *compareRun) view(res *experiment.Result) *report.NamedTable {
 	name := c.table
 	switch {
 	case len(c.curves) > 0:

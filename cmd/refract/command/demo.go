@@ -48,7 +48,7 @@ func (e *env) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &comparer{}
+	c := &compareRun{}
 	run, err := c.ofSample(e, segments, "single", "max")
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ judgements and answers are the authors' own. README has figures of WMT22.
 `
 
 // ofSample compares aggregations of the expanded sample as 'refract compare' does.
-func (c *comparer) ofSample(e *env, segments []*refract.Segment, aggregators ...string) (*planRun, error) {
+func (c *compareRun) ofSample(e *env, segments []*refract.Segment, aggregators ...string) (*planRun, error) {
 	c.register(e, &cobra.Command{})
 	c.score.aggregators, c.resamples = aggregate.Default(aggregators...), 0
 	p, err := c.asked(nil)
@@ -104,7 +104,7 @@ func (e *env) writeSample(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	c := &comparer{}
+	c := &compareRun{}
 	c.curves = []selection.Method{selection.ByRandom}
 	run, err := c.ofSample(e, segments, "max")
 	if err != nil {

@@ -3,12 +3,41 @@ package command
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics/similarity"
 )
+
+// embeddingFlags name a model of embeddings, and the servers that have it.
+type embeddingFlags struct {
+	serverFlags
+	embeddings string
+}
+
+func (f *embeddingFlags) register(cmd *cobra.Command, does string) {
+	cmd.Flags().StringVar(&f.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors "+does+"; options are those of the metric embedding")
+	configured(cmd, "embeddings")
+	grouped(cmd, modelFlags, "embeddings")
+	f.serverFlags.register(cmd, "vector")
+}
+
+// open returns the model and the run that asks it; both are nil without --embeddings.
+// Close the run.
+func (f *embeddingFlags) open(ctx context.Context, e *env) (*judging, *embeddings.Model, error) {
+	if f.embeddings == "" {
+		return nil, nil, nil
+	}
+	run := (&judgeFlags{calls: callFlags{serverFlags: f.serverFlags}}).run(e)
+	if _, err := run.metric(ctx, similarity.Name+":model="+f.embeddings); err != nil {
+		run.close()
+		return nil, nil, err
+	}
+	return run, run.vectors[0].model, nil
+}
 
 // embedding connects a metric that compares vectors to the cache and the servers of the
 // run.
@@ -19,10 +48,10 @@ func (j *judging) embedding(ctx context.Context, m *embeddings.Model, server str
 	if err := j.open(ctx); err != nil {
 		return err
 	}
-	m.Store, m.Concurrency = j.store, j.callFlags.calls(j.e)
+	m.Store, m.Concurrency = j.store, j.calls.atOnce(j.e)
 	v := &vectors{model: m, spend: j.spend}
 	j.vectors = append(j.vectors, v)
-	if !j.calling() {
+	if !j.calls.calling() {
 		return nil
 	}
 	client, err := j.client("", server)
@@ -40,7 +69,7 @@ func (j *judging) refusedText(text string, err error) bool {
 	tolerated := j.tolerates(err)
 	if tolerated {
 		j.refusal.Do(func() {
-			j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d such failures are tolerated): %v", text, j.tolerate, err)
+			j.e.warn("the server refuses the text %.60q, so its cells have no score (up to %d such failures are tolerated): %v", text, j.calls.tolerate, err)
 		})
 	}
 	return tolerated

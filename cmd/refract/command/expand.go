@@ -150,7 +150,7 @@ func (x *expandFlags) plan(e *env, args []string) (cfg diversify.Config, err err
 		cfg.Plant = x.plant
 	}
 	cfg.Enlarge, cfg.Form = expandEnlarge, diversify.Form(x.form)
-	cfg.Concurrency, cfg.Tolerate = x.calls(e), x.tolerate
+	cfg.Concurrency, cfg.Tolerate = x.atOnce(e), x.tolerate
 	return cfg, nil
 }
 

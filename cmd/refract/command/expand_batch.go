@@ -10,7 +10,7 @@ import (
 )
 
 // inBatches asks the Batch API for everything that the store lacks.
-func (r *expansion) inBatches(ctx context.Context) (ask.Completer, error) {
+func (r *expandRun) inBatches(ctx context.Context) (ask.Completer, error) {
 	exp, err := diversify.New(r.cfg)
 	if err != nil {
 		return nil, usagef("%w", err)

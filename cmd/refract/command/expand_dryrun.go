@@ -13,7 +13,7 @@ import (
 func fixed(v float64) report.Value { return report.String(strconv.FormatFloat(v, 'f', 4, 64)) }
 
 // foresee prints how many calls a run would make, and what they may cost.
-func (r *expansion) foresee(ctx context.Context) error {
+func (r *expandRun) foresee(ctx context.Context) error {
 	exp, err := diversify.New(r.cfg)
 	if err != nil {
 		return usagef("%w", err)

@@ -17,8 +17,8 @@ import (
 	"github.com/refract-eval/refract/llm/ask"
 )
 
-// expansion is one run of refract expand.
-type expansion struct {
+// expandRun is one run of refract expand.
+type expandRun struct {
 	*expandFlags
 	e      *env
 	cfg    diversify.Config
@@ -34,7 +34,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := &expansion{expandFlags: x, e: e, cfg: cfg}
+	r := &expandRun{expandFlags: x, e: e, cfg: cfg}
 	if r.prices, err = x.readPrices(x.models()...); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 }
 
 // connect sets where answers come from that the store lacks.
-func (r *expansion) connect(ctx context.Context) (err error) {
+func (r *expandRun) connect(ctx context.Context) (err error) {
 	switch {
 	case r.batch:
 		r.cfg.Probe = r.client
@@ -94,7 +94,7 @@ func (r *expansion) connect(ctx context.Context) (err error) {
 }
 
 // expand runs the expansion, writes the segments, and reports the result.
-func (r *expansion) expand(ctx context.Context, out io.Writer) error {
+func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants"))}
 	watch.segments = r.cfg.Segments
 	var asText sync.Once // the judge's model may report it again
@@ -154,7 +154,7 @@ func (r *expansion) expand(ctx context.Context, out io.Writer) error {
 }
 
 // conclude reports what a run did and how to continue, and returns why it failed.
-func (r *expansion) conclude(ctx context.Context, watch *watcher, found *findings, err error) error {
+func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *findings, err error) error {
 	var lacking error
 	if err == nil || found.Segments > 0 {
 		found.tell(r.e, r.cfg.Check != nil)
@@ -187,7 +187,7 @@ func (r *expansion) conclude(ctx context.Context, watch *watcher, found *finding
 
 // lacking is the error that segments have too few variants, or that no answer has a
 // text.
-func (r *expansion) lacking(found *findings) error {
+func (r *expandRun) lacking(found *findings) error {
 	done := cmp.Or(r.file, r.path, "the output") + " is written"
 	_, most := found.yields.Range()
 	switch short, named := found.yields.Below(r.cfg.Complete); {

@@ -17,8 +17,8 @@ import (
 	"github.com/refract-eval/refract/internal/jsonline"
 )
 
-// experimenter is one run of refract experiment.
-type experimenter struct {
+// experimentRun is one run of refract experiment.
+type experimentRun struct {
 	out    output
 	judges judgeFlags
 	table  string
@@ -26,15 +26,15 @@ type experimenter struct {
 }
 
 func (e *env) experimentCommand() *cobra.Command {
-	x := &experimenter{}
+	x := &experimentRun{}
 	cmd := &cobra.Command{
 		Use:   "experiment FILE.yaml",
 		Short: "Compare references, metrics and aggregators as a file describes",
 		Long: `Compare datasets × sets of references × metrics × aggregators × statistics as a
 file describes.
 
-Every metric scores every reference once: the folder FILE.cells next to the file
-keeps scores and statistics, and a second run computes only what changed.
+Every metric scores every reference once. --cache keeps the scores of metrics on
+servers and of programs, so that a second run asks for new ones only.
 
 The result is a document in Markdown, or all of its numbers with -f json.
 --table writes one of its tables:
@@ -57,7 +57,7 @@ The result is a document in Markdown, or all of its numbers with -f json.
 	return cmd
 }
 
-func (x *experimenter) run(ctx context.Context, e *env, path string) error {
+func (x *experimentRun) run(ctx context.Context, e *env, path string) error {
 	if !x.out.formatGiven && x.table == "" && filepath.Ext(x.out.path) == "" {
 		x.out.format = report.Markdown
 	}
@@ -68,7 +68,7 @@ func (x *experimenter) run(ctx context.Context, e *env, path string) error {
 	case x.table != "" && !slices.Contains(conclusions.TableNames(), x.table):
 		return usagef("--table: %s", english.Unknown("table", x.table, conclusions.TableNames()))
 	}
-	run, err := x.judges.experimentRun(e, path)
+	run, err := x.judges.planOf(e, path)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ var tableAsks = map[string]string{
 	"pairs": "'refract compare --test'; an experiment has --table differences", "ranks": "'refract compare --test'; an experiment has --table differences",
 }
 
-func (x *experimenter) write(e *env, w io.Writer, res *experiment.Result) error {
+func (x *experimentRun) write(e *env, w io.Writer, res *experiment.Result) error {
 	switch {
 	case x.table != "":
 		t, err := conclusions.Of(res).Table(x.table)

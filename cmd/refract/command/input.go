@@ -113,7 +113,6 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	}
 	o := e.datasetOptions()
 	o.References, o.NoJudgements = in.reference, !judgements
-	lines := in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0
 	hyps, err := namedFiles("hyp", "out.txt", in.hyps)
 	if err != nil {
 		return nil, err
@@ -122,26 +121,11 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 	if err != nil {
 		return nil, err
 	}
-	var ds refract.Dataset
-	switch {
-	case lines && len(args) > 0:
-		return nil, usagef("give either a DATASET or text files (--source, --ref), not both")
-	case lines && len(in.reference) > 0:
-		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; for a text file it is --ref FILE")
-	case lines:
-		ds, err = dataset.OpenLines(dataset.LinesSpec{Source: in.source, References: in.refs, Hypotheses: hyps}, o)
-	case len(args) == 0:
-		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, or text files with --ref and --hyp")
-	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:") && !strings.HasPrefix(args[0], "mqm:"):
-		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; %s has none", args[0])
-	case len(hyps) == 0 && isText(args[0]) && len(dataset.Inputs(args[0])) > 0 && !strings.Contains(args[0], ":"):
-		return nil, usagef("%s names no format; a text file of references is --ref %[1]s, and outputs are --hyp NAME=FILE, or -i - for standard input", args[0])
-	default:
-		ds, err = dataset.Open(args[0], o)
-		if err == nil {
-			ds, err = dataset.WithHypotheses(ds, hyps, o)
-		}
+	open := in.openSpec
+	if in.source != "" || len(in.refs) > 0 || len(args) == 0 && len(in.hyps) > 0 {
+		open = in.openLines
 	}
+	ds, err := open(args, hyps, o)
 	for _, spec := range in.references {
 		if err == nil {
 			ds, err = dataset.WithReferences(ds, spec, o)
@@ -151,6 +135,34 @@ func (in *input) dataset(e *env, args []string, judgements bool) (refract.Datase
 		ds, err = dataset.WithJudgements(ds, ratings, o)
 	}
 	return ds, err
+}
+
+// openLines opens text files.
+func (in *input) openLines(args []string, hyps []dataset.NamedFile, o dataset.Options) (refract.Dataset, error) {
+	switch {
+	case len(args) > 0:
+		return nil, usagef("give either a DATASET or text files (--source, --ref), not both")
+	case len(in.reference) > 0:
+		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; for a text file it is --ref FILE")
+	}
+	return dataset.OpenLines(dataset.LinesSpec{Source: in.source, References: in.refs, Hypotheses: hyps}, o)
+}
+
+// openSpec opens the dataset that an argument names, with the outputs of more systems.
+func (in *input) openSpec(args []string, hyps []dataset.NamedFile, o dataset.Options) (refract.Dataset, error) {
+	switch {
+	case len(args) == 0:
+		return nil, usagef("no dataset: give jsonl:FILE, mtme:DIR/TESTSET/LP, parquet:FILE, published:DIR, or text files with --ref and --hyp")
+	case len(in.reference) > 0 && !strings.HasPrefix(args[0], "mtme:") && !strings.HasPrefix(args[0], "mqm:"):
+		return nil, usagef("--reference chooses among the named references of an mtme: or mqm: dataset; %s has none", args[0])
+	case len(hyps) == 0 && isText(args[0]) && len(dataset.Inputs(args[0])) > 0 && !strings.Contains(args[0], ":"):
+		return nil, usagef("%s names no format; a text file of references is --ref %[1]s, and outputs are --hyp NAME=FILE, or -i - for standard input", args[0])
+	}
+	ds, err := dataset.Open(args[0], o)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.WithHypotheses(ds, hyps, o)
 }
 
 // refuseJoined refuses files joined by commas: such a flag takes one file.

@@ -25,26 +25,22 @@ import (
 
 // judgeFlags configure metrics that ask a model.
 type judgeFlags struct {
-	callFlags
-	model       string
-	policy      judge.Policy
-	maxText     int // MiB
-	storeScores string
-	from, to    string // codes of the dataset's languages; "" if unknown
+	calls    callFlags
+	model    string
+	policy   judge.Policy
+	maxText  int    // MiB
+	from, to string // codes of the dataset's languages; "" if unknown
 }
 
 func (j *judgeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.model, "judge-model", "", "`MODEL` for judges that work with any")
 	registerUnparseable(cmd, &j.policy, judge.PolicyNames()...)
-	f.StringVar(&j.storeScores, "store-scores", "auto", "auto: keep the scores of metrics that ask for it in --cache; all: of every metric but programs without a signature; no: of none")
-	oneOf(cmd, "store-scores", "auto", "all", "no")
 	f.IntVar(&j.maxText, "max-text", refract.DefaultMaxText>>20, "MiB of text that a segment may have: scoring takes some hundred times as much memory")
 	atLeast(cmd, 1, "max-text")
 	configured(cmd, "judge-model")
-	neutral(cmd, "store-scores")
 	grouped(cmd, modelFlags, "judge-model")
-	j.callFlags.register(cmd, "answer")
+	j.calls.register(cmd, "answer")
 }
 
 // registerUnparseable adds --unparseable.
@@ -115,6 +111,9 @@ func (j *judging) metric(ctx context.Context, spec string) (metrics.Metric, erro
 		}
 	}
 	m, err := all.Parse(ctx, spec)
+	if j.closed != nil {
+		return nil, j.closed // not a fault of the spec
+	}
 	if start := (*metrics.StartError)(nil); errors.As(err, &start) && ctx.Err() == nil {
 		return start.Metric(), nil
 	}
@@ -133,7 +132,7 @@ func (j *judging) environment(ctx context.Context) (judge.Environment, error) {
 		j.progress = j.showProgress("judge", "answers")
 	}
 	env := judge.Environment{Source: languageName(j.from), Target: languageName(j.to), Asker: j.asker, Model: j.model, Policy: j.policy, Observe: func(r ask.Result) { j.answers.add(j.progress, j.spend, r) }}
-	if j.calling() {
+	if j.calls.calling() {
 		env.Client = func(r *judge.Resolved, server string) (ask.Completer, error) { return j.client(r.Endpoint(), server) }
 	}
 	return env, nil
@@ -153,7 +152,7 @@ func (j *judging) showProgress(label, unit string) *report.Progress {
 	if j.silent {
 		return nil
 	}
-	return j.watch(j.e.progress(label, unit))
+	return j.calls.watch(j.e.progress(label, unit))
 }
 
 // neural is what metrics on servers need.
@@ -161,16 +160,16 @@ func (j *judging) neural(context.Context) (neural.Environment, error) {
 	switch {
 	case j == nil:
 		return neural.Environment{}, usagef("%s asks its server what it is: score with it", neural.Name)
-	case j.dryRun:
+	case j.calls.dryRun:
 		return neural.Environment{}, usagef("--dry-run counts calls of models that have a price, and %s asks your own server: leave it out", neural.Name)
-	case j.offline:
+	case j.calls.offline:
 		return neural.Environment{}, usagef("--offline: %s must ask its server what it is, even where its scores are stored", neural.Name)
 	}
 	if err := j.limit(); err != nil {
 		return neural.Environment{}, err
 	}
 	return neural.Environment{
-		Failed: j.tolerates, Client: j.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.wait,
+		Failed: j.tolerates, Client: j.calls.config(), Budget: j.spend, Key: j.e.getenv(neural.KeyVariable), Wait: j.calls.wait,
 		Warn: func(err error) { j.e.warn("%v", err) },
 	}, nil
 }
@@ -183,7 +182,7 @@ func (j *judging) tolerates(error) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.refused++
-	return j.refused <= j.tolerate
+	return j.refused <= j.calls.tolerate
 }
 
 // open opens, once, what metrics share that ask servers.
@@ -195,11 +194,11 @@ func (j *judging) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	cfg := ask.Config{Concurrency: j.callFlags.calls(j.e), Tolerate: j.tolerate, Budget: j.spend, LeftOut: func(what string, _ bool) { j.e.warn("%s; the signatures of its judges do not show that", what) }}
+	cfg := ask.Config{Concurrency: j.calls.atOnce(j.e), Tolerate: j.calls.tolerate, Budget: j.spend, LeftOut: func(what string, _ bool) { j.e.warn("%s; the signatures of its judges do not show that", what) }}
 	cfg.OtherForm = func(model string, why error) {
 		j.e.warn("model %s is asked without a schema for its answers, because the server refuses it: %v; the signatures of its judges do not show that", model, why)
 	}
-	if j.calling() {
+	if j.calls.calling() {
 		if cfg.Client, err = j.client(llm.Chat, ""); err != nil {
 			return err
 		}
@@ -214,8 +213,8 @@ func (j *judging) open(ctx context.Context) error {
 // limit makes the budget of all calls, once.
 func (j *judging) limit() (err error) {
 	if j.spend == nil {
-		if j.prices, err = j.readPrices(); err == nil {
-			j.spend = ask.NewBudget(j.limits(), j.prices)
+		if j.prices, err = j.calls.readPrices(); err == nil {
+			j.spend = ask.NewBudget(j.calls.limits(), j.prices)
 		}
 	}
 	return err
@@ -223,18 +222,13 @@ func (j *judging) limit() (err error) {
 
 // sharedStore returns the cache, which the first call opens.
 func (j *judging) sharedStore(ctx context.Context) (store, error) {
-	j.opening.Do(func() { j.store, j.closed = j.openStore(ctx, j.e, j.dryRun) })
+	j.opening.Do(func() { j.store, j.closed = j.calls.openStore(ctx, j.e, j.calls.dryRun) })
 	return j.store, j.closed
 }
 
 // options are options of an engine: where scores are stored, and the limit on texts.
 func (j *judging) options(o refract.Options) refract.Options {
-	if j.storeScores != "no" {
-		o.Store = storedScores{j}
-		if j.storeScores == "all" {
-			o.StoreRest, o.StoreUnneeded = o.Store, true
-		}
-	}
+	o.Store = storedScores{j}
 	o.Warn = func(m string) { j.e.warn("%s", m) }
 	o.Observe = j.scored
 	o.MaxText = j.maxText << 20
@@ -253,7 +247,7 @@ func (s storedScores) Get(ctx context.Context, keys [][32]byte) ([][]byte, error
 }
 
 func (s storedScores) Put(ctx context.Context, keys [][32]byte, values [][]byte) error {
-	if !s.calling() {
+	if !s.calls.calling() {
 		return nil
 	}
 	opened, err := s.sharedStore(ctx)
@@ -269,7 +263,7 @@ func (j *judging) client(endpoint llm.Endpoint, server string) (*llm.Client, err
 	if c, ok := j.clients[key]; ok {
 		return c, nil
 	}
-	c, err := j.serverFlags.client(j.e, endpoint, server)
+	c, err := j.calls.client(j.e, endpoint, server)
 	if err == nil {
 		j.clients[key] = c
 	}
@@ -361,5 +355,5 @@ func (j *judging) done(ctx context.Context, err error) {
 	if errors.Is(err, audit.ErrCoverage) {
 		err = nil // asking again would give the same answers
 	}
-	j.ended(ctx, j.e, j.spend.Spent(), called, err)
+	j.calls.ended(ctx, j.e, j.spend.Spent(), called, err)
 }

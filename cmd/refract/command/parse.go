@@ -18,14 +18,14 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// parsing is one run of refract parse.
-type parsing struct {
+// parseRun is one run of refract parse.
+type parseRun struct {
 	output
 	policy judge.Policy
 }
 
 func (e *env) parseCommand() *cobra.Command {
-	p := &parsing{}
+	p := &parseRun{}
 	cmd := &cobra.Command{
 		Use:   "parse METRIC FILE",
 		Short: "Read answers that a judge gave elsewhere",
@@ -53,7 +53,7 @@ and may have "hypothesis", "source", "reference", "id", "system" and "segment".`
 	return cmd
 }
 
-func (p *parsing) run(ctx context.Context, e *env, metric, file string) error {
+func (p *parseRun) run(ctx context.Context, e *env, metric, file string) error {
 	reading, err := audit.NewReading(metric, p.policy, e.registry().Names()...)
 	if err != nil {
 		return usagef("%s: %w", metric, err)
@@ -115,7 +115,7 @@ func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 }
 
 // summarize shows what became of the rows.
-func (p *parsing) summarize(e *env, reading *audit.Reading, sum *audit.Totals) error {
+func (p *parseRun) summarize(e *env, reading *audit.Reading, sum *audit.Totals) error {
 	if err := audit.WriteTrust(e.noteWriter(), &sum.Trust); err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -21,7 +19,6 @@ type planRun struct {
 	e       *env
 	judging *judging
 	file    string         // that the plan is from; "" where flags make it
-	store   string         // folder for scores and statistics; "" for none
 	gather  *audit.Reports // what judges say; nil before the first segment
 	// also is called with every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
@@ -37,9 +34,8 @@ func (j *judging) planRun(p *experiment.Plan) *planRun {
 	return r
 }
 
-// experimentRun executes an experiment's file, and keeps scores in FILE.cells next to
-// it.
-func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
+// planOf executes an experiment's file.
+func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -58,9 +54,8 @@ func (j *judgeFlags) experimentRun(e *env, path string) (*planRun, error) {
 		}
 	}
 	r := j.run(e).planRun(plan)
-	r.file, r.store = path, strings.TrimSuffix(path, filepath.Ext(path))+".cells"
+	r.file = path
 	e.paths.Reads(path, append(plan.Inputs(), path)...)
-	e.paths.Reads(r.store, experiment.StoreFile(r.store))
 	from := func(spec string) string { // of files, from the experiment's folder
 		return e.mapFiles(spec, func(path string, _ bool) string { return plan.File(path) })
 	}
@@ -102,15 +97,7 @@ func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error)
 func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
 	r.e.collectAt(100) // with a higher target most of the memory would be garbage
 	r.Options = r.judging.options(r.Options)
-	if r.store != "" {
-		store, err := experiment.OpenStore(ctx, r.store, r.Warn)
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-		r.Store = store
-	}
-	res, usage, err := r.Run(ctx, r.Plan)
+	res, err := r.Run(ctx, r.Plan)
 	r.judging.answered()
 	var failed *refract.Incomplete // some metrics failed; the others went on
 	if err != nil && !errors.As(err, &failed) {
@@ -118,9 +105,6 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 			err = inFile(fmt.Errorf("%s: %w", r.file, err))
 		}
 		return err
-	}
-	if r.file != "" {
-		r.e.note("%s (%s)", usage, r.store)
 	}
 	if err := show(res); err != nil {
 		return err

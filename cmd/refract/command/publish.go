@@ -14,8 +14,8 @@ import (
 	"github.com/refract-eval/refract/diversify/language"
 )
 
-// publisher is one run of refract publish.
-type publisher struct {
+// publishRun is one run of refract publish.
+type publishRun struct {
 	input
 	decisionFlag
 	publish.Options
@@ -26,7 +26,7 @@ type publisher struct {
 }
 
 func (e *env) publishCommand() *cobra.Command {
-	p := &publisher{}
+	p := &publishRun{}
 	cmd := &cobra.Command{
 		Use:   "publish [DATASET]",
 		Short: "Publish the references as a folder",
@@ -66,7 +66,7 @@ is an error. System outputs and human judgements are left out.`,
 	return cmd
 }
 
-func (p *publisher) run(ctx context.Context, e *env, args []string) error {
+func (p *publishRun) run(ctx context.Context, e *env, args []string) error {
 	switch {
 	case p.Format == "":
 		return usagef("--to is missing: say the format, one of %s", strings.Join(dataset.Formats(), ", "))
@@ -124,7 +124,7 @@ func (p *publisher) run(ctx context.Context, e *env, args []string) error {
 }
 
 // tell reports what the folder leaves out, and what to do next.
-func (p *publisher) tell(e *env, res *publish.Result) {
+func (p *publishRun) tell(e *env, res *publish.Result) {
 	s, m := res.Stats, &res.Manifest
 	if s.Hypotheses+s.Judgements > 0 {
 		e.note("left out: outputs of systems (%d) and human judgements (%d)", s.Hypotheses, s.Judgements)

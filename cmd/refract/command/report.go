@@ -20,15 +20,15 @@ import (
 	"github.com/refract-eval/refract/diversify/selection"
 )
 
-// reporter is one run of refract report.
-type reporter struct {
+// reportRun is one run of refract report.
+type reportRun struct {
 	comparison
 	out     output
 	prompts bool
 }
 
 func (e *env) reportCommand() *cobra.Command {
-	r := &reporter{}
+	r := &reportRun{}
 	cmd := &cobra.Command{
 		Use:   "report [DATASET | FILE.yaml]",
 		Short: "Write a report as one HTML file that people read",
@@ -48,7 +48,7 @@ and every segment with its references, or the findings of an experiment.`,
 	return cmd
 }
 
-func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
+func (r *reportRun) run(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
 	switch {
 	case (r.out.path == "" || r.out.path == "-") && e.stdoutTerminal:
 		return usagef("a report is a page for a browser: name a file, such as -o report.html")
@@ -106,7 +106,7 @@ func (r *reporter) run(ctx context.Context, e *env, flags *pflag.FlagSet, args [
 
 // planned is the plan to execute: an experiment, or a plan for the report on one
 // dataset.
-func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
+func (r *reportRun) planned(e *env, flags *pflag.FlagSet, args []string) (*planRun, error) {
 	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(args[0])) && !strings.Contains(args[0], ":") {
 		var set *pflag.Flag // by the experiment's file
 		flags.Visit(func(f *pflag.Flag) {
@@ -117,7 +117,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 		if set != nil {
 			return nil, usagef("--%s does nothing in a report on an experiment, whose file says what is done; leave it out", set.Name)
 		}
-		return r.judges.experimentRun(e, args[0])
+		return r.judges.planOf(e, args[0])
 	}
 	const randomOrders = 10
 	p, err := r.plan(r.dataName(args), args)
@@ -142,7 +142,7 @@ func (r *reporter) planned(e *env, flags *pflag.FlagSet, args []string) (*planRu
 }
 
 // dataName is what the data is called in the report.
-func (r *reporter) dataName(args []string) string {
+func (r *reportRun) dataName(args []string) string {
 	if len(args) > 0 {
 		return dataset.NameOf(args[0])
 	}

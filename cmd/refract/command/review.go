@@ -72,8 +72,8 @@ func (e *env) noteMeaning(findings []publish.Finding) {
 	}
 }
 
-// reviewer is one run of refract review.
-type reviewer struct {
+// reviewRun is one run of refract review.
+type reviewRun struct {
 	input
 	review.Wanted
 	path   string // of the decisions, or of a page
@@ -82,7 +82,7 @@ type reviewer struct {
 }
 
 func (e *env) reviewCommand() *cobra.Command {
-	r := &reviewer{}
+	r := &reviewRun{}
 	cmd := &cobra.Command{
 		Use:   "review [DATASET]",
 		Short: "Decide by eye which answers serve as references",
@@ -125,7 +125,7 @@ func parseShown(s string) (review.Wanted, error) {
 	return review.Wanted{Drawn: n[0], Alarmed: n[1], Rejected: n[2]}, nil
 }
 
-func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
+func (r *reviewRun) run(ctx context.Context, e *env, args []string) error {
 	if r.path == "" {
 		return usagef("-o is missing: name the file of decisions, or NAME.html for only the page")
 	}
@@ -175,7 +175,7 @@ func (r *reviewer) run(ctx context.Context, e *env, args []string) error {
 }
 
 // serve shows the page until the user interrupts it, which is not a failure.
-func (r *reviewer) serve(ctx context.Context, e *env, title string, items []review.Item, file *os.File, args []string) error {
+func (r *reviewRun) serve(ctx context.Context, e *env, title string, items []review.Item, file *os.File, args []string) error {
 	var shown bytes.Buffer
 	if err := page.WriteReview(&shown, page.Review{Title: title, Items: items, Served: true}); err != nil {
 		return err

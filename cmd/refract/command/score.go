@@ -76,16 +76,9 @@ func (e *env) scoreCommand() *cobra.Command {
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), e, args) },
 	}
-	s.input.register(cmd)
-	s.choiceFlags.register(cmd)
-	s.languageFlag.register(cmd, languageSplits, "unknown")
-	s.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
-	s.output.register(cmd)
-	s.registerWidth(cmd)
+	s.register(e, cmd)
 	s.parquet = true
 	s.shardFlag.register(cmd)
-	s.judgeFlags.register(cmd)
-	s.judgeFlags.registerDryRun(cmd, "ask for no score")
 	f := cmd.Flags()
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
 	namesFiles(cmd, writesFile, "reports")
@@ -93,12 +86,24 @@ func (e *env) scoreCommand() *cobra.Command {
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
 	neutral(cmd, "per") // parts state it apart
-	s.scope.register(cmd)
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
 	grouped(cmd, taskFlags, "per", "system", "confidence")
 	return cmd
+}
+
+// register adds the flags of every command that scores systems.
+func (s *scorer) register(e *env, cmd *cobra.Command) {
+	s.input.register(cmd)
+	s.choiceFlags.register(cmd)
+	s.languageFlag.register(cmd, languageSplits, "unknown")
+	s.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
+	s.output.register(cmd)
+	s.registerWidth(cmd)
+	s.judgeFlags.register(cmd)
+	s.calls.registerDryRun(cmd, "ask for no score")
+	s.scope.register(cmd)
 }
 
 // scopeFlag says how the score of a system comes about.
@@ -170,7 +175,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 			return err
 		}
 	}
-	if s.dryRun {
+	if s.calls.dryRun {
 		return s.foresee(ctx, e, part, settings)
 	}
 	if s.shard == "" {

@@ -69,7 +69,7 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 	out := s.onScreen() // -o names the scores
 	err = out.show(e, t)
 	if err == nil {
-		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples are not counted", s.storedIn())
+		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples are not counted", s.calls.storedIn())
 	}
 	return err
 }

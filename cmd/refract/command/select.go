@@ -10,8 +10,8 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/diversify/selection"
+	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/metrics/similarity"
 )
 
 // allOfThem stands for the largest number of variants that every segment has.
@@ -29,21 +29,20 @@ func parseCount(s string) (int, error) {
 	return n, nil
 }
 
-// chooser is one run of refract select.
-type chooser struct {
+// selectRun is one run of refract select.
+type selectRun struct {
 	input
 	output
-	serverFlags
-	k          int
-	by         selection.Method
-	embeddings string
-	seed       uint64
+	embeddingFlags
+	k    int
+	by   selection.Method
+	seed uint64
 
 	withoutAlarms bool
 }
 
 func (e *env) selectCommand() *cobra.Command {
-	c := &chooser{}
+	c := &selectRun{}
 	cmd := &cobra.Command{
 		Use:   "select [DATASET]",
 		Short: "Keep the variants that cover most",
@@ -63,15 +62,12 @@ The output is the dataset as JSON Lines; the other variants are moved to
 	parsedFlag(cmd, &c.by, "by", selection.ByFacility.String(), selection.ParseMethod, "order, random, farthest or facility", selection.MethodNames()...)
 	f.Uint64Var(&c.seed, "seed", defaultSeed, "seed of random")
 	f.BoolVar(&c.withoutAlarms, "without-alarms", false, "keep no variant that may have changed the meaning, by the rules of 'refract check'")
-	f.StringVar(&c.embeddings, "embeddings", "", "`MODEL[,OPTION=VALUE…]` whose vectors farthest and facility compare instead of n-grams; options are those of the metric embedding")
 	grouped(cmd, taskFlags, "count", "by", "without-alarms")
-	configured(cmd, "embeddings")
-	grouped(cmd, modelFlags, "embeddings")
-	c.serverFlags.register(cmd, "vector")
+	c.embeddingFlags.register(cmd, "farthest and facility compare instead of n-grams")
 	return cmd
 }
 
-func (c *chooser) run(ctx context.Context, e *env, args []string) error {
+func (c *selectRun) run(ctx context.Context, e *env, args []string) error {
 	if c.k == 0 {
 		return usagef("-k is missing: say how many variants of a segment to keep, or all")
 	}
@@ -95,13 +91,13 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 	var run *judging // nil unless vectors are compared
 	if c.by.Compares() {
 		s.Similarity = selection.NGrams()
-		if c.embeddings != "" {
-			run = (&judgeFlags{callFlags: callFlags{serverFlags: c.serverFlags}}).run(e)
-			defer run.close()
-			if _, err := run.metric(ctx, similarity.Name+":model="+c.embeddings); err != nil {
-				return err
-			}
-			s.Similarity = selection.Vectors(run.vectors[0].model)
+		var model *embeddings.Model
+		if run, model, err = c.open(ctx, e); err != nil {
+			return err
+		}
+		defer run.close()
+		if model != nil {
+			s.Similarity = selection.Vectors(model)
 		}
 	}
 	sum, err := s.Stream(ctx, ds, c.k, dataset.NewEncoder(out).Encode)
@@ -122,7 +118,7 @@ func (c *chooser) run(ctx context.Context, e *env, args []string) error {
 }
 
 // countAll reads the dataset once to find the number that -k all stands for.
-func (c *chooser) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
+func (c *selectRun) countAll(ctx context.Context, e *env, s *selection.Selector, ds refract.Dataset) error {
 	if !dataset.Rereadable(ds) {
 		return usagef("-k all reads the dataset twice, and a pipe can be read once: write it to a file, or give a number")
 	}

@@ -26,8 +26,8 @@ import (
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
-// service is one run of refract serve.
-type service struct {
+// serveRun is one run of refract serve.
+type serveRun struct {
 	judgeFlags
 	listen string
 
@@ -46,7 +46,7 @@ const (
 )
 
 func (e *env) serveCommand() *cobra.Command {
-	s := &service{e: e}
+	s := &serveRun{e: e}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer requests for scores, as a process that stays open",
@@ -68,12 +68,12 @@ docs/reference/protocols.md has the protocol.`,
 	return cmd
 }
 
-func (s *service) run(ctx context.Context) (err error) {
+func (s *serveRun) run(ctx context.Context) (err error) {
 	answer, err := s.transport()
 	if err != nil {
 		return err
 	}
-	if _, err := s.client(s.e, llm.Chat, ""); err != nil {
+	if _, err := s.calls.client(s.e, llm.Chat, ""); err != nil {
 		return err // now, rather than at the first request that uses a judge
 	}
 	s.e.collectAt(100)
@@ -95,7 +95,7 @@ func (s *service) run(ctx context.Context) (err error) {
 }
 
 // transport is how requests arrive.
-func (s *service) transport() (func(context.Context, *serve.Server) error, error) {
+func (s *serveRun) transport() (func(context.Context, *serve.Server) error, error) {
 	if s.listen == "" {
 		return func(ctx context.Context, srv *serve.Server) error {
 			return srv.Serve(ctx, s.e.stdin, s.e.stdout, srv.Hello("", ""))
@@ -137,7 +137,7 @@ func (s *service) transport() (func(context.Context, *serve.Server) error, error
 
 // explain returns whether the request is at fault, and the message. Clients do not
 // learn where files of the server are.
-func (s *service) explain(err error) (usage bool, message string) {
+func (s *serveRun) explain(err error) (usage bool, message string) {
 	refused := errors.As(err, new(*refract.NoReferencesError)) || errors.As(err, new(*refract.NoSourceError)) || errors.As(err, new(*refract.TooLongError))
 	message = visibleError(err)
 	var file *fs.PathError
@@ -148,7 +148,7 @@ func (s *service) explain(err error) (usage bool, message string) {
 }
 
 // metric makes a metric, which the pool closes, one at a time.
-func (s *service) metric(ctx context.Context, spec string) (metrics.Metric, error) {
+func (s *serveRun) metric(ctx context.Context, spec string) (metrics.Metric, error) {
 	end := strings.LastIndex(spec, endOfSpec)
 	s.judging.from, s.judging.to, _ = strings.Cut(spec[end+len(endOfSpec):], "-")
 	spec = spec[:end]
@@ -158,7 +158,7 @@ func (s *service) metric(ctx context.Context, spec string) (metrics.Metric, erro
 }
 
 // listing is the method that lists metrics.
-func (s *service) listing() serve.Method {
+func (s *serveRun) listing() serve.Method {
 	list := sync.OnceValues(func() ([]byte, error) {
 		all, err := s.e.listedMetrics(s.ctx)
 		if err != nil {
@@ -183,7 +183,7 @@ func asJSON(t *report.NamedTable) ([]byte, error) {
 
 // cancellable makes a method return when its context ends. Its work may continue for a while:
 // answers that are on their way are still stored.
-func (s *service) cancellable(m serve.Method) serve.Method {
+func (s *serveRun) cancellable(m serve.Method) serve.Method {
 	return func(ctx context.Context, params []byte) (result []byte, err error) {
 		done := make(chan struct{})
 		var made []byte
@@ -204,7 +204,7 @@ func (s *service) cancellable(m serve.Method) serve.Method {
 // check refuses metrics that may not be named over HTTP, where anyone can send
 // requests: those that start programs, read or write files, or ask servers of their
 // choice.
-func (s *service) check(specs []string) error {
+func (s *serveRun) check(specs []string) error {
 	for _, spec := range specs {
 		if s.listen != "" && !s.e.safeOverHTTP(spec) {
 			return usagef("metric %q starts a program, or names a file or a server: only requests on standard input may, not over HTTP", redact.Text(spec))

@@ -133,7 +133,7 @@ func demandOf(segments []*refract.Segment) *demand {
 }
 
 // score is the method of this name.
-func (s *service) score(ctx context.Context, params []byte) (result []byte, err error) {
+func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q, per := &scoring{}, []string(nil)
 	values := q.parameters()
 	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell"), strings.Clone)
@@ -206,8 +206,8 @@ func (s *service) score(ctx context.Context, params []byte) (result []byte, err 
 }
 
 // compare is the method of this name.
-func (s *service) compare(ctx context.Context, params []byte) (result []byte, err error) {
-	c := &comparer{}
+func (s *serveRun) compare(ctx context.Context, params []byte) (result []byte, err error) {
+	c := &compareRun{}
 	segments, err := readRequest(params, "compare", c.parameters())
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (s *service) compare(ctx context.Context, params []byte) (result []byte, er
 	borrowed.from, borrowed.to = c.languages(nil)
 	defer func() { borrowed.back(ctx, nil, err) }()
 	r.Metric = borrowed.metric
-	res, _, err := r.Run(ctx, p)
+	res, err := r.Run(ctx, p)
 	if err != nil {
 		return nil, err // also when some metrics ended: rows have no place to say so
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// systemTester is one run of refract systems: it scores systems and tests the differences.
-type systemTester struct {
-	scorer
+// systemsRun is one run of refract systems: it scores systems and tests the differences.
+type systemsRun struct {
+	score scorer
 	resampling
 	test     significance.SystemTest
 	baseline string
@@ -38,7 +38,7 @@ const (
 const systemsTable = "systems"
 
 func (e *env) systemsCommand() *cobra.Command {
-	t := &systemTester{}
+	t := &systemsRun{}
 	cmd := &cobra.Command{
 		Use:   "systems [DATASET]",
 		Short: "Test which systems are better than others",
@@ -56,19 +56,11 @@ scores are means over segments. A pair is tested on the segments that both have.
 			if err := t.check(); err != nil {
 				return err
 			}
-			return t.run(cmd.Context(), e, args)
+			return t.score.run(cmd.Context(), e, args)
 		},
 	}
-	t.into, t.per = t.collect, "system"
-	t.input.register(cmd)
-	t.choiceFlags.register(cmd)
-	t.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
-	t.languageFlag.register(cmd, languageSplits, "unknown")
-	t.output.register(cmd)
-	t.registerWidth(cmd)
-	t.judgeFlags.register(cmd)
-	t.judgeFlags.registerDryRun(cmd, "ask for no score")
-	t.scope.register(cmd)
+	t.score.into, t.score.per = t.collect, "system"
+	t.score.register(e, cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
 	oneOf(cmd, "table", systemsTable, pairsTable)
@@ -83,7 +75,7 @@ scores are means over segments. A pair is tested on the segments that both have.
 
 // check refuses flags that the table does not use, and a level of significance that no
 // p-value can reach.
-func (t *systemTester) check() error {
+func (t *systemsRun) check() error {
 	if t.what == pairsTable && t.baseline != "" {
 		return usagef("--against does nothing with --table %s: leave it out", t.what)
 	}
@@ -92,9 +84,9 @@ func (t *systemTester) check() error {
 			t.resamples = pairResamples
 		}
 	}
-	t.alpha = math.Round((1-t.resampling.confidence)*1e12) / 1e12
+	t.alpha = math.Round((1-t.confidence)*1e12) / 1e12
 	if t.alpha*float64(t.resamples+1) < 1 {
-		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", t.resampling.confidence, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
+		return usagef("--confidence %g: %s give no p-value that small; raise --resamples to %.0f or more", t.confidence, english.Thousands(t.resamples, "resample"), math.Ceil(1/t.alpha)-1)
 	}
 	return nil
 }
@@ -104,8 +96,8 @@ func (t *systemTester) check() error {
 const pairResamples = 10000
 
 // collect is the sink of scores, which are tested at the end.
-func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
-	d := &testedSystems{systemTester: t, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
+func (t *systemsRun) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
+	d := &testedSystems{plan: t, by: t.by, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
 		d.record(s.Segment)
@@ -116,13 +108,14 @@ func (t *systemTester) collect(eng *refract.Engine, out io.Writer) (*sink, error
 		if err != nil {
 			return err
 		}
-		return t.whole(out, table)
+		return t.score.whole(out, table)
 	}}, nil
 }
 
 // testedSystems are the scores of a run, with facts about its segments.
 type testedSystems struct {
-	*systemTester
+	plan     *systemsRun
+	by       string // what a resample draws: bySegment or byDocument
 	acc      *refract.Systems
 	settings []refract.Setting
 	ended    map[string]string
@@ -164,7 +157,7 @@ func (d *testedSystems) choose() error {
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && len(d.choice.Systems) == 0 {
+		if sc.Human && len(d.plan.score.choice.Systems) == 0 {
 			if first {
 				d.leftOut = append(d.leftOut, sc.System)
 			}
@@ -178,11 +171,11 @@ func (d *testedSystems) choose() error {
 	if len(d.names) < 2 {
 		return fmt.Errorf("a comparison needs two systems or more; there is %d: %q%s", len(d.names), d.names, d.leftOutNote())
 	}
-	if d.baseline == "" {
+	if d.plan.baseline == "" {
 		return nil
 	}
 	var err error
-	if d.against, err = english.Index("system", d.baseline, d.names); err != nil {
+	if d.against, err = english.Index("system", d.plan.baseline, d.names); err != nil {
 		return usagef("--against: %w%s", err, d.leftOutNote())
 	}
 	return nil
@@ -221,7 +214,7 @@ func (d *testedSystems) samples(setting int) *significance.Systems {
 // compare tests systems with a baseline, or [significance.EveryPair].
 func (d *testedSystems) compare(ctx context.Context, setting, baseline int) (*significance.SystemComparison, error) {
 	return d.samples(setting).Compare(ctx, significance.SystemOptions{
-		Test: d.test, Resamples: d.resamples, Seed: d.seed, Alpha: d.alpha, Baseline: baseline,
+		Test: d.plan.test, Resamples: d.plan.resamples, Seed: d.plan.seed, Alpha: d.plan.alpha, Baseline: baseline,
 		Drawn: func(_, of int) {
 			d.progress.Total(of * len(d.settings))
 			d.progress.Add(1)
@@ -242,10 +235,10 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	case d.by == "":
 		d.by = bySegment
 	}
-	d.progress = d.judging.e.progress("test", "resamples").Brief()
+	d.progress = d.plan.score.judging.e.progress("test", "resamples").Brief()
 	defer d.progress.Finish()
 	shown := d.systems
-	if d.what == pairsTable {
+	if d.plan.what == pairsTable {
 		shown = d.pairs
 	}
 	table, err := shown(ctx)
@@ -258,15 +251,15 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 
 // notes adds what is missing, and how scores are computed.
 func (d *testedSystems) notes(t *report.NamedTable) {
-	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.test]
-	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.resamples, "resample"), d.seed, d.by)
-	if d.test == significance.PairedBootstrap {
+	test := map[significance.SystemTest]string{significance.PairedBootstrap: "paired bootstrap", significance.PairedRandomization: "approximate randomization"}[d.plan.test]
+	t.Note("p: %s, %s, seed %d, over the %ss that both systems have", test, english.Thousands(d.plan.resamples, "resample"), d.plan.seed, d.by)
+	if d.plan.test == significance.PairedBootstrap {
 		t.Note("where there is no difference, paired-bs finds one twice as often as alpha says; paired-ar keeps to alpha")
 	}
 	if len(d.numbers) > 0 && d.by == bySegment {
 		const dependent = "p treats the segments of a document as independent, which they are not: --resample-by document does not"
-		if t.Note(dependent); !d.format.ForPeople() {
-			d.judging.e.note(dependent)
+		if t.Note(dependent); !d.plan.score.format.ForPeople() {
+			d.plan.score.judging.e.note(dependent)
 		}
 	}
 	d.noteOrder(t)
@@ -341,7 +334,7 @@ func programColumn(c report.Column) report.Column {
 // programs see its parts.
 func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
-	if d.format.ForPeople() {
+	if d.plan.score.format.ForPeople() {
 		if keys = []report.Column{{Name: "setting"}}; len(d.settings) == 1 {
 			keys = nil
 		}
@@ -358,7 +351,7 @@ func (d *testedSystems) shown() *systemScores {
 func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 	set := d.settings[setting]
 	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
-	if d.format.ForPeople() {
+	if d.plan.score.format.ForPeople() {
 		if keys = []any{d.shown().name(setting)}; len(d.settings) == 1 {
 			keys = nil
 		}
@@ -376,7 +369,7 @@ func (d *testedSystems) decimals() int {
 			digits = max(digits, decimals(known))
 		}
 	}
-	return d.digits(digits)
+	return d.plan.score.digits(digits)
 }
 
 // result is the outcome of a test for the first system of a pair, by its p-value
@@ -393,7 +386,7 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 		return report.String("equal")
 	case p.Differing < d.least(comparisons):
 		return report.String("too few")
-	case p.Delta == 0 || !significance.Significant(value, d.alpha):
+	case p.Delta == 0 || !significance.Significant(value, d.plan.alpha):
 		return report.String("tie")
 	case better:
 		return report.String("win")
@@ -404,7 +397,7 @@ func (d *testedSystems) result(setting int, p *significance.SystemPair, value fl
 // least is the number of segments that must differ before one of the comparisons can
 // reach a corrected p-value of alpha, if all exchanges are tested.
 func (d *testedSystems) least(comparisons int) int {
-	return int(math.Ceil(1 - math.Log2(d.alpha/float64(comparisons))))
+	return int(math.Ceil(1 - math.Log2(d.plan.alpha/float64(comparisons))))
 }
 
 // shownP is the p-value of a pair, missing if too few segments differ.
@@ -421,8 +414,8 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 	t := d.keyed(textColumn("system_a"), textColumn("system_b"), countColumn(d.by+"s"), numberColumn("score_a", digits), numberColumn("score_b", digits),
 		numberColumn("delta", digits+1), numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), numberColumn("p_corrected", 4), textColumn("result"), programColumn(textColumn("method")))
 	pairs := len(d.names) * (len(d.names) - 1) / 2
-	if least := float64(pairs) / float64(d.resamples+1); least > d.alpha {
-		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(d.resamples, "resample"), d.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.alpha)))
+	if least := float64(pairs) / float64(d.plan.resamples+1); least > d.plan.alpha {
+		t.Note("%s give no p of %g or less after correction for %s: raise --resamples to %d or more", english.Thousands(d.plan.resamples, "resample"), d.plan.alpha, english.Count(pairs, "pair"), int(math.Ceil(float64(pairs)/d.plan.alpha)))
 	}
 	for k := range d.settings {
 		c, err := d.compare(ctx, k, significance.EveryPair)
@@ -435,7 +428,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 		}
 	}
 	t.Note("result: of system a; win or loss: p is at most %g after Holm's correction for %s; too few: fewer than %d %ss differ, so p cannot be that small",
-		d.alpha, english.Count(pairs, "pair"), d.least(pairs), d.by)
+		d.plan.alpha, english.Count(pairs, "pair"), d.least(pairs), d.by)
 	return t, nil
 }
 
@@ -443,7 +436,7 @@ func (d *testedSystems) pairs(ctx context.Context) (*report.NamedTable, error) {
 func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error) {
 	digits := d.decimals()
 	segments, deltaCI := countColumn(d.by+"s"), intervalColumn("delta_ci", digits+1)
-	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-d.alpha))
+	segments.Minor, deltaCI.Header = true, fmt.Sprintf("%.6g%% ci", 100*(1-d.plan.alpha))
 	t := d.keyed(textColumn("system"), numberColumn("score", digits),
 		programColumn(intervalColumn("ci", digits)), programColumn(numberColumn("ci_mean", digits)),
 		countColumn("rank"), intervalColumn("rank_ci", 0), numberColumn("delta", digits+1), deltaCI, numberColumn("p", 4), programColumn(numberColumn("p_sacrebleu", 4)), textColumn("result"), segments,
@@ -497,6 +490,6 @@ func (d *testedSystems) systems(ctx context.Context) (*report.NamedTable, error)
 		}
 	}
 	t.Note("delta, p and result: compared with %s; win or loss: p is at most %g, not corrected for the number of systems; too few: fewer than %d %ss differ, so p cannot be that small",
-		d.names[d.against], d.alpha, d.least(1), d.by)
+		d.names[d.against], d.plan.alpha, d.least(1), d.by)
 	return t, nil
 }

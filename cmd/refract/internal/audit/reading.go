@@ -12,11 +12,11 @@ import (
 	"iter"
 	"unicode/utf8"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 // Reading parses answers of a judge that were generated elsewhere.

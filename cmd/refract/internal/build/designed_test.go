@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 const designedAnswer = `Paraphrase correct translation: The train came late.

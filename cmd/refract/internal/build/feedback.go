@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 const stepNoErrors = "no-errors"

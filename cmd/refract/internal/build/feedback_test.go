@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 const feedbackOutput = "State-owned enterprises and dominant private enterprises entered the old revolutionary district of southern Jiangxi."

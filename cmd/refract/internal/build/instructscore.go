@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 const stepErrors = "errors"

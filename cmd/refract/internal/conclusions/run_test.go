@@ -43,7 +43,7 @@ func plan(t *testing.T, name string) *experiment.Plan {
 func run(t *testing.T, p *experiment.Plan) *conclusions.Result {
 	t.Helper()
 	metrics := metrics.Registry{bleu.Factory(), chrf.Factory(), ter.Factory()}
-	res, _, err := (&experiment.Runner{Metric: metrics.Parse}).Run(t.Context(), p)
+	res, err := (&experiment.Runner{Metric: metrics.Parse}).Run(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

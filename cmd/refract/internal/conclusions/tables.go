@@ -240,7 +240,7 @@ func (r *Result) ranking() string {
 
 func (r *Result) differenceTable() *report.NamedTable {
 	t := &report.NamedTable{Title: "Differences", Columns: columns(
-		datasetColumn, []report.Column{{Name: "a"}, {Name: "b"}}, statisticColumn, minor(value("a_value", 3)), minor(value("b_value", 3)),
+		datasetColumn, []report.Column{{Name: "a"}, {Name: "b"}}, statisticColumn, levelColumns, minor(value("a_value", 3)), minor(value("b_value", 3)),
 		value("difference", 4), interval("ci"), report.Column{Name: "p", Secondary: true}, report.Column{Name: "corrected"},
 		hidden(value("p_value", 4)), hidden(value("corrected_value", 4)), report.Column{Name: "significant"},
 		count("n", ""), minor(count("cells", "")), minor(count("missing", "")), minor(count("equal", "")), hidden(report.Column{Name: "test"}))}
@@ -253,7 +253,7 @@ func (r *Result) differenceTable() *report.NamedTable {
 		case d.Undecided:
 			significant = "undecided"
 		}
-		t.Add(d.Dataset, d.A.String(), d.B.String(), d.Statistic, d.AValue, d.BValue, d.Value, d.Interval,
+		t.Add(d.Dataset, d.A.String(), d.B.String(), d.Measure, d.Level, d.Group, d.AValue, d.BValue, d.Value, d.Interval,
 			report.StringOrNull(shortP(d.P)), report.StringOrNull(shortP(d.Corrected)), d.P, d.Corrected, significant,
 			d.N, d.Cells, d.Missing, d.Equal, report.StringOrNull(d.Test))
 	}

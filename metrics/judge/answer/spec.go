@@ -156,27 +156,26 @@ func (s Spec) complete() (Spec, error) {
 	if err := s.refuseForeign(); err != nil {
 		return s, err
 	}
+	s, err := s.withDefaults()
+	return s, cmp.Or(err, s.checkRange(), s.checkWeights())
+}
+
+// withDefaults fills in what the kind leaves out, and checks what only it has.
+func (s Spec) withDefaults() (Spec, error) {
 	switch s.Kind {
 	case Number:
-		if s.Lower == nil && s.Upper == nil {
-			s.Lower, s.Upper = new(0.0), new(100.0)
-		}
-		if s.Lower == nil || s.Upper == nil {
+		if (s.Lower == nil) != (s.Upper == nil) {
 			return s, s.wrong("lower", "and upper go together: set both or none")
 		}
+		s.Lower, s.Upper = cmp.Or(s.Lower, new(0.0)), cmp.Or(s.Upper, new(100.0))
 	case Stars:
 		s.Lower, s.Upper = new(1.0), new(5.0)
 	case Classes:
-		if err := s.checkClasses(); err != nil {
-			return s, err
-		}
+		return s, s.checkClasses()
 	case Errors:
-		var err error
-		if s, err = s.completeErrors(); err != nil {
-			return s, err
-		}
+		return s.completeErrors()
 	case InstructScore:
-		s.Weights = withDefaults(s.Weights, map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1})
+		s.Weights = merged(map[analysis.Severity]float64{analysis.Major: 5, analysis.Minor: 1}, s.Weights)
 		if _, ok := s.Weights[analysis.Critical]; !ok {
 			s.Weights[analysis.Critical] = s.Weights[analysis.Major]
 		}
@@ -189,22 +188,21 @@ func (s Spec) complete() (Spec, error) {
 			s.Weights = mqmWeights()
 		}
 	}
-	lower, upper := math.Inf(-1), math.Inf(1)
-	if s.Lower != nil {
-		lower = *s.Lower
-	}
-	if s.Upper != nil {
-		upper = *s.Upper
-	}
+	return s, nil
+}
+
+// checkRange checks the path and the bounds.
+func (s Spec) checkRange() error {
+	lower, upper := *cmp.Or(s.Lower, new(math.Inf(-1))), *cmp.Or(s.Upper, new(math.Inf(1)))
 	switch {
 	case (s.Kind == JSON || s.Kind == Errors) && slices.Contains(strings.Split(s.Path, "."), ""):
-		return s, s.wrong("path", "%q names no member: write the name, or names with dots between them", s.Path)
+		return s.wrong("path", "%q names no member: write the name, or names with dots between them", s.Path)
 	case !(lower < upper), s.Lower != nil && !finite(lower), s.Upper != nil && !finite(upper):
-		return s, s.wrong("lower", "%v is not a number below upper, %v", lower, upper)
+		return s.wrong("lower", "%v is not a number below upper, %v", lower, upper)
 	case s.listsErrors() && lower > 0:
-		return s, s.wrong("lower", "%v is above 0, the score of an answer without errors", lower)
+		return s.wrong("lower", "%v is above 0, the score of an answer without errors", lower)
 	}
-	return s, s.checkWeights()
+	return nil
 }
 
 func (s Spec) listsErrors() bool {
@@ -260,7 +258,7 @@ func (s Spec) completeErrors() (Spec, error) {
 			Explanation: "explanation", Penalty: "score_reduction"}
 	case MQM:
 		fields = Fields{Location: "span", Aspect: "category", Severity: "severity", Explanation: "explanation"}
-		s.Weights = withDefaults(s.Weights, mqmWeights())
+		s.Weights = merged(mqmWeights(), s.Weights)
 	case "":
 	default:
 		return s, s.wrong("form", "%q is neither %s nor %s", s.Form, XGPTScore, MQM)
@@ -305,10 +303,10 @@ func mqmWeights() map[analysis.Severity]float64 {
 	return map[analysis.Severity]float64{analysis.Critical: 25, analysis.Major: 5, analysis.Minor: 1}
 }
 
-func withDefaults(given, defaults map[analysis.Severity]float64) map[analysis.Severity]float64 {
-	all := maps.Clone(defaults)
-	maps.Copy(all, given)
-	return all
+// merged returns the defaults with what is given instead.
+func merged(defaults, given map[analysis.Severity]float64) map[analysis.Severity]float64 {
+	maps.Copy(defaults, given)
+	return defaults
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/refract-eval/refract/internal/answer"
 	"github.com/refract-eval/refract/metrics/analysis"
+	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 func TestHeadings(t *testing.T) {

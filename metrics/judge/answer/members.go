@@ -42,6 +42,20 @@ func ReadText(completion, name string) (string, error) {
 	return text, nil
 }
 
+// Strings returns the strings in the JSON documents of a text, except the names of members; nil if
+// it has none that can be read.
+func Strings(text string) (all []string) {
+	docs, err := documentsIn(text, "{[")
+	if err != nil {
+		return nil
+	}
+	var named []string
+	for _, d := range docs {
+		d.root.collect("", false, &named, &all)
+	}
+	return all
+}
+
 // collect adds all strings in a value to all, and those under a name to named.
 func (n *node) collect(name string, under bool, named, all *[]string) {
 	if n.kind == 's' {

@@ -1,6 +1,7 @@
-// Package exact adds numbers without rounding, so that sums and means do not depend
-// on the order of the numbers.
-package exact
+// Package numeric adds numbers without rounding, so that sums and means do not depend on
+// their order, and has Student's t distribution, with what it makes of bootstrap intervals from
+// few units.
+package numeric
 
 import (
 	"encoding/json"

@@ -3,7 +3,7 @@ package plant_test
 import (
 	"testing"
 
-	"github.com/refract-eval/refract/internal/plant"
+	"github.com/refract-eval/refract/diversify/internal/plant"
 )
 
 func TestChange(t *testing.T) {

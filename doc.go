@@ -19,4 +19,16 @@
 //
 // A missing text is not an empty text, and a missing score is not 0. Both are marked
 // as missing, and every number comes with a count of what is missing from it.
+//
+// # An example
+//
+// A metric scores an output 20, 60 and 40 against three references; a fourth one is missing. By
+// max the output has 60, by mean 40, and both say that one of four scores is missing.
+//
+//	scores, err := refract.Score(ctx, segments,
+//		refract.Setting{Metric: chrf.Default(), Aggregator: aggregate.Max})
+//	fmt.Println(scores.Systems["a"], scores.Signature)
+//
+// Whether the maximum, the mean or one reference agrees best with people depends on the metric
+// and the data; package benchmarks/experiment answers it for yours.
 package refract

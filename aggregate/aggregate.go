@@ -3,6 +3,17 @@
 //
 // Aggregators work on plain numbers. The caller's [Policy] says what happens if scores are
 // missing, and every result counts the scores that were used and those that were missing.
+//
+// # The choice
+//
+// Scores of one output against its references are s1, …, sn. Div-Ref (Tang et al., 2024) takes
+// their maximum: an output need resemble only one good answer. The mean asks it to resemble all of
+// them; best:k=3 is between the two, and native leaves the combination to the metric, as BLEU
+// clips its counts by all references at once.
+// Names are literal: max is the largest number also where lower is better, and best goes by the
+// metric's direction.
+//
+//	best:k=2 of 20, 60, missing, 40 = 50 from 3 scores, 1 missing
 package aggregate
 
 import (

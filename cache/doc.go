@@ -17,4 +17,10 @@
 // request with its [Answer]. [Export] and [Import] write and read entries as JSON Lines.
 //
 // [Scores] reads and writes blocks of scores.
+//
+// # Claims
+//
+// Two processes that share a store would pay twice for a question that both lack. So each claims
+// what it is about to ask for, in one transaction; the other waits for the answer, or takes the
+// claim over when its owner stops renewing it. The first answer stays, and both use it.
 package cache

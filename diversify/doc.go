@@ -25,4 +25,12 @@
 // The method and the prompts are those of Div-Ref: Tang et al., "Not All
 // Metrics Are Guilty: Improving NLG Evaluation by Diversifying References",
 // NAACL 2024.
+//
+// # What becomes a variant
+//
+// An answer is a candidate, not yet a reference. Package check removes what a model wraps around
+// it ("Here is a paraphrase: …") and rejects what is no rewriting: a refusal, a copy, another
+// language, a text of another length. Package alarm names what an accepted variant may have
+// changed in meaning, and a judge ([Equivalence]) can be asked whether it did. Rejected answers
+// stay in the segment with their reason, so that checks of a later version can look again.
 package diversify

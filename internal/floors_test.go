@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/refract-eval/refract"
 )
 
 const module = "github.com/refract-eval/refract"
@@ -187,4 +189,15 @@ func receiver(of ast.Expr) string {
 		return of.Name
 	}
 	return ""
+}
+
+// Who cites the project cites the version that is there.
+func TestCitedVersion(t *testing.T) {
+	cited, err := os.ReadFile("../CITATION.cff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(cited), "\nversion: "+refract.Version+"\n") {
+		t.Errorf("CITATION.cff is not of version %s", refract.Version)
+	}
 }

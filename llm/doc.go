@@ -30,4 +30,14 @@
 //
 // Keys never appear in errors or formatted values of this package, even if a
 // server echoes them.
+//
+// # An example
+//
+// A failure that another attempt may cure is tried again; what is left is the caller's decision:
+//
+//	client, err := llm.New(llm.Config{BaseURL: "http://127.0.0.1:8000/v1"})
+//	answer, err := client.Complete(ctx, llm.Request{Model: "m", Prompt: "Reword: It rains."})
+//
+// Full jitter waits a random time up to a bound that doubles with each attempt, so that clients
+// which failed together do not return together (Brooker, 2015, "Exponential Backoff and Jitter").
 package llm

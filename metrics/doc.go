@@ -10,4 +10,17 @@
 //
 // [Signature] is modelled on sacreBLEU's (Post, 2018): a number without its
 // signature cannot be reproduced.
+//
+// # A metric of your own
+//
+// A function of two texts is a metric; [Func] adds what the engine needs:
+//
+//	short := metrics.Func(metrics.Info{Name: "short", NeedsReferences: true, Upper: 1},
+//		func(hypothesis, reference string) float64 {
+//			return min(1, float64(len(hypothesis))/float64(len(reference)))
+//		})
+//
+// It gets the columns of all references, statuses for missing texts, and aggregators. A metric
+// that pools counts over a corpus, as BLEU does, adds [CorpusMetric]; one that reads each text
+// once adds [Preparer].
 package metrics

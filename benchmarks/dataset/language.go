@@ -55,6 +55,7 @@ func statedLanguages(place string) []string {
 	if err != nil || in.stream {
 		return nil
 	}
+	in.json = true
 	seen := map[string]bool{}
 	var stated []*refract.Segment
 	r := &record{}

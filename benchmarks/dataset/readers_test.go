@@ -132,7 +132,6 @@ func TestUnclosedQuoteIsBounded(t *testing.T) {
 }
 
 func TestReaderErrors(t *testing.T) {
-	const row = `{"id":"a","model_id":"m","decoded":"d"}` + "\n"
 	const marot = "system\tdoc\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
 	const rated = "A\td\t1\tr\ts\tt\tOther\tMinor\n"
 	for _, c := range []struct {

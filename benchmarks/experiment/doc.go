@@ -11,4 +11,14 @@
 //
 // A run with the same plan, data and version gives the same Result to the byte, whatever is
 // in the store of scores ([refract.Options].Store) that saves it from asking servers again.
+//
+// # The method
+//
+// A setting is a metric, a set of references and an aggregator. Its agreement with people is a
+// statistic of package correlate over the cells that people judged. Its interval is a bootstrap
+// that draws whole documents where they are known, as segments of a document are not independent.
+// Two settings are compared over their common cells: the interval is of the paired difference, in
+// the same resamples, and the p-value of a test of package significance, corrected by Holm's method
+// over the pairs of a metric under a statistic. A difference is significant if both agree, and
+// undecided where there are too few documents or resamples for any p-value to be small enough.
 package experiment

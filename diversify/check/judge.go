@@ -170,9 +170,6 @@ func (s *Segment) thinking(j *judged) string {
 // replies finds an answer to the reference's question, or words to the one who asks.
 func (s *Segment) replies(j *judged) string {
 	why := alarm.Reply(s.Language, j.ref.text, j.Text)
-	if asks(j.ref.text) && answers().MatchString(j.Text) {
-		why = "it answers the reference's question"
-	}
 	return when(why != "", why+": "+quote(j.Text))
 }
 

@@ -131,9 +131,6 @@ func (s *Segment) unexplained(j *judged) string {
 	return ""
 }
 
-// answers matches the beginning of an answer to a question.
-var answers = text.Regexp(`^(?i:yes|no|yeah|ja|nein|да|нет|是的)[,.!;]`)
-
 // courtesy begins or ends a polite question or wish. A short question or command may be put
 // so, and then names the reader and is longer.
 var courtesy = text.Regexp(`^(?i:(could|can|would|will) (you|i)|may i|might i|i want you|i(’d|'d| would) (like|appreciate)|ich würde|j[’']aurais|kannst du|könnte|könnten|können sie|würde|darf ich|dürfte|peux-tu|pouvez|pourr|puis-je|auriez|¿?(me |te |le |nos )?(pued|podr|quier)|(вы |ты )?не мог|мож(ешь|ете|но ли)|могу|能|可以|请|您?能否)|(ます|ません|でしょう|ですか?)(か。|か?？)$`)

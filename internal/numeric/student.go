@@ -66,5 +66,5 @@ func ShrinkTail(share, units float64) float64 {
 }
 
 // NormalTail is the probability that a standard normal number exceeds z, and NormalQuantile its inverse.
-func NormalTail(z float64) float64     { return math.Erfc(z/math.Sqrt2) / 2 }
+func NormalTail(z float64) float64        { return math.Erfc(z/math.Sqrt2) / 2 }
 func NormalQuantile(tail float64) float64 { return math.Sqrt2 * math.Erfcinv(2*tail) }

@@ -14,6 +14,13 @@
 //
 // [Asker.Do] runs one job to its end, and [Asker.Stream] many, in order.
 // [Asker.Plan] tells what they would ask, and what that may cost.
+//
+// # Why rounds
+//
+// What a job asks next may depend on answers: a variant that the checks rejected is asked for
+// again. A job gets all results of a
+// round at once, in the order of its questions, so that its next round does not depend on which
+// answer came first, and a run that was killed asks the same questions again and finds them stored.
 package ask
 
 import (

@@ -118,6 +118,11 @@ func (k *checkRun) run(ctx context.Context, e *env, args []string) error {
 	}
 	run.answered()
 	run.done(ctx, nil)
+	return k.show(e, args, found, kept)
+}
+
+// show reports what the checks found.
+func (k *checkRun) show(e *env, args []string, found *diversify.Counts, kept *publish.Tally) error {
 	if k.read == nil {
 		e.suggestNext(k.result.path, "review", "jsonl:"+k.result.path, "-o", "decisions.jsonl")
 	} else {

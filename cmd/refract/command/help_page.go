@@ -98,7 +98,21 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 		})
 		add(section, definitions(lines, width))
 	}
-	var more []string
+	if more := seeAlso(cmd, left); len(more) > 0 {
+		b.WriteString("\n" + strings.Join(more, "\n") + "\n")
+	}
+	if all {
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				b.WriteString("\n" + helpPage(sub, width, all))
+			}
+		}
+	}
+	return b.String()
+}
+
+// seeAlso says where there is more help; left is the number of flags that are not shown.
+func seeAlso(cmd *cobra.Command, left int) (more []string) {
 	if !cmd.HasParent() {
 		var topics []string
 		for _, topic := range commandLines(cmd, "", true) {
@@ -111,17 +125,7 @@ func helpPage(cmd *cobra.Command, width int, all bool) string {
 	if topics := topicsOf(cmd); len(topics) > 0 {
 		more = append(more, "See also (refract help): "+strings.Join(topics, ", "))
 	}
-	if len(more) > 0 {
-		b.WriteString("\n" + strings.Join(more, "\n") + "\n")
-	}
-	if all {
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
-				b.WriteString("\n" + helpPage(sub, width, all))
-			}
-		}
-	}
-	return b.String()
+	return more
 }
 
 // commandLines are the subcommands in a group, or the topics, with their descriptions.

@@ -2,8 +2,10 @@ package refract
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"hash"
 
@@ -41,20 +43,27 @@ func NewIdentity() *Identity {
 
 // Add adds the next segment.
 func (i *Identity) Add(s *Segment) {
-	i.buf = AppendReferences(i.buf[:0], s)
-	i.AddReferences(i.buf) // cannot fail: they are not cut off
-}
-
-// AppendReferences appends the hashed bytes of a segment, for AddReferences.
-func AppendReferences(b []byte, s *Segment) []byte {
-	b = binary.AppendUvarint(b, uint64(s.NumReferences()))
+	i.segments++
+	i.buf = binary.AppendUvarint(i.buf[:0], uint64(s.NumReferences()))
+	begin, first := len(i.buf), 0 // the first reference ends where it has one
+	add := func(t Text) {
+		if i.buf = appendText(i.buf, t); first == 0 {
+			first = len(i.buf)
+		}
+	}
 	for _, t := range s.References {
-		b = appendText(b, t)
+		add(t)
 	}
 	for k := range s.Variants {
-		b = appendText(b, s.Variants[k].Text)
+		add(s.Variants[k].Text)
 	}
-	return b
+	i.h.Write(i.buf)
+	if first == 0 {
+		i.first.Write([]byte{0})
+		return
+	}
+	i.first.Write([]byte{1})
+	i.first.Write(i.buf[begin:first])
 }
 
 func appendText(b []byte, t Text) []byte {
@@ -66,35 +75,35 @@ func appendText(b []byte, t Text) []byte {
 	return append(b, t.Value...)
 }
 
-// AddReferences adds the next segment, given the bytes that AppendReferences wrote for it.
-func (i *Identity) AddReferences(b []byte) error {
-	n, at := binary.Uvarint(b)
-	first, ok := firstText(b[max(0, at):])
-	if at <= 0 || n > 0 && !ok {
-		return errors.New("the references of a segment are cut off or damaged")
-	}
-	i.segments++
-	i.h.Write(b)
-	if n == 0 {
-		i.first.Write([]byte{0})
-		return nil
-	}
-	i.first.Write([]byte{1})
-	i.first.Write(first)
-	return nil
+// identityState is an Identity as JSON: the states of its hashes.
+type identityState struct {
+	References []byte `json:"references"`
+	First      []byte `json:"first"`
+	Segments   int    `json:"segments"`
 }
 
-// firstText returns the bytes of the first text, as appendText wrote them.
-func firstText(b []byte) (text []byte, ok bool) {
-	if len(b) == 0 || b[0] == 0 {
-		return b[:min(1, len(b))], len(b) > 0
+// MarshalJSON writes the state, for another process that then knows the same set.
+func (i *Identity) MarshalJSON() ([]byte, error) {
+	all, err := i.h.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return nil, err
 	}
-	size, n := binary.Uvarint(b[1:])
-	end := 1 + n
-	if n <= 0 || size > uint64(len(b)-end) {
-		return nil, false
+	first, err := i.first.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return nil, err
 	}
-	return b[:end+int(size)], true
+	return json.Marshal(identityState{all, first, i.segments})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (i *Identity) UnmarshalJSON(b []byte) error {
+	var state identityState
+	if err := json.Unmarshal(b, &state); err != nil {
+		return err
+	}
+	*i = *NewIdentity()
+	i.segments = state.Segments
+	return errors.Join(i.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state.References), i.first.(encoding.BinaryUnmarshaler).UnmarshalBinary(state.First))
 }
 
 // Segments returns the number of segments added.

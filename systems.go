@@ -83,15 +83,18 @@ type Systems struct {
 	identity *Identity
 }
 
+// systemSum is what a system has under one setting; its exported fields are its stored form.
 type systemSum struct {
-	sum               []numeric.Sum // of pooled statistics, or one sum of segment scores
-	kept              [][]float64   // what each segment added, if Keep was called
-	entered           []int         // numbers of these segments
-	n                 int
-	status            metrics.Status // of the first segment without a score
-	ended             bool           // the metric failed before the last segment
-	minRefs, maxRefs  int
-	missingReferences int
+	N                 int            `json:"n"`
+	Sum               []numeric.Sum  `json:"sum,omitempty"`   // of pooled statistics, or one sum of segment scores
+	Status            metrics.Status `json:"status"`          // of the first segment without a score
+	Ended             bool           `json:"ended,omitempty"` // the metric failed before the last segment
+	MinRefs           int            `json:"min_references"`
+	MaxRefs           int            `json:"max_references"`
+	MissingReferences int            `json:"missing_references"`
+
+	kept    [][]float64 // what each segment added, if Keep was called
+	entered []int       // numbers of these segments
 }
 
 // Systems returns an accumulator for the engine's scores.
@@ -107,7 +110,7 @@ func (s *Systems) Keep() { s.keep = true }
 // Without Keep there are no rows.
 func (s *Systems) Samples(score *SystemScore) (rows [][]float64, value func(sum []float64) float64) {
 	sum := &s.sums[score.Setting][s.index[score.System]]
-	return sum.kept, func(total []float64) float64 { return s.Value(score.Setting, total, sum.n) }
+	return sum.kept, func(total []float64) float64 { return s.Value(score.Setting, total, sum.N) }
 }
 
 // Entered returns the numbers, from 0, of the segments whose rows Samples returns.
@@ -141,7 +144,7 @@ func (s *Systems) Add(seg *SegmentScores) error {
 			sum := &s.sums[k][sys]
 			switch {
 			case red.Status == metrics.Ended:
-				sum.ended = true
+				sum.Ended = true
 			case red.Status == metrics.Scored:
 				row := s.row(k, seg, h)
 				if row == nil {
@@ -153,8 +156,8 @@ func (s *Systems) Add(seg *SegmentScores) error {
 					sum.kept = append(sum.kept, slices.Clone(row))
 					sum.entered = append(sum.entered, s.segments-1)
 				}
-			case sum.status == metrics.Scored:
-				sum.status = red.Status
+			case sum.Status == metrics.Scored:
+				sum.Status = red.Status
 			}
 		}
 	}
@@ -176,41 +179,26 @@ func (s *Systems) row(k int, seg *SegmentScores, h int) []float64 {
 }
 
 func (sum *systemSum) add(red Reduced, row []float64) {
-	if sum.n == 0 {
-		sum.minRefs = red.References
-		sum.sum = make([]numeric.Sum, len(row))
+	if sum.N == 0 {
+		sum.MinRefs = red.References
+		sum.Sum = make([]numeric.Sum, len(row))
 	}
-	sum.n++
-	sum.minRefs = min(sum.minRefs, red.References)
-	sum.maxRefs = max(sum.maxRefs, red.References)
-	sum.missingReferences += red.Missing
+	sum.N++
+	sum.MinRefs = min(sum.MinRefs, red.References)
+	sum.MaxRefs = max(sum.MaxRefs, red.References)
+	sum.MissingReferences += red.Missing
 	for i, v := range row {
-		sum.sum[i].Add(v)
+		sum.Sum[i].Add(v)
 	}
 }
 
 // totals returns the sums as float64.
 func (sum *systemSum) totals() []float64 {
-	out := make([]float64, len(sum.sum))
+	out := make([]float64, len(sum.Sum))
 	for i := range out {
-		out[i] = sum.sum[i].Value()
+		out[i] = sum.Sum[i].Value()
 	}
 	return out
-}
-
-// Merge adds another accumulator of the same engine that was given the segments that
-// follow. The scores are then equal, to the last bit, to those of one accumulator that
-// was given all segments. Content hashes cannot be merged, so the merged set of
-// references must be given by Identify. Rows that Keep remembers are not merged.
-func (s *Systems) Merge(o *Systems) {
-	s.segments += o.segments
-	s.identity = nil
-	for from, name := range o.names {
-		to := s.system(name, o.human[from])
-		for k := range s.sums {
-			s.sums[k][to].merge(&o.sums[k][from])
-		}
-	}
 }
 
 // Identify sets the identity of the segments' references.
@@ -218,21 +206,21 @@ func (s *Systems) Identify(id *Identity) { s.identity = id }
 
 // merge adds the sum of the segments that follow.
 func (sum *systemSum) merge(o *systemSum) {
-	if sum.status == metrics.Scored {
-		sum.status = o.status
+	if sum.Status == metrics.Scored {
+		sum.Status = o.Status
 	}
-	sum.ended = sum.ended || o.ended
-	if o.n == 0 {
+	sum.Ended = sum.Ended || o.Ended
+	if o.N == 0 {
 		return
 	}
-	if sum.n == 0 {
-		sum.minRefs, sum.sum = o.minRefs, make([]numeric.Sum, len(o.sum))
+	if sum.N == 0 {
+		sum.MinRefs, sum.Sum = o.MinRefs, make([]numeric.Sum, len(o.Sum))
 	}
-	sum.n += o.n
-	sum.minRefs, sum.maxRefs = min(sum.minRefs, o.minRefs), max(sum.maxRefs, o.maxRefs)
-	sum.missingReferences += o.missingReferences
-	for i := range o.sum {
-		sum.sum[i].AddSum(&o.sum[i])
+	sum.N += o.N
+	sum.MinRefs, sum.MaxRefs = min(sum.MinRefs, o.MinRefs), max(sum.MaxRefs, o.MaxRefs)
+	sum.MissingReferences += o.MissingReferences
+	for i := range o.Sum {
+		sum.Sum[i].AddSum(&o.Sum[i])
 	}
 }
 
@@ -262,19 +250,19 @@ func (s *Systems) Scores() []SystemScore {
 			sum := &s.sums[k][i]
 			score := SystemScore{
 				System: name, Human: s.human[i], Setting: k, Pooled: s.engine.pooled[k],
-				OK: sum.n > 0 && !sum.ended, Segments: sum.n, Missing: s.segments - sum.n,
-				MinReferences: sum.minRefs, MaxReferences: sum.maxRefs,
-				MissingReferences: sum.missingReferences,
+				OK: sum.N > 0 && !sum.Ended, Segments: sum.N, Missing: s.segments - sum.N,
+				MinReferences: sum.MinRefs, MaxReferences: sum.MaxRefs,
+				MissingReferences: sum.MissingReferences,
 			}
 			switch {
-			case sum.ended: // the mean of some segments is not the system's score
+			case sum.Ended: // the mean of some segments is not the system's score
 				score.Status = metrics.Ended
-			case sum.n == 0:
-				score.Status = sum.status
+			case sum.N == 0:
+				score.Status = sum.Status
 			default:
-				if score.Value = sum.sum[0].Mean(sum.n); score.Pooled {
+				if score.Value = sum.Sum[0].Mean(sum.N); score.Pooled {
 					score.Statistics = sum.totals()
-					score.Value = s.Value(k, score.Statistics, sum.n)
+					score.Value = s.Value(k, score.Statistics, sum.N)
 				}
 			}
 			out = append(out, score)

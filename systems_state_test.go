@@ -55,26 +55,30 @@ func TestSystemsState(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			read := eng.Systems()
-			if err := json.Unmarshal(written, read); err != nil {
+			if err := json.Unmarshal(written, merged); err != nil {
 				t.Fatal(err)
 			}
-			merged.Merge(read)
 			part = eng.Systems()
 		}
 		err = eng.Run(context.Background(), segments, func(s *refract.SegmentScores) error {
 			if rapid.Bool().Draw(t, "cut") {
 				flush()
 			}
-			if err := id.AddReferences(refract.AppendReferences(nil, s.Segment)); err != nil {
-				return err
-			}
+			id.Add(s.Segment)
 			return errors.Join(whole.Add(s), part.Add(s))
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		flush()
+		written, err := json.Marshal(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = new(refract.Identity)
+		if err := json.Unmarshal(written, id); err != nil {
+			t.Fatal(err)
+		}
 		merged.Identify(id)
 		if !reflect.DeepEqual(merged.Scores(), whole.Scores()) || merged.Set() != whole.Set() {
 			t.Fatalf("merged:\n%+v %s\nwhole:\n%+v %s", merged.Scores(), merged.Set(), whole.Scores(), whole.Set())
@@ -91,12 +95,28 @@ func TestSystemsState(t *testing.T) {
 	})
 }
 
-// References that are cut off are refused.
-func TestCutReferences(t *testing.T) {
-	b := refract.AppendReferences(nil, &refract.Segment{References: []refract.Text{refract.NewText("one"), {}}})
-	for n := range 5 {
-		if err := refract.NewIdentity().AddReferences(b[:n]); err == nil {
-			t.Errorf("%d bytes of %d are taken", n, len(b))
+// What cannot be a state is refused.
+func TestBadState(t *testing.T) {
+	b, err := bleu.New(bleu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := refract.NewEngine([]refract.Setting{{Metric: b, Aggregator: aggregate.Must("native")}}, refract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []string{
+		`{"segments":1,"systems":[{"name":"s","sums":[]}]}`,
+		`{"segments":1,"systems":[{"name":"s","sums":[{"n":1}]}]}`,
+		`{"segments":1,"systems":[{"name":"s","sums":[{"n":-1,"sum":[[1]]}]}]}`,
+		`{"segments":1,"systems":[{"name":"s","sums":[{"n":1,"sum":[["1"]]}]}]}`,
+		`{"segments":2,"systems":[{"name":"s","sums":[{"n":1,"sum":[[1],[2]]}]},{"name":"s","sums":[{"n":1,"sum":[[1]]}]}]}`,
+	} {
+		if err := json.Unmarshal([]byte(state), eng.Systems()); err == nil {
+			t.Errorf("%s is taken", state)
 		}
+	}
+	if err := json.Unmarshal([]byte(`{"references":"AA==","first":"AA=="}`), new(refract.Identity)); err == nil {
+		t.Error("an identity without hashes is taken")
 	}
 }

@@ -74,6 +74,9 @@ func (l *lineReader) pos() refract.Position {
 // until the following call.
 func (l *lineReader) next() ([]byte, error) {
 	b, err := l.any()
+	for err == nil && l.json && bytes.HasPrefix(b, []byte(PartHead)) {
+		b, err = l.any()
+	}
 	if err != nil {
 		return nil, err
 	}

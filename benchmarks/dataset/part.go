@@ -9,26 +9,20 @@ import (
 	"github.com/refract-eval/refract"
 )
 
-// Input describes the input of a part, independent of where it is stored.
-type Input struct {
-	Unit  string `json:"unit"` // what the numbers count: "segments"
-	From  int64  `json:"from"`
-	To    int64  `json:"to"` // where the next part begins
-	Size  int64  `json:"size"`
-	Whole string `json:"whole"` // hash of the whole input
-}
+// PartHead begins the line that ends a part of a run of score or expand. Readers of JSON Lines
+// pass over it.
+const PartHead = `{"refract":"part `
 
 // Cut returns part i of n of a dataset, counted from 1; it may be empty. It reads the whole
 // dataset to count and hash its segments; in JSON Lines, without parsing the lines. A
 // dataset that can be read only once is a *SpecError.
-func Cut(ctx context.Context, ds refract.Dataset, i, n int) (refract.Dataset, Input, error) {
+func Cut(ctx context.Context, ds refract.Dataset, i, n int) (part refract.Dataset, whole string, err error) {
 	d := asSet(ds)
 	if d.stream != nil {
-		return nil, Input{}, specError("%s is a stream, which can be read once, and parts are cut out of files: store it in a file first", d.stream.name)
+		return nil, "", specError("%s is a stream, which can be read once, and parts are cut out of files: store it in a file first", d.stream.name)
 	}
 	size, sum := int64(0), sha256.New()
 	newline := []byte{'\n'}
-	var err error
 	if d.lines != nil {
 		err = d.lines.each(ctx, func(Warning) {}, func(line []byte, _ refract.Position) error {
 			size++
@@ -47,10 +41,9 @@ func Cut(ctx context.Context, ds refract.Dataset, i, n int) (refract.Dataset, In
 		err = ErrEmpty
 	}
 	if err != nil {
-		return nil, Input{}, err
+		return nil, "", err
 	}
-	in := Input{Unit: "segments", From: share(size, i-1, n), To: share(size, i, n), Size: size, Whole: hex.EncodeToString(sum.Sum(nil))}
-	return between(d, in.From, in.To), in, nil
+	return between(d, share(size, i-1, n), share(size, i, n)), hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // share is where part i of n ends.

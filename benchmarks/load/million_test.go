@@ -57,7 +57,7 @@ func TestMillion(t *testing.T) {
 		m := merge(t, all)
 		t.Logf("the same in %d shards: %v of processor, at most %.0f MB; merged in %v, %.0f MB", killedShards, cpu, peak, m.cpu(), m.peak())
 		sameFiles(t, out, all)
-		shards, _ := filepath.Glob(all + ".*.shard")
+		shards, _ := filepath.Glob(all + ".*.jsonl")
 		for _, file := range append(shards, data, out, all) {
 			os.Remove(file)
 		}

@@ -58,7 +58,7 @@ func shardOf(i int) string { return fmt.Sprintf("%d/%d", i+1, killedShards) }
 // merge merges the shards of an output.
 func merge(t *testing.T, output string) *run {
 	t.Helper()
-	return startRun(t, "merge", output+".*.shard", "-o", output).wait(t)
+	return startRun(t, "merge", output+".*.jsonl", "-o", output).wait(t)
 }
 
 // Eight shards of a run are killed with -9 at random moments and restarted. The merged

@@ -5,19 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 )
 
 // Copy copies the rows of a matrix in JSON Lines, which may have none. Errors call the input
-// name. sign returns the new signature for the signature of a metric's cells or native scores.
-func (w *Writer) Copy(ctx context.Context, in io.Reader, name string, sign func(metric string, native bool, signature string) (string, error)) error {
-	type signed struct {
-		metric    string
-		native    bool
-		signature string
-	}
-	src, sum, known := newJSONLSource(in, name), sha256.New(), map[signed]string{}
+// name.
+func (w *Writer) Copy(ctx context.Context, in io.Reader, name string) error {
+	src, sum := newJSONLSource(in, name), sha256.New()
 	var now row
 	var line []byte
 	for n := 0; ; n++ {
@@ -33,13 +27,6 @@ func (w *Writer) Copy(ctx context.Context, in io.Reader, name string, sign func(
 		}
 		line = src.line(line[:0], &now)
 		sum.Write(line)
-		of := signed{now.metric, now.aggregate == Native, now.signature}
-		if _, ok := known[of]; !ok {
-			if known[of], err = sign(of.metric, of.native, of.signature); err != nil {
-				return fmt.Errorf("%s: metric %q: %w", name, of.metric, err)
-			}
-		}
-		now.signature = known[of]
 		if w.err = w.write(&now); w.err != nil {
 			return w.err
 		}

@@ -22,7 +22,7 @@ scripts, data, work = sys.argv[1:]
 
 def score(*more):
     return ["score", f"mtme:{data}/mt-metrics-eval-v2/wmt22/zh-en", "--reference", "all",
-            "-m", "chrf", "-m", "ter", "--per", "cell", "-q", *more]
+            "-m", "chrf", "-m", "ter", "-a", "max", "--per", "segment", "-q", *more]
 
 
 def expand(*more):
@@ -45,7 +45,7 @@ class Array:
         return Job("--dependency=afterany:" + job.id, f"{scripts}/merge.sbatch", str(SHARDS), self.out)
 
     def shard(self, number):
-        return f"{self.out}.{number}-of-{SHARDS}.shard"
+        return f"{self.out}.{number}-of-{SHARDS}.jsonl"
 
     def processes(self, number):
         """The processes of a task, with the ids of this namespace."""
@@ -71,7 +71,7 @@ class Array:
         merged = self.merge(self.job)
         want(merged.wait() == ["COMPLETED"], f"the merge of {self.out} ends: {log(merged)}")
         want(filecmp.cmp(self.out, whole, shallow=False), f"{self.out} equals one process's")
-        left = [name for name in os.listdir(".") if not re.fullmatch(r"(scores|expanded|whole)\.jsonl(\.\d+-of-\d+\.shard)?|.*\.log|answers.sqlite.*", name)]
+        left = [name for name in os.listdir(".") if not re.fullmatch(r"(scores|expanded|whole)\.jsonl(\.\d+-of-\d+\.jsonl)?|.*\.log|answers.sqlite.*", name)]
         want(not left, f"nothing is left over: {left}")
 
     def refused(self, number):

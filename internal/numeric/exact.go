@@ -3,7 +3,10 @@
 // few units.
 package numeric
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Sum is an exact sum of finite numbers, held as non-overlapping parts
 // (Shewchuk, 1997). The zero Sum is 0.
@@ -33,15 +36,20 @@ func (s *Sum) AddSum(o *Sum) {
 	}
 }
 
-// Parts returns numbers that add up exactly to the sum. Of takes them.
-func (s *Sum) Parts() []float64 { return s.parts }
+// MarshalJSON writes numbers that add up exactly to the sum.
+func (s *Sum) MarshalJSON() ([]byte, error) { return json.Marshal(s.parts) }
 
-// Of rebuilds a sum from its Parts.
-func Of(parts []float64) (s Sum) {
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Sum) UnmarshalJSON(b []byte) error {
+	var parts []float64
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	s.parts = nil
 	for _, x := range parts {
 		s.Add(x)
 	}
-	return s
+	return nil
 }
 
 // Value returns the sum, rounded once.

@@ -22,7 +22,6 @@ import (
 	"github.com/refract-eval/refract/embeddings"
 	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/shard"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
 	"github.com/refract-eval/refract/metrics"
@@ -71,10 +70,10 @@ func (e *env) hint(err error) string {
 	switch {
 	case errors.As(err, &metric) && slices.ContainsFunc(strings.Split(metric.Spec, ",")[1:], e.isMetric):
 		return "give -m once for each metric: -m " + strings.ReplaceAll(redact.Text(metric.Spec), ",", " -m ")
+	case errors.Is(err, errNoPart):
+		return "parts are what 'score' and 'expand' write with --shard I/N, and 'score --per statistics'"
 	case errors.As(err, &metric) && e.hasOptionsAfterComma(metric.Spec):
 		return "options follow a colon: -m " + strings.Replace(redact.Text(metric.Spec), ",", ":", 1)
-	case errors.Is(err, shard.ErrDamaged):
-		return "shards are what score and expand write with --shard I/N; lines of 'score --per statistics' are added up by 'cat FILE… | refract merge -'"
 	case errors.As(err, &none):
 		return "--missing exclude continues, and leaves the scores of such segments missing"
 	case errors.Is(err, experiment.ErrNoJudgements):

@@ -51,7 +51,7 @@ func (x *expandFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if r.ds, err = x.cut(ctx, e, args, x.path, whole, "batch"); err != nil {
+	if r.ds, err = x.cut(ctx, e, args, whole, "batch"); err != nil {
 		return err
 	}
 	r.cfg.Segments, _ = dataset.Len(r.ds)
@@ -118,10 +118,8 @@ func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 	enc := dataset.NewEncoder(out)
 	found.Summary, err = exp.Expand(ctx, r.ds, func(s *refract.Segment) error {
 		s.Language = cmp.Or(r.target, s.Language)
-		err := r.index(s.ID, nil)
-		if err == nil {
-			err = enc.Encode(s)
-		}
+		r.part.segment(s.ID)
+		err := enc.Encode(s)
 		if err == nil {
 			found.add(s)
 		}
@@ -137,7 +135,7 @@ func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 			found.form = fmt.Sprintf("%d of %d as plain text, from the cache; --form json asks for others", found.asText, all)
 		}
 	}
-	if err == nil && found.Segments > 0 && found.References == 0 && r.writer == nil {
+	if err == nil && found.Segments > 0 && found.References == 0 && r.part == nil {
 		err = fmt.Errorf("no reference of %s has a text to expand, so nothing is written: look at the references", english.Thousands(found.Segments, "segment"))
 	}
 	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
@@ -146,20 +144,13 @@ func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 	if r.form == string(diversify.FormJSON) && ask.Refuses(err) {
 		err = fmt.Errorf("%w; --form text asks for plain text, without a schema", err)
 	}
+	if err == nil && r.part != nil && found.Unanswered > 0 { // a part is complete or does not exist
+		err = fmt.Errorf("%s got no answer, so the part is not written; run the same command again", english.Thousands(found.Unanswered, "request"))
+	}
 	if err == nil {
-		err = r.finish(found)
+		err = r.end(r.e)
 	}
 	return r.conclude(ctx, watch, found, err)
-}
-
-// finish puts the output in place. A shard is complete or does not exist.
-func (r *expandRun) finish(found *findings) error {
-	if r.writer != nil {
-		if found.Unanswered > 0 {
-			return fmt.Errorf("%s got no answer, so %s is not written; run the same command again", english.Thousands(found.Unanswered, "request"), r.file)
-		}
-	}
-	return r.end(r.e, nil)
 }
 
 // conclude reports what a run did and how to continue, and returns why it failed.
@@ -169,7 +160,7 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 		found.tell(r.e, r.cfg.Check != nil)
 		lacking = r.lacking(found)
 		// What other shards or a later run may still find is not a failure.
-		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.writer != nil && short == 0 || found.Unanswered > 0) {
+		if short, _ := found.yields.Below(r.cfg.Complete); lacking != nil && (err != nil || r.part != nil && short == 0 || found.Unanswered > 0) {
 			r.e.warn("%v", lacking)
 			lacking = nil
 		}
@@ -188,7 +179,7 @@ func (r *expandRun) conclude(ctx context.Context, watch *watcher, found *finding
 		return fmt.Errorf("%s got no answer; %s names them with the verdict %q and the reason; run the same command again",
 			english.Thousands(found.Unanswered, "request"), cmp.Or(r.path, "the output"), diversify.Failed)
 	}
-	if r.writer == nil {
+	if r.part == nil {
 		r.e.suggestNext(r.path, "check", "jsonl:"+r.path)
 	}
 	return cmp.Or(err, lacking)

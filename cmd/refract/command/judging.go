@@ -294,11 +294,11 @@ func (j *judging) scored(m metrics.Metric, segments int) {
 const mostUnparsed = 0.05
 
 // covered checks that enough of each judge's answers have a score.
-func covered(g *audit.Reports, p judge.Policy) error {
+func covered(t *audit.Trust, p judge.Policy) error {
 	if _, counts := p.Counts(analysis.Unparseable); counts {
 		return nil
 	}
-	if err := g.Covered(mostUnparsed); err != nil {
+	if err := t.Covered(mostUnparsed); err != nil {
 		return fmt.Errorf("%w; 'refract score --reports FILE' shows the raw answers, and --unparseable NUMBER counts instead of them", err)
 	}
 	return nil

@@ -1,54 +1,62 @@
 package command
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
-	"github.com/refract-eval/refract/internal/shard"
+	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
 // mergeRun is one run of refract merge.
-type mergeRun struct{ scoreView }
+type mergeRun struct {
+	scoreView
+	parts []readPart // in order
+}
+
+// readPart is a part with the place where it was found.
+type readPart struct {
+	*part
+	file  string // "" unless it can be read again
+	place string // for messages
+}
 
 func (e *env) mergeCommand() *cobra.Command {
 	m := &mergeRun{}
 	cmd := &cobra.Command{
-		Use:   "merge SHARD… | -",
+		Use:   "merge PART… | -",
 		Short: "Put the parts of a run together",
-		Long: `Put together what --shard I/N of score and expand wrote, in any order; or, with -,
-add up the lines of 'refract score --per statistics'.
+		Long: `Put together, in any order, what --shard I/N of score and expand wrote, or what
+'refract score --per statistics' wrote in the parts of a pipe.
 
-The output is what one process writes with the same flags, byte for byte. Shards
-that are missing, there twice, cut off, or of another run are named; then nothing
-is written. With -, a line that is there twice is an error; a missing one is not
-noticed. Signatures of added lines leave out the set of references.`,
+Scores of systems are added up; segments, rows and cells are joined. The output is
+what one process writes with the same flags, byte for byte. Parts that are missing,
+there twice, damaged, or of another run are named; then nothing is written. Parts of
+a pipe do not tell how many they are, so that a missing one is not noticed, and
+signatures of their scores leave out the set of references.`,
 		Example: `  refract score jsonl:sample.jsonl -m chrf --shard 1/2 -o scores.csv
   refract score jsonl:sample.jsonl -m chrf --shard 2/2 -o scores.csv
-  refract merge scores.csv.*.shard -o scores.csv
+  refract merge scores.csv.*.jsonl -o scores.csv
   cat *.statistics | refract merge - -f csv`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if slices.Equal(args, []string{"-"}) {
-				return m.statistics(cmd.Context(), e)
-			}
-			return m.run(cmd.Context(), e, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), e, args) },
 	}
 	m.registerFormat(cmd, "", "; without it, by the extension of -o")
 	m.registerPath(cmd)
@@ -56,54 +64,40 @@ noticed. Signatures of added lines leave out the set of references.`,
 	return cmd
 }
 
-// statistics adds up the lines on standard input.
-func (m *mergeRun) statistics(ctx context.Context, e *env) error {
-	m.parquet = false
-	if err := m.byExtension(); err != nil {
-		return err
-	}
-	all, eng, err := e.addUp(ctx)
-	if all == nil {
-		if err == nil {
-			err = errors.New("standard input has no line of statistics: there is nothing to merge")
-		}
-		return err
-	}
-	out, err := e.create(m.path)
-	if err != nil {
-		return err
-	}
-	return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
-}
-
 func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
-	files, err := shardFiles(args)
+	files, err := partFiles(args)
 	if err != nil {
 		return err
 	}
-	e.paths.Reads("a shard", files...)
+	e.paths.Reads("a part", files...)
 	if err := e.checkPaths(); err != nil {
 		return err
 	}
-	set, err := shard.Open(ctx, files)
-	if err != nil {
+	for _, name := range files {
+		if err := m.read(ctx, e, name); err != nil {
+			return err
+		}
+	}
+	if err := m.check(); err != nil {
 		return err
 	}
-	if v := set.Manifest.Version; v != refract.Version {
-		return fmt.Errorf("the shards are of refract %s, and this is refract %s: merge them with that", v, refract.Version)
+	first, segments := m.parts[0], 0
+	for _, p := range m.parts {
+		segments += p.Segments
 	}
-	if set.Segments == 0 {
-		return fmt.Errorf("the shards have no segment: %w", dataset.ErrEmpty)
+	if segments == 0 {
+		return fmt.Errorf("the parts have no segment: %w", dataset.ErrEmpty)
 	}
-	switch c := set.Manifest.Command; {
-	case c == "score":
+	switch sums := first.Per == "system"; {
+	case sums || first.Per == "cell":
 		err = m.byExtension()
-	case c != "expand":
-		err = fmt.Errorf("shards of %q are not merged by this version", c)
+		if err == nil && sums && filepath.Ext(m.path) == ".parquet" {
+			err = usagef("only the matrix is stored as Parquet, and the parts have no cells: choose another name for -o")
+		}
 	case m.formatGiven && m.format != report.JSONLines:
-		err = usagef("--format: shards of %s are merged as JSON Lines: leave it out", c)
+		err = usagef("--format: what is joined is JSON Lines: leave it out")
 	default:
-		err = m.isLines()
+		m.format, err = report.JSONLines, m.isLines()
 	}
 	if err != nil {
 		return err
@@ -112,31 +106,51 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if set.Manifest.Command == "score" {
-		return m.scores(ctx, e, set, out)
+	var failed map[string]int
+	switch first.Per {
+	case "system":
+		failed, err = m.add(ctx, e, out)
+	case "cell":
+		err = m.cells(ctx, out)
+	default:
+		err = m.join(ctx, out)
 	}
-	err = set.Each(ctx, func(body io.Reader) error {
-		_, err := io.Copy(out, body)
-		return err
-	})
+	trust := &audit.Trust{}
+	for _, p := range m.parts {
+		if p.Reports != nil && err == nil {
+			err = trust.UnmarshalJSON(p.Reports)
+		}
+	}
+	if err == nil && first.Command == "score" {
+		err = m.explain(e, trust, out)
+	}
 	if err == nil {
 		err = e.commit()
 	}
-	if err == nil {
-		e.note("%s, %s", english.Count(set.Manifest.Of, "shard"), english.Count(set.Segments, "segment"))
+	if err != nil {
+		return err
 	}
-	return err
+	if first.Command != "score" {
+		e.note("%s, %s", english.Count(len(m.parts), "part"), english.Count(segments, "segment"))
+	}
+	var policy judge.Policy
+	if given := first.Settings["--unparseable"]; given != nil {
+		if policy, err = judge.ParsePolicy(given[0]); err != nil {
+			return err
+		}
+	}
+	return errors.Join(allFailed(failed), covered(trust, policy))
 }
 
-// shardFiles are the files that arguments name. They may be patterns, as no shell reads
+// partFiles are the files that arguments name. They may be patterns, as no shell reads
 // the command lines of Kubernetes.
-func shardFiles(args []string) ([]string, error) {
+func partFiles(args []string) ([]string, error) {
 	var out []string
 	for _, arg := range args {
 		found := []string{arg}
 		if _, err := os.Lstat(arg); err != nil && strings.Contains(arg, "*") {
 			if found, err = filepath.Glob(arg); err != nil || len(found) == 0 {
-				return nil, fmt.Errorf("no file matches %q: no task of the run has written a shard", arg)
+				return nil, fmt.Errorf("no file matches %q: no task of the run has written a part", arg)
 			}
 		}
 		out = append(out, found...)
@@ -144,80 +158,207 @@ func shardFiles(args []string) ([]string, error) {
 	return out, nil
 }
 
-// scores merges the shards of score.
-func (m *mergeRun) scores(ctx context.Context, e *env, set *shard.Set, out io.Writer) error {
-	var d scoreDetails
-	if err := json.Unmarshal(set.Manifest.Details, &d); err != nil {
-		return err
-	}
-	if d.Per != "cell" && filepath.Ext(m.path) == ".parquet" {
-		return usagef("only the matrix is stored as Parquet, and the shards have no cells: choose another name for -o")
-	}
-	eng, ms, err := d.engine(ctx, e, set.Identity)
-	if err != nil {
-		return err
-	}
-	all := eng.Systems()
-	each := func(body io.Reader) error {
-		one := eng.Systems()
-		if err := json.NewDecoder(body).Decode(one); err != nil {
-			return err
-		}
-		all.Merge(one)
-		return nil
-	}
-	some := func() bool { return len(all.Scores()) > 0 }
-	end := func() error {
-		all.Identify(set.Identity)
-		return m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
-	}
-	if d.Per == "cell" {
-		w, err := m.matrixWriter(out)
+// read reads and verifies the parts in a file, or in standard input for "-", without their
+// lines.
+func (m *mergeRun) read(ctx context.Context, e *env, name string) error {
+	in, file, n := e.stdin, "", 0
+	if name != "-" {
+		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
-		each = func(body io.Reader) error {
-			return w.Copy(ctx, body, "its matrix", func(metric string, native bool, signature string) (string, error) {
-				i := slices.IndexFunc(d.Metrics, func(d metricDetail) bool { return d.Name == metric })
-				if i < 0 {
-					return "", shard.ErrDamaged
-				}
-				return d.Metrics[i].sign(set.Identity, native, signature)
-			})
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			file = name
 		}
-		some, end = func() bool { return w.Rows() > 0 }, w.Close
+		in = f
 	}
-	if err := set.Each(ctx, each); err != nil {
-		return err
+	place := func() string {
+		switch {
+		case name == "-":
+			return fmt.Sprintf("part %d of standard input", n)
+		case n > 1:
+			return fmt.Sprintf("part %d of %s", n, text.Path(name))
+		}
+		return text.Path(name)
 	}
-	if !some() {
-		return dataset.ErrNoSystems
-	}
-	if err := end(); err != nil {
-		return err
-	}
-	var explain []metrics.Metric
-	for i, detail := range d.Metrics {
-		if detail.Explains {
-			explain = append(explain, ms[i])
+	err := readParts(ctx, in, io.Discard, func(p *part) error {
+		n++
+		m.parts = append(m.parts, readPart{p, file, place()})
+		return nil
+	})
+	switch {
+	case err == nil && n == 0 && name == "-":
+		err = errors.New("standard input has no part: there is nothing to merge")
+	case err == nil && n == 0:
+		err = fmt.Errorf("%s: %w", text.Path(name), errNoPart)
+	case err != nil:
+		n++
+		err = fmt.Errorf("%s: %w", place(), err)
+	case n > 1:
+		for i := range n {
+			m.parts[len(m.parts)-1-i].file = "" // it has others
 		}
 	}
-	gather := audit.MergedReports(explain)
-	err = set.EachTotals(ctx, func(r io.Reader) error { return json.NewDecoder(r).Decode(gather) })
-	if err == nil {
-		err = m.explain(e, gather, out)
+	return err
+}
+
+// check puts the parts in order. Its errors name parts that are of another run, there
+// twice or missing.
+func (m *mergeRun) check() error {
+	first, twice := m.parts[0], map[string]string{}
+	missing := map[int]bool{}
+	for i := range first.Of {
+		missing[i+1] = true
 	}
-	if err == nil {
-		err = e.commit()
+	for _, p := range m.parts {
+		if diff := p.differences(first.part); len(diff) > 0 {
+			return fmt.Errorf("%s: not of the same run as %s: %s", p.place, first.place, strings.Join(diff, "; "))
+		}
+		key, what := p.SHA256, "the same part"
+		if p.Of > 0 {
+			what = fmt.Sprintf("shard %d of %d", p.Shard, p.Of)
+			key = what
+		}
+		if before := twice[key]; before != "" {
+			return fmt.Errorf("%s: %s, as %s is too: give each once", p.place, what, before)
+		}
+		twice[key] = p.place
+		delete(missing, p.Shard)
 	}
+	if n := len(missing); n > 0 {
+		var names []string
+		for i := 1; i <= first.Of && len(names) < mostNamed; i++ {
+			if missing[i] {
+				names = append(names, fmt.Sprint(i))
+			}
+		}
+		if n > mostNamed {
+			names = append(names, "…")
+		}
+		return fmt.Errorf("%s of %d missing: %s; run them, and then merge", english.Count(n, "shard"), first.Of, strings.Join(names, ", "))
+	}
+	slices.SortStableFunc(m.parts, func(a, b readPart) int { return cmp.Compare(a.Shard, b.Shard) })
+	return nil
+}
+
+const mostNamed = 20 // of missing shards
+
+// add adds up scores of systems, and shows them. It returns by metric how many scores
+// failed where it has no number, and else -1.
+func (m *mergeRun) add(ctx context.Context, e *env, out io.Writer) (failed map[string]int, err error) {
+	eng, err := m.parts[0].engine(ctx, e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var policy judge.Policy
-	if given := set.Manifest.Settings["--unparseable"]; given != nil {
-		if policy, err = judge.ParsePolicy(given[0]); err != nil {
+	all := eng.Systems()
+	for _, p := range m.parts {
+		if err := all.UnmarshalJSON(p.Systems); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.place, err)
+		}
+	}
+	all.Identify(m.parts[0].Set)
+	scores := all.Scores()
+	if len(scores) == 0 {
+		return nil, dataset.ErrNoSystems
+	}
+	failed = map[string]int{}
+	for _, s := range scores {
+		name := eng.Settings()[s.Setting].Metric.Info().Name
+		switch {
+		case s.OK:
+			failed[name] = -1
+		case failed[name] >= 0 && s.Status == metrics.Failed:
+			failed[name] += s.Missing
+		}
+	}
+	return failed, m.showSystems(ctx, all, eng.Settings(), out, e.verbose, nil)
+}
+
+// join writes the lines of all parts.
+func (m *mergeRun) join(ctx context.Context, out io.Writer) error {
+	ids := &uniqueIDs{to: out, places: map[uint64]string{}, seed: maphash.MakeSeed()}
+	for _, p := range m.parts {
+		to := out
+		if p.Per == "" {
+			to, ids.place = ids, p.place
+		}
+		if err := p.copyTo(ctx, to); err != nil {
 			return err
 		}
 	}
-	return covered(gather, policy)
+	return nil
+}
+
+// uniqueIDs writes lines of segments, and fails at an id that an earlier one has. It takes
+// two ids with the same 64-bit hash for one.
+type uniqueIDs struct {
+	to     io.Writer
+	place  string // of the lines that are written
+	places map[uint64]string
+	seed   maphash.Seed
+}
+
+func (u *uniqueIDs) Write(line []byte) (int, error) {
+	var id string
+	d := jsontext.NewDecoder(bytes.NewReader(line))
+	for range 3 { // an object, whose first member is "id"
+		token, err := d.ReadToken()
+		if err != nil {
+			return 0, err
+		}
+		id = token.String()
+	}
+	hash := maphash.String(u.seed, id)
+	if before, again := u.places[hash]; again {
+		return 0, fmt.Errorf("id %s is already used by a segment of %s; ids must be unique", text.Quote(id), before)
+	}
+	u.places[hash] = u.place
+	return u.to.Write(line)
+}
+
+// copyTo writes the lines of a part, which are verified again.
+func (p *readPart) copyTo(ctx context.Context, out io.Writer) error {
+	if p.Lines == "" {
+		return nil
+	}
+	if p.file == "" {
+		return fmt.Errorf("%s: parts with lines are joined from files, with a part in each", p.place)
+	}
+	f, err := os.Open(p.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = readParts(ctx, f, out, func(again *part) error {
+		if again.SHA256 != p.SHA256 {
+			return errors.New("the file changed while it was read: merge again")
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.place, err)
+	}
+	return nil
+}
+
+// cells joins matrices.
+func (m *mergeRun) cells(ctx context.Context, out io.Writer) error {
+	w, err := m.matrixWriter(out)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.parts {
+		r, in := io.Pipe()
+		go func() { in.CloseWithError(p.copyTo(ctx, in)) }()
+		err := w.Copy(ctx, r, p.place)
+		r.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if w.Rows() == 0 {
+		return dataset.ErrNoSystems
+	}
+	return w.Close()
 }

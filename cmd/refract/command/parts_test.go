@@ -2,9 +2,11 @@ package command
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -59,5 +61,61 @@ func TestStatisticsOfParts(t *testing.T) {
 		if got := merge(parts); got != one {
 			t.Fatalf("cut at %d: %s\nis not\n%s", ends, got, one)
 		}
+	}
+}
+
+// A part is refused that has another byte, or a line less, twice or at another place, or that is
+// cut off anywhere.
+func TestDamagedParts(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data.jsonl")
+	write := func(path, content string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(data, `{"id":"one","references":["The bakery is closed."],"hypotheses":{"ä\u202e":"The bakery is shut.","b":"Bakery closed."}}
+{"id":"two","references":["It rained."],"hypotheses":{"ä\u202e":"It was raining."}}
+{"id":"three","references":["It was a fine day.",null],"hypotheses":{"b":"The day was a fine one.","c":"A day."}}
+`)
+	for _, per := range []string{"system", "segment", "cell"} {
+		t.Run(per, func(t *testing.T) {
+			for i := range 2 {
+				out := filepath.Join(dir, per+".jsonl")
+				if code, _ := inPipe(t, "", "score", data, "-m", "bleu", "--per", per, "-o", out, "--shard", fmt.Sprintf("%d/2", i+1)); code != exitDone {
+					t.Fatalf("exit code %d", code)
+				}
+				whole, err := os.ReadFile(fmt.Sprintf("%s.%d-of-2.jsonl", out, i+1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				refused := func(damaged []byte, what string, at int) {
+					t.Helper()
+					n := 0
+					err := readParts(t.Context(), bytes.NewReader(damaged), io.Discard, func(*part) error { n++; return nil })
+					if err == nil && n == 1 {
+						t.Errorf("part %d: %s %d is read", i+1, what, at)
+					}
+				}
+				for at := range whole {
+					damaged := bytes.Clone(whole)
+					damaged[at] ^= []byte{1, 'a' ^ 'A', 0x80}[at%3]
+					refused(damaged, "another byte at", at)
+					refused(whole[:at], "a cut at", at)
+				}
+				lines := slices.Collect(bytes.Lines(whole))
+				if per != "system" && len(lines) < 3 {
+					t.Fatalf("%d lines", len(lines))
+				}
+				for k := range lines {
+					refused(slices.Concat(slices.Concat(lines[:k]...), slices.Concat(lines[k+1:]...)), "without line", k)
+					refused(slices.Concat(slices.Concat(lines[:k+1]...), slices.Concat(lines[k:]...)), "twice line", k)
+					if k > 0 {
+						refused(slices.Concat(slices.Concat(lines[:k-1]...), lines[k], lines[k-1], slices.Concat(lines[k+1:]...)), "exchanged line", k)
+					}
+				}
+			}
+		})
 	}
 }

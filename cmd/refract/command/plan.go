@@ -120,7 +120,7 @@ func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) er
 	if failed != nil || r.gather == nil {
 		return err
 	}
-	return covered(r.gather, r.judging.policy)
+	return covered(&r.gather.Trust, r.judging.policy)
 }
 
 // inFile turns an error in a spec into an error of the file that has it, not of the

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,7 @@ func (e *env) scoreCommand() *cobra.Command {
 	grouped(cmd, resultFlags, "reports")
 	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
+	neutral(cmd, "per") // parts state it apart
 	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
@@ -151,15 +153,15 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	e.noteWorstReferences(settings)
 	if s.per == perStatistics {
-		s.per, s.statistics, s.into = "system", true, s.addable
+		s.per, s.statistics = "system", true
 	}
 	switch {
 	case s.confidence != 0 && (s.per != "system" || s.statistics):
 		return usagef("--confidence gives intervals of the scores of systems: leave it out, or take --per system")
 	case s.per != "cell" && filepath.Ext(s.path) == ".parquet":
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
-	case s.shard != "" && (s.per == "segment" || s.statistics):
-		return usagef("a shard holds scores of systems or the matrix: take --per cell, merge, and then 'refract aggregate --per segment'")
+	case s.shard != "" && s.per == "segment" && s.format != report.JSONLines:
+		return usagef("the rows of shards are JSON Lines: take -f jsonl, or name -o FILE.jsonl")
 	}
 	whole, err := s.dataset(e, args, false)
 	if err != nil {
@@ -169,7 +171,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	whole = s.localize(ctx, e, args, whole, settings)
 	part := dataset.WithSystems(whole)
 	if s.shard != "" { // a part may lack some systems
-		if part, err = s.cut(ctx, e, args, s.path, whole, "confidence", "systems"); err != nil {
+		if part, err = s.cut(ctx, e, args, whole, "confidence", "systems"); err != nil {
 			return err
 		}
 	}
@@ -179,18 +181,32 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	if s.shard == "" {
 		s.judging.segments = func() (int, bool) { return dataset.Len(whole) }
 	}
+	if s.statistics && s.part == nil {
+		s.part = newPart("score", s.shardFlag.settings())
+	}
+	if s.part != nil {
+		if s.part.Per = s.per; s.per == "system" {
+			s.into = s.sums
+		} else { // what is written are lines, whatever the merged output is
+			s.format, s.formatGiven, s.parquet = report.JSONLines, true, false
+		}
+	}
 	out, done, err := s.create(ctx, e, s.path)
 	if done || err != nil {
 		return err
 	}
+	s.path = cmp.Or(s.file, s.path)
 	eng, err := s.engine(ctx, whole, settings) // fitted to the whole dataset, not to the part
 	if err != nil {
 		return err
 	}
 	id := refract.NewIdentity() // grows with the segments; used only once all are read
-	if s.per != "system" && s.writer == nil {
+	if s.per != "system" || s.part != nil && s.part.Shard == 1 {
 		if id, err = dataset.Identify(ctx, whole); err != nil {
 			return err
+		}
+		if s.part != nil {
+			s.part.Set = id
 		}
 	}
 	to, err := s.sinkFor(eng, out, id, e.verbose)
@@ -198,22 +214,19 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return err
 	}
 	ended, err := s.runEngine(ctx, e, eng, part, id, to.add)
-	if err == nil && ended != nil && (s.writer != nil || s.statistics) {
+	if err == nil && ended != nil && s.part != nil {
 		err = ended // a part is written whole or not at all
 	}
 	if err == nil {
 		err = to.end(ctx, ended)
 	}
+	if err == nil && s.part != nil {
+		return s.endPart(e, eng)
+	}
 	if err != nil {
 		return err
 	}
-	if s.writer != nil {
-		if err := s.writer.Totals(s.gather); err != nil {
-			return err
-		}
-		return s.end(e, s.details(eng))
-	}
-	if err := s.explain(e, s.gather, out); err != nil {
+	if err := s.explain(e, &s.gather.Trust, out); err != nil {
 		return err
 	}
 	if err := e.commit(); err != nil {
@@ -223,7 +236,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		return ended
 	}
 	several := func(a aggregate.Aggregator) bool { return !a.Single() && !a.Native() }
-	if i := slices.IndexFunc(s.aggregators, several); i >= 0 && s.per == "system" && !s.statistics && !s.several {
+	if i := slices.IndexFunc(s.aggregators, several); i >= 0 && s.per == "system" && !s.several {
 		e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", s.aggregators[i].Name())
 	}
 	if s.into == nil {
@@ -233,7 +246,7 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 		}
 		e.suggestNext(s.path, e.words("compare", args, more...)...)
 	}
-	return errors.Join(s.allFailed(), covered(s.gather, s.policy))
+	return errors.Join(allFailed(s.failed), covered(&s.gather.Trust, s.policy))
 }
 
 // count records which metrics have given a number.
@@ -255,10 +268,10 @@ func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
 }
 
 // allFailed is the error about metrics that failed on everything.
-func (s *scorer) allFailed() error {
+func allFailed(failed map[string]int) error {
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(s.failed)) {
-		if n := s.failed[name]; n > 0 {
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		if n := failed[name]; n > 0 {
 			errs = append(errs, fmt.Errorf("%s gave no number: all its scores failed (%d); try it by hand on one output", name, n))
 		}
 	}
@@ -267,10 +280,7 @@ func (s *scorer) allFailed() error {
 
 // sinkFor is where the scores of a run go.
 func (s *scorer) sinkFor(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
-	switch {
-	case s.writer != nil:
-		return s.shardSink(eng), nil
-	case s.into != nil && s.per == "system":
+	if s.into != nil && s.per == "system" {
 		return s.into(eng, out)
 	}
 	return s.sink(eng, out, id, verbose)
@@ -282,7 +292,7 @@ func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refr
 		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files instead of a pipe, or its option df=FILE")
 	}
 	eng, err := s.scoring.engine(ctx, ds, settings, s.per == "system", s.judging.options(refract.Options{EveryCell: s.per == "cell"}))
-	if err == nil && s.per == "system" && s.shard == "" && !s.statistics {
+	if err == nil && s.per == "system" && s.part == nil {
 		s.noteMeans(eng)
 	}
 	return eng, err
@@ -351,12 +361,13 @@ func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds 
 		}
 	}
 	defer s.judging.answered()
-	checked, id := s.per != "system" && s.writer == nil && before != nil, refract.NewIdentity()
+	checked, id := s.per != "system" && s.part == nil && before != nil, refract.NewIdentity()
 	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
 		if err := s.gather.Add(seg, records); err != nil {
 			return err
 		}
 		s.count(eng, seg)
+		s.part.segment(seg.Segment.ID)
 		s.several = s.several || seg.Segment.NumReferences() > 1
 		if checked {
 			id.Add(seg.Segment)

@@ -155,10 +155,10 @@ func segmentRows(w report.Writer, eng *refract.Engine, id *refract.Identity) fun
 }
 
 // explain shows what judges say: below a table of scores, or where notes go.
-func (v *scoreView) explain(e *env, gather *audit.Reports, out io.Writer) error {
+func (v *scoreView) explain(e *env, trust *audit.Trust, out io.Writer) error {
 	w := e.noteWriter()
 	if v.format == report.Table && filepath.Ext(v.path) != ".parquet" {
 		w = out
 	}
-	return audit.WriteTrust(w, &gather.Trust)
+	return audit.WriteTrust(w, trust)
 }

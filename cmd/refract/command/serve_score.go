@@ -199,7 +199,7 @@ func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err
 	if err != nil && !errors.As(err, &v.ended) {
 		return nil, err
 	}
-	if err := gather.Covered(mostUnparsed); err != nil && v.ended == nil {
+	if err := gather.Trust.Covered(mostUnparsed); err != nil && v.ended == nil {
 		v.warnings = append(v.warnings, err.Error())
 	}
 	return v.marshal()

@@ -20,7 +20,7 @@ import (
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/internal/files"
 	"github.com/refract-eval/refract/internal/redact"
-	"github.com/refract-eval/refract/internal/shard"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 // The variables that --shard auto/N reads. SLURM counts as the array says, Kubernetes
@@ -35,24 +35,26 @@ type shardFlag struct {
 	shard string
 	cmd   *cobra.Command
 
-	file     string          // of the shard
-	manifest *shard.Manifest // nil without --shard
-	writer   *shard.Writer   // nil before create
+	part *partWriter // nil where the whole is the output
+	file string      // of the shard; "" for standard output
 }
 
 func (s *shardFlag) register(cmd *cobra.Command) {
 	s.cmd = cmd
-	cmd.Flags().StringVar(&s.shard, "shard", "", "`I/N`: do part I of N, from 1, and write OUT.I-of-N.shard for 'refract merge'; auto/N takes I from SLURM or Kubernetes")
+	cmd.Flags().StringVar(&s.shard, "shard", "", "`I/N`: do part I of N, from 1, and write OUT.I-of-N.jsonl for 'refract merge'; auto/N takes I from SLURM or Kubernetes")
 	isNamed(cmd, "shard")
 	neutral(cmd, "shard")
 	grouped(cmd, taskFlags)
 }
 
+// mostShards is the largest number of shards.
+const mostShards = 1 << 20
+
 // place reads the flag.
 func (s *shardFlag) place(getenv func(string) string) (index, of int, err error) {
 	i, n, _ := strings.Cut(s.shard, "/")
-	if of, err = strconv.Atoi(n); err != nil || of < 1 || of > shard.Most {
-		return 0, 0, usagef("--shard %q: want I/N or auto/N, with N from 1 to %d, such as 3/8", s.shard, shard.Most)
+	if of, err = strconv.Atoi(n); err != nil || of < 1 || of > mostShards {
+		return 0, 0, usagef("--shard %q: want I/N or auto/N, with N from 1 to %d, such as 3/8", s.shard, mostShards)
 	}
 	from := "--shard"
 	if i == "auto" {
@@ -116,7 +118,7 @@ func contents(e *env, settings map[string][]string) error {
 
 // cut returns the part of a dataset that --shard selects, or all of it. It refuses
 // flags that need the whole input.
-func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output string, ds refract.Dataset, wholly ...string) (refract.Dataset, error) {
+func (s *shardFlag) cut(ctx context.Context, e *env, args []string, ds refract.Dataset, wholly ...string) (refract.Dataset, error) {
 	if s.shard == "" {
 		return ds, nil
 	}
@@ -129,11 +131,7 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 	if err != nil {
 		return nil, err
 	}
-	dry := s.cmd.Flags().Lookup("dry-run").Value.String() == "true" // a dry run writes nothing
-	if (output == "" || output == "-") && !dry {
-		return nil, usagef("--shard names its file after the merged output: name that with -o")
-	}
-	part, input, err := dataset.Cut(ctx, ds, index, of)
+	taken, whole, err := dataset.Cut(ctx, ds, index, of)
 	if err != nil {
 		return nil, err
 	}
@@ -143,64 +141,80 @@ func (s *shardFlag) cut(ctx context.Context, e *env, args []string, output strin
 			settings["the language pair"] = []string{source, target}
 		}
 	}
-	s.file = shard.Name(output, index, of)
-	s.manifest = &shard.Manifest{Version: refract.Version, Command: s.cmd.Name(), Index: index, Of: of, Input: input, Settings: settings}
-	return part, contents(e, settings)
+	s.part = newPart(s.cmd.Name(), settings)
+	s.part.Shard, s.part.Of, s.part.Input = index, of, whole
+	return taken, contents(e, settings)
 }
 
-// create makes the output, or the file of the shard. done is true if a complete file of
-// the same work exists.
+// create makes the output, which is a part's if there is one. done is true if a complete
+// file of the same work exists.
 func (s *shardFlag) create(ctx context.Context, e *env, path string) (out io.Writer, done bool, err error) {
-	if s.manifest == nil {
+	if s.part == nil {
 		out, err = e.create(path)
 		return out, false, err
 	}
-	e.paths.Writes("--output", s.file)
-	if err := e.checkPaths(); err != nil {
-		return nil, false, err
-	}
-	files.RemoveStale(s.file)
-	switch there, err := shard.Verify(ctx, s.file, nil); {
-	case errors.Is(err, fs.ErrNotExist):
-	case errors.Is(err, shard.ErrDamaged):
-		e.warn("%v; it is replaced", err)
-	case err != nil:
-		return nil, false, err
-	default:
-		if diff := s.manifest.Same(there); len(diff) > 0 {
-			return nil, false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", s.file, strings.Join(diff, "; "))
+	if s.part.Of > 0 && path != "" && path != "-" {
+		path = fmt.Sprintf("%s.%d-of-%d.jsonl", path, s.part.Shard, s.part.Of)
+		if done, err = s.done(ctx, e, path); done || err != nil {
+			return nil, done, err
 		}
-		e.note("%s exists already, and is complete: nothing to do", s.file)
-		return nil, true, nil
+		s.file = path
 	}
-	file, err := e.create(s.file)
+	file, err := e.create(path)
 	if err != nil {
 		return nil, false, err
 	}
 	file.Durable()
-	s.writer = shard.NewWriter(file, *s.manifest)
-	return s.writer, false, nil
+	s.part.to = file
+	return s.part, false, nil
 }
 
-// index adds a segment to the index of the shard, if there is one.
-func (s *shardFlag) index(id string, references []byte) error {
-	if s.writer == nil {
-		return nil
+// done reports whether the file of the shard exists already. A file of another run is an
+// error.
+func (s *shardFlag) done(ctx context.Context, e *env, path string) (bool, error) {
+	e.paths.Writes("--output", path)
+	if err := e.checkPaths(); err != nil {
+		return false, err
 	}
-	return s.writer.Segment(id, references)
+	files.RemoveStale(path)
+	var there *part
+	f, err := os.Open(path)
+	if err == nil {
+		err = readParts(ctx, f, io.Discard, func(p *part) error { there = p; return nil })
+		f.Close()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case errors.Is(err, errNoPart), err == nil && there == nil:
+		e.warn("%s: %v; it is replaced", text.Path(path), errNoPart)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	diff := s.part.differences(there)
+	if there.Shard != s.part.Shard {
+		diff = append(diff, fmt.Sprintf("it is shard %d", there.Shard))
+	}
+	if len(diff) > 0 {
+		return false, fmt.Errorf("%s is the shard of another run: %s; remove it, or name another -o", path, strings.Join(diff, "; "))
+	}
+	e.note("%s exists already, and is complete: nothing to do", path)
+	return true, nil
 }
 
-// end completes the file of the shard, if there is one, and puts outputs in place.
-func (s *shardFlag) end(e *env, details any) error {
-	if s.writer == nil {
-		return e.commit()
-	}
-	if err := s.writer.Close(details); err != nil {
-		return err
+// end completes the part, if there is one, and puts outputs in place.
+func (s *shardFlag) end(e *env) error {
+	if s.part != nil {
+		if err := s.part.end(); err != nil {
+			return err
+		}
 	}
 	if err := e.commit(); err != nil {
 		return err
 	}
-	e.note("%s is written; 'refract merge' puts all shards together", s.file)
+	if s.file != "" {
+		e.note("%s is written; 'refract merge' puts all shards together", s.file)
+	}
 	return nil
 }

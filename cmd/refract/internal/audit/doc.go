@@ -5,6 +5,6 @@
 //	err := engine.Run(ctx, dataset, func(s *refract.SegmentScores) error {
 //		return reports.Add(s, nil)
 //	})
-//	err = reports.Covered(0.05)                       // do at least 95 % of the answers have a score?
+//	err = reports.Trust.Covered(0.05)                 // do at least 95 % of the answers have a score?
 //	err = audit.WriteTrust(os.Stderr, &reports.Trust) // what is wrong in the reports
 package audit

@@ -3,12 +3,10 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/refract-eval/refract"
-	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -86,62 +84,4 @@ func (p *Place) write(w io.Writer, r *analysis.Report) error {
 	line := append(append(bytes.TrimSuffix(head, []byte("}")), ','), bytes.TrimPrefix(body, []byte("{"))...)
 	_, err = w.Write(append(jsonline.Escape(line), '\n'))
 	return err
-}
-
-// ErrCoverage is the cause of the errors that Covered returns.
-var ErrCoverage = errors.New("too few answers have a score")
-
-// Covered returns an error if more than a share of a metric's answers, between 0 and 1,
-// has no score.
-func (r *Reports) Covered(most float64) error {
-	var errs []error
-	for _, m := range r.metrics {
-		t := r.Trust.Total(m.Info().Name)
-		without := t.Reports - t.WithScore()
-		if float64(without) <= most*float64(t.Reports) {
-			continue
-		}
-		commonest := analysis.Unparseable
-		for o, n := range t.Outcomes {
-			if !o.HasScore() && n > t.Outcomes[commonest] {
-				commonest = o
-			}
-		}
-		remedy := ""
-		if commonest == analysis.Cut {
-			remedy = "; the token limit cut them: give the judge the option max-tokens, such as max-tokens=8192 for a model that thinks"
-		}
-		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed%s",
-			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most, remedy))
-	}
-	return errors.Join(errs...)
-}
-
-// reportsState is the stored form of Reports. Worst is kept only because earlier
-// versions wrote it.
-type reportsState struct {
-	Trust    *Trust       `json:"trust"`
-	Unneeded int          `json:"unneeded"`
-	Worst    [][]struct{} `json:"worst"` // by metric
-}
-
-// MergedReports returns empty Reports, to which UnmarshalJSON adds what other
-// processes collected. Each metric must explain its scores.
-func MergedReports(ms []metrics.Metric) *Reports { return &Reports{metrics: ms} }
-
-// MarshalJSON writes the collected counts.
-func (r *Reports) MarshalJSON() ([]byte, error) {
-	return json.Marshal(reportsState{Trust: &r.Trust, Worst: make([][]struct{}, len(r.metrics))})
-}
-
-// UnmarshalJSON adds the counts that MarshalJSON wrote for later segments.
-func (r *Reports) UnmarshalJSON(b []byte) error {
-	in := reportsState{Trust: &r.Trust}
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	if len(in.Worst) != len(r.metrics) {
-		return errors.New("reports of other metrics")
-	}
-	return nil
 }

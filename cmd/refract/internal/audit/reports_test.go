@@ -55,10 +55,10 @@ func TestReports(t *testing.T) {
 		!strings.HasPrefix(lines[1], `{"id":"s0","system":"a","metric":"talks","reference":1,"status":"scored"`) {
 		t.Errorf("records:\n%s", records.String())
 	}
-	if err := r.Covered(0.2); err != nil {
+	if err := r.Trust.Covered(0.2); err != nil {
 		t.Error(err)
 	}
-	if err := r.Covered(0.1); !errors.Is(err, ErrCoverage) || !strings.HasSuffix(err.Error(), "talks: 1 of 9 answers have no score (most of them: unparseable, 1), more than the share of 0.1 that is allowed") {
+	if err := r.Trust.Covered(0.1); !errors.Is(err, ErrCoverage) || !strings.HasSuffix(err.Error(), "talks: 1 of 9 answers have no score (most of them: unparseable, 1), more than the share of 0.1 that is allowed") {
 		t.Errorf("%v", err)
 	}
 }

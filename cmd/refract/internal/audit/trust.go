@@ -3,12 +3,14 @@ package audit
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
+	"github.com/refract-eval/refract/internal/english"
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -131,19 +133,46 @@ func (t *Trust) MarshalJSON() ([]byte, error) { return json.Marshal(t.rows) }
 
 // UnmarshalJSON adds the counts that MarshalJSON wrote.
 func (t *Trust) UnmarshalJSON(b []byte) error {
-	var in []struct {
-		TrustRow
-		Total bool // a sum over systems, which earlier versions wrote into shards
-	}
-	if err := json.Unmarshal(b, &in); err != nil {
+	var rows []TrustRow
+	if err := json.Unmarshal(b, &rows); err != nil {
 		return err
 	}
-	for i := range in {
-		if from := &in[i]; !from.Total {
-			t.row(from.Metric, from.System).add(&from.TrustRow)
-		}
+	for i := range rows {
+		t.row(rows[i].Metric, rows[i].System).add(&rows[i])
 	}
 	return nil
+}
+
+// ErrCoverage is the cause of the errors that Covered returns.
+var ErrCoverage = errors.New("too few answers have a score")
+
+// Covered returns an error if more than a share of a metric's answers, between 0 and 1,
+// has no score.
+func (t *Trust) Covered(most float64) error {
+	var errs []error
+	for i, r := range t.rows {
+		if i > 0 && r.Metric == t.rows[i-1].Metric {
+			continue
+		}
+		t := t.Total(r.Metric)
+		without := t.Reports - t.WithScore()
+		if float64(without) <= most*float64(t.Reports) {
+			continue
+		}
+		commonest := analysis.Unparseable
+		for o, n := range t.Outcomes {
+			if !o.HasScore() && n > t.Outcomes[commonest] {
+				commonest = o
+			}
+		}
+		remedy := ""
+		if commonest == analysis.Cut {
+			remedy = "; the token limit cut them: give the judge the option max-tokens, such as max-tokens=8192 for a model that thinks"
+		}
+		errs = append(errs, fmt.Errorf("%w: %s: %d of %s have no score (most of them: %s, %d), more than the share of %g that is allowed%s",
+			ErrCoverage, t.Metric, without, english.Count(t.Reports, "answer"), commonest, t.Outcomes[commonest], most, remedy))
+	}
+	return errors.Join(errs...)
 }
 
 // trustCounts are the columns of the trust table after metric and system. They

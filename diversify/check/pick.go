@@ -81,8 +81,12 @@ func (o *original) line(t string) (l line) {
 		l.echo = l.echo || o.echoes(parts[0])
 		parts = parts[1:]
 	}
+	asked := func() bool { // by the last part alone, as the reference does
+		last := len(parts) - 1
+		return asks(o.text) && asks(parts[last]) && !slices.ContainsFunc(parts[:last], asks) && o.evidence(parts[last]).task == 0
+	}
 	closes := func(p string) bool {
-		return talks(p) && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || o.evidence(p).task > 1)
+		return talks(p) && !asked() && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || o.evidence(p).task > 1)
 	}
 	for len(parts) > 0 && (closes(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
 		parts = parts[:len(parts)-1]

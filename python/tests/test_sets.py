@@ -237,7 +237,8 @@ def test_compare(program: str, sample: Path) -> None:
         "-a=single",
         "--statistic=kendall",
         "--test=auto",
-        "--table=all-pairs",
+        "--table=pairs",
+        "--pairs=all",
         "--resamples=50",
     ]
     done = subprocess.run(

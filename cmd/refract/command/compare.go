@@ -37,10 +37,10 @@ func (e *env) compareCommand() *cobra.Command {
 		Long: `Compare settings (metric and aggregator) by their agreement with human judgements.
 
 --table pairs shows the p-values of --test for the settings of each metric, with
-Holm's correction, all-pairs those of all settings, and ranks the ranks under all
-statistics. --curve shows the agreement by the number of references instead.
--m stored takes every metric score file of an mtme: dataset, -m stored:NAME one of
-them, and --scores a file of your own.`,
+Holm's correction, or with --pairs all those of all metrics, and --table ranks the
+ranks under all statistics. --curve shows the agreement by the number of references
+instead. -m stored takes every metric score file of an mtme: dataset, -m
+stored:NAME one of them, and --scores a file of your own.`,
 		Example: `  refract compare jsonl:expanded.jsonl -m chrf -a single,max,mean
   refract compare jsonl:expanded.jsonl --curve order,random --plot curve.svg`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
@@ -54,15 +54,14 @@ them, and --scores a file of your own.`,
 const (
 	settingsTable = "settings"
 	pairsTable    = "pairs"
-	allPairsTable = "all-pairs"
 	ranksTable    = "ranks"
 	bothTables    = "all" // settings and pairs, for requests
 )
 
-// The pairs that a request asks for; --table names them for a command line.
+// The values of --pairs.
 const pairsOfMetric, allPairs = "metric", "all"
 
-var tablesCompared = []string{settingsTable, pairsTable, allPairsTable, ranksTable}
+var tablesCompared = []string{settingsTable, pairsTable, ranksTable}
 
 // settingsCompared are the defaults of compare.
 var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings"}
@@ -70,7 +69,8 @@ var settingsCompared = comparisonDefaults{groups: "none", tests: "test settings"
 func (c *compareRun) register(e *env, cmd *cobra.Command) {
 	c.out.register(cmd)
 	c.comparison.register(e, cmd, settingsCompared)
-	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs, all-pairs, ranks", tablesCompared...)
+	parsedFlag(cmd, &c.table, "table", settingsTable, wordOf(tablesCompared...), "settings, pairs or ranks", tablesCompared...)
+	addFlag(cmd, "pairs", c.pairsValue(), "metric or all: the pairs in --table pairs, which are corrected together", pairsOfMetric, allPairs)
 	cmd.Flags().StringVar(&c.plot, "plot", "", "`FILE`.svg to draw the curves into")
 	namesFiles(cmd, writesFile, "plot")
 	grouped(cmd, statisticFlags, "table", "plot")
@@ -82,9 +82,13 @@ func (c *compareRun) parameters() settable {
 	values := c.values(settingsCompared)
 	maps.Copy(values, c.score.values())
 	values["language"], values["table"] = c.languageFlag.value(), valueOf(&c.table, settingsTable, wordOf(append(tablesCompared, bothTables)...))
-	values["pairs"], values["human_lower_is_better"] = valueOf(&c.pairs, pairsOfMetric, wordOf(pairsOfMetric, allPairs)), valueOf(&c.humanLower, "", strconv.ParseBool)
+	values["pairs"], values["human_lower_is_better"] = c.pairsValue(), valueOf(&c.humanLower, "", strconv.ParseBool)
 	values["one_sided"] = valueOf(&c.oneSided, "", strconv.ParseBool)
 	return values
+}
+
+func (c *compareRun) pairsValue() *parsed[string] {
+	return valueOf(&c.pairs, pairsOfMetric, wordOf(pairsOfMetric, allPairs))
 }
 
 func (c *compareRun) run(ctx context.Context, e *env, args []string) error {
@@ -137,9 +141,6 @@ func drawCurves(w io.Writer, figures []conclusions.Figure) error {
 
 // asked is the plan that the flags describe.
 func (c *compareRun) asked(args []string) (*experiment.Plan, error) {
-	if c.table == allPairsTable {
-		c.table, c.pairs = pairsTable, allPairs
-	}
 	p, err := c.plan("", args)
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (c *compareRun) asked(args []string) (*experiment.Plan, error) {
 	case c.against != "" && !c.showsPairs():
 		return nil, usagef("--against needs --table pairs and a test, such as --test auto")
 	case c.against != "" && c.pairs == allPairs:
-		return nil, usagef("--against says which pairs there are: take --table pairs")
+		return nil, usagef("--against says which pairs there are: leave --pairs all out")
 	case !c.tested && c.table != settingsTable:
 		return nil, usagef("--table %s needs a test: choose one by --test, such as auto", c.table)
 	case !c.tested && c.oneSided:

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ type reportRun struct {
 	comparison
 	out     output
 	prompts bool
+	title   string
 }
 
 func (e *env) reportCommand() *cobra.Command {
@@ -45,6 +47,8 @@ and every segment with its references, or the findings of an experiment.`,
 	cmd.Flags().BoolVar(&r.prompts, "prompts", false, "say what each prompt is worth too, which takes the most time")
 	grouped(cmd, statisticFlags)
 	r.out.registerPath(cmd)
+	cmd.Flags().StringVar(&r.title, "title", "", "title of the page (default the name of the data)")
+	grouped(cmd, resultFlags, "title")
 	return cmd
 }
 
@@ -60,7 +64,7 @@ func (r *reportRun) run(ctx context.Context, e *env, flags *pflag.FlagSet, args 
 		return err
 	}
 	shown := run.Datasets[0]
-	rep := &evidence.Report{Title: run.Name}
+	rep := &evidence.Report{Title: cmp.Or(r.title, run.Name)}
 	if len(run.Datasets) > 1 {
 		rep.Shown = shown.Name
 	}

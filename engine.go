@@ -3,6 +3,8 @@ package refract
 import (
 	"context"
 	"fmt"
+	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -230,6 +232,121 @@ func (e *Engine) Score(ctx context.Context, segments []*Segment) ([]*SegmentScor
 	for k := range e.scorers {
 		if _, err := e.scorers[k].score(ctx, batch); err != nil {
 			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Fit returns the settings with every metrics.Fitter fitted that is not fitted yet. A
+// metric is fitted to all present references of the dataset, originals and variants, even
+// if the setting uses only some of them. Each such metric takes one pass over the dataset.
+func Fit(ctx context.Context, ds Dataset, settings []Setting) ([]Setting, error) {
+	out, fitted := slices.Clone(settings), map[metrics.Metric]metrics.Metric{}
+	for i, s := range out {
+		f, ok := unfitted(s.Metric)
+		if !ok {
+			continue
+		}
+		if fitted[f] == nil {
+			m, err := f.Fit(ctx, validReferences(ctx, ds))
+			if err != nil {
+				return nil, fmt.Errorf("fit %s: %w", f.Info().Name, err)
+			}
+			fitted[f] = m
+		}
+		out[i].Metric = fitted[f]
+	}
+	return out, nil
+}
+
+// NeedsFit reports whether Fit would fit any metric.
+func NeedsFit(settings []Setting) bool {
+	return slices.ContainsFunc(settings, func(s Setting) bool { _, ok := unfitted(s.Metric); return ok })
+}
+
+func unfitted(m metrics.Metric) (metrics.Fitter, bool) {
+	f, ok := m.(metrics.Fitter)
+	return f, ok && !f.Fitted()
+}
+
+// validReferences yields the texts of the references of each segment.
+func validReferences(ctx context.Context, ds Dataset) iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		var all []Text
+		for seg, err := range ds.Segments(ctx) {
+			var texts []string
+			if err == nil {
+				all = seg.AllReferences(all[:0])
+				for _, t := range all {
+					if t.Valid {
+						texts = append(texts, t.Value)
+					}
+				}
+			}
+			if !yield(texts, err) {
+				return
+			}
+		}
+	}
+}
+
+// Scores are the scores of a dataset under one setting, in the units of its metric. NaN is
+// a score that is missing, which is not 0.
+type Scores struct {
+	Setting   Setting
+	Signature string             // all that the scores of systems depend on, of the first system
+	Systems   map[string]float64 // by system
+	Totals    []SystemScore      // the same with their coverage, in the order of the systems
+	Segments  []SegmentScore     // in the order of the dataset
+}
+
+// SegmentScore has the scores of one segment.
+type SegmentScore struct {
+	ID      string
+	Systems map[string]float64
+	Status  map[string]metrics.Status // by system, why a score is missing; others are metrics.Scored
+}
+
+// Score scores all hypotheses of a dataset under one setting, and keeps the scores of all
+// segments. An [Engine] scores under several settings at a time, without keeping them.
+func Score(ctx context.Context, ds Dataset, setting Setting) (*Scores, error) {
+	settings, err := Fit(ctx, ds, []Setting{setting})
+	if err != nil {
+		return nil, err
+	}
+	engine, err := NewEngine(settings, Options{})
+	if err != nil {
+		return nil, err
+	}
+	out := &Scores{Setting: setting, Systems: map[string]float64{}}
+	reducer, systems := engine.Reducer(), engine.Systems()
+	err = engine.Run(ctx, ds, func(s *SegmentScores) error {
+		of := SegmentScore{ID: s.Segment.ID, Systems: map[string]float64{}, Status: map[string]metrics.Status{}}
+		for h := range s.Segment.Hypotheses {
+			r, err := reducer.Reduce(s, 0, h)
+			if err != nil {
+				return err
+			}
+			if r.Status != metrics.Scored {
+				r.Value = math.NaN()
+			}
+			name := s.Segment.Hypotheses[h].System
+			of.Systems[name], of.Status[name] = r.Value, r.Status
+		}
+		out.Segments = append(out.Segments, of)
+		return systems.Add(s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Totals = systems.Scores()
+	for i := range out.Totals {
+		total := &out.Totals[i]
+		if out.Systems[total.System] = total.Value; !total.OK {
+			out.Systems[total.System] = math.NaN()
+		}
+		if i == 0 {
+			out.Signature = systems.Signature(total).String()
 		}
 	}
 	return out, nil

@@ -2,21 +2,25 @@ package refract_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
+	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract"
+	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
+	"pgregory.net/rapid"
 )
 
 func realMetrics(t testing.TB) []metrics.Metric {
@@ -230,5 +234,229 @@ func TestMetricErrorSaysWhere(t *testing.T) {
 	_, err := e.Score(t.Context(), []*refract.Segment{segment("a", 1, []int{1}, []int{1}), segment("b", 1, []int{1}, []int{1})})
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), `sized, segments "a" to "b"`) {
 		t.Errorf("%v, want boom, the metric and the segments", err)
+	}
+}
+
+// fitter records the references that it is fitted to.
+type fitter struct {
+	metrics.Metric
+	to *[]string
+}
+
+func (f *fitter) Fitted() bool { return f.to != nil }
+
+func (f *fitter) Fit(_ context.Context, references iter.Seq2[[]string, error]) (metrics.Metric, error) {
+	out := &fitter{f.Metric, new([]string)}
+	for texts, err := range references {
+		if err != nil {
+			return nil, err
+		}
+		*out.to = append(*out.to, strings.Join(texts, "+"))
+	}
+	return out, nil
+}
+
+// Fit passes all present references to each metric once, and an engine refuses a metric
+// that is not fitted.
+func TestFit(t *testing.T) {
+	of := func(name string) metrics.Metric {
+		return metrics.Func(metrics.Info{Name: name, NeedsReferences: true, Direction: metrics.HigherIsBetter, Upper: 1}, func(string, string) float64 { return 0 })
+	}
+	ds := refract.InMemory([]*refract.Segment{
+		{ID: "1", References: []refract.Text{refract.NewText("a"), {}}, Variants: []refract.Variant{{Text: refract.NewText("")}}},
+		{ID: "2"},
+	})
+	one, other, plain := &fitter{of("one"), nil}, &fitter{of("other"), nil}, of("plain")
+	settings := []refract.Setting{
+		{Metric: one, Aggregator: aggregate.Single}, {Metric: one, Aggregator: aggregate.Max},
+		{Metric: other, Aggregator: aggregate.Max}, {Metric: plain, Aggregator: aggregate.Max},
+	}
+	if _, err := refract.NewEngine(settings, refract.Options{}); err == nil || !strings.Contains(err.Error(), "one is not fitted") {
+		t.Errorf("an engine of metrics that are not fitted: %v", err)
+	}
+	got, err := refract.Fit(t.Context(), ds, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got[0].Metric != got[1].Metric || got[0].Metric == got[2].Metric || got[3].Metric != plain || one.Fitted() {
+		t.Errorf("settings %v of %v", got, settings)
+	}
+	if to := strings.Join(*got[0].Metric.(*fitter).to, "|"); to != "a+|" {
+		t.Errorf("fitted to %q, want %q", to, "a+|")
+	}
+	if refract.NeedsFit(got) || !refract.NeedsFit(settings) {
+		t.Errorf("after Fit, there is something to do: %v; before: %v", refract.NeedsFit(got), refract.NeedsFit(settings))
+	}
+	if _, err := refract.NewEngine(got, refract.Options{}); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := refract.Fit(ctx, ds, settings); err == nil {
+		t.Errorf("fitted after the end")
+	}
+}
+
+// costly is a metric with integer scores from -3 to 0 that counts its cells as calls.
+// Some cells have no score.
+type costly struct{ calls atomic.Int64 }
+
+func (c *costly) Info() metrics.Info {
+	return metrics.Info{Name: "costly", NeedsReferences: true, Direction: metrics.HigherIsBetter, Lower: -3, Upper: 0}
+}
+
+func (c *costly) Signature(metrics.Level) metrics.Signature { return nil }
+
+func (c *costly) Score(_ context.Context, blocks []metrics.Block) ([]metrics.Scores, error) {
+	out := make([]metrics.Scores, len(blocks))
+	for i, b := range blocks {
+		for _, hyp := range b.Hypotheses {
+			for _, ref := range b.References {
+				c.calls.Add(1)
+				v, status := cost(hyp, ref)
+				out[i].Values, out[i].Status = append(out[i].Values, v), append(out[i].Status, status)
+			}
+		}
+	}
+	return out, nil
+}
+
+func cost(hyp, ref string) (float64, metrics.Status) {
+	sum := 7
+	for _, r := range hyp + "|" + ref {
+		sum = (sum*31 + int(r)) % 10007
+	}
+	if sum%11 == 0 {
+		return 0, metrics.Unparseable
+	}
+	return -float64(sum % 4), metrics.Scored
+}
+
+func costlySegments(t *rapid.T) []*refract.Segment {
+	var out []*refract.Segment
+	for i := range rapid.IntRange(1, 9).Draw(t, "segments") {
+		s := &refract.Segment{ID: fmt.Sprint(i)}
+		for r := range rapid.IntRange(1, 6).Draw(t, "references") {
+			s.References = append(s.References, refract.Text{Value: fmt.Sprintf("r%d.%d", i, r), Valid: rapid.IntRange(0, 9).Draw(t, "there") > 0})
+		}
+		s.References[len(s.References)-1].Valid = true
+		for h := range 3 {
+			s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: fmt.Sprint("s", h),
+				Text: refract.Text{Value: fmt.Sprintf("h%d.%d", i, h), Valid: rapid.IntRange(0, 9).Draw(t, "there") > 0}})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Leaving out cells that no setting needs changes no score.
+func TestSkippingCellsChangesNoScore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		segs := costlySegments(t)
+		specs := rapid.SampledFrom([][]string{{"single"}, {"single", "mean"}, {"max"}}).Draw(t, "aggregators")
+		score := func(save bool, workers int) (*costly, []refract.SystemScore, []metrics.Status) {
+			m := &costly{}
+			var settings []refract.Setting
+			for _, s := range specs {
+				a, err := aggregate.Parse(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
+			}
+			eng, err := refract.NewEngine(settings, refract.Options{EveryCell: !save, Workers: workers, Batch: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			acc := eng.Systems()
+			var status []metrics.Status
+			err = eng.Run(context.Background(), list(segs), func(s *refract.SegmentScores) error {
+				status = append(status, s.Metrics[0].Status...)
+				return acc.Add(s)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores := acc.Scores()
+			for i := range scores {
+				scores[i].MissingReferences = 0 // known only for the cells that were scored
+				scores[i].MinReferences, scores[i].MaxReferences = 0, 0
+			}
+			return m, scores, status
+		}
+		all, want, _ := score(false, 1)
+		some, got, one := score(true, 1)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatal(d)
+		}
+		_, _, many := score(true, 4)
+		if d := cmp.Diff(one, many); d != "" {
+			t.Fatalf("what is left out depends on the workers: %s", d)
+		}
+		left := 0
+		for _, s := range one {
+			if s == metrics.Unneeded {
+				left++
+			}
+		}
+		if len(specs) > 1 && left > 0 {
+			t.Fatalf("%d cells left out that the mean needs", left)
+		}
+		if int(all.calls.Load()-some.calls.Load()) != left {
+			t.Fatalf("%d calls and %d, %d cells left out", all.calls.Load(), some.calls.Load(), left)
+		}
+	})
+}
+
+// max refuses a matrix that has only its first column.
+func TestMaxNeedsEveryCell(t *testing.T) {
+	ms := &refract.MetricScores{Columns: 2, Values: []float64{0, 0}, Status: []metrics.Status{metrics.Scored, metrics.Unneeded}}
+	for spec, ok := range map[string]bool{"single": true, "max": false} {
+		red, err := reduce(t, &costly{}, ms, spec, aggregate.Exclude, 0)
+		if (err == nil) != ok || err == nil && red.Value != 0 {
+			t.Errorf("%s: %v, %v", spec, red, err)
+		}
+	}
+}
+
+func TestTextJSON(t *testing.T) {
+	for in, want := range map[string]refract.Text{
+		`null`:      {},
+		`""`:        refract.NewText(""),
+		`"a\u00e9"`: refract.NewText("aé"),
+		`"null"`:    refract.NewText("null"),
+	} {
+		got := refract.NewText("from before")
+		if err := json.Unmarshal([]byte(in), &got); err != nil || got != want {
+			t.Errorf("%s is read as %+v, %v, want %+v", in, got, err, want)
+		}
+	}
+	for _, bad := range []string{`1`, `{}`, `["a"]`, `true`} {
+		var got refract.Text
+		if err := json.Unmarshal([]byte(bad), &got); err == nil || got.Valid {
+			t.Errorf("%s is read as %+v, %v, want an error", bad, got, err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		want := []refract.Text{{}, refract.NewText(rapid.String().Draw(t, "text"))}
+		b, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []refract.Text
+		if err := json.Unmarshal(b, &got); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%s comes back as %+v, %v", b, got, err)
+		}
+	})
+}
+
+func TestPosition(t *testing.T) {
+	for want, p := range map[string]refract.Position{
+		`"a\nb":3`: {File: "a\nb", Line: 3},
+		"":         {Line: 3}, "a.jsonl": {File: "a.jsonl"}, "a.jsonl:3": {File: "a.jsonl", Line: 3},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%+v is written %q, want %q", p, got, want)
+		}
 	}
 }

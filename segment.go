@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/refract-eval/refract/internal/text"
@@ -201,4 +203,40 @@ func (s *Segment) NumReferences() int { return len(s.References) + len(s.Variant
 // first error. A yielded segment belongs to the caller.
 type Dataset interface {
 	Segments(ctx context.Context) iter.Seq2[*Segment, error]
+}
+
+// InMemory is a dataset of segments in memory.
+type InMemory []*Segment
+
+// Segments implements [Dataset].
+func (m InMemory) Segments(ctx context.Context) iter.Seq2[*Segment, error] {
+	return func(yield func(*Segment, error) bool) {
+		for _, s := range m {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Texts are texts that are there. The zero Text is a missing one.
+func Texts(of ...string) []Text {
+	all := make([]Text, len(of))
+	for i, s := range of {
+		all[i] = NewText(s)
+	}
+	return all
+}
+
+// Outputs are the hypotheses of systems by their names, in the order of the names.
+func Outputs(of map[string]string) []Hypothesis {
+	var all []Hypothesis
+	for _, system := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, Hypothesis{System: system, Text: NewText(of[system])})
+	}
+	return all
 }

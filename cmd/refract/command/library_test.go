@@ -1,4 +1,4 @@
-package refract_test
+package command
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func TestLibraryPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
 	}
-	text, err := os.ReadFile(filepath.Join("docs", "how-to", "library.md"))
+	text, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "library.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,15 +69,15 @@ func TestLibraryPrograms(t *testing.T) {
 // runProgram builds a program in a separate module, and runs it in a folder.
 func runProgram(t *testing.T, dir, code string, args []string) string {
 	t.Helper()
-	here, err := os.Getwd()
+	here, err := filepath.Abs(repository)
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := os.ReadFile("go.mod")
+	module, err := os.ReadFile(filepath.Join(here, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := os.ReadFile("go.sum")
+	sums, err := os.ReadFile(filepath.Join(here, "go.sum"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 		lines = append(lines,
 			[]string{"score", set, "-m", "chrf", "-f", format}, []string{"score", set, "-m", "chrf", "--per", "segment", "-f", format},
 			[]string{"compare", set, "-m", "chrf", "--resamples", "20", "-f", format}, []string{"systems", set, "-m", "chrf", "--resamples", "20", "-f", format},
-			[]string{"aggregate", "cells.jsonl", "-a", "max", "-f", format}, []string{"cache", "stats", "c.sqlite", "-f", format})
+			[]string{"score", "--matrix", "cells.jsonl", "-a", "max", "-f", format}, []string{"cache", "stats", "c.sqlite", "-f", format})
 	}
 	seen := func(where, text string) {
 		if i := strings.IndexFunc(text, func(r rune) bool {

@@ -97,7 +97,7 @@ done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		commands []*cobra.Command
 	}{
 		{referencesGroup, []*cobra.Command{e.expandCommand(), e.checkCommand(), e.reviewCommand(), e.selectCommand(), e.publishCommand()}},
-		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.aggregateCommand(), e.parseCommand(), e.mergeCommand()}},
+		{scoresGroup, []*cobra.Command{e.scoreCommand(), e.systemsCommand(), e.parseCommand(), e.mergeCommand()}},
 		{agreementGroup, []*cobra.Command{e.compareCommand(), e.experimentCommand(), e.reportCommand()}},
 		{otherGroup, []*cobra.Command{
 			e.buildCommand(), e.metricsCommand(), e.promptsCommand(), e.serveCommand(), e.demoCommand(), e.cacheCommand(), e.versionCommand(),

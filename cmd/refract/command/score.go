@@ -44,6 +44,7 @@ type scorer struct {
 	judgeFlags
 	scoreView
 	shardFlag
+	matrix     string
 	reports    string
 	statistics bool   // --per statistics: scores of systems as a line that adds up
 	target     string // language of the references; "" where unknown
@@ -67,19 +68,31 @@ func (e *env) scoreCommand() *cobra.Command {
                   if every aggregator is single or native; else, and with
                   --system average, the mean over segments
 --per segment     one score per system and segment
---per cell        the matrix segment × system × reference, which 'refract
-                  aggregate' and 'refract compare --matrix' read
+--per cell        the matrix segment × system × reference, which --matrix of
+                  score and compare reads, to aggregate without scoring again
 --per statistics  one line of JSON for all systems; 'refract merge -' adds
                   such lines up`,
 		Example: `  refract score --ref ref.txt --hyp mine=a.txt
   refract score jsonl:expanded.jsonl -m chrf -m bleu:tokenize=intl -a single,max`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.matrix == "" {
+				return s.run(cmd.Context(), e, args)
+			}
+			stored, err := s.ofMatrix(cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			return stored.run(cmd.Context(), e, s.matrix)
+		},
 	}
 	s.register(e, cmd)
 	s.parquet = true
 	s.shardFlag.register(cmd)
 	f := cmd.Flags()
+	f.StringVar(&s.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
+	namesFiles(cmd, readsFile, "matrix")
+	grouped(cmd, inputFlags, "matrix")
 	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
 	namesFiles(cmd, writesFile, "reports")
 	grouped(cmd, resultFlags, "reports")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -14,39 +14,37 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// aggregator is one run of refract aggregate.
-type aggregator struct {
+// storedRun is one run of refract score --matrix.
+type storedRun struct {
 	settingFlags
 	scoreView
 	scope scopeFlag
 }
 
-func (e *env) aggregateCommand() *cobra.Command {
-	a := &aggregator{}
-	cmd := &cobra.Command{
-		Use:   "aggregate MATRIX",
-		Short: "Aggregate a stored matrix, without scoring again",
-		Long: `Aggregate the cells that 'refract score --per cell' stored, without scoring again.
-
-The score of a system is the mean over segments: only 'refract score' makes
-corpus scores.`,
-		Example: `  refract score jsonl:expanded.jsonl -m chrf --per cell -o matrix.parquet
-  refract aggregate matrix.parquet -a single,max,mean,best:k=3`,
-		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), e, args[0]) },
+// ofMatrix is the run that the flags of refract score describe, of which most say how to score.
+func (s *scorer) ofMatrix(flags *pflag.FlagSet, args []string) (*storedRun, error) {
+	useful := []string{"matrix", "aggregate", "missing", "per", "system", "format", "output", "width", "verbose", "quiet", "progress", "config", "offline"}
+	var other *pflag.Flag
+	flags.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(useful, f.Name) {
+			other = f
+		}
+	})
+	switch {
+	case len(args) > 0:
+		return nil, usagef("--matrix %s holds the segments too: leave %s out", s.matrix, args[0])
+	case other != nil:
+		return nil, usagef("--%s says how to score, and --matrix takes the scores that are stored: leave one of them out", other.Name)
+	case s.per != "system" && s.per != "segment":
+		return nil, usagef("--matrix with --per %s: scores of a matrix are shown per segment or system", s.per)
+	case s.scope.Scope == refract.Pooled:
+		return nil, usagef("--system corpus: a matrix holds only scores of segments; without --matrix, 'refract score --system corpus' scores the corpus")
 	}
-	a.registerAggregates(cmd, "single,max,mean, and native where it is stored")
-	a.output.register(cmd)
-	cmd.Flags().StringVar(&a.per, "per", "system", "segment or system")
-	oneOf(cmd, "per", "segment", "system")
-	a.scope.register(cmd)
-	return cmd
+	return &storedRun{settingFlags: s.settingFlags, scoreView: s.scoreView, scope: s.scope}, nil
 }
 
-func (a *aggregator) run(ctx context.Context, e *env, path string) error {
-	if a.scope.Scope == refract.Pooled {
-		return usagef("--system corpus: a matrix holds only scores of segments; 'refract score --system corpus' scores the corpus")
-	}
+// run aggregates the stored cells. The score of a system is the mean over segments.
+func (a *storedRun) run(ctx context.Context, e *env, path string) error {
 	in, err := matrix.Open(path)
 	if err != nil {
 		return err
@@ -93,11 +91,11 @@ func (a *aggregator) run(ctx context.Context, e *env, path string) error {
 	if err := e.commit(); err != nil {
 		return err
 	}
-	return failed // once what the others say is written
+	return failed // after the scores of the other metrics are written
 }
 
 // engine crosses the metrics of a matrix with aggregators.
-func (a *aggregator) engine(e *env, infos []matrix.Info) (*refract.Engine, error) {
+func (a *storedRun) engine(e *env, infos []matrix.Info) (*refract.Engine, error) {
 	aggs, asked := a.aggregators, len(a.aggregators) > 0
 	if !asked {
 		aggs = aggregate.Default("single", "max", "mean", "native")

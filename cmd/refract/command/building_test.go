@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -35,7 +36,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 	} {
 		for _, endpoint := range []string{"completions", "chat"} {
 			t.Run(c.metric+"/"+endpoint, func(t *testing.T) {
-				h, url, stop, err := startServer(nil, documentAnswer)
+				h, url, stop, err := startServer(nil, documentAnswer, &atomic.Int64{})
 				if err != nil {
 					t.Fatal(err)
 				}

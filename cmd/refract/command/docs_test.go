@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -133,7 +134,7 @@ func prepareFolder(t *testing.T, whole bool) *folder {
 	f.realData = len(links) > 1
 	answer, err := rewriter()
 	must(err)
-	_, url, stop, err := startServer(map[string]string{"key": "sk-documents"}, answer)
+	_, url, stop, err := startServer(map[string]string{"key": "sk-documents"}, answer, &atomic.Int64{})
 	must(err)
 	t.Cleanup(stop)
 	programs, err := filepath.Abs(repository + "/metrics/program") // with refract_metric.py

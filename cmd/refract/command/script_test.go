@@ -208,18 +208,11 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 	if options["builder"] != "" {
 		answer = teaching(map[string]float64{"faulty": 0.6}[options["builder"]])
 	}
-	h, url, stop, err := startServer(options, answer)
+	s := ts.Value(serverKey{}).(*server)
+	h, url, stop, err := startServer(options, answer, &s.most)
 	ts.Check(err)
 	ts.Defer(stop)
-	s := ts.Value(serverKey{}).(*server)
 	s.Handler = h
-	decide := h.Decide
-	h.Decide = func(r *llmtest.Request) llmtest.Fault {
-		for most := s.most.Load(); most > 0 && int64(h.Calls()) > most && r.Context().Err() == nil; most = s.most.Load() {
-			time.Sleep(time.Millisecond)
-		}
-		return decide(r)
-	}
 	ts.Setenv("OPENAI_BASE_URL", url)
 }
 
@@ -272,7 +265,8 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 	}
 }
 
-// startServer starts a model server, which answers as answer does, or as any
+// startServer starts a model server, which holds calls after most until they end, if that is
+// not 0. It answers as answer does, or as any
 // model if it is nil. Options: answers=FILE has the answers of a model; json=yes
 // gives them as JSON where that is asked for; key=K is the key it wants; delay=D
 // is the time it takes to answer; builder=yes answers the prompts of refract build,
@@ -296,7 +290,7 @@ func recorded(ts *testscript.TestScript, content string) func(*llmtest.Request) 
 // batch=no has no Batch API, refuses=NAME refuses requests with a parameter, and long=TEXT prompts with a text; it fails at texts with poison=TEXT.
 //
 //	hostile  an error with a terminal's control codes in it
-func startServer(options map[string]string, answer func(*llmtest.Request) string) (*llmtest.Handler, string, func(), error) {
+func startServer(options map[string]string, answer func(*llmtest.Request) string, most *atomic.Int64) (*llmtest.Handler, string, func(), error) {
 	delay, err := time.ParseDuration(options["delay"])
 	if options["delay"] != "" && err != nil {
 		return nil, "", nil, err
@@ -316,6 +310,9 @@ func startServer(options map[string]string, answer func(*llmtest.Request) string
 		h.Models = []string{name}
 	}
 	h.Decide = func(r *llmtest.Request) llmtest.Fault {
+		for n := most.Load(); n > 0 && int64(h.Calls()) > n && r.Context().Err() == nil; n = most.Load() {
+			time.Sleep(time.Millisecond)
+		}
 		if name := options["refuses"]; name != "" && strings.Contains(string(r.Raw), `"`+name+`":`) {
 			return llmtest.Status(http.StatusBadRequest, "Unsupported parameter: '"+name+"' is not supported with this model.")
 		}

@@ -255,13 +255,28 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 	if t.intervals != nil {
 		table.Note("%g%% ci: as in sacreBLEU, the mean of 1,000 resamples of segments (seed 12345) ± half the range of the middle %[1]g%%", 100*t.confidence)
 	}
-	for i := range t.scores {
-		if sc := &t.scores[i]; sc.OK {
+	for k := range t.settings {
+		of, order := map[string][]string{}, []string{} // systems by their signature
+		for _, sc := range t.scores[k*systems : (k+1)*systems] {
+			if !sc.OK {
+				continue
+			}
 			kind := "mean"
 			if sc.Pooled {
 				kind = "corpus"
 			}
-			table.Note("%s (%s): %s", t.name(sc.Setting), kind, t.acc.Signature(sc))
+			line := fmt.Sprintf("(%s): %s", kind, t.acc.Signature(&sc))
+			if of[line] == nil {
+				order = append(order, line)
+			}
+			of[line] = append(of[line], sc.System)
+		}
+		for _, line := range order {
+			name := t.name(k)
+			if len(order) > 1 { // their outputs met different numbers of references
+				name += " of " + strings.Join(of[line], ", ")
+			}
+			table.Note("%s %s", name, line)
 		}
 	}
 }

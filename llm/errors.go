@@ -181,7 +181,11 @@ const (
 
 // tooLong adds that the server asks for a longer wait than is allowed.
 func (e *Error) tooLong(allowed time.Duration) {
-	e.what += fmt.Sprintf(" and asks to wait %v, more than the %v allowed", e.asked.Round(time.Millisecond), allowed)
+	wait := e.asked.Round(time.Millisecond).String()
+	if e.asked >= longestPause {
+		wait = "without an end"
+	}
+	e.what += fmt.Sprintf(" and asks to wait %s, more than the %v allowed", wait, allowed)
 	e.Hint = "try later, or allow a longer wait (--wait)"
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/refract-eval/refract/metrics"
+	"github.com/refract-eval/refract/metrics/analysis"
 )
 
 // request is a line sent to a program.
@@ -98,6 +99,10 @@ func (m *metric) cell(out *metrics.Scores, c int, v *float64, word string) error
 	}
 	out.Status[c] = metrics.Failed
 	if word == "" {
+		if out.Reports == nil {
+			out.Reports = make([]*analysis.Report, len(out.Values))
+		}
+		out.Reports[c] = &analysis.Report{Outcome: analysis.Missing, Detail: "the program gave no number"}
 		return nil
 	}
 	status, err := metrics.ParseStatus(word)

@@ -24,6 +24,9 @@ func parsePythonList(line string, pos refract.Position) ([]refract.Text, error) 
 }
 
 func (p *pyList) list() ([]refract.Text, error) {
+	if i := strings.IndexByte(p.s, 0); i >= 0 {
+		return nil, p.fail(i, "a zero byte, which Python takes in no literal; repr writes \\x00")
+	}
 	if p.peek() != '[' {
 		return nil, p.unexpected("a list in [brackets]")
 	}

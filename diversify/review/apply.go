@@ -74,7 +74,7 @@ func (d *Decisions) carryOut(s *refract.Segment, met map[string]bool) (*refract.
 				err = one.settle(&v)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: segment %s, prompt %s: %w", text.Path(d.Path), text.Quote(s.ID), text.Quote(v.Prompt), err)
+				return nil, fmt.Errorf("%s: segment %s, prompt %s: %w", refract.Position{File: d.Path, Line: one.line}, text.Quote(s.ID), text.Quote(v.Prompt), err)
 			}
 			brings = one.Choice == Edit || one.Choice == Accept && !serves
 			serves = one.Choice != Reject
@@ -145,10 +145,8 @@ func (d *Decisions) unmet(met map[string]bool) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(keys, func(a, b string) int {
-		return cmp.Or(cmp.Compare(d.by[a].Segment, d.by[b].Segment), cmp.Compare(a, b))
-	})
+	first := slices.MinFunc(keys, func(a, b string) int { return cmp.Compare(d.by[a].line, d.by[b].line) })
 	return fmt.Errorf("%s: %s about answers that the dataset does not have, such as one of segment %s, prompt %s: "+
 		"name the dataset that was reviewed; its references and answers must be the same",
-		text.Path(d.Path), english.Count(len(keys), "decision"), text.Quote(d.by[first].Segment), text.Quote(d.by[first].Prompt))
+		refract.Position{File: d.Path, Line: d.by[first].line}, english.Count(len(keys), "decision"), text.Quote(d.by[first].Segment), text.Quote(d.by[first].Prompt))
 }

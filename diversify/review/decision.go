@@ -44,6 +44,8 @@ type Decision struct {
 	// Drawn means that the answer was drawn at random from the accepted ones, so
 	// that it counts for the estimate of precision.
 	Drawn bool `json:"drawn,omitempty"`
+
+	line int // of the file that it was read from
 }
 
 // Key identifies an answer by everything that a decision depends on: segment, reference,
@@ -145,6 +147,7 @@ func read(path string, in io.Reader) (*Decisions, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", refract.Position{File: path, Line: n}, err)
 		}
+		one.line = n
 		d.add(one)
 	}
 	err := lines.Err()

@@ -51,7 +51,8 @@ func Read(name string, r io.Reader) (*File, error) {
 	case len(text) > MaxSize:
 		return nil, fmt.Errorf("%s: the file is larger than %d bytes, too large for one that people write", name, MaxSize)
 	case !utf8.Valid(text):
-		return nil, fmt.Errorf("%s: the file is not valid UTF-8", name)
+		line := slices.IndexFunc(bytes.Split(text, []byte("\n")), func(b []byte) bool { return !utf8.Valid(b) })
+		return nil, fmt.Errorf("%s:%d: the line is not valid UTF-8", name, line+1)
 	}
 	f := &File{name: name, text: bytes.TrimPrefix(text, []byte("\ufeff"))}
 	tokens := lexer.Tokenize(string(f.text))

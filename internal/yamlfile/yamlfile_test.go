@@ -22,7 +22,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"of: 3\n", "f.yaml:1: int was used where mapping is expected"},
 		{"of:\n  many: x\n", "f.yaml:2: string was used where uint64 is expected"},
 		{"of:\n  many: -1\n", "f.yaml:2: cannot unmarshal -1 into Go value of type uint64"},
-		{"names: [\xff]\n", "f.yaml: the file is not valid UTF-8"},
+		{"names: [a]\nb: [\xff]\n", "f.yaml:2: the line is not valid UTF-8"},
 		{strings.Repeat("#", MaxSize+1), "f.yaml: the file is larger than 1048576 bytes"},
 		{"other: x\nnames:\n  - a\n  - ''\n", "f.yaml:4: names[1]: is empty"},
 		{"\ufeffother: x\nnames: []\n", "f.yaml:2: names.first: is missing"},

@@ -265,7 +265,7 @@ func TestDifferentMetricsHaveDifferentSignatures(t *testing.T) {
 			b.Lowercase, b.MaxOrder = a.Lowercase, a.MaxOrder
 		}
 		ma, mb := mustNew(a), mustNew(b)
-		if (a == b) != (ma.Info().Name == mb.Info().Name) {
+		if reflect.DeepEqual(ma, mb) != (ma.Info().Name == mb.Info().Name) {
 			t.Fatalf("%+v is named %s, %+v is named %s", a, ma.Info().Name, b, mb.Info().Name)
 		}
 		block := metricstest.Block().Draw(t, "block")

@@ -172,26 +172,31 @@ def test_messages_name_no_file_of_ours(tmp_path: Path) -> None:
     assert "set.jsonl" not in str(refused.value)
 
 
-def test_commands(sample: Path, tmp_path: Path) -> None:
+def test_commands(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     segments = refract_eval.read(sample / "sample.jsonl")
     rows = refract_eval.systems(segments, metric="chrf", aggregate="max")
     scores = refract_eval.score_segments(segments, "chrf", "max").systems["chrf", "max"]
     assert {r["system"]: pytest.approx(r["score"]) for r in rows} == scores
-    counts = refract_eval.check(segments, output=tmp_path / "checked.jsonl")
-    assert counts
-    assert len(refract_eval.read(tmp_path / "checked.jsonl")) == len(segments)
+    variants = [Variant("A cat sat on the mat.", prompt="plain"), Variant("On the mat sat a cat.", prompt="order")]
+    expanded = [Segment("1", ["The cat sat on the mat."], variants=variants)]
+    counts = refract_eval.check(expanded, output=tmp_path / "checked.jsonl")
+    assert any(row["name"] == "accepted" and row["answers"] == 2 for row in counts)
+    assert len(refract_eval.read(tmp_path / "checked.jsonl")) == 1
     page = refract_eval.report(segments, tmp_path / "page.html", metric="chrf", aggregate=["single", "max"])
     assert "<title>" in page.read_text(encoding="utf-8")
-    chosen = refract_eval.select(segments, 1, by="order")
-    assert {len(s.variants) for s in chosen} <= {0, 1}
+    (chosen,) = refract_eval.select(expanded, 1, by="order")
+    assert [v.prompt for v in chosen.variants] == ["plain"]
+    monkeypatch.chdir(sample)
     plan = {
-        "datasets": [{"name": "sample", "dataset": f"jsonl:{sample / 'sample.jsonl'}"}],
-        "sets": [{"name": "all", "references": "all"}],
+        "name": "sample",
+        "datasets": [{"name": "sample", "dataset": "jsonl:sample.jsonl"}],
+        "references": ["original"],
         "metrics": ["chrf"],
         "aggregators": ["max"],
         "statistics": ["kendall"],
     }
-    assert refract_eval.experiment(plan)
+    assert refract_eval.experiment(plan)["rows"]
+    assert not list(sample.glob(".refract-*"))
     with pytest.raises(refract_eval.UsageError, match="unknown flag: --nothing"):
         refract_eval.systems(segments, nothing=1)
 
@@ -203,10 +208,11 @@ def test_tables_licences_and_plain_references(tmp_path: Path) -> None:
     (segment,) = refract_eval.read(f"table:{tmp_path / 'x.csv'},id=id,reference=reference,system:mine=output")
     assert (segment.references, list(segment.hypotheses.values())) == (("a cat",), ["the cat"])
     refract_eval.write([segment], tmp_path / "set", to="jsonl", license="cc-by-4.0")
-    assert "license: cc-by-4.0" in (tmp_path / "set" / "README.md").read_text(encoding="utf-8")
+    assert 'license: "cc-by-4.0"' in (tmp_path / "set" / "README.md").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="a licence belongs to a published folder"):
         refract_eval.write([segment], tmp_path / "x.jsonl", license="mit")
-    assert [s.id for s in refract_eval.select(["one", "two"])] == ["1", "2"]
+    with pytest.raises(RefractError, match="the dataset has no variant to check"):
+        refract_eval.check(["one", "two"])
 
 
 def test_compare(program: str, sample: Path) -> None:

@@ -28,6 +28,8 @@ class NeuralMetric:
         try:
             self._server = protocol.Server(protocol.resolve(f"{kind}:{spec}"))
         except protocol.Wrong as e:
+            if isinstance(e.__cause__, ModuleNotFoundError):
+                raise _lacking(e.__cause__.name) from e
             raise UsageError(str(e)) from e
         facts = json.loads(self._server.facts)
         self.name = kind
@@ -59,7 +61,13 @@ def _models(module: str) -> Any:
     except ModuleNotFoundError as e:
         if e.name and e.name.startswith("refract_eval"):
             raise RefractError("this package was installed without its neural metrics: install the wheel") from None
-        raise RefractError(f"neural metrics need the Python package {e.name}: pip install refract-eval[neural]") from e
+        raise _lacking(e.name) from e
+
+
+def _lacking(package: str | None) -> RefractError:
+    return RefractError(
+        f"neural metrics need the Python package {package}: pip install refract-eval[neural], [comet] or [bleurt]"
+    )
 
 
 class Metrics:

@@ -52,13 +52,20 @@ def experiment(plan: Mapping[str, Any] | str | os.PathLike[str], **flags: Flag) 
 
     plan is a file, or what such a file has as a dict, in which paths start from the working folder.
     """
-    with tempfile.TemporaryDirectory(prefix="refract-", dir=".") as folder:
-        if isinstance(plan, Mapping):
-            path, text = Path(folder) / "plan.yaml", json.dumps({"datasets": [], **plan})  # JSON is YAML
-            path.write_text(text, encoding="utf-8")
-        else:
-            path = Path(plan)
-        return _json(["experiment", str(path), *command_line({"format": "json", **flags})], {str(path): "PLAN"})
+    if not isinstance(plan, Mapping):
+        return _experiment(Path(plan), flags, {})
+    made, name = tempfile.mkstemp(prefix=".refract-", suffix=".yaml", dir=".")
+    path = Path(name)
+    try:
+        with open(made, "w", encoding="utf-8") as f:
+            json.dump(dict(plan), f)  # JSON is YAML
+        return _experiment(path, flags, {str(path): "PLAN", path.name: "PLAN"})
+    finally:
+        path.unlink()
+
+
+def _experiment(path: Path, flags: Mapping[str, Flag], names: Mapping[str, str]) -> Any:
+    return _json(["experiment", str(path), *command_line({"format": "json", **flags})], names)
 
 
 def _rows(command: str, dataset: Dataset, flags: Mapping[str, Flag]) -> list[dict[str, Any]]:

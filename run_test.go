@@ -386,17 +386,7 @@ func sizedText(n int) refract.Text {
 }
 
 // list is a dataset in memory.
-type list []*refract.Segment
-
-func (l list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range l {
-			if !yield(s, nil) {
-				return
-			}
-		}
-	}
-}
+type list = refract.InMemory
 
 func aggregator(t testing.TB, spec string) aggregate.Aggregator {
 	t.Helper()

@@ -3,7 +3,6 @@ package diversify_test
 import (
 	"context"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"testing"
 
@@ -23,21 +22,7 @@ const model = "test-model"
 var withoutOrigin = cmpopts.IgnoreFields(refract.Variant{}, "Origin")
 
 // segments is a Dataset in memory.
-type segments []*refract.Segment
-
-func (s segments) Segments(ctx context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, seg := range s {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(seg, nil) {
-				return
-			}
-		}
-	}
-}
+type segments = refract.InMemory
 
 // numbered returns n segments with two references each, all different.
 func numbered(n int) segments {

@@ -9,11 +9,9 @@
 package conformance
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -116,17 +114,7 @@ func near(t *testing.T, got, want float64) {
 	}
 }
 
-type memory []*refract.Segment
-
-func (m memory) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range m {
-			if !yield(s, nil) {
-				return
-			}
-		}
-	}
-}
+type memory = refract.InMemory
 
 func text(s *string) refract.Text {
 	if s == nil {

@@ -3,7 +3,6 @@ package experiment_test
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -17,17 +16,7 @@ import (
 )
 
 // list is a dataset in memory.
-type list []*refract.Segment
-
-func (l list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range l {
-			if !yield(s, nil) {
-				return
-			}
-		}
-	}
-}
+type list = refract.InMemory
 
 // drawData makes segments with varying numbers of references and variants of three prompts,
 // some of them missing.

@@ -73,20 +73,18 @@ func (o *original) line(t string) (l line) {
 	}
 	l.label, t = o.cutLabel(t)
 	parts := o.sentences(t)
-	talks := func(p string) bool {
-		e := o.evidence(p)
-		return e.isTalk() && !o.echoes(p)
-	}
-	for len(parts) > 0 && (talks(parts[0]) || o.echoes(parts[0]) && len(parts) > 1) {
+	talks := func(p string, e evidence) bool { return e.isTalk() && !o.echoes(p) }
+	for len(parts) > 0 && (talks(parts[0], o.evidence(parts[0])) || o.echoes(parts[0]) && len(parts) > 1) {
 		l.echo = l.echo || o.echoes(parts[0])
 		parts = parts[1:]
 	}
-	asked := func() bool { // by the last part alone, as the reference does
-		last := len(parts) - 1
-		return asks(o.text) && asks(parts[last]) && !slices.ContainsFunc(parts[:last], asks) && o.evidence(parts[last]).task == 0
+	// Of several parts the last one may be the only question, as the reference is one.
+	asked := func(p string) bool {
+		return asks(o.text) && asks(p) && !slices.ContainsFunc(parts[:len(parts)-1], asks)
 	}
 	closes := func(p string) bool {
-		return talks(p) && !asked() && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || o.evidence(p).task > 1)
+		e := o.evidence(p)
+		return talks(p, e) && (e.task > 0 || !asked(p)) && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || e.task > 1)
 	}
 	for len(parts) > 0 && (closes(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
 		parts = parts[:len(parts)-1]

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,17 +19,7 @@ import (
 )
 
 // segments is a dataset in memory.
-type segments []*refract.Segment
-
-func (s segments) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, one := range s {
-			if !yield(one, nil) {
-				return
-			}
-		}
-	}
-}
+type segments = refract.InMemory
 
 func variant(sample int, text, verdict string) refract.Variant {
 	return refract.Variant{Prompt: "p", Sample: sample, Model: "m", Text: refract.NewText(text), Verdict: verdict}

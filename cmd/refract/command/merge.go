@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/idset"
 	"github.com/refract-eval/refract/internal/text"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/judge"
@@ -277,11 +277,11 @@ func (m *mergeRun) add(ctx context.Context, e *env, out io.Writer) (failed map[s
 
 // join writes the lines of all parts.
 func (m *mergeRun) join(ctx context.Context, out io.Writer) error {
-	ids := &uniqueIDs{to: out, places: map[uint64]string{}, seed: maphash.MakeSeed()}
-	for _, p := range m.parts {
+	ids := &uniqueIDs{to: out, seen: idset.New(), parts: m.parts}
+	for i, p := range m.parts {
 		to := out
 		if p.Per == "" {
-			to, ids.place = ids, p.place
+			to, ids.part = ids, i
 		}
 		if err := p.copyTo(ctx, to); err != nil {
 			return err
@@ -290,13 +290,12 @@ func (m *mergeRun) join(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// uniqueIDs writes lines of segments, and fails at an id that an earlier one has. It takes
-// two ids with the same 64-bit hash for one.
+// uniqueIDs writes lines of segments, and fails at an id that an earlier one has.
 type uniqueIDs struct {
-	to     io.Writer
-	place  string // of the lines that are written
-	places map[uint64]string
-	seed   maphash.Seed
+	to    io.Writer
+	seen  *idset.Set // with the index of the part
+	parts []readPart
+	part  int // whose lines are written
 }
 
 func (u *uniqueIDs) Write(line []byte) (int, error) {
@@ -309,11 +308,9 @@ func (u *uniqueIDs) Write(line []byte) (int, error) {
 		}
 		id = token.String()
 	}
-	hash := maphash.String(u.seed, id)
-	if before, again := u.places[hash]; again {
-		return 0, fmt.Errorf("id %s is already used by a segment of %s; ids must be unique", text.Quote(id), before)
+	if before, again := u.seen.Add(id, int64(u.part)); again {
+		return 0, fmt.Errorf("id %s is already used by a segment of %s; ids must be unique", text.Quote(id), u.parts[before].place)
 	}
-	u.places[hash] = u.place
 	return u.to.Write(line)
 }
 

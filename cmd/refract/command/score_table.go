@@ -222,20 +222,13 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 		table.Note("references, not systems: %s; a reference scored against itself is perfect", strings.Join(people, ", "))
 	}
 	for i := range systems {
-		names, order := map[string][]string{}, []string{} // of settings, by what they lack
-		for k := range t.settings {
-			lacks := lacking(&t.scores[k*systems+i])
-			if names[lacks] == nil && lacks != "" {
-				order = append(order, lacks)
-			}
-			names[lacks] = append(names[lacks], t.name(k))
-		}
-		for _, lacks := range order {
+		lacks := byFact(len(t.settings), func(k int) (string, string) { return lacking(&t.scores[k*systems+i]), t.name(k) })
+		for _, g := range lacks {
 			of := ""
-			if len(names[lacks]) < len(t.settings) {
-				of = " (" + strings.Join(names[lacks], ", ") + ")"
+			if len(g.names) < len(t.settings) {
+				of = " (" + strings.Join(g.names, ", ") + ")"
 			}
-			table.Note("%s: %s%s", t.scores[i].System, lacks, of)
+			table.Note("%s: %s%s", t.scores[i].System, g.fact, of)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.ended)) {
@@ -256,29 +249,47 @@ func (t *systemScores) notes(table *report.NamedTable, systems int) {
 		table.Note("%g%% ci: as in sacreBLEU, the mean of 1,000 resamples of segments (seed 12345) ± half the range of the middle %[1]g%%", 100*t.confidence)
 	}
 	for k := range t.settings {
-		of, order := map[string][]string{}, []string{} // systems by their signature
-		for _, sc := range t.scores[k*systems : (k+1)*systems] {
-			if !sc.OK {
-				continue
+		signatures := byFact(systems, func(i int) (string, string) {
+			sc := &t.scores[k*systems+i]
+			switch {
+			case !sc.OK:
+				return "", ""
+			case sc.Pooled:
+				return "(corpus): " + t.acc.Signature(sc).String(), sc.System
 			}
-			kind := "mean"
-			if sc.Pooled {
-				kind = "corpus"
-			}
-			line := fmt.Sprintf("(%s): %s", kind, t.acc.Signature(&sc))
-			if of[line] == nil {
-				order = append(order, line)
-			}
-			of[line] = append(of[line], sc.System)
-		}
-		for _, line := range order {
+			return "(mean): " + t.acc.Signature(sc).String(), sc.System
+		})
+		for _, g := range signatures {
 			name := t.name(k)
-			if len(order) > 1 { // their outputs met different numbers of references
-				name += " of " + strings.Join(of[line], ", ")
+			if len(signatures) > 1 { // their outputs met different numbers of references
+				name += " of " + strings.Join(g.names, ", ")
 			}
-			table.Note("%s %s", name, line)
+			table.Note("%s %s", name, g.fact)
 		}
 	}
+}
+
+// sharedFact is a fact, and the names of all that it is true of.
+type sharedFact struct {
+	fact  string
+	names []string
+}
+
+// byFact returns the facts about n things, in order of their first appearance; "" is none.
+func byFact(n int, of func(i int) (fact, name string)) (out []sharedFact) {
+	for i := range n {
+		fact, name := of(i)
+		if fact == "" {
+			continue
+		}
+		at := slices.IndexFunc(out, func(g sharedFact) bool { return g.fact == fact })
+		if at < 0 {
+			at = len(out)
+			out = append(out, sharedFact{fact: fact})
+		}
+		out[at].names = append(out[at].names, name)
+	}
+	return out
 }
 
 // lacking says what is missing in a score; "" if nothing is.

@@ -44,10 +44,9 @@ class NeuralMetric:
         """Score each hypothesis against its reference."""
         import numpy as np
 
-        columns = {"source": sources or [""] * len(hypotheses), "hypothesis": hypotheses, "reference": references}
-        texts = {name: list(dict.fromkeys(column)) for name, column in columns.items()}
-        places = {name: {text: i for i, text in enumerate(of)} for name, of in texts.items()}
-        rows = np.array([[places[n][t] for t in column] for n, column in columns.items()], np.int64).T
+        n = len(hypotheses)
+        texts = {"source": sources or [""] * n, "hypothesis": hypotheses, "reference": references}
+        rows = np.repeat(np.arange(n)[:, None], 3, axis=1)  # equal texts are found there
         return [float(x) for x in self._server.scored(texts, rows)["score"]]
 
     def __repr__(self) -> str:

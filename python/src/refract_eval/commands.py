@@ -5,17 +5,16 @@ Their keyword arguments are the flags of the commands: metric=["bleu", "chrf"], 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ._run import Flag, Run, command_line
 from .segments import Segment
-from .sets import Dataset, dataset_file, read, unnamed
+from .sets import Dataset, given, read
 
 
 def systems(dataset: Dataset, **flags: Flag) -> list[dict[str, Any]]:
@@ -35,14 +34,14 @@ def select(dataset: Dataset, count: int | str = "all", **flags: Flag) -> list[Se
     """Keep some variants of each segment, as `refract select` does: by="farthest", without_alarms=True and others."""
     with tempfile.TemporaryDirectory(prefix="refract-") as folder:
         chosen = Path(folder) / "chosen.jsonl"
-        with _given(dataset) as (spec, names):
+        with given(dataset) as (spec, names):
             Run(["select", spec, "-k", str(count), "-o", str(chosen), *command_line(flags)], names=names).wait()
         return read(chosen)
 
 
 def report(dataset: Dataset, output: str | os.PathLike[str], **flags: Flag) -> Path:
     """Write the page of `refract report`, and return its path. The segments need judgements (Segment.human)."""
-    with _given(dataset) as (spec, names):
+    with given(dataset) as (spec, names):
         Run(["report", spec, "-o", os.fspath(output), *command_line(flags)], names=names).wait()
     return Path(output)
 
@@ -69,7 +68,7 @@ def _experiment(path: Path, flags: Mapping[str, Flag], names: Mapping[str, str])
 
 
 def _rows(command: str, dataset: Dataset, flags: Mapping[str, Flag]) -> list[dict[str, Any]]:
-    with _given(dataset) as (spec, names):
+    with given(dataset) as (spec, names):
         return list(_json([command, spec, *command_line({"format": "json", **flags})], names))
 
 
@@ -78,10 +77,3 @@ def _json(arguments: list[str], names: Mapping[str, str]) -> Any:
         Run(arguments, names=names, stdout=out.fileno()).wait()
         out.seek(0)
         return json.load(out)
-
-
-@contextlib.contextmanager
-def _given(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, str]]]:
-    with tempfile.TemporaryDirectory(prefix="refract-") as folder:
-        lines = Path(folder) / "set.jsonl"
-        yield dataset_file(dataset, lines), unnamed(lines)

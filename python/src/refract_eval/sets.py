@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -80,12 +81,10 @@ def write(
         path = Path(path)
         if to not in _FOLDERS:
             raise ValueError(f"to is one of {', '.join(_FOLDERS)}, not {to!r}")
-        with tempfile.TemporaryDirectory(prefix="refract-") as folder:
-            lines = Path(folder) / "set.jsonl"
-            _write_lines(segments, lines)
-            arguments = ["publish", f"jsonl:{lines}", "--to", to, "-o", str(path)]
+        with given(segments) as (spec, names):
+            arguments = ["publish", spec, "--to", to, "-o", str(path)]
             arguments += [] if license is None else ["--license", license]
-            Run(arguments, names=unnamed(lines)).wait()
+            Run(arguments, names=names).wait()
         return
     path = lines_path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -105,6 +104,14 @@ def dataset_file(dataset: Dataset, lines: Path) -> str:
         return os.fspath(dataset)
     write((Segment(str(i), [s]) if isinstance(s, str) else s for i, s in enumerate(dataset, 1)), lines)
     return f"jsonl:{lines}"
+
+
+@contextlib.contextmanager
+def given(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield what the program takes for a dataset, and the names that messages give to our file."""
+    with tempfile.TemporaryDirectory(prefix="refract-") as folder:
+        lines = Path(folder) / "set.jsonl"
+        yield dataset_file(dataset, lines), unnamed(lines)
 
 
 def unnamed(lines: Path) -> dict[str, str]:

@@ -3,7 +3,6 @@ package evidence_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -17,17 +16,7 @@ import (
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
-type list []*refract.Segment
-
-func (d list) Segments(context.Context) iter.Seq2[*refract.Segment, error] {
-	return func(yield func(*refract.Segment, error) bool) {
-		for _, s := range d {
-			if !yield(s, nil) {
-				return
-			}
-		}
-	}
-}
+type list = refract.InMemory
 
 // Errors marked by people come before a judge's report of the same output.
 func TestHumanErrorsComeFirst(t *testing.T) {

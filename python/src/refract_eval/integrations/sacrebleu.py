@@ -14,6 +14,7 @@ from sacrebleu.metrics.base import Score, Signature
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
+from sacrebleu.significance import _bootstrap_resample
 
 from .._metric import Metric as Function
 from .._texts import references_by_segment
@@ -148,3 +149,9 @@ def _theirs(metric: str) -> Base:
         given["smooth_value"] = float(value)
     made: Base = make(**given)
     return made
+
+
+def resampled(metric: str, rows: list[list[float]], n: int) -> list[float]:
+    """Return the corpus scores of n resamples of segments, by their statistics."""
+    _, scores = _bootstrap_resample(rows, _theirs(metric), n)
+    return [float(s.score) for s in scores]

@@ -41,8 +41,7 @@ def test_examples(page: Path, sample: Path, server: ModelServer, monkeypatch: py
 
 @pytest.mark.parametrize("name", re.findall(r"^## (.+)$", ADAPTERS, re.M))
 def test_adapters(name: str, program: str, tmp_path: Path) -> None:
-    module = MODULES.get(name, name)
-    if not (shutil.which("npx") and os.environ.get("NODE_PATH") if name == "promptfoo" else found(module)):
+    if not (shutil.which(name) if name == "promptfoo" else importlib.util.find_spec(MODULES.get(name, name))):
         pytest.skip(f"there is no {name}")
     section = re.split(r"^## ", ADAPTERS.split(f"\n## {name}\n")[1], flags=re.M)[0]
     (tmp_path / "sitecustomize.py").write_text(STARTS if name == "lighteval" else "")
@@ -66,7 +65,3 @@ def test_adapters(name: str, program: str, tmp_path: Path) -> None:
                 assert line in printed
                 shown += 1
     assert shown
-
-
-def found(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None

@@ -30,7 +30,7 @@ class Metric(Corpus):
     ) -> None:
         """Take the settings; metric and aggregate are as for score()."""
         super().__init__(metric, aggregate)
-        self.name = name_of(metric, aggregate)
+        self.name: str = name_of(metric, aggregate)
         self._references, self._source = references, source
 
     def process_results(self, doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, SegmentScore]:

@@ -169,7 +169,9 @@ func (r *run) tellLabels(d *data, all []MeanJudgement, unit string) {
 	}
 	var useless []SettingName
 	for _, m := range all {
-		gains := func(o MeanJudgement) bool { return o.Setting == m.Setting && !(o.Effective <= Number(o.Judged) && o.Judged < o.Of) }
+		gains := func(o MeanJudgement) bool {
+			return o.Setting == m.Setting && !(o.Effective <= Number(o.Judged) && o.Judged < o.Of)
+		}
 		if !slices.Contains(useless, m.Setting) && !slices.ContainsFunc(all, gains) {
 			useless = append(useless, m.Setting)
 			r.note("%s saves no label here", m.Setting)

@@ -18,6 +18,7 @@ var (
 	_ row = (*pearsonRow)(nil)
 	_ row = (*calibratedRow)(nil)
 	_ row = (*softRow)(nil)
+	_ row = (labelsRow)(nil)
 	_ row = (*meanRow)(nil)
 	_ row = (*wholeRows)(nil)
 	_ row = (*plainRow)(nil)

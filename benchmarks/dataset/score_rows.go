@@ -54,7 +54,7 @@ func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) er
 	case ".tsv":
 		plain = func(s string) string { return text.Unguarded(tsvEscapes.Replace(s)) }
 	}
-	return each(warn, func(row *tableRow) error {
+	return each(warn, asRow, func(row *tableRow) error {
 		out := &outputRow{pos: row.pos}
 		for i, to := range []*string{&out.id, nil, &out.system, &out.reference} {
 			known := slices.Contains(row.known, t.columns[i])

@@ -90,7 +90,7 @@ func (t *tableSpec) open(o Options) (*set, error) {
 // known returns all columns of the table, as far as its first rows show them, and checks
 // that it has those of the spec.
 func (t *tableSpec) known() (known []string, err error) {
-	err = t.each(func(Warning) {}, func(r *tableRow) error {
+	err = t.each(func(Warning) {}, asRow, func(r *tableRow) error {
 		if known = r.known; r.lacking > 0 {
 			return nil // in JSON Lines another row may have the column
 		}
@@ -170,8 +170,11 @@ func parseTableSpec(place string) (*tableSpec, error) {
 	return t, nil
 }
 
-// each calls read with every row of the table.
-func (t *tableSpec) each(warn func(Warning), read func(*tableRow) error) error {
+// asRow is what each prepares of a row of which nothing is made.
+func asRow(*tableRow) error { return nil }
+
+// each calls prepare with every row of the table, on all cores, and then read, in order.
+func (t *tableSpec) each(warn func(Warning), prepare, read func(*tableRow) error) error {
 	name := strings.ToLower(files.Unpacked(t.path))
 	info, err := os.Stat(t.path)
 	if err != nil {
@@ -179,11 +182,11 @@ func (t *tableSpec) each(warn func(Warning), read func(*tableRow) error) error {
 	}
 	switch ext := filepath.Ext(name); {
 	case info.IsDir() || ext == ".parquet":
-		return t.eachParquet(read)
+		return t.eachParquet(prepare, read)
 	case ext == ".jsonl" || ext == ".ndjson" || ext == ".json":
-		return t.eachJSON(warn, read)
+		return t.eachJSON(warn, prepare, read)
 	case ext == ".csv" || ext == ".tsv" || ext == ".txt":
-		return t.eachSeparated(warn, read)
+		return t.eachSeparated(warn, prepare, read)
 	}
 	return specError("%s: a table is a file .csv, .tsv, .jsonl or .parquet, or a folder of .parquet", text.Path(t.path))
 }
@@ -191,19 +194,17 @@ func (t *tableSpec) each(warn func(Warning), read func(*tableRow) error) error {
 // segments makes a segment of each row.
 func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) error) error {
 	n := 0
-	return t.each(warn, func(r *tableRow) error {
-		s, err := t.segment(r, n)
-		n++
-		if err != nil {
-			return placed(err, r.pos)
+	return t.each(warn, t.segment, func(r *tableRow) error {
+		if n++; t.id < 0 {
+			r.segment.ID = strconv.Itoa(n)
 		}
-		return each(s)
+		return each(r.segment)
 	})
 }
 
-// segment makes a segment of a row. Human scores in a column without a system belong to the
-// system named in the row.
-func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
+// segment makes a row's segment, which has no id unless there is a column of ids or groups. Human
+// scores in a column without a system belong to the system named in the row.
+func (t *tableSpec) segment(r *tableRow) error {
 	var err error
 	one := func(column int) (value refract.Text) {
 		if column >= 0 && err == nil {
@@ -211,12 +212,13 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 		}
 		return value
 	}
-	s := &refract.Segment{ID: strconv.Itoa(n + 1), Pos: r.pos, Source: one(t.source), Document: one(t.document).Value, Domain: one(t.domain).Value, Language: one(t.language).Value}
+	s := &refract.Segment{Pos: r.pos, Source: one(t.source), Document: one(t.document).Value, Domain: one(t.domain).Value, Language: one(t.language).Value}
 	if s.Language != "" && err == nil {
 		_, _, err = Languages(s.Language)
 	}
+	r.segment = s
 	if s.Extra = t.extra(r); err != nil {
-		return nil, err
+		return placed(err, r.pos)
 	}
 	if t.id >= 0 || t.group >= 0 {
 		column := t.id
@@ -279,7 +281,7 @@ func (t *tableSpec) segment(r *tableRow, n int) (*refract.Segment, error) {
 		}
 		s.Judgements = append(s.Judgements, j)
 	}
-	return s, err
+	return placed(err, r.pos)
 }
 
 // group is a segment that rows are joined into.
@@ -296,14 +298,10 @@ type group struct {
 func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 	var all []*refract.Segment
 	index := map[string]*group{}
-	err := t.each(warn, func(r *tableRow) error {
-		key := r.values[t.group].one()
-		row, err := t.segment(r, len(all))
-		if err == nil && !key.Valid {
-			err = fmt.Errorf("column %s is empty; it says which rows belong together", text.Quote(t.columns[t.group]))
-		}
-		if err != nil {
-			return placed(err, r.pos)
+	err := t.each(warn, t.segment, func(r *tableRow) error {
+		row, key := r.segment, r.values[t.group].one()
+		if !key.Valid {
+			return failAt(r.pos, 0, "column %s is empty; it says which rows belong together", text.Quote(t.columns[t.group]))
 		}
 		g := index[key.Value]
 		if g == nil {

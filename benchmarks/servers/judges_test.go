@@ -80,6 +80,7 @@ func invented(t *testing.T, dir string) string {
 // judged is a line of the program's file of reports.
 type judged struct {
 	ID, System, Status string
+	Detail             string
 	Score              *float64
 	Raw                *string
 	Parts              []judged // the answers of a judge that samples

@@ -72,7 +72,9 @@ func TestVLLMWait(t *testing.T) {
 		t.Log("the server has loaded before this check")
 	}
 	_, said, code := run(t, dir, program, append(args, "--wait", "4m")...)
-	if code != 0 || len(answers(t, filepath.Join(dir, "out.jsonl"))) != 1 {
+	// The model writes nonsense, and a run in which no answer was accepted fails.
+	done := code == 0 || code == 1 && strings.Contains(said, "out.jsonl is written")
+	if !done || len(answers(t, filepath.Join(dir, "out.jsonl"))) != 1 {
 		t.Errorf("exit code %d\n%s", code, said)
 	}
 }

@@ -53,6 +53,10 @@ func TestVLLMJudges(t *testing.T) {
 				lacking, counts, scores := 0, map[string]int{}, map[string]int{}
 				for _, j := range all {
 					counts[j.Status]++
+					if j.Status == "missing" && strings.Contains(j.Detail, "too long for the model") {
+						lacking++
+						continue
+					}
 					if j.Raw == nil || *j.Raw == "" {
 						t.Fatalf("%+v", j)
 					}
@@ -107,21 +111,15 @@ func TestVLLMJudges(t *testing.T) {
 func asksFor(t *testing.T, r *judge.Resolved) map[string]any {
 	t.Helper()
 	last := r.Turns() - 1
-	b, err := json.Marshal(r.Request(model, last, judge.Fields{Source: "a", Reference: "a", Hypothesis: "a"}, make([]string, last)).Extra)
-	if err != nil {
+	asked := r.Request(model, last, judge.Fields{Source: "a", Reference: "a", Hypothesis: "a"}, make([]string, last)).Schema.JSON
+	if asked == "" {
+		return nil
+	}
+	var schema map[string]any
+	if err := json.Unmarshal([]byte(asked), &schema); err != nil {
 		t.Fatal(err)
 	}
-	var extra struct {
-		Format struct {
-			Schema struct {
-				Schema map[string]any `json:"schema"`
-			} `json:"json_schema"`
-		} `json:"response_format"`
-	}
-	if err := json.Unmarshal(b, &extra); err != nil {
-		t.Fatal(err)
-	}
-	return extra.Format.Schema.Schema
+	return schema
 }
 
 // keepsTo returns nil for a complete answer that follows a schema, and io.ErrUnexpectedEOF

@@ -168,36 +168,76 @@ def test_evaluate(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_sacrebleu(task: Task) -> None:
+    pytest.importorskip("sacrebleu")
     from refract_eval.integrations.sacrebleu import Metric
 
     width = max(len(r) for r in task.references)
     streams = [[r[k] if k < len(r) else None for r in task.references] for k in range(width)]
     for metric, aggregate in SETTINGS:
         made = Metric(metric, aggregate)
-        found = made.corpus_score(task.hypotheses, streams)
-        assert found.score == task.totals[metric, aggregate]
-        assert made.get_signature() == found.signature
+        assert made.corpus_score(task.hypotheses, streams, n_bootstrap=20).score == task.totals[metric, aggregate]
+        assert "bs:20|seed:12345|case:mixed|" in str(made.get_signature())
+        assert f"|agg:{aggregate}|" in made.get_signature().format(short=True)
         pairs = zip(task.hypotheses[:50], task.references, strict=False)
         assert [made.sentence_score(h, r).score for h, r in pairs] == task.segments[metric, aggregate][:50]
+        assert (
+            Metric(metric, aggregate, streams).corpus_score(task.hypotheses, None).score
+            == task.totals[metric, aggregate]
+        )
+
+
+def test_sacrebleu_s_resamples(task: Task) -> None:
     metrics = pytest.importorskip("sacrebleu.metrics")
-    for name, theirs in (("bleu", metrics.BLEU()), ("chrf", metrics.CHRF()), ("ter", metrics.TER())):
-        found, want = Metric(name).corpus_score(*TRANSPOSED), theirs.corpus_score(*TRANSPOSED)
-        assert found.score == pytest.approx(want.score, abs=1e-9)
-        assert found.format(score_only=True) == want.format(score_only=True)
+    from sacrebleu.significance import PairedTest
+
+    from refract_eval.integrations.sacrebleu import Metric
+
+    hypotheses = task.hypotheses[:40]
+    streams = [[[t for t in r * 2 if t is not None][k] for r in task.references[:40]] for k in range(2)]
+    other = [" ".join(h.split()[:-1]) for h in hypotheses]
+    kinds = {
+        "bleu": metrics.BLEU(),
+        "bleu:smooth=add-k,smooth-value=2,order=3,lowercase": metrics.BLEU(True, False, None, "add-k", 2, 3),
+        "chrf:beta=3,eps": metrics.CHRF(beta=3, eps_smoothing=True),
+        "chrf++": metrics.CHRF(word_order=2),
+        "ter": metrics.TER(),
+    }
+    for references in (streams[:1], streams):
+        for name, theirs in kinds.items():
+            ours = Metric(name)
+            statistics = ours._extract_corpus_statistics(hypotheses, references)
+            assert statistics == theirs._extract_corpus_statistics(hypotheses, references)
+            found, want = (m.corpus_score(hypotheses, references, n_bootstrap=100) for m in (ours, theirs))
+            assert found.score == pytest.approx(want.score, rel=1e-14)
+            assert found.format(score_only=True) == want.format(score_only=True)
+            assert (found._mean, found._ci) == (want._mean, want._ci)
+    systems = [("a", hypotheses), ("b", other)]
+    for test in ("ar", "bs"):
+        mean = Metric("chrf", "max", streams)
+        signatures, found = PairedTest(systems, {"o": Metric("bleu"), "m": mean}, streams, test, 50)()
+        _, want = PairedTest(systems, {"t": kinds["bleu"]}, streams, test, 50)()
+        assert [vars(r) for r in found["bleu"]] == [vars(r) for r in want["BLEU"]]
+        assert 0 < found["chrf max"][1].p_value <= 1
+        assert f"|{test}:50|seed:12345|" in str(signatures["chrf max"])
 
 
-def test_sacrebleu_refuses_streams_that_are_none() -> None:
+def test_sacrebleu_and_what_is_missing() -> None:
+    pytest.importorskip("sacrebleu")
     from refract_eval.integrations.sacrebleu import Metric
 
     hypotheses, streams = TRANSPOSED
+    for setting in (("chrf", "native"), ("chrf", "mean")):
+        assert Metric(*setting).corpus_score([None, "a b"], [["x", "a b"]], n_bootstrap=1).score == 100.0
     with pytest.raises(ValueError, match=r"references\[1\] has a text for each of the 2 hypotheses, not 1"):
         Metric("chrf").corpus_score(hypotheses, [streams[0], streams[1][:1]])
     with pytest.raises(TypeError, match="a list of streams"):
-        Metric("chrf").corpus_score(hypotheses, hypotheses)  # type: ignore[arg-type]
+        Metric("chrf").corpus_score(hypotheses, hypotheses)
     with pytest.raises(TypeError, match="a list of texts, not a text"):
         Metric("chrf").sentence_score("a", "a")
     with pytest.raises(ValueError, match="has no reference, which chrf needs"):
         Metric("chrf").sentence_score("a", [None])
-    with pytest.raises(ValueError, match="no signature before the first score"):
+    with pytest.raises(ValueError, match="there are no references"):
+        Metric("chrf").corpus_score(hypotheses, None)
+    with pytest.raises(ValueError, match="references"):
         Metric().get_signature()
     assert os.listdir() == []

@@ -17,6 +17,7 @@ import (
 // scored is the result of a request for scores.
 type scored struct {
 	bySystem, bySegment, byCell bool // what is asked for
+	byRow                       bool // what each segment adds to the scores of systems
 
 	segments []*refract.Segment
 	engine   *refract.Engine
@@ -54,6 +55,8 @@ type (
 		Scored    int    `json:"scored"`
 		Status    string `json:"status,omitzero"`
 		Signature string `json:"signature,omitzero"`
+
+		Statistics [][]float64 `json:"statistics,omitempty"` // of each segment; null without a score
 	}
 	scoredCells struct {
 		Metric    string                `json:"metric"`
@@ -145,6 +148,9 @@ func (v *scored) marshal() ([]byte, error) {
 	var whole []refract.SystemScore
 	if v.bySystem {
 		acc.Identify(nil) // hash the references only once
+		if v.byRow {
+			acc.Keep()
+		}
 		for _, s := range v.scores {
 			if err := acc.Add(s); err != nil {
 				return nil, err
@@ -215,6 +221,12 @@ func (v *scored) ofSystems(out *scoredSetting, acc *refract.Systems, scores []re
 		}
 		if own := acc.Signature(sc).String(); own != out.Signature {
 			one.Signature = own
+		}
+		if rows, _ := acc.Samples(sc); rows != nil {
+			one.Statistics = make([][]float64, acc.Segments())
+			for i, segment := range acc.Entered(sc) {
+				one.Statistics[segment] = rows[i]
+			}
 		}
 		out.Systems.of = append(out.Systems.of, one)
 	}

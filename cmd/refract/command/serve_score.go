@@ -36,6 +36,7 @@ const (
 const (
 	scoreBytes = 32  // for a score with its status
 	rowBytes   = 512 // for a row of a table, or a system with its signature
+	rowWidth   = 32  // numbers that a segment adds to a score
 )
 
 // readRequest reads parameters: segments, and what values are set to, a list where there
@@ -136,12 +137,14 @@ func demandOf(segments []*refract.Segment) *demand {
 func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err error) {
 	q, per := &scoring{}, []string(nil)
 	values := q.parameters()
-	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell"), strings.Clone)
+	values["per"] = listOf(&per, "system,segment", wordOf("system", "segment", "cell", "statistics"), strings.Clone)
 	segments, err := readRequest(params, "score", values)
 	if err != nil {
 		return nil, err
 	}
 	v := &scored{segments: segments, bySystem: slices.Contains(per, "system"), bySegment: slices.Contains(per, "segment"), byCell: slices.Contains(per, "cell")}
+	v.byRow = slices.Contains(per, "statistics")
+	v.bySystem = v.bySystem || v.byRow
 	q.metrics = q.specs(defaultMetrics...)
 	if err := s.check(q.metrics); err != nil {
 		return nil, err
@@ -156,6 +159,9 @@ func (s *serveRun) score(ctx context.Context, params []byte) (result []byte, err
 	}
 	if v.byCell {
 		scores += len(q.metrics) * d.columns * d.systems
+	}
+	if v.byRow {
+		scores += settings * d.segments * d.systems * rowWidth
 	}
 	if err := serve.Expect(ctx, int64(scores*scoreBytes+settings*(rowBytes+rowBytes*d.systems+3*d.names))); err != nil {
 		return nil, err

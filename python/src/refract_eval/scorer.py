@@ -145,8 +145,8 @@ class Settings:
 
     metrics: Metrics
     aggregate: Sequence[str] | str | None
-    missing: str | None
-    system: str | None
+    missing: str | None = None
+    system: str | None = None
     language: str | None = None
 
     def of_texts(

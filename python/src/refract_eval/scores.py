@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,13 +20,15 @@ class SystemScore:
     """The score of one system over all its segments.
 
     score is None if no segment has one. method says how it was computed: "corpus" by the metric's own rule for
-    corpora, "mean" over segments. segments counts all segments, and scored those with a score.
+    corpora, "mean" over segments. segments counts all segments, and scored those with a score. statistics has, if
+    an adapter asked for it, what each segment adds to the score, and an empty row for a segment without a score.
     """
 
     score: float | None
     method: str
     segments: int
     scored: int
+    statistics: Sequence[Sequence[float]] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -236,7 +238,7 @@ def _setting(s: Mapping[str, Any]) -> Setting:
         segment_signature=s.get("segment_signature", s["signature"]),
         direction=s["direction"],
         systems={
-            name: SystemScore(_float(v["score"]), v["method"], v["segments"], v["scored"])
+            name: SystemScore(_float(v["score"]), v["method"], v["segments"], v["scored"], v.get("statistics", ()))
             for name, v in (s.get("systems") or {}).items()
         },
         segments=segments,

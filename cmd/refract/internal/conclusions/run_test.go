@@ -76,6 +76,7 @@ func TestGolden(t *testing.T) {
 // All tables can be shown in all formats, and no two columns of a table have the same heading.
 func TestTables(t *testing.T) {
 	p := plan(t, "sample.yaml")
+	p.Labels = &experiment.Labels{Always: true}
 	p.Tasks = []experiment.Task{{Dataset: p.Datasets[0].Name, Statistic: p.Statistics[0], Weight: 1}}
 	res := run(t, p)
 	for _, name := range conclusions.TableNames() {

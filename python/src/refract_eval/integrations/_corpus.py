@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..functions import score
+from .._metric import Metric
+from ..functions import _shared
+from ..scorer import Settings
 from ..scores import Setting
+from ._given import label
 
 
 class SegmentScore(float):
@@ -32,7 +35,7 @@ class Corpus:
     signature is the signature of the last scored corpus.
     """
 
-    metric: str = "chrf"
+    metric: str | Metric = "chrf"
     aggregate: str = "max"
     signature: str = field(default="", init=False)
 
@@ -56,12 +59,13 @@ class Corpus:
         for i, (alone, among) in enumerate(zip(segments, of.per_segment, strict=True)):
             if among is not None and alone != among:
                 raise ValueError(
-                    f"sample {i} has the score {float(alone)} by itself, and {among} among the others: {self.metric} "
-                    "learns from the whole set, and is not for a library that scores samples one by one"
+                    f"sample {i} has the score {float(alone)} by itself, and {among} among the others: "
+                    f"{label(self.metric)} learns from the whole set, and is not for a library that scores samples one "
+                    "by one"
                 )
         (system,) = of.systems.values()
         if system.score is None:
-            raise ValueError(f"none of {len(segments)} samples has a score of {self.metric}: {why(of)}")
+            raise ValueError(f"none of {len(segments)} samples has a score of {label(self.metric)}: {why(of)}")
         if system.scored < system.segments:
             lacking = system.segments - system.scored
             warnings.warn(f"{lacking} of {len(segments)} samples have no score: {why(of)}", stacklevel=2)
@@ -71,15 +75,22 @@ class Corpus:
 def setting(
     hypotheses: Sequence[str | None],
     references: Sequence[Any],
-    metric: str,
+    metric: str | Metric,
     aggregate: str,
     sources: Sequence[str | None] | None = None,
     layout: str | None = None,
+    statistics: bool = False,
 ) -> Setting:
-    """Score one system with one metric, like score(); if the metric fails, raise an error."""
-    scores = score(hypotheses, references, metric, aggregate, sources, layout=layout)
+    """Score one system with one metric, like score(); if the metric fails, raise an error.
+
+    With statistics, SystemScore.statistics is set.
+    """
+    request = Settings(metric, aggregate).of_texts(_shared, hypotheses, references, sources, None, layout, False)
+    if statistics:
+        request = replace(request, params={**request.params, "per": ["system", "segment", "statistics"]})
+    scores = request.wait()
     if not scores.settings or scores.ended:
-        raise ValueError(f"{metric} did not score: {', '.join(scores.ended.values())}")
+        raise ValueError(f"{label(metric)} did not score: {', '.join(scores.ended.values())}")
     return scores.settings[0]
 
 

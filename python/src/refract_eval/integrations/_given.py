@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .._metric import Metric
+from .._metric import name_of as name_of_function
 from .._neural import metrics
 from .._texts import texts
 
@@ -24,18 +26,27 @@ def row(value: Any, where: str) -> list[str | None]:
     return texts(value, where)
 
 
-def known(metric: str) -> Mapping[str, Any] | None:
+def label(metric: str | Metric) -> str:
+    """Return the name of a metric, or of a function that is one."""
+    return metric if isinstance(metric, str) else name_of_function(metric)
+
+
+def known(metric: str | Metric) -> Mapping[str, Any] | None:
     """Return what the program says about a metric; None if it does not list it."""
+    if not isinstance(metric, str):
+        return None
     name = metric.partition(":")[0]
     return next((m for m in metrics() if m["name"] == name and m["option"] is None), None)
 
 
-def higher_is_better(metric: str) -> bool:
+def higher_is_better(metric: str | Metric) -> bool:
     """Say whether higher scores of a metric are better."""
+    if not isinstance(metric, str):
+        return not getattr(metric, "lower_is_better", False)
     found = known(metric)
     return found is None or found["direction"] != "lower"
 
 
-def name_of(metric: str, aggregate: str) -> str:
+def name_of(metric: str | Metric, aggregate: str) -> str:
     """Name a metric in the tables of a library, which split names at commas and bars."""
-    return re.sub(r"[^\w.+=-]+", "_", f"refract_{metric}_{aggregate}")
+    return re.sub(r"[^\w.+=-]+", "_", f"refract_{label(metric)}_{aggregate}")

@@ -50,8 +50,8 @@ func (m Measure) Check(p *Pairs) error {
 // is not weighted. StatAcc23 chooses one threshold for all groups. Two rules are stricter:
 // cells without a metric score are left out, and a mean over no vectors is NaN, not 0.
 //
-// StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy by their segments;
-// both take only the grouping None. An error says what is wrong with the table or the
+// StatAccuracy compares systems by their [SystemMeans], StatSoftAccuracy and StatLabelsSaved by
+// their segments; they take only the grouping None. An error says what is wrong with the table or the
 // choice.
 func (m Measure) Of(p *Pairs) (Result, error) {
 	if err := m.Check(p); err != nil {
@@ -73,8 +73,8 @@ func (m Measure) of(p *Pairs, rows []Row) Result {
 }
 
 // Rows returns the vectors that the measure compares: those of its grouping; one of all
-// [SystemMeans] for StatAccuracy; and one per system for StatSoftAccuracy, with the
-// segments that have both scores of all systems that have any.
+// [SystemMeans] for StatAccuracy; and one per system for StatLabelsSaved, and for
+// StatSoftAccuracy, there with the segments that have both scores of all systems that have any.
 func (m Measure) Rows(p *Pairs) []Row {
 	if rows := statistics[m.Statistic].rows; rows != nil {
 		return rows(p)

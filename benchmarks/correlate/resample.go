@@ -18,6 +18,7 @@ var (
 	_ row = (*pearsonRow)(nil)
 	_ row = (*calibratedRow)(nil)
 	_ row = (*softRow)(nil)
+	_ row = (labelsRow)(nil)
 	_ row = (*meanRow)(nil)
 	_ row = (*wholeRows)(nil)
 	_ row = (*plainRow)(nil)
@@ -296,9 +297,11 @@ func (r *wholeRows) weighted(weights []int32, _ *scratch) float64 {
 
 // scratch is memory that a goroutine reuses for each resample.
 type scratch struct {
-	x, y        []float64
-	block       block
-	nodes, sums []lanes
+	x, y         []float64
+	counts       []uint64
+	times, drawn []int32
+	block        block
+	nodes, sums  []lanes
 }
 
 // floats returns slices of n and m zeros.

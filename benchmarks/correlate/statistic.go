@@ -20,6 +20,7 @@ const (
 	StatAcc23                         // acc-23 after tie calibration, see [Calibrate]
 	StatPlainAcc23                    // [PairCounts.Acc23] without tie calibration
 	StatSoftAccuracy                  // soft pairwise accuracy of systems (Thompson et al., 2024)
+	StatLabelsSaved                   // share of human labels that the scores save
 )
 
 // statisticInfo is all that a statistic consists of. It needs either vector or over, and with
@@ -53,6 +54,7 @@ var statistics = [...]statisticInfo{
 	StatSoftAccuracy: {name: "soft-accuracy", systems: true, over: softOver, rows: completeRows, table: func(rows []Row, _ bool) (row, error) {
 		return newSoftRow(rows), nil
 	}},
+	StatLabelsSaved: {name: "labels-saved", systems: true, over: labelsOver, table: newLabelsRow, rows: func(p *Pairs) []Row { return p.rows(BySystem) }},
 }
 
 // StatisticNames returns the names that [ParseStatistic] reads.
@@ -74,6 +76,10 @@ func (s Statistic) String() string {
 // OfSystems reports whether the statistic compares whole systems, as accuracy does: then it
 // takes only the grouping None.
 func (s Statistic) OfSystems() bool { return s.known() && statistics[s].systems }
+
+// NeedsSegments reports whether a statistic of systems takes the scores of their segments, and not
+// only the systems' scores.
+func (s Statistic) NeedsSegments() bool { return s == StatSoftAccuracy || s == StatLabelsSaved }
 
 // Calibrated reports whether the statistic chooses a threshold of ties by the gold scores.
 func (s Statistic) Calibrated() bool { return s == StatAcc23 }

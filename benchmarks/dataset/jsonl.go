@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -102,34 +101,36 @@ func lineSet(in *input, o Options) *set {
 	in.json = true
 	rows := func(from, to int64) reading {
 		return checked(in.name, "line", o, func(ctx context.Context, each func(*refract.Segment) error) error {
-			l, err := in.lines(ctx, o.Warn)
-			if err != nil {
-				return err
-			}
-			defer l.close()
-			r := &record{}
-			for {
-				line, err := l.next()
-				n := int64(l.line)
-				if err == io.EOF || err == nil && n > to {
-					return nil
-				}
-				if err == nil && n > from {
-					var s *refract.Segment
-					if s, err = r.parse(line, l.pos()); err != nil && n == 1 && !in.stream {
+			decoder := func() func([]byte, refract.Position) (*refract.Segment, error) {
+				r := &record{}
+				return func(line []byte, pos refract.Position) (*refract.Segment, error) {
+					if n := int64(pos.Line); n <= from || n > to {
+						return nil, nil
+					}
+					s, err := r.parse(line, pos)
+					if err != nil && pos.Line == 1 && !in.stream {
 						err = otherColumns(err, line, in.name)
 					}
 					if err == nil {
 						err = placed(checkVariants(s), s.Pos)
 					}
-					if err == nil {
-						err = each(s)
-					}
-				}
-				if err != nil {
-					return err
+					return s, err
 				}
 			}
+			n := int64(0)
+			err := decodeLines(ctx, in, o.Warn, decoder, func(s *refract.Segment) error {
+				if n++; n > to {
+					return errStopped
+				}
+				if s == nil {
+					return nil
+				}
+				return each(s)
+			})
+			if n > to && errors.Is(err, errStopped) {
+				err = nil
+			}
+			return err
 		})
 	}
 	d := &set{read: rows(0, math.MaxInt64)}

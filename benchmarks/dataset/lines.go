@@ -27,6 +27,7 @@ type lineReader struct {
 	warn   func(Warning)
 	crlf   bool // has warned
 	json   bool // the caller checks the lines; blank ones may end the file
+	slow   bool // it is a stream, whose next line may be long in coming
 	// spread are the objects of a file of JSON without an object a line; the numbers of lines
 	// are then those of objects.
 	spread *objects
@@ -44,7 +45,7 @@ func (in *input) lines(ctx context.Context, warn func(Warning)) (*lineReader, er
 		return nil, err
 	}
 	l := newLineReader(in.name, f, warn)
-	l.json, l.field, l.closer = in.json, in.field, f
+	l.json, l.slow, l.field, l.closer = in.json, in.stream, in.field, f
 	if in.json || in.objects {
 		if _, err := l.r.Peek(1); err != nil && err != io.EOF {
 			f.Close()
@@ -201,6 +202,79 @@ func checkUTF8Line(line []byte, pos refract.Position) error {
 		return nil
 	}
 	return failAt(pos, 0, "invalid UTF-8 at byte %d of the line; store the file as UTF-8", invalidByte(line)+1)
+}
+
+// lines are lines of a file, one after another in memory.
+type lines struct {
+	text     []byte
+	ends     []int // in text
+	numbers  []int // in the file
+	warnings []Warning
+}
+
+func (c *lines) size() int { return len(c.text) }
+func (c *lines) len() int  { return len(c.ends) }
+
+// cut returns the next lines, in c: as many as a chunk has, or what a stream has so far.
+func (l *lineReader) cut(c *lines) (*lines, error) {
+	if c == nil || cap(c.text) > 4*chunkSize {
+		c = &lines{text: make([]byte, 0, chunkSize+chunkSize/4)}
+	}
+	c.text, c.ends, c.numbers, c.warnings = c.text[:0], c.ends[:0], c.numbers[:0], nil
+	l.warn = func(w Warning) { c.warnings = append(c.warnings, w) }
+	for {
+		line, err := l.next()
+		if err != nil {
+			return c, err
+		}
+		c.text = append(c.text, line...)
+		c.ends, c.numbers = append(c.ends, len(c.text)), append(c.numbers, l.line)
+		if len(c.text) >= chunkSize || l.slow && l.wouldWait() {
+			return c, nil
+		}
+	}
+}
+
+// wouldWait reports whether no whole line is there yet.
+func (l *lineReader) wouldWait() bool {
+	there, _ := l.r.Peek(l.r.Buffered())
+	return l.spread != nil || bytes.IndexByte(there, '\n') < 0
+}
+
+// decodeLines decodes every line of a pass on all cores, and calls each with the results in
+// order. decoder is called once for each goroutine.
+func decodeLines[T any](ctx context.Context, in *input, warn func(Warning), decoder func() func(line []byte, pos refract.Position) (T, error), each func(T) error) error {
+	var l *lineReader
+	defer func() {
+		if l != nil {
+			l.close()
+		}
+	}()
+	cut := func(ctx context.Context, c *lines) (_ *lines, err error) {
+		if l == nil {
+			if l, err = in.lines(ctx, func(Warning) {}); err != nil {
+				return &lines{}, err
+			}
+		}
+		return l.cut(c)
+	}
+	decodeOne := func() func(*lines, int) (T, error) {
+		decode := decoder()
+		return func(c *lines, i int) (T, error) {
+			start := 0
+			if i > 0 {
+				start = c.ends[i-1]
+			}
+			return decode(c.text[start:c.ends[i]:c.ends[i]], refract.Position{File: in.name, Line: c.numbers[i]})
+		}
+	}
+	reached := func(c *lines, i int) {
+		for len(c.warnings) > 0 && (i == c.len() || c.warnings[0].Pos.Line <= c.numbers[i]) {
+			warn(c.warnings[0])
+			c.warnings = c.warnings[1:]
+		}
+	}
+	return inOrder(ctx, cut, decodeOne, reached, each)
 }
 
 // drain reads to the end, so that line becomes the number of lines.

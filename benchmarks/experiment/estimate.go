@@ -42,10 +42,10 @@ func (d *data) describe(s Statistic) string {
 	return out
 }
 
-// takesOwn reports whether a statistic uses a folder's own scores of systems. Tests and
-// soft accuracy need scores of segments.
+// takesOwn reports whether a statistic uses a folder's own scores of systems. Tests need
+// scores of segments.
 func (r *run) takesOwn(t *table, s Statistic) bool {
-	return t.own != nil && s.Level == correlate.SystemLevel && s.Measure.Statistic != correlate.StatSoftAccuracy &&
+	return t.own != nil && s.Level == correlate.SystemLevel && !s.Measure.Statistic.NeedsSegments() &&
 		r.p.Pairing != EveryPair
 }
 

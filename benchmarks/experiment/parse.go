@@ -38,7 +38,7 @@ type file struct {
 }
 
 // The analyses that a file may name.
-var analysisNames = []string{"prompts", "ranking", "worth"}
+var analysisNames = []string{"prompts", "ranking", "worth", "labels"}
 
 const defaultSeed = 12345
 
@@ -50,7 +50,7 @@ func defaults() *file {
 		Statistics:   []statistic{{Statistic: "kendall"}, {Statistic: "accuracy"}},
 		Bootstrap:    Bootstrap{Resamples: 1000, Confidence: 0.95, Seed: defaultSeed},
 		Significance: testEntry{Resamples: 1000},
-		Analyses:     analysisNames[:2], // worth runs only on request
+		Analyses:     analysisNames[:2], // the others run only on request
 	}
 }
 
@@ -417,6 +417,10 @@ func (f *file) analyses(e *Plan) error {
 		k := slices.Index(analysisNames, name)
 		if k < 0 {
 			return yamlfile.Wrong(at("analyses", i), "%s", english.Unknown("analysis", name, analysisNames))
+		}
+		if name == "labels" {
+			e.Labels = &Labels{}
+			continue
 		}
 		*[]*bool{&e.Prompts, &e.Ranking, &e.Worth}[k] = true
 	}

@@ -51,6 +51,7 @@ type Plan struct {
 	Tasks         []Task
 	// Analyses to run in addition.
 	Prompts, Ranking, Worth bool
+	Labels                  *Labels // nil for none
 }
 
 // Pairing says which settings are compared with each other.

@@ -24,6 +24,7 @@ type Result struct {
 	Prompts     []PromptAnalysis `json:"prompts"`
 	Worths      []Worth          `json:"worth"`
 	Rankings    []Ranking        `json:"rankings"`
+	Labels      []MeanJudgement  `json:"labels,omitempty"`
 	Tasks       []TaskResult     `json:"tasks,omitempty"`
 	Standings   []Standing       `json:"standings,omitempty"` // over the tasks
 	Notes       []string         `json:"notes"`               // how the numbers were computed, and what was left out

@@ -394,6 +394,11 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 			return err
 		}
 	}
+	if r.p.Labels != nil {
+		if err := r.labels(d, settings, res); err != nil {
+			return err
+		}
+	}
 	if r.p.Ranking {
 		res.Rankings = append(res.Rankings, rank(d, settings))
 	}
@@ -471,6 +476,9 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 		}
 		if r.p.Pairing == EveryPair {
 			row.Rank = res.Ranks[len(res.Ranks)-n+i%n].Comparison.Ranks[i/n]
+		}
+		if row.Interval != nil && row.Interval.Low <= 0 && st.Measure.Statistic == correlate.StatLabelsSaved {
+			r.note("%s saves no labels beyond chance: the interval of labels-saved includes 0", s.name)
 		}
 		judged, scored := s.table.judged()
 		row.Unscored = judged - scored

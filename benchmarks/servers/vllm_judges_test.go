@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -31,9 +32,7 @@ func TestVLLMJudges(t *testing.T) {
 			if err == nil && hardened {
 				resolved, err = resolved.Hardened()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Run(resolved.Name(), func(t *testing.T) {
 				reports := resolved.Name() + ".jsonl"
 				args := []string{"score", in, "-m", d.Name + ":" + judgeOptions[d.Name] + ",samples=1,model=" + model,
@@ -53,6 +52,10 @@ func TestVLLMJudges(t *testing.T) {
 				lacking, counts, scores := 0, map[string]int{}, map[string]int{}
 				for _, j := range all {
 					counts[j.Status]++
+					if j.Status == "missing" && strings.Contains(j.Detail, "too long for the model") {
+						lacking++
+						continue
+					}
 					if j.Raw == nil || *j.Raw == "" {
 						t.Fatalf("%+v", j)
 					}
@@ -86,9 +89,7 @@ func TestVLLMJudges(t *testing.T) {
 						System string
 						Score  *float64
 					}
-					if err := json.Unmarshal([]byte(line), &row); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, json.Unmarshal([]byte(line), &row))
 					if (row.Score != nil) != (scores[row.System] > 0) {
 						t.Errorf("%d judgements, but: %s", scores[row.System], line)
 					}
@@ -107,21 +108,13 @@ func TestVLLMJudges(t *testing.T) {
 func asksFor(t *testing.T, r *judge.Resolved) map[string]any {
 	t.Helper()
 	last := r.Turns() - 1
-	b, err := json.Marshal(r.Request(model, last, judge.Fields{Source: "a", Reference: "a", Hypothesis: "a"}, make([]string, last)).Extra)
-	if err != nil {
-		t.Fatal(err)
+	asked := r.Request(model, last, judge.Fields{Source: "a", Reference: "a", Hypothesis: "a"}, make([]string, last)).Schema.JSON
+	if asked == "" {
+		return nil
 	}
-	var extra struct {
-		Format struct {
-			Schema struct {
-				Schema map[string]any `json:"schema"`
-			} `json:"json_schema"`
-		} `json:"response_format"`
-	}
-	if err := json.Unmarshal(b, &extra); err != nil {
-		t.Fatal(err)
-	}
-	return extra.Format.Schema.Schema
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal([]byte(asked), &schema))
+	return schema
 }
 
 // keepsTo returns nil for a complete answer that follows a schema, and io.ErrUnexpectedEOF

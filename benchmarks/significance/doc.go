@@ -8,7 +8,8 @@
 //     several tasks.
 //
 // [Systems.Compare] compares systems by the statistics behind their scores, with
-// sacreBLEU's tests: intervals, ranks, and pairs with p-values.
+// sacreBLEU's tests: intervals, ranks, and pairs with p-values. [Labels.Mean] estimates their mean
+// judgements from few judged outputs and a metric's scores of all.
 //
 // P-values of metrics are two-sided, unless Options.OneSided asks for mt-metrics-eval's.
 // MethodRandomization is the test that keeps its level if the systems of a segment, or the

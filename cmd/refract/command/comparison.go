@@ -89,7 +89,7 @@ func (c *comparison) values(def comparisonDefaults) settable {
 // registerStatistics adds the flags that say what is compared, and how.
 func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaults) {
 	f, v := cmd.Flags(), c.values(def)
-	f.BoolVar(&c.humanLower, "human-lower-is-better", false, "lower human scores are better, as with counts of errors or ranks")
+	registerHumanLower(cmd, &c.humanLower)
 	addFlag(cmd, "against", v["against"], "`SETTING` such as max or \"bleu max\" to compare all others with (default all settings of a metric with each other)")
 	addFlag(cmd, "statistic", v["statistic"], "such as kendall, pearson, accuracy or acc23", correlate.StatisticNames()...)
 	addFlag(cmd, "per", v["per"], "what a score is of: segment, document, domain or system", correlate.LevelNames()...)
@@ -101,6 +101,10 @@ func (c *comparison) registerStatistics(cmd *cobra.Command, def comparisonDefaul
 		"agreement by the number of references, chosen by "+strings.Join(methods, ", "), methods...)
 	f.IntSliceVarP(&c.counts, "count", "k", nil, "numbers of variants in a curve (default 0, 1, … up to all)")
 	grouped(cmd, statisticFlags, "statistic", "per", "group", "test", "curve")
+}
+
+func registerHumanLower(cmd *cobra.Command, lower *bool) {
+	cmd.Flags().BoolVar(lower, "human-lower-is-better", false, "lower human scores are better, as with counts of errors or ranks")
 }
 
 // plan is a plan for one dataset, with all its references as the only set.

@@ -91,7 +91,7 @@ func (x *experimentRun) run(ctx context.Context, e *env, path string) error {
 // tableAsks says what fills a table that is empty in most experiments.
 var tableAsks = map[string]string{
 	"tasks": "tasks in the file", "curve": "curves in the file", "prompts": "analyses: [prompts] in the file",
-	"worth": "analyses: [worth] in the file", "ranking": "analyses: [ranking] in the file",
+	"worth": "analyses: [worth] in the file", "ranking": "analyses: [ranking] in the file", "labels": "analyses: [labels] in the file, and segments without a judgement",
 	"pairs": "'refract compare --test'; an experiment has --table differences", "ranks": "'refract compare --test'; an experiment has --table differences",
 }
 

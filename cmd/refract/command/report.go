@@ -128,7 +128,7 @@ func (r *reportRun) planned(e *env, flags *pflag.FlagSet, args []string) (*planR
 	if err != nil {
 		return nil, err
 	}
-	p.Pairing, p.Ranking, p.Prompts = experiment.WithinMetric, true, r.prompts
+	p.Pairing, p.Ranking, p.Prompts, p.Labels = experiment.WithinMetric, true, r.prompts, &experiment.Labels{}
 	p.Sets = slices.Insert(p.Sets, 0, experiment.Set{Name: "original", BesideVariants: true})
 	if _, err := r.addCurves(p, randomOrders); err != nil {
 		return nil, err

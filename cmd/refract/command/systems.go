@@ -25,7 +25,9 @@ type systemsRun struct {
 	test     significance.SystemTest
 	baseline string
 	what     string
-	alpha    float64 // the largest p-value that is significant
+	// humanLower says that lower human scores are better.
+	humanLower bool
+	alpha      float64 // the largest p-value that is significant
 }
 
 // What a resample draws, or exchanges.
@@ -48,11 +50,19 @@ func (e *env) systemsCommand() *cobra.Command {
   --table pairs    every system against every other: win, tie or loss
 
 Corpus scores of BLEU, chrF and TER have sacreBLEU's draws and p-values; other
-scores are means over segments. A pair is tested on the segments that both have.`,
+scores are means over segments. A pair is tested on the segments that both have.
+
+With --human, the mean human score of each system, and the differences, from the
+segments that people judged and the metric's scores of all (prediction-powered
+inference), with the number of labels that this is worth.`,
 		Example: `  refract systems --ref ref.txt --hyp base=a.txt --hyp mine=b.txt
-  refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs`,
+  refract systems jsonl:expanded.jsonl -m chrf -a max --table pairs
+  refract systems jsonl:expanded.jsonl -m chrf --human quality=few.csv`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(t.score.human) > 0 {
+				return t.judged(cmd.Context(), e, cmd.Flags(), args)
+			}
 			if err := t.check(); err != nil {
 				return err
 			}
@@ -69,6 +79,7 @@ scores are means over segments. A pair is tested on the segments that both have.
 	t.resampling.register(cmd, t.resampling.values(0), "of the test (default 10000; paired-bs: 1000 but with --table pairs)", byDocument+", where every segment names one", bySegment, byDocument)
 	f.Lookup("confidence").Usage = "coverage of intervals; a p-value up to the rest is significant"
 	f.StringVar(&t.baseline, "against", "", "`SYSTEM` that the others are compared with (default the first)")
+	registerHumanLower(cmd, &t.humanLower)
 	grouped(cmd, taskFlags, "table", "test", "resample-by", "against")
 	return cmd
 }

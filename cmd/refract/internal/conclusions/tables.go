@@ -28,6 +28,7 @@ var tables = []struct {
 	{"prompts", func(r *Result) *report.NamedTable { return r.promptTable(pointers(r.Prompts)...) }},
 	{"curve", func(r *Result) *report.NamedTable { return r.curveTable(pointers(r.Curves)...) }},
 	{"worth", (*Result).worthTable},
+	{"labels", (*Result).labelTable},
 	{"ranking", (*Result).rankingTable},
 }
 
@@ -561,6 +562,19 @@ func (r *Result) worthTable() *report.NamedTable {
 			w.Needed.String(), w.Given.String(), w.People.Value, w.People.Interval, w.N)
 	}
 	t.Notes = []string{"each adds to the first reference; variants are of the first; > 10: all ten do not reach it"}
+	return t
+}
+
+// labelTable has a row for each system's mean judgement, and for each difference of two.
+func (r *Result) labelTable() *report.NamedTable {
+	t := &report.NamedTable{Title: "Mean judgements from few labels", Columns: columns(
+		datasetColumn, settingColumns, humanColumn, report.Column{Name: "system"}, report.Column{Name: "minus"}, count("judged", ""), count("of", ""),
+		value("mean", 3), interval("mean_ci"), value("with_metric", 3), interval("with_metric_ci"), value("labels", 1), hidden(value("weight", 3)), minor(count("units", "")), hidden(count("unscored", "")))}
+	for i := range r.Labels {
+		m := &r.Labels[i]
+		t.Add(append(append([]any{m.Dataset}, settingCells(m.Setting)...), m.Human, m.System, report.StringOrNull(m.Minus), m.Judged, m.Of, m.Classical, m.ClassicalInterval,
+			m.Value, m.Interval, m.Effective, m.Weight, m.Units, m.Unscored)...)
+	}
 	return t
 }
 

@@ -8,10 +8,10 @@ import (
 
 // displayed are the names of metrics and statistics as papers print them.
 var displayed = map[string]string{
-	"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER", "rouge": "ROUGE", "cider": "CIDEr", "meteor": "METEOR",
+	"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER", "rouge": "ROUGE", "cider": "CIDEr", "meteor": "METEOR", "sari": "SARI",
 	"spice": "SPICE", "comet": "COMET", "bleurt": "BLEURT", "bertscore": "BERTScore", "metricx": "MetricX", "xcomet": "xCOMET",
 	"kendall": "Kendall’s τ", "spearman": "Spearman’s ρ", "pearson": "Pearson’s r", "kendall-c": "Kendall’s τ-c",
-	"accuracy": "pairwise accuracy", "soft-accuracy": "soft pairwise accuracy",
+	"accuracy": "pairwise accuracy", "soft-accuracy": "soft pairwise accuracy", "labels-saved": "labels saved",
 }
 
 // explained says in a sentence what each term means.
@@ -21,6 +21,7 @@ var explained = map[string]string{
 	"Spearman’s ρ":      "How closely the ranks by a metric follow those by people: 1 the same order, 0 none in common, −1 the reverse.",
 	"Pearson’s r":       "How closely the scores of a metric follow those of people along a line: 1 exactly, 0 not at all, −1 in reverse.",
 	"pairwise accuracy": "The share of the pairs of systems that a metric puts in the order of people. With three systems there are three pairs, which tell nothing.",
+	"labels saved":      "The share of human labels that a metric saves when a system’s mean judgement is estimated from few judged segments and the metric’s scores of all: 0 none, 0.5 half of them.",
 	"flattened":         "All outputs of all segments are compared with each other, so that a hard segment counts against an easy one.",
 	"by segment":        "Outputs are compared within their segment only; the value is the mean over segments.",
 	"randomization":     "A permutation test: the scores of two settings change places at random, a whole document or segment at a time, and the p-value is how often chance gives as large a difference, either way.",

@@ -1,0 +1,69 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/refract-eval/refract/aggregate"
+	"github.com/refract-eval/refract/benchmarks/correlate"
+	"github.com/refract-eval/refract/benchmarks/experiment"
+	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
+)
+
+// judged estimates mean judgements of systems from few judged segments and all scores.
+func (t *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, args []string) error {
+	for _, name := range []string{"test", "system", "dry-run"} {
+		if flags.Changed(name) {
+			return usagef("--%s does nothing with --human: leave it out", name)
+		}
+	}
+	s := &t.score
+	c := &comparison{
+		data: s.input, choice: s.choiceFlags, languageFlag: s.languageFlag, score: s.settingFlags, judges: s.judgeFlags, humanLower: t.humanLower, resampling: t.resampling,
+		statistics: []correlate.Statistic{correlate.StatLabelsSaved}, levels: []correlate.Level{correlate.SegmentLevel}, groupings: []correlate.Grouping{correlate.None},
+	}
+	if !flags.Changed("resamples") {
+		c.resamples = 1000
+	}
+	p, err := c.plan("", args)
+	if err != nil {
+		return err
+	}
+	if !p.Strict {
+		p.Aggregators = aggregate.Default("native", "max")
+	}
+	p.Labels = &experiment.Labels{Always: true, Against: t.baseline, Pairs: t.what == pairsTable}
+	out, err := e.create(s.path)
+	if err != nil {
+		return err
+	}
+	return c.runner(e, args, p).show(ctx, func(res *experiment.Result) error {
+		shown := func(n experiment.SettingName) bool { // as in 'refract score': max where a metric has no own rule
+			native := n
+			native.Aggregator = "native"
+			return p.Strict || n.Aggregator != "max" || !slices.ContainsFunc(res.Labels, func(m experiment.MeanJudgement) bool { return m.Setting == native })
+		}
+		res.Labels = slices.DeleteFunc(res.Labels, func(m experiment.MeanJudgement) bool { return !shown(m.Setting) })
+		table, err := conclusions.Of(res).Table("labels")
+		if err != nil {
+			return err
+		}
+		for i := range res.Rows {
+			if row := &res.Rows[i]; shown(row.Setting) && row.Interval != nil {
+				table.Note("%s: labels saved with many more segments than labels: %.3f [%.3f, %.3f]", row.Setting, float64(row.Value), float64(row.Interval.Low), float64(row.Interval.High))
+			}
+			if row := &res.Rows[i]; shown(row.Setting) {
+				table.Note("%s: %s", row.Setting, row.Signature)
+			}
+		}
+		c.describe(table, &res.Datasets[0])
+		table.Notes = append(table.Notes, res.Notes...)
+		if err := s.whole(out, table); err != nil {
+			return fmt.Errorf("table: %w", err)
+		}
+		return nil
+	})
+}

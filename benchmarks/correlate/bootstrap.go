@@ -227,7 +227,12 @@ func bias(values []float64, of float64) float64 {
 func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error) {
 	values := make([]float64, b.Resamples)
 	block := rs.together()
-	drawn := rs.known.weights(b, rs)
+	drawn := rs.known.drawn(b, rs)
+	for i, k := range rs.pairs {
+		if drawn != nil && k.byUnit != nil && k.goldInside {
+			drawn.hold(i, rs.vectors[i], k.byUnit)
+		}
+	}
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(runtime.GOMAXPROCS(0), (b.Resamples+block-1)/block) {
@@ -246,7 +251,8 @@ func (b Bootstrap) values(ctx context.Context, rs *resampler) ([]float64, error)
 				if drawn == nil {
 					rs.values(b.weights(rs, from, to), values[from:to], &s)
 				} else {
-					rs.values(drawn[from:to], values[from:to], &s)
+					s.block.held = from + 1
+					rs.values(drawn.weights[from:to], values[from:to], &s)
 				}
 			}
 		})

@@ -54,10 +54,9 @@ type pairsRow struct {
 	most       int64 // the largest number in a lane
 	first      int32 // the unit that is numbered 0 here
 	units      []pairsUnit
-	// Groups of elements of several units that are tied in the outer score, in both, and,
-	// unless pairs are counted by unit, in the inner one.
-	outerTied, bothTied, innerTied ties
-	byUnit                         unitPairs
+	// Groups of elements of several units that are tied in the outer score, and in both.
+	outerTied, bothTied ties
+	byUnit              *unitPairs // nil unless pairs are counted by unit
 }
 
 type pairsElement struct {
@@ -69,9 +68,8 @@ type pairsElement struct {
 type pairsUnit struct {
 	size int64 // number of elements
 	// For runs of elements of only this unit that are tied in the outer score: their number
-	// and the sum of the squares of their sizes; the same sum for those tied in both, and in
-	// the inner score.
-	runs, outerTied, bothTied, innerTied int64
+	// and the sum of the squares of their sizes; the same sum for those tied in both.
+	runs, outerTied, bothTied int64
 }
 
 // newPairsRow prepares a vector for resamples of this many units, starting with the first
@@ -97,7 +95,7 @@ func newPairsRow(r Row, gold ranking, first int32, units, most int, value func(v
 	}
 	start := 0
 	if !classes {
-		k.byUnit = newUnitPairs(k.elements, k.ends, k.units, innerDistinct)
+		k.byUnit = newUnitPairs(k.elements, k.ends, k.units, innerDistinct, most)
 	}
 	if k.byUnit != nil {
 		var run []pairsElement
@@ -107,9 +105,7 @@ func newPairsRow(r Row, gold ranking, first int32, units, most int, value func(v
 				run = append(run, element(i))
 			}
 			start = int(end)
-			if n := k.innerTied.add(run); n > 0 {
-				k.units[run[0].unit].innerTied += n
-			}
+			k.byUnit.tie(run)
 		}
 		start = 0
 	}
@@ -156,7 +152,14 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	tree, below := s.lanes(len(k.inner.nodes), sums)
 	start, ends := int32(0), k.ends
 	if byUnit {
-		k.byUnit.times(b.units, below)
+		for i := range out {
+			concordant[i] = k.byUnit.concordant(b.weights[i], s)
+			if b.held > 0 && k.byUnit.held != nil {
+				inner[i] = k.byUnit.held[b.held-1+i]
+			} else {
+				inner[i] = k.byUnit.squares(b.weights[i])
+			}
+		}
 		ends = nil
 	}
 	for _, end := range ends {
@@ -187,7 +190,9 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 			}
 		}
 	}
-	b.addProducts(&concordant, below, b.units)
+	if !byUnit {
+		b.addProducts(&concordant, below, b.units)
+	}
 	if exchange {
 		for word := range all {
 			all[word] = b.ones * uint64(len(k.units)/2)
@@ -196,14 +201,11 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 	for u := range below {
 		all.addTimes(&b.units[u], k.units[u].size)
 	}
-	var sizes []lanes
-	if byUnit {
-		var sum lanes
-		sizes = k.innerTied.sizes(b, k.first, &sum, below[:0])
-	} else {
-		sizes = k.inner.leaves(tree, all, below[:0])
+	sizes := below[:0]
+	if !byUnit {
+		sizes = k.inner.leaves(tree, all, sizes)
+		b.addProducts(&inner, sizes, sizes)
 	}
-	b.addProducts(&inner, sizes, sizes)
 	if k.classes {
 		b.addPresent(&innerDistinct, sizes)
 	}
@@ -229,7 +231,6 @@ func (k *pairsRow) values(b *block, out []float64, s *scratch) {
 					of := &k.units[u]
 					outer[i] += w * w * of.outerTied
 					both[i] += w * w * of.bothTied
-					inner[i] += w * w * of.innerTied
 					outerDistinct[i] += of.runs
 				}
 			}

@@ -10,7 +10,7 @@ import (
 type known struct {
 	mu    sync.Mutex
 	gold  map[int]ranking // of each vector
-	draws draws
+	draws *draws
 }
 
 // ranking has the dense ranks of scores.
@@ -43,24 +43,48 @@ func (k *known) goldRanks(vector int, scores []float64) ranking {
 // mostDraws bounds the weights that are held, in numbers.
 const mostDraws = 1 << 22
 
-// draws are the weights of the units in all resamples of a bootstrap.
+// draws are the weights of the units in all resamples of a bootstrap, with what follows from them
+// and gold scores only.
 type draws struct {
 	resamples int
 	seed      uint64
 	pool      []int32
 	weights   [][]int32
+
+	mu   sync.Mutex
+	tied map[int]goldTies // of each vector
 }
 
-// weights returns how often each resample draws each unit, nil if there are too many to hold.
-func (k *known) weights(b Bootstrap, rs *resampler) [][]int32 {
+// goldTies are the [unitPairs.squares] of gold scores in all resamples.
+type goldTies struct {
+	Row
+	squares []int64
+}
+
+// drawn returns how often each resample draws each unit, nil if there are too many to hold.
+func (k *known) drawn(b Bootstrap, rs *resampler) *draws {
 	if k == nil || b.Resamples*rs.units > mostDraws {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	d := &k.draws
-	if d.resamples != b.Resamples || d.seed != b.Seed || !slices.Equal(d.pool, rs.pool) || len(d.weights[0]) != rs.units {
-		*d = draws{b.Resamples, b.Seed, rs.pool, b.weights(rs, 0, b.Resamples)}
+	if d := k.draws; d == nil || d.resamples != b.Resamples || d.seed != b.Seed || !slices.Equal(d.pool, rs.pool) || len(d.weights[0]) != rs.units {
+		k.draws = &draws{resamples: b.Resamples, seed: b.Seed, pool: rs.pool, weights: b.weights(rs, 0, b.Resamples), tied: map[int]goldTies{}}
 	}
-	return d.weights
+	return k.draws
+}
+
+// hold gives pairs of a vector the squares of its gold scores in all resamples.
+func (d *draws) hold(vector int, of Row, p *unitPairs) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t, ok := d.tied[vector]
+	if !ok || !slices.Equal(t.Gold, of.Gold) || !slices.Equal(t.unit, of.unit) {
+		t = goldTies{Row: of}
+		for _, weights := range d.weights {
+			t.squares = append(t.squares, p.squares(weights))
+		}
+		d.tied[vector] = t
+	}
+	p.held = t.squares
 }

@@ -61,6 +61,7 @@ type block struct {
 	width     int       // of a lane, in bits
 	weights   [][]int32 // of each resample, if rows need them
 	units     []lanes   // the same weights
+	held      int       // 1 + the number of the first resample, if their draws are held
 	// exchanges replaces the weights if scores are exchanged: units 2·i and 2·i+1 are the
 	// scores of element i by two metrics. The bits of element i say which resamples exchange
 	// them, at the positions of the lanes.

@@ -13,92 +13,93 @@ import (
 // are rounded once. So means that are equal are equal here: 0.1 and 0.2 have that of 0 and 0.3.
 type meanRow struct {
 	measure Measure     // for the table of means
-	units   []int32     // of the segments, sorted by group; nil for single ones
-	ends    []int32     // end of each group
-	columns [][]float64 // numbers of the segments, or of units, to sum
+	units   []int32     // unit of each row, sorted by group; rows of nil units are of all
+	ends    []int32     // end of each group's rows
+	rows    [][]float64 // numbers to sum: those of a unit's segments in a group
+	width   int         // of a row
 	systems []meanSystem
 	parts   [2]int // number of parts of a gold and of a metric score
 	scale   [2]int // what these are multiplied by
 }
 
-// meanSystem says which columns belong to a system: the one with 1 for each cell that has
-// both scores, and the first of those with the parts of the scores. Systems with the same
-// cells share the former.
+// meanSystem says which numbers of a row belong to a system: how many cells have both scores, and
+// the first of those with the parts of the scores. Systems with the same cells share the former.
 type meanSystem struct{ paired, scores int }
 
-// newMeanRow takes the group of each segment and the unit of each cell, by default its
-// segment. No sum covers more than the given number of cells.
+// newMeanRow takes the group of each segment and the unit of each cell, by default a single one.
+// No sum covers more than the given number of cells.
 func newMeanRow(p *Pairs, of []int32, groups int, unit []int32, most int64) *meanRow {
+	r := &meanRow{systems: make([]meanSystem, p.Systems)}
+	scores := [2][]float64{make([]float64, len(p.Gold)), make([]float64, len(p.Gold))}
+	for i := range p.Gold {
+		if p.paired(i) {
+			scores[0][i], scores[1][i] = p.Gold[i], p.Metric[i]
+		}
+	}
+	var parts [][]float64
+	for which, of := range scores {
+		var split [][]float64
+		split, r.scale[which] = exactParts(of, most)
+		parts, r.parts[which] = append(parts, split...), len(split)
+	}
+	for sys := range r.systems {
+		paired := r.width
+		if sys > 0 && p.sameCells(sys-1, sys) {
+			paired = r.systems[sys-1].paired
+		} else {
+			r.width++
+		}
+		r.systems[sys] = meanSystem{paired, r.width}
+		r.width += len(parts)
+	}
 	order, ends := sortByRank(nil, of, groups)
-	r := &meanRow{ends: ends, systems: make([]meanSystem, p.Systems)}
-	n := len(order)
-	paired, gold, metric := make([]float64, n*p.Systems), make([]float64, n*p.Systems), make([]float64, n*p.Systems)
+	row := make([]int32, 0, len(order)) // of each segment in the order
+	from := int32(0)
+	for _, to := range ends {
+		first := map[int32]int32{}
+		for _, seg := range order[from:to] {
+			u := int32(0)
+			if unit != nil && p.Systems > 0 {
+				u = unit[p.Index(int(seg), 0)]
+			}
+			k, ok := first[u]
+			if !ok {
+				k = int32(len(r.units))
+				first[u], r.units = k, append(r.units, u)
+			}
+			row = append(row, k)
+		}
+		from, r.ends = to, append(r.ends, int32(len(r.units)))
+	}
+	r.rows = make([][]float64, len(r.units))
+	numbers := make([]float64, len(r.units)*r.width)
+	for i := range r.rows {
+		r.rows[i] = numbers[i*r.width:][:r.width]
+	}
 	for k, seg := range order {
-		for sys := range p.Systems {
+		to := r.rows[row[k]]
+		for sys, s := range r.systems {
 			if i := p.Index(int(seg), sys); p.paired(i) {
-				at := sys*n + k
-				paired[at], gold[at], metric[at] = 1, p.Gold[i], p.Metric[i]
+				if s.paired == s.scores-1 { // not shared with an earlier one
+					to[s.paired]++
+				}
+				for c, part := range parts {
+					to[s.scores+c] += part[i]
+				}
 			}
 		}
-		if unit != nil && p.Systems > 0 {
-			r.units = append(r.units, unit[p.Index(int(seg), 0)])
-		}
 	}
-	var golds, metrics [][]float64
-	golds, r.scale[0] = exactParts(gold, most)
-	metrics, r.scale[1] = exactParts(metric, most)
-	r.parts = [2]int{len(golds), len(metrics)}
-	for sys := range r.systems {
-		cells := paired[sys*n : (sys+1)*n]
-		s := meanSystem{len(r.columns), len(r.columns) + 1}
-		if sys > 0 && slices.Equal(cells, r.columns[r.systems[sys-1].paired]) {
-			s = meanSystem{r.systems[sys-1].paired, len(r.columns)}
-		} else {
-			r.columns = append(r.columns, cells)
-		}
-		for _, part := range slices.Concat(golds, metrics) {
-			r.columns = append(r.columns, part[sys*n:(sys+1)*n])
-		}
-		r.systems[sys] = s
-	}
-	r.mergeUnits()
 	return r
 }
 
-// mergeUnits sums the numbers of a unit's segments within a group, which are drawn
-// together.
-func (r *meanRow) mergeUnits() {
-	if r.units == nil {
-		return
-	}
-	at := make([]int, len(r.units)) // position of the sum of each segment's unit
-	ends := make([]int32, len(r.ends))
-	var units []int32
-	from := int32(0)
-	for g, to := range r.ends {
-		first := map[int32]int{}
-		for i := from; i < to; i++ {
-			k, ok := first[r.units[i]]
-			if !ok {
-				k = len(units)
-				first[r.units[i]] = k
-				units = append(units, r.units[i])
-			}
-			at[i] = k
+// sameCells reports whether two systems have both scores in the same segments.
+func (p *Pairs) sameCells(a, b int) bool {
+	for seg := range p.Segments {
+		if p.paired(p.Index(seg, a)) != p.paired(p.Index(seg, b)) {
+			return false
 		}
-		from, ends[g] = to, int32(len(units))
 	}
-	if len(units) == len(r.units) {
-		return
-	}
-	for k, column := range r.columns {
-		sums := make([]float64, len(units))
-		for i, v := range column {
-			sums[at[i]] += v
-		}
-		r.columns[k] = sums
-	}
-	r.units, r.ends = units, ends
+	return true
 }
 
 // exactParts splits numbers into parts, so that a part's sum over at most this many of the
@@ -150,52 +151,28 @@ next:
 	return nil, 0
 }
 
-// sums adds the columns by group, each segment with its unit's weight, or once if weights
-// is nil.
+// sums adds the rows by group, each with its unit's weight, or once if weights is nil.
 func (r *meanRow) sums(weights []int32, s *scratch) []float64 {
-	if len(r.columns) == 0 {
-		return nil
-	}
-	sums, times := s.floats(len(r.ends)*len(r.columns), len(r.columns[0]))
-	for i := range times {
-		times[i] = 1
+	sums, _ := s.floats(len(r.ends)*r.width, 0)
+	s.times = zeros(s.times, len(r.units))
+	for i, u := range r.units {
+		s.times[i] = 1
 		if weights != nil {
-			times[i] = float64(weights[r.units[i]])
+			s.times[i] = weights[u]
 		}
 	}
 	from := int32(0)
 	for g, to := range r.ends {
-		out := sums[g*len(r.columns):]
-		for k, column := range r.columns {
-			out[k] = sumOfProducts(times[from:to], column[from:to])
-		}
+		addRows(sums[g*r.width:][:r.width], r.rows[from:to], s.times[from:to], s)
 		from = to
 	}
 	return sums
 }
 
-// sumOfProducts adds in four lanes, which is faster.
-func sumOfProducts(a, b []float64) float64 {
-	var s0, s1, s2, s3 float64
-	b = b[:len(a)]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
-		s0 += float64(x[0] * y[0])
-		s1 += float64(x[1] * y[1])
-		s2 += float64(x[2] * y[2])
-		s3 += float64(x[3] * y[3])
-	}
-	for ; i < len(a); i++ {
-		s0 += float64(a[i] * b[i])
-	}
-	return (s0 + s1) + (s2 + s3)
-}
-
 // cell returns the means of a system in a group, and the number of cells; NaN if there are
 // none.
 func (r *meanRow) cell(sums []float64, group, system int) (gold, metric float64, cells int) {
-	sums = sums[group*len(r.columns):][:len(r.columns)]
+	sums = sums[group*r.width:][:r.width]
 	s := r.systems[system]
 	metrics := s.scores + r.parts[0]
 	if cells = int(sums[s.paired]); cells == 0 {

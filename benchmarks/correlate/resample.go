@@ -297,9 +297,11 @@ func (r *wholeRows) weighted(weights []int32, _ *scratch) float64 {
 
 // scratch is memory that a goroutine reuses for each resample.
 type scratch struct {
-	x, y        []float64
-	block       block
-	nodes, sums []lanes
+	x, y         []float64
+	counts       []uint64
+	times, drawn []int32
+	block        block
+	nodes, sums  []lanes
 }
 
 // floats returns slices of n and m zeros.

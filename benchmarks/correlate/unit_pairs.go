@@ -1,19 +1,30 @@
 package correlate
 
-// unitPairs counts the pairs of elements that both scores order alike, by unit: row u has
-// the pairs of an element of unit u with one of each unit up to u. The weights of a
-// resample never change these counts, so its concordant pairs are a quadratic form of the
-// weights. It is nil if a pass over the elements is cheaper, as for units of one segment.
-type unitPairs [][]uint32
+import "slices"
+
+// unitPairs counts the pairs of elements that both scores order alike, by unit: row u has the
+// pairs of an element of unit u with one of each unit up to u. The weights of a resample never
+// change these counts, so its concordant pairs are a quadratic form of the weights. Two counts
+// share a word if their sums fit in 32 bits. It is nil if a pass over the elements is cheaper, as
+// for units of one segment.
+type unitPairs struct {
+	rows [][]uint64
+	bits int // of a count
+	// tied has the groups of elements of several units that are tied in the inner score, and
+	// alone, per unit, the sum of the squares of the sizes of the others.
+	tied  ties
+	alone []int64
+	held  []int64 // squares of the held draws, if the inner score is the gold score
+}
 
 // newUnitPairs takes elements by rising outer score, and where its equal scores end. For
-// each rank of the inner score it keeps how many elements of each unit are below in both.
-func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, ranks int) unitPairs {
+// each rank of the inner score it keeps how many elements of each unit are below in both. No resample draws more than most units.
+func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, ranks, most int) *unitPairs {
 	n, steps := len(units), 0
 	for _, e := range elements {
 		steps += ranks - int(e.rank)
 	}
-	if n*n > 8*len(elements) || steps > 256*len(elements) {
+	if n == 0 || n*n > 8*len(elements) || steps > 256*len(elements) {
 		return nil
 	}
 	for u := range units {
@@ -41,30 +52,62 @@ func newUnitPairs(elements []pairsElement, ends []int32, units []pairsUnit, rank
 		start = end
 	}
 	count := func(u, v int) uint32 { return uint32(sums[u*words+v>>1] >> (v & 1 * 32)) }
-	out := make(unitPairs, n)
-	for u := range out {
-		out[u] = make([]uint32, u+1)
+	counts, largest := make([]uint32, n*n), uint64(0)
+	for u := range n {
 		for v := range u {
-			out[u][v] = count(u, v) + count(v, u)
+			counts[u*n+v] = count(u, v) + count(v, u)
 		}
-		out[u][u] = count(u, u)
+		counts[u*n+u] = count(u, u)
+		largest = max(largest, uint64(slices.Max(counts[u*n:][:u+1])))
+	}
+	out := &unitPairs{bits: 32, alone: make([]int64, n)}
+	if largest*uint64(most) >= 1<<32 {
+		out.bits, words = 64, n
+	}
+	packed := make([]uint64, n*words)
+	for u := range n {
+		row := packed[u*words:][:words]
+		for v, c := range counts[u*n:][:u+1] {
+			at := v * out.bits
+			row[at>>6] |= uint64(c) << (at & 63)
+		}
+		out.rows = append(out.rows, row[:u*out.bits>>6+1])
 	}
 	return out
 }
 
-// times computes, per unit, the pairs of one of its elements with the elements of a block.
-func (p unitPairs) times(units, to []lanes) {
-	for u, row := range p {
-		for at := 0; at < wordsOfBlock; at += 4 {
-			var s0, s1, s2, s3 uint64
-			for v, n := range row {
-				w, n := units[v][at:at+4:at+4], uint64(n)
-				s0 += n * w[0]
-				s1 += n * w[1]
-				s2 += n * w[2]
-				s3 += n * w[3]
-			}
-			copy(to[u][at:], []uint64{s0, s1, s2, s3})
-		}
+// concordant is the number of concordant pairs in a resample.
+func (p *unitPairs) concordant(weights []int32, s *scratch) (sum int64) {
+	s.counts = zeros(s.counts, len(p.rows[len(p.rows)-1]))
+	addRows(s.counts, p.rows, weights, s)
+	for u, w := range weights[:len(p.rows)] {
+		at := u * p.bits
+		sum += int64(w) * int64(s.counts[at>>6]>>(at&63)&(1<<p.bits-1))
 	}
+	return sum
+}
+
+// tie adds a group of elements that are tied in the inner score.
+func (p *unitPairs) tie(group []pairsElement) {
+	if n := p.tied.add(group); n > 0 {
+		p.alone[group[0].unit] += n
+	}
+}
+
+// squares is the sum of the squares of the sizes of these groups in a resample.
+func (p *unitPairs) squares(weights []int32) (sum int64) {
+	start := int32(0)
+	for _, end := range p.tied.ends {
+		var size int64
+		for _, part := range p.tied.parts[start:end] {
+			size += int64(weights[part.unit]) * int64(part.size)
+		}
+		sum += size * size
+		start = end
+	}
+	for u, n := range p.alone {
+		w := int64(weights[u])
+		sum += w * w * n
+	}
+	return sum
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -214,6 +213,7 @@ type lines struct {
 }
 
 func (c *lines) size() int { return len(c.text) }
+func (c *lines) len() int  { return len(c.ends) }
 
 // cut returns the next lines, in c: as many as a chunk has, or what a stream has so far.
 func (l *lineReader) cut(c *lines) (*lines, error) {
@@ -258,40 +258,23 @@ func decodeLines[T any](ctx context.Context, in *input, warn func(Warning), deco
 		}
 		return l.cut(c)
 	}
-	decodeAll := func() func(*lines) ([]T, error) {
+	decodeOne := func() func(*lines, int) (T, error) {
 		decode := decoder()
-		return func(c *lines) ([]T, error) {
-			out, start := make([]T, 0, len(c.ends)), 0
-			for i, end := range c.ends {
-				item, err := decode(c.text[start:end:end], refract.Position{File: in.name, Line: c.numbers[i]})
-				if err != nil {
-					return out, err
-				}
-				out, start = append(out, item), end
+		return func(c *lines, i int) (T, error) {
+			start := 0
+			if i > 0 {
+				start = c.ends[i-1]
 			}
-			return out, nil
+			return decode(c.text[start:c.ends[i]:c.ends[i]], refract.Position{File: in.name, Line: c.numbers[i]})
 		}
 	}
-	return inOrder(ctx, cut, decodeAll, func(c *lines, items []T) error {
-		tell := func(line int) { // of what comes up to a line
-			for len(c.warnings) > 0 && c.warnings[0].Pos.Line <= line {
-				warn(c.warnings[0])
-				c.warnings = c.warnings[1:]
-			}
+	reached := func(c *lines, i int) {
+		for len(c.warnings) > 0 && (i == c.len() || c.warnings[0].Pos.Line <= c.numbers[i]) {
+			warn(c.warnings[0])
+			c.warnings = c.warnings[1:]
 		}
-		for i, item := range items {
-			tell(c.numbers[i])
-			if err := each(item); err != nil {
-				return err
-			}
-		}
-		if len(items) < len(c.numbers) { // this one cannot be decoded
-			tell(c.numbers[len(items)])
-		} else {
-			tell(math.MaxInt)
-		}
-		return nil
-	})
+	}
+	return inOrder(ctx, cut, decodeOne, reached, each)
 }
 
 // drain reads to the end, so that line becomes the number of lines.

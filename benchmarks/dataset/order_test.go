@@ -65,6 +65,42 @@ func TestLinesInOrder(t *testing.T) {
 	}
 }
 
+// Rows of tables come in order up to the first that cannot be read, which the error names.
+func TestRowsInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	type row struct {
+		ID string `parquet:"id" json:"id"`
+		R  string `parquet:"r" json:"r"`
+	}
+	for range 5 {
+		wrong := 1 + random.IntN(2000)
+		csv, jsonl, rows := "id,r\n", "", []row(nil)
+		for i := 1; i <= 2000; i++ {
+			r := row{fmt.Sprint(i), strings.Repeat("ab ", random.IntN(100))}
+			if i >= wrong {
+				r.ID = ""
+			}
+			csv += r.ID + ",\"\n" + r.R + "\"\n"
+			jsonl += fmt.Sprintf(`{"id":"%s","r":"%s"}`+"\n", r.ID, r.R)
+			rows = append(rows, r)
+		}
+		dir := folderOf(t, map[string]string{"d.csv": csv, "d.jsonl": jsonl, "d.parquet": string(rowsOf(t, rows...))})
+		for ending, line := range map[string]int{"csv": 2 * wrong, "jsonl": wrong, "parquet": wrong} {
+			ds, err := Open("table:"+filepath.Join(dir, "d."+ending)+",id=id,reference=r", Options{})
+			got, err := openAndCollect(ds, err)
+			wantError(t, dir, err, fmt.Sprintf(`d.%s:%d: column "id" is empty; each segment needs an id`, ending, line))
+			for i, s := range got {
+				if s.ID != fmt.Sprint(i+1) || strings.TrimPrefix(s.References[0].Value, "\n") != rows[i].R {
+					t.Fatalf("%s: row %d is %v", ending, i+1, s)
+				}
+			}
+			if len(got) != wrong-1 {
+				t.Errorf("%s: %d rows before row %d", ending, len(got), wrong)
+			}
+		}
+	}
+}
+
 // A line of a slow stream is there before the next one is written; however reading ends, no
 // goroutine is left.
 func TestStreamsInOrder(t *testing.T) {
@@ -118,6 +154,7 @@ func TestStreamsInOrder(t *testing.T) {
 type counted struct{ n, bytes int }
 
 func (c counted) size() int { return c.bytes }
+func (c counted) len() int  { return 1 }
 
 // While nothing is taken, only a few chunks are held, and at most one large one.
 func TestChunksHeld(t *testing.T) {
@@ -136,12 +173,12 @@ func TestChunksHeld(t *testing.T) {
 					return counted{cuts, bytes}, io.EOF
 				}
 				return counted{cuts, bytes}, nil
-			}, func() func(counted) ([]int, error) {
-				return func(c counted) ([]int, error) { return []int{c.n}, nil }
-			}, func(_ counted, items []int) error {
+			}, func() func(counted, int) (int, error) {
+				return func(c counted, _ int) (int, error) { return c.n, nil }
+			}, nil, func(n int) error {
 				<-wait
-				if taken++; len(items) != 1 || items[0] != taken {
-					t.Errorf("%v, want %d", items, taken)
+				if taken++; n != taken {
+					t.Errorf("%d, want %d", n, taken)
 				}
 				return nil
 			})

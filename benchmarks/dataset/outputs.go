@@ -70,7 +70,7 @@ func withColumn(base *set, system string, spec textsSpec, o Options) (*set, erro
 		t.columns = append(t.columns, spec.id)
 	}
 	ids, outputs, lines := []string(nil), []output(nil), map[string]int{}
-	err = t.each(o.Warn, func(r *tableRow) error {
+	err = t.each(o.Warn, asRow, func(r *tableRow) error {
 		out, err := output{pos: r.pos}, error(nil)
 		if out.text, err = t.cell(r, 0); err == nil && byID {
 			id, wrong := t.cell(r, len(t.columns)-1)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,21 +12,21 @@ import (
 )
 
 // eachParquet reads the rows of a file, or of all files of a folder.
-func (t *tableSpec) eachParquet(read func(*tableRow) error) error {
+func (t *tableSpec) eachParquet(prepare, read func(*tableRow) error) error {
 	files, err := parquetFiles(t.path)
 	for _, path := range files {
 		if err == nil {
 			_, err = newRegular(path)
 		}
 		if err == nil {
-			err = t.eachInParquet(path, read)
+			err = t.eachInParquet(path, prepare, read)
 		}
 	}
 	return err
 }
 
 // eachInParquet decodes only the requested columns.
-func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error {
+func (t *tableSpec) eachInParquet(path string, prepare, read func(*tableRow) error) error {
 	var known []string
 	named := parquet.Group{}
 	check := func(p *parquet.File) error {
@@ -61,16 +62,16 @@ func (t *tableSpec) eachInParquet(path string, read func(*tableRow) error) error
 		if len(named) == 0 {
 			return read(&tableRow{pos: refract.Position{File: path, Line: 1}, known: known})
 		}
-		return eachRow(p, path, func(values *any, pos refract.Position) error {
+		return eachRow(context.Background(), p, path, func(values *any, pos refract.Position) (*tableRow, error) {
 			row := &tableRow{pos: pos, known: known}
 			object, _ := (*values).(map[string]any)
 			row.object = object
-			err := t.take(row, object, func(int) {})
+			err := t.take(row, object)
 			if err == nil {
-				err = read(row)
+				err = prepare(row)
 			}
-			return placed(err, pos)
-		}, parquet.NewSchema("table", named))
+			return row, placed(err, pos)
+		}, read, parquet.NewSchema("table", named))
 	})
 }
 

@@ -28,9 +28,11 @@ import (
 type tableRow struct {
 	pos     refract.Position
 	values  []tableValue
-	known   []string       // all columns of the table seen so far
+	known   []string       // all columns of the table seen so far; while it is prepared, others than in the rows before
 	object  map[string]any // all values, if columns are kept
+	absent  []int          // which of the columns it lacks
 	lacking int            // how many of the columns no row has had so far
+	segment *refract.Segment
 	// decimalComma says that a comma in a number can only be a decimal one.
 	decimalComma bool
 }
@@ -131,7 +133,7 @@ func (t *tableSpec) may(name string) bool { return slices.Contains(t.optional, n
 // frequent in the first row; a file .tsv has tabs. An empty value is missing, because such
 // tables cannot distinguish it from an empty text. Carriage returns and a byte order mark
 // are usual here and no reason for a warning.
-func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) error {
+func (t *tableSpec) eachSeparated(_ func(Warning), prepare, read func(*tableRow) error) error {
 	in, err := newRegular(t.path)
 	if err != nil {
 		return err
@@ -169,26 +171,23 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 		}
 		at = append(at, i)
 	}
-	for {
-		fields, line, err := rows.next()
-		if err == io.EOF {
-			return nil
+	decode := func(c *fieldChunk, i int) (*tableRow, error) {
+		fields := c.rows[i]
+		r := &tableRow{pos: refract.Position{File: t.path, Line: c.numbers[i]}, known: header, decimalComma: rows.comma == ';'}
+		if len(fields) != len(header) {
+			return nil, failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
 		}
-		r := &tableRow{pos: refract.Position{File: t.path, Line: line}, known: header, decimalComma: rows.comma == ';'}
-		if err == nil && len(fields) != len(header) {
-			err = failAt(r.pos, 0, "the row has %s, but the first row names %d", english.Count(len(fields), "column"), len(header))
-		}
-		for i := 0; i < len(at) && err == nil; i++ {
+		for _, i := range at {
 			var v tableValue
-			if at[i] >= 0 && fields[at[i]] != "" {
-				v = textValue(fields[at[i]])
+			if i >= 0 && fields[i] != "" {
+				v = textValue(fields[i])
 				if t.published {
-					v = textValue(fromCSVCell(fields[at[i]]))
+					v = textValue(fromCSVCell(fields[i]))
 				}
 			}
 			r.values = append(r.values, v)
 		}
-		if err == nil && len(t.keep) > 0 {
+		if len(t.keep) > 0 {
 			r.object = map[string]any{}
 			for i, name := range header {
 				if r.object[name] = fields[i]; fields[i] == "" {
@@ -198,13 +197,35 @@ func (t *tableSpec) eachSeparated(_ func(Warning), read func(*tableRow) error) e
 				}
 			}
 		}
-		if err == nil {
-			err = read(r)
-		}
+		return r, prepare(r)
+	}
+	return inOrder(context.Background(), rows.cut, func() func(*fieldChunk, int) (*tableRow, error) { return decode }, nil, read)
+}
+
+// fieldChunk are rows of a table, and their lines.
+type fieldChunk struct {
+	rows    [][]string
+	numbers []int
+	bytes   int
+}
+
+func (c *fieldChunk) size() int { return c.bytes }
+func (c *fieldChunk) len() int  { return len(c.rows) }
+
+// cut returns the next rows.
+func (s *separated) cut(context.Context, *fieldChunk) (*fieldChunk, error) {
+	c := &fieldChunk{}
+	for c.bytes < chunkSize {
+		fields, line, err := s.next()
 		if err != nil {
-			return err
+			return c, err
+		}
+		c.rows, c.numbers = append(c.rows, fields), append(c.numbers, line)
+		for _, f := range fields {
+			c.bytes += len(f) + 16
 		}
 	}
+	return c, nil
 }
 
 // extra returns the kept columns of a row as a JSON object, in the order of their names; ""
@@ -339,52 +360,70 @@ func isQuotedList(field string, pos refract.Position) bool {
 }
 
 // eachJSON reads one object a line, or the objects of an array. A row may lack a column that another has.
-func (t *tableSpec) eachJSON(warn func(Warning), read func(*tableRow) error) error {
-	seen, lacking := make([]bool, len(t.columns)), 0
+func (t *tableSpec) eachJSON(warn func(Warning), prepare, read func(*tableRow) error) error {
+	lacking := map[int]bool{} // columns
 	for i, name := range t.columns {
-		if seen[i] = t.may(name); !seen[i] {
-			lacking++
+		if !t.may(name) {
+			lacking[i] = true
 		}
 	}
-	known := map[string]bool{}
-	var names []string
 	in, err := newRegular(t.path)
 	if err != nil {
 		return err
 	}
 	in.objects = true
-	err = in.each(context.Background(), warn, func(line []byte, pos refract.Position) error {
-		if blank(line) {
+	known, names := map[string]bool{}, []string(nil)
+	err = decodeLines(context.Background(), in, warn, func() func([]byte, refract.Position) (*tableRow, error) {
+		known := map[string]bool{}
+		return func(line []byte, pos refract.Position) (*tableRow, error) {
+			return t.jsonRow(line, pos, known, prepare)
+		}
+	}, func(r *tableRow) error {
+		if r == nil {
 			return nil
 		}
-		var object map[string]any
-		if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
-			return placed(jsonline.Explain(err, "a row"), pos)
-		}
-		before := len(known)
-		columnsIn(object, "", known)
-		if len(known) > before {
+		if len(r.known) > 0 {
+			for _, name := range r.known {
+				known[name] = true
+			}
 			names = slices.Sorted(maps.Keys(known))
 		}
-		r := &tableRow{pos: pos, known: names}
-		if len(t.keep) > 0 {
-			r.object = object
-		}
-		err := t.take(r, object, func(i int) {
-			if !seen[i] {
-				seen[i] = true
-				lacking--
+		for i := range lacking {
+			if !slices.Contains(r.absent, i) {
+				delete(lacking, i)
 			}
-		})
-		if r.lacking = lacking; err == nil {
-			err = read(r)
 		}
-		return placed(err, pos)
+		r.known, r.lacking = names, len(lacking)
+		return read(r)
 	})
-	if i := slices.Index(seen, false); err == nil && i >= 0 {
-		return t.noColumn(t.path, t.columns[i], names)
+	if err == nil && len(lacking) > 0 {
+		return t.noColumn(t.path, t.columns[slices.Min(slices.Collect(maps.Keys(lacking)))], names)
 	}
 	return err
+}
+
+// jsonRow reads a row; nil for a blank line. If it has columns that are not known yet, it names
+// all.
+func (t *tableSpec) jsonRow(line []byte, pos refract.Position, known map[string]bool, prepare func(*tableRow) error) (*tableRow, error) {
+	if blank(line) {
+		return nil, nil
+	}
+	var object map[string]any
+	if err := json.Unmarshal(line, &object, literalNumbers); err != nil {
+		return nil, placed(jsonline.Explain(err, "a row"), pos)
+	}
+	r, before := &tableRow{pos: pos}, len(known)
+	if columnsIn(object, "", known); len(known) > before {
+		r.known = slices.Collect(maps.Keys(known))
+	}
+	if len(t.keep) > 0 {
+		r.object = object
+	}
+	err := t.take(r, object)
+	if err == nil {
+		err = prepare(r)
+	}
+	return r, placed(err, pos)
 }
 
 // columnsIn adds the names of an object's columns to known; those in structures, also in lists
@@ -417,9 +456,9 @@ var literalNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsonte
 	return err
 }))
 
-// take takes the columns from an object, and reports which of them exist. A column is a
-// field, or one inside a structure, written STRUCTURE.FIELD.
-func (t *tableSpec) take(r *tableRow, object map[string]any, found func(column int)) error {
+// take takes the columns from an object. A column is a field, or one inside a structure,
+// written STRUCTURE.FIELD.
+func (t *tableSpec) take(r *tableRow, object map[string]any) error {
 	for i, column := range t.columns {
 		var path []string
 		value, ok := object[column]
@@ -427,8 +466,8 @@ func (t *tableSpec) take(r *tableRow, object map[string]any, found func(column i
 			value, ok = object[outer]
 			path = strings.Split(inner, ".")
 		}
-		if ok {
-			found(i)
+		if !ok {
+			r.absent = append(r.absent, i)
 		}
 		v, err := tableText(value, path)
 		if err != nil {

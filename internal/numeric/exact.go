@@ -75,11 +75,10 @@ func (s *Sum) Value() float64 {
 
 // Mean returns the sum divided by n, rounded once.
 func (s *Sum) Mean(n int) float64 {
-	value := s.Value()
-	mean := value / float64(n)
-	if s.nearest(mean, float64(n), value) {
+	if mean, ok := quotient(s.parts, float64(n)); ok {
 		return mean
 	}
+	mean := s.Value() / float64(n)
 	for !math.IsInf(mean, 0) {
 		// The remainder tells whether a neighbouring float is nearer.
 		var room [8]float64
@@ -105,21 +104,35 @@ func (s *Sum) Mean(n int) float64 {
 	return mean
 }
 
-// nearest reports whether a mean is clearly the float nearest to the sum divided by n, as it
-// nearly always is: what n times the mean leaves of the sum is less than half of the gap to
-// a neighbour. It takes the sum's rounded value.
-func (s *Sum) nearest(mean, n, value float64) bool {
+// quotient returns the sum of numbers divided by n, and whether it is certainly the nearest float,
+// as it nearly always is: what n times the mean leaves of a compensated sum (Ogita, Rump and Oishi,
+// 2005) is less than half of the gap to a neighbour, by more than the compensation can be wrong.
+func quotient(values []float64, n float64) (mean float64, ok bool) {
+	if len(values) == 0 {
+		return 0, false
+	}
+	sum, low, lost := values[0], 0.0, 0.0
+	for _, v := range values[1:] {
+		next := sum + v
+		part := next - sum
+		rounded := (sum - (next - part)) + (v - part)
+		sum, low, lost = next, low+rounded, lost+math.Abs(rounded)
+	}
+	if sum == 0 && lost == 0 {
+		return sum / n, n > 0
+	}
+	value := sum + low
+	mean = value / n
 	size := math.Abs(mean)
 	if size < 1e-200 || math.IsInf(size, 0) { // smaller gaps would be rounded
-		return false
+		return 0, false
 	}
-	left := -value
-	for i := len(s.parts) - 1; i >= 0; i-- {
-		left += s.parts[i]
+	left := (sum - value) + low + math.FMA(-mean, n, value)
+	if near := mean + left/n; near != mean { // a neighbour: the sum's rounding was divided, too
+		left, mean, size = left-float64((near-mean)*n), near, math.Abs(near)
 	}
-	left += math.FMA(-mean, n, value)
 	gap := size - math.Float64frombits(math.Float64bits(size)-1)
-	return math.Abs(left) < 0.49*gap*n
+	return mean, math.Abs(left)+float64(float64(len(values))*0x1p-52*lost) < 0.49*gap*n
 }
 
 // subtract subtracts n times x.
@@ -146,8 +159,10 @@ func Mean(values []float64) float64 { return Quotient(values, len(values)) }
 
 // Quotient returns the sum of numbers divided by n, rounded once.
 func Quotient(values []float64, n int) float64 {
-	var room [8]float64
-	s := Sum{room[:0]}
+	if mean, ok := quotient(values, float64(n)); ok {
+		return mean
+	}
+	var s Sum
 	for _, v := range values {
 		s.Add(v)
 	}

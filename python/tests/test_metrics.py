@@ -96,6 +96,12 @@ def test_exceptions() -> None:
         assert e.value.__cause__.__traceback__ is not None
     assert score(["a cat"], ["a cat"], fails).score == 1  # and works again
 
+    def leaves(hypotheses: list[str], references: list[str]) -> list[float]:
+        raise SystemExit(3)
+
+    with pytest.raises(MetricError, match="the metric leaves raised SystemExit: 3, for hypothesis 'a cat'"):
+        score(["a cat"], ["a cat"], leaves)
+
 
 @pytest.mark.parametrize(
     ("made", "why"),

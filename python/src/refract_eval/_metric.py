@@ -177,7 +177,7 @@ class Function:
         given = {"sources": sources} if self.takes_sources else {}
         try:
             return [_number(x) for x in _listed(metric(hypotheses, references, **given), len(pairs))]
-        except Exception as e:
+        except BaseException as e:  # SystemExit, too, ends the metric and not the thread
             error = e
         if len(pairs) == 1:
             raise _PairError(_shown(pairs[0])) from error

@@ -135,7 +135,7 @@ func TestZeroUndefined(t *testing.T) {
 		if !near(res.Value, c.value, 1e-15) || res.Groups != c.n || res.Dropped != 3-c.n {
 			t.Errorf("zero %v: %+v, want %v over %d", c.zero, res, c.value, c.n)
 		}
-		rs, err := newResampler(p, m, nil)
+		rs, err := newResampler(p, p, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rs, err := newResampler(table, m, nil)
+			rs, err := newResampler(table, table, m, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ func TestUnitsEqualMaterialised(t *testing.T) {
 		var s scratch
 		for _, c := range choices {
 			m := chosen(c.statistic, c.grouping)
-			rs, err := newResampler(p, m, units)
+			rs, err := newResampler(p, p, m, units)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/text"
 )
 
 const (
@@ -264,10 +265,11 @@ func (d *Detector) Beside(reference string) func(rest, answer string) string {
 	mine := sync.OnceValue(func() uint64 {
 		f := frequentWords()
 		tongues, n := f.most(reference)
-		if i := slices.Index(f.codes, d.cfg.Language); i >= 0 {
+		switch i := slices.Index(f.codes, d.cfg.Language); {
+		case i >= 0:
 			return tongues | 1<<i
-		} else if n < surely {
-			return 0
+		case d.cfg.Language != "", n < surely, n*leastOf < len(text.LetterRuns(reference)):
+			return 0 // its language has no words here, or seems to have none
 		}
 		return tongues
 	})
@@ -318,7 +320,7 @@ func (d *Detector) Beside(reference string) func(rest, answer string) string {
 		if found != "" || mine() == 0 {
 			return found
 		}
-		if code := frequentWords().other(mine(), rest); code != "" {
+		if code := frequentWords().other(mine(), rest); code != "" && (d.known || !frequentWords().close(mine(), code)) {
 			return "its words are of another language than the reference: " + code
 		}
 		return ""

@@ -215,7 +215,11 @@ func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.
 	}
 	id := refract.NewIdentity() // grows with the segments; used only once all are read
 	if s.per != "system" || s.part != nil && s.part.Shard == 1 {
-		if id, err = dataset.Identify(ctx, whole); err != nil {
+		identify := dataset.Identify
+		if s.part != nil {
+			identify = dataset.IdentifyParts
+		}
+		if id, err = identify(ctx, whole); err != nil {
 			return err
 		}
 		if s.part != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
@@ -26,13 +28,9 @@ import (
 func realMetrics(t testing.TB) []metrics.Metric {
 	t.Helper()
 	b, err := bleu.New(bleu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := chrf.New(chrf.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return []metrics.Metric{b, c}
 }
 
@@ -275,9 +273,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("an engine of metrics that are not fitted: %v", err)
 	}
 	got, err := refract.Fit(t.Context(), ds, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got[0].Metric != got[1].Metric || got[0].Metric == got[2].Metric || got[3].Metric != plain || one.Fitted() {
 		t.Errorf("settings %v of %v", got, settings)
 	}
@@ -359,24 +355,18 @@ func TestSkippingCellsChangesNoScore(t *testing.T) {
 			var settings []refract.Setting
 			for _, s := range specs {
 				a, err := aggregate.Parse(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
 			}
 			eng, err := refract.NewEngine(settings, refract.Options{EveryCell: !save, Workers: workers, Batch: 4})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			acc := eng.Systems()
 			var status []metrics.Status
 			err = eng.Run(context.Background(), list(segs), func(s *refract.SegmentScores) error {
 				status = append(status, s.Metrics[0].Status...)
 				return acc.Add(s)
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			scores := acc.Scores()
 			for i := range scores {
 				scores[i].MissingReferences = 0 // known only for the cells that were scored
@@ -386,13 +376,9 @@ func TestSkippingCellsChangesNoScore(t *testing.T) {
 		}
 		all, want, _ := score(false, 1)
 		some, got, one := score(true, 1)
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatal(d)
-		}
+		require.Empty(t, cmp.Diff(want, got))
 		_, _, many := score(true, 4)
-		if d := cmp.Diff(one, many); d != "" {
-			t.Fatalf("what is left out depends on the workers: %s", d)
-		}
+		require.Empty(t, cmp.Diff(one, many), "what is left out depends on the workers")
 		left := 0
 		for _, s := range one {
 			if s == metrics.Unneeded {
@@ -440,9 +426,7 @@ func TestTextJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := []refract.Text{{}, refract.NewText(rapid.String().Draw(t, "text"))}
 		b, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got []refract.Text
 		if err := json.Unmarshal(b, &got); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%s comes back as %+v, %v", b, got, err)

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 )
@@ -50,9 +52,7 @@ func TestIdentityOf(t *testing.T) {
 	first.Add(&refract.Segment{References: []refract.Text{refract.NewText("d")}})
 	for spec, want := range map[string]string{"single": first.Name(), "max": all.Name(), "native": all.Name()} {
 		a, err := aggregate.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := all.Of(a); got != want {
 			t.Errorf("%s uses %s, want %s", spec, got, want)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
@@ -74,9 +76,7 @@ func TestReduce(t *testing.T) {
 		m := prepared{sized(false, true)}
 		ms := scoreOne(t, refract.Options{AllowNoReferences: true}, m, segment("s", 1, hyps, c.refs))
 		e, err := refract.NewEngine(cross(t, []metrics.Metric{m}, c.agg), refract.Options{Missing: c.p})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r := e.Reducer()
 		for range 2 { // the second time with reused memory
 			got, err := r.ReduceMatrix(ms, 0, c.h)

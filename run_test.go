@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
@@ -251,9 +253,7 @@ func TestFailedMetricStopsNoOther(t *testing.T) {
 				settings = append(settings, cross(t, []metrics.Metric{m}, "max")...)
 			}
 			e, err := refract.NewEngine(settings, refract.Options{Workers: workers, Batch: 4, Missing: aggregate.Exclude})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			systems := e.Systems()
 			n, ended := 0, 0
 			err = e.Run(t.Context(), ds, func(s *refract.SegmentScores) error {
@@ -391,9 +391,7 @@ type list = refract.InMemory
 func aggregator(t testing.TB, spec string) aggregate.Aggregator {
 	t.Helper()
 	a, err := aggregate.Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return a
 }
 
@@ -406,9 +404,7 @@ func engine(t testing.TB, o refract.Options, ms []metrics.Metric, aggregators ..
 		settings = append(settings, refract.Setting{Metric: m})
 	}
 	e, err := refract.NewEngine(append(settings, cross(t, ms, aggregators...)...), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e
 }
 
@@ -416,9 +412,7 @@ func engine(t testing.TB, o refract.Options, ms []metrics.Metric, aggregators ..
 func scoreOne(t testing.TB, o refract.Options, m metrics.Metric, s *refract.Segment) *refract.MetricScores {
 	t.Helper()
 	out, err := engine(t, o, []metrics.Metric{m}, "single", "native").Score(t.Context(), []*refract.Segment{s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &out[0].Metrics[0]
 }
 
@@ -426,9 +420,7 @@ func scoreOne(t testing.TB, o refract.Options, m metrics.Metric, s *refract.Segm
 func reduce(t testing.TB, m metrics.Metric, ms *refract.MetricScores, agg string, p aggregate.Policy, h int) (refract.Reduced, error) {
 	t.Helper()
 	e, err := refract.NewEngine(cross(t, []metrics.Metric{m}, agg), refract.Options{Missing: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e.Reducer().ReduceMatrix(ms, 0, h)
 }
 

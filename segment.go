@@ -147,6 +147,15 @@ type Judgement struct {
 	System string
 	Score  float64
 	Valid  bool
+	// Ratings are the raters' own scores, of which Score is the mean, in the data's order; nil
+	// unless several are known.
+	Ratings []Rating
+}
+
+// Rating is what one rater says of an output.
+type Rating struct {
+	Rater string // a number from 1 where the data name none
+	Score float64
 }
 
 // Accepted is the verdict on a variant that is used as a reference.

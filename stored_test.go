@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -86,13 +87,9 @@ func TestStoredScores(t *testing.T) {
 		kept, plain := newDear(source), newDear(source)
 		run := func(m metrics.Metric, o refract.Options, segs []*refract.Segment) []*refract.SegmentScores {
 			e, err := refract.NewEngine([]refract.Setting{{Metric: m}}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var out []*refract.SegmentScores
-			if err := e.Run(context.Background(), list(segs), func(s *refract.SegmentScores) error { out = append(out, s); return nil }); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, e.Run(context.Background(), list(segs), func(s *refract.SegmentScores) error { out = append(out, s); return nil }))
 			return out
 		}
 		stored := refract.Options{Store: store, Workers: rapid.IntRange(1, 4).Draw(t, "workers"), Batch: rapid.IntRange(1, 9).Draw(t, "batch")}

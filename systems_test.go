@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/metrics"
@@ -22,9 +24,7 @@ import (
 func accumulate(t testing.TB, segs []*refract.Segment, settings []refract.Setting, scope refract.Scope, p aggregate.Policy) (*refract.Systems, error) {
 	t.Helper()
 	e, err := refract.NewEngine(settings, refract.Options{Scope: scope, Missing: p, AllowNoReferences: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := e.Systems()
 	s.Keep()
 	return s, e.Run(t.Context(), list(segs), s.Add)
@@ -51,9 +51,7 @@ func TestSystems(t *testing.T) {
 		segment("d", 1, []int{7}, nil),
 	}
 	s, err := accumulate(t, segs, append(cross(t, []metrics.Metric{means}, "max"), cross(t, []metrics.Metric{m}, "single", "native")...), refract.Auto, aggregate.Exclude)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if s.Segments() != 4 {
 		t.Errorf("%d segments", s.Segments())
 	}
@@ -143,14 +141,10 @@ func TestScopes(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s := e.Systems()
 		ds := list{segment("a", 1, []int{1, -1}, []int{1}), segment("b", 1, []int{2, 3}, []int{-1}), segment("c", 1, []int{2, 3}, nil)}
-		if err := e.Run(t.Context(), ds, s.Add); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Run(t.Context(), ds, s.Add))
 		for _, score := range s.Scores() {
 			if score.Pooled != c.pooled || score.OK && score.Value < 0 != c.pooled {
 				t.Errorf("scope %d of %s: %+v", c.scope, c.agg, score)
@@ -165,9 +159,7 @@ func TestAutoPoolsAllOrNone(t *testing.T) {
 	settings := slices.Concat(cross(t, []metrics.Metric{a}, "single", "native"), cross(t, []metrics.Metric{b}, "single", "native", "max"), cross(t, []metrics.Metric{sized(false, true)}, "single"))
 	for scope, want := range map[refract.Scope][]bool{refract.Auto: {true, true, false, false, false, false}, refract.Averaged: make([]bool, 6)} {
 		e, err := refract.NewEngine(settings, refract.Options{Scope: scope})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for k := range settings {
 			if e.Pools(k) != want[k] {
 				t.Errorf("scope %d: setting %d pools: %v", scope, k, e.Pools(k))
@@ -241,29 +233,19 @@ func TestSystemsState(t *testing.T) {
 			segments = append(segments, s)
 		}
 		b, err := bleu.New(bleu.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := chrf.New(chrf.Defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		eng, err := refract.NewEngine([]refract.Setting{
 			{Metric: b, Aggregator: aggregate.Native}, {Metric: c, Aggregator: aggregate.Mean}, {Metric: c, Aggregator: aggregate.Single},
 		}, refract.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		whole, merged, id := eng.Systems(), eng.Systems(), refract.NewIdentity()
 		part := eng.Systems()
 		flush := func() {
 			written, err := json.Marshal(part)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(written, merged); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(written, merged))
 			part = eng.Systems()
 		}
 		err = eng.Run(context.Background(), segments, func(s *refract.SegmentScores) error {
@@ -273,18 +255,12 @@ func TestSystemsState(t *testing.T) {
 			id.Add(s.Segment)
 			return errors.Join(whole.Add(s), part.Add(s))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		flush()
 		written, err := json.Marshal(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		id = new(refract.Identity)
-		if err := json.Unmarshal(written, id); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(written, id))
 		merged.Identify(id)
 		if !reflect.DeepEqual(merged.Scores(), whole.Scores()) || merged.Set() != whole.Set() {
 			t.Fatalf("merged:\n%+v %s\nwhole:\n%+v %s", merged.Scores(), merged.Set(), whole.Scores(), whole.Set())
@@ -304,13 +280,9 @@ func TestSystemsState(t *testing.T) {
 // What cannot be a state is refused.
 func TestBadState(t *testing.T) {
 	b, err := bleu.New(bleu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	eng, err := refract.NewEngine([]refract.Setting{{Metric: b, Aggregator: aggregate.Must("native")}}, refract.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, state := range []string{
 		`{"segments":1,"systems":[{"name":"s","sums":[]}]}`,
 		`{"segments":1,"systems":[{"name":"s","sums":[{"n":1}]}]}`,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/numeric"
@@ -16,9 +17,7 @@ import (
 func apply(t *testing.T, spec string, scores []float64, ok []bool, higher bool, p Policy) (Result, error) {
 	t.Helper()
 	a, err := Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return a.Apply(scores, ok, higher, p, nil)
 }
 
@@ -128,13 +127,9 @@ func TestReductionsAreMeans(t *testing.T) {
 		higher := rapid.Bool().Draw(rt, "higher")
 		spec := rapid.SampledFrom(specs).Draw(rt, "spec")
 		a, err := Parse(spec)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		require.NoError(rt, err)
 		got, err := a.Apply(s, nil, higher, Exclude, nil)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		require.NoError(rt, err)
 		const slack = 1e-9
 		if got.Value < slices.Min(s)-slack || got.Value > slices.Max(s)+slack {
 			rt.Fatalf("%s of %v = %v", spec, s, got.Value)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/metrics"
@@ -40,15 +42,11 @@ func segments(tb testing.TB) []*refract.Segment {
 	if err == nil {
 		ds, err = dataset.WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), dataset.Options{})
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	judged := map[string]bool{}
 	var out []*refract.Segment
 	for s, err := range ds.Segments(context.Background()) {
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		for _, j := range s.Judgements {
 			judged[j.System] = judged[j.System] || j.Valid
 		}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -17,9 +19,7 @@ func openSQLite(t *testing.T) cache.Store {
 func open(t testing.TB, file string, opts ...cache.Option) *cache.Database {
 	t.Helper()
 	s, err := cache.Open(t.Context(), file, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -17,12 +19,8 @@ import (
 func rewrite(t *testing.T, from, to string, change func([]byte) []byte) {
 	t.Helper()
 	b, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, change(b), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, change(b), 0o644))
 }
 
 func TestNoDatabase(t *testing.T) {
@@ -36,9 +34,7 @@ func TestNoDatabase(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "answers.db")
-			if err := os.WriteFile(file, test.content, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, test.content, 0o644))
 			for _, opts := range [][]cache.Option{nil, {cache.ReadOnly()}} {
 				_, err := cache.Open(t.Context(), file, opts...)
 				wantError(t, err, cache.ErrCorrupt, file, "move it away", "another file")
@@ -72,9 +68,7 @@ func damaged(t *testing.T, file string) {
 func TestTruncated(t *testing.T) {
 	whole := filled(t, 200)
 	info, err := os.Stat(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	size := int(info.Size())
 	for _, keep := range []int{50, 4096, size / 2, size - 100} {
 		file := filepath.Join(t.TempDir(), "answers.db")
@@ -126,9 +120,7 @@ func TestFlippedBytes(t *testing.T) {
 			test.damage(t, file)
 			s := open(t, file, cache.ReadOnly())
 			n, problems, err := s.Verify(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if n != 20 || len(problems) == 0 {
 				t.Fatalf("Verify = %d, %v, want problems", n, problems)
 			}
@@ -144,9 +136,7 @@ func TestFlippedBytes(t *testing.T) {
 			// records of another kind.
 			var got bytes.Buffer
 			exported, lost, err := cache.Export(t.Context(), &got, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if len(lost) > 0 {
 				if exported+len(lost) != 20 {
 					t.Errorf("Export wrote %d entries: %v", exported, lost)
@@ -176,9 +166,7 @@ func TestMissingTable(t *testing.T) {
 func TestAnyDamagedPage(t *testing.T) {
 	whole := filled(t, 60)
 	b, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for at := 0; at < len(b); at += 2048 {
 		file := filepath.Join(t.TempDir(), "answers.db")
 		rewrite(t, whole, file, func(b []byte) []byte {

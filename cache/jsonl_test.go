@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -22,9 +24,7 @@ func TestExportGolden(t *testing.T) {
 		Answer:  cache.Answer{HasText: true},
 	}
 	for _, e := range entries {
-		if err := putEntry(t.Context(), s, e); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, putEntry(t.Context(), s, e))
 	}
 	var got bytes.Buffer
 	if n, _, err := cache.Export(t.Context(), &got, s); err != nil || n != len(entries) {
@@ -32,14 +32,10 @@ func TestExportGolden(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "export.jsonl")
 	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
 	}

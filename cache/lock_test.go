@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -15,17 +18,11 @@ import (
 func lock(t testing.TB, file string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := errors.Join(conn.Close(), db.Close()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, errors.Join(conn.Close(), db.Close()))
 	})
 	for _, s := range statements {
 		if _, err := conn.ExecContext(t.Context(), s); err != nil {

@@ -8,6 +8,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -28,9 +31,7 @@ func TestUnwritable(t *testing.T) {
 	}
 	mode := func(path string, mode fs.FileMode) {
 		t.Helper()
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(path, mode))
 	}
 	read := func(file string) {
 		t.Helper()
@@ -42,9 +43,7 @@ func TestUnwritable(t *testing.T) {
 		if e, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || e != newEntry(1).Answer {
 			t.Errorf("Get = %+v, %v, %v", e, ok, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, s.Close())
 	}
 
 	t.Run("folder", func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
 )
@@ -77,9 +79,7 @@ func TestPostgresTooManyClients(t *testing.T) {
 	t.Cleanup(func() { inPostgres(t, where, "DROP OWNED BY "+role, "DROP ROLE "+role) })
 	u.User = url.UserPassword(role, "crowd")
 	held, err := pgx.Connect(t.Context(), u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = cache.OpenPostgres(t.Context(), u.String(), cache.BusyTimeout(30*time.Millisecond))
 	wantError(t, err, cache.ErrUnavailable, "as many clients as it takes", "pool_max_conns", "PgBouncer")
 
@@ -88,14 +88,10 @@ func TestPostgresTooManyClients(t *testing.T) {
 		said.Store(m)
 		go held.Close(t.Context())
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close()
 	if m, _ := said.Load().(string); !strings.Contains(m, "still waiting for the server") || strings.Contains(m, "crowd:") {
 		t.Errorf("told %q", m)
 	}
-	if err := putEntry(t.Context(), s, newEntry(1)); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, putEntry(t.Context(), s, newEntry(1)))
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
 )
@@ -58,9 +59,7 @@ func inPostgres(t testing.TB, databaseURL string, statements ...string) {
 	t.Helper()
 	ctx := context.Background() // not the test's, which has ended during clean-up
 	conn, err := pgx.Connect(ctx, databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close(ctx)
 	for _, s := range statements {
 		if _, err := conn.Exec(ctx, s); err != nil {
@@ -72,9 +71,7 @@ func inPostgres(t testing.TB, databaseURL string, statements ...string) {
 func openPostgres(t testing.TB, where string, opts ...cache.Option) *cache.Database {
 	t.Helper()
 	s, err := cache.OpenPostgres(t.Context(), where, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -95,13 +92,9 @@ func TestPostgresConformance(t *testing.T) {
 func TestPostgresHidesThePassword(t *testing.T) {
 	t.Setenv("PGPASSWORD", "")
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	unused := nobody.Addr().String()
-	if err := nobody.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, nobody.Close())
 	const secret = "s3cr/t"
 	for _, where := range []string{
 		"postgres://me:s3cr%2Ft@" + unused + "/answers",
@@ -182,13 +175,9 @@ func TestShown(t *testing.T) {
 
 func TestPostgresUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	_, err = cache.OpenPostgres(t.Context(), "postgres://me:secret@"+address+"/answers?sslmode=disable", cache.BusyTimeout(50*time.Millisecond))
 	wantError(t, err, cache.ErrUnavailable, address, "answers", "me@", "run again")
 	if strings.Count(err.Error(), cache.ErrUnavailable.Error()) != 1 {
@@ -204,9 +193,7 @@ func TestPostgresUnreachable(t *testing.T) {
 // A message about a silent server comes long before the store gives up.
 func TestPostgresSilent(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -252,9 +239,7 @@ func TestPostgresRefuses(t *testing.T) {
 	}
 	// The password may come from the environment.
 	u, err := url.Parse(where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	password, _ := u.User.Password()
 	t.Setenv("PGPASSWORD", password)
 	s := openPostgres(t, edit(func(u *url.URL) { u.User = url.User(u.User.Username()) }))
@@ -294,9 +279,7 @@ func TestPostgresDamage(t *testing.T) {
 	where := postgresSchema(t)
 	s := openPostgres(t, where)
 	for i := range 20 {
-		if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, putEntry(t.Context(), s, newEntry(i)))
 	}
 	key := newEntry(7).Request.Key()
 	inPostgres(t, where, fmt.Sprintf(`UPDATE refract_records SET value = '\x00' WHERE key = '\x%s'`, key))

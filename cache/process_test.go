@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -153,9 +155,7 @@ func childEntry(name string, n int) cache.Entry {
 func start(t *testing.T, file, name string, from, to int) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.Command(self, file)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d", childVariable, name, from, to))
 	var complaint bytes.Buffer
@@ -166,12 +166,8 @@ func start(t *testing.T, file, name string, from, to int) (*exec.Cmd, *bufio.Rea
 		}
 	})
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	return cmd, bufio.NewReader(out)
 }
 
@@ -183,9 +179,7 @@ func finished(t *testing.T, out *bufio.Reader) (int, bool) {
 		return 0, false
 	}
 	n, err := strconv.Atoi(strings.TrimSuffix(line, "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return n, true
 }
 
@@ -205,9 +199,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Duration(random.IntN(30_000)) * time.Microsecond)
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Kill())
 		for {
 			n, ok := finished(t, out)
 			if !ok {
@@ -238,9 +230,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 func checkStored(t *testing.T, file string, stored map[int]bool, opts ...cache.Option) {
 	t.Helper()
 	s, err := cache.Open(t.Context(), file, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n := range stored {
 		want := childEntry("child", n)
 		if e, ok, err := getAnswer(t.Context(), s, want.Request.Key()); err != nil || !ok || e != want.Answer {
@@ -251,9 +241,7 @@ func checkStored(t *testing.T, file string, stored map[int]bool, opts ...cache.O
 	if err != nil || len(problems) > 0 || n < int64(len(stored)) {
 		t.Errorf("Verify = %d, %v, %v, want %d entries at least", n, problems, err, len(stored))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 }
 
 func TestProcessesShareAFile(t *testing.T) {
@@ -319,9 +307,7 @@ func claimsOfAKilledProcess(t *testing.T, where string) {
 	if err != nil || slices.Contains(granted, true) {
 		t.Fatalf("Claim during the child = %v, %v", granted, err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Kill())
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("the child ended before it was killed")
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cache"
@@ -100,8 +101,6 @@ func FuzzParseParams(f *testing.F) {
 		}
 		e := newEntry(1)
 		e.Request.Params = p
-		if err := putEntry(t.Context(), cache.NewMemory(), e); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, putEntry(t.Context(), cache.NewMemory(), e))
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -59,9 +61,7 @@ func claimsOfTwo(t *testing.T, open opener) {
 	a.claim("5 6", "yes yes")
 	a.release("4") // claimed by another store
 	a.claim("4", "no")
-	if err := sa.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sa.Close())
 	b.claim("5 6 2", "yes yes yes")
 }
 
@@ -134,9 +134,7 @@ func releaseLater(t *testing.T, open opener) {
 	}
 	for {
 		granted, err := sb.Claim(t.Context(), keysOf(t, "1"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if granted[0] {
 			break
 		}
@@ -201,9 +199,7 @@ func stats(t *testing.T, open opener) {
 		}
 		mustPut(t, s, e)
 	}
-	if err := cache.NewScores(s).Put(t.Context(), [][32]byte{{1}}, [][]byte{{1}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cache.NewScores(s).Put(t.Context(), [][32]byte{{1}}, [][]byte{{1}}))
 	got, err := s.Stats(t.Context())
 	want := cache.Stats{
 		Scores: 1, Entries: 3, Missing: 1, PromptTokens: 5 + 6 + 7, CompletionTokens: 6,
@@ -300,9 +296,7 @@ func keysOf(t *testing.T, numbers string) []cache.Key {
 	var keys []cache.Key
 	for _, word := range strings.Fields(numbers) {
 		n, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		keys = append(keys, newEntry(n).Request.Key())
 	}
 	return keys

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -18,9 +20,7 @@ func TestSpare(t *testing.T) {
 	where, folder := filepath.Join(t.TempDir(), "answers.db"), t.TempDir()
 	dirs := []string{filepath.Join(folder, "missing"), folder}
 	db, err := cache.Open(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spare := cache.NewSpare(db, where, dirs...)
 	if err := db.Close(); err != nil { // no Put succeeds any more
 		t.Fatal(err)
@@ -51,9 +51,7 @@ func TestSpare(t *testing.T) {
 		}
 	}
 	content, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	linked := filepath.Join(t.TempDir(), "linked")
 	if err := errors.Join(
 		os.WriteFile(files[0], []byte(strings.Replace(string(content), `"prompt":"`, `"prompt":"x`, 1)), 0o600),

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -20,21 +23,15 @@ func filled(t testing.TB, n int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "answers.db")
 	s, err := cache.Open(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			if err := putEntry(t.Context(), s, newEntry(i)); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, putEntry(t.Context(), s, newEntry(i)))
 		})
 	}
 	wg.Wait()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	return file
 }
 
@@ -42,9 +39,7 @@ func filled(t testing.TB, n int) string {
 func execute(t testing.TB, file string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer db.Close()
 	for _, s := range statements {
 		if _, err := db.ExecContext(t.Context(), s); err != nil {
@@ -57,9 +52,7 @@ func execute(t testing.TB, file string, statements ...string) {
 func names(t testing.TB, dir string) string {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, f := range list {
 		names = append(names, f.Name())
@@ -96,9 +89,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
 			path := dir + string(filepath.Separator) + filepath.FromSlash(test.path)
 			var opts []cache.Option
 			if test.readOnly {
@@ -161,9 +152,7 @@ func TestForeignDatabase(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "other.db")
 			execute(t, file, test.statement)
 			before, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, err = cache.Open(t.Context(), file)
 			wantError(t, err, cache.ErrForeign, file, "another file")
 			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
@@ -172,9 +161,7 @@ func TestForeignDatabase(t *testing.T) {
 		})
 	}
 	file := filepath.Join(t.TempDir(), "empty.db")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
 	_, err := cache.Open(t.Context(), file, cache.ReadOnly())
 	wantError(t, err, cache.ErrForeign, file, "empty")
 	open(t, file) // an empty file can become a cache
@@ -220,13 +207,9 @@ func TestFull(t *testing.T) {
 		}
 	}
 	verified(t, s, int64(len(stored)))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	s = open(t, file) // now there is space again
-	if err := putEntry(t.Context(), s, big(99)); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, putEntry(t.Context(), s, big(99)))
 }
 
 func TestReplacedFile(t *testing.T) {
@@ -236,18 +219,14 @@ func TestReplacedFile(t *testing.T) {
 		t.Skipf("an open file cannot be moved here: %v", err)
 	}
 	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrReplaced, file)
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
 	wantError(t, putEntry(t.Context(), s, newEntry(6)), cache.ErrReplaced, file)
 }
 
 func TestReadOnly(t *testing.T) {
 	file := filled(t, 3)
 	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := open(t, file, cache.ReadOnly())
 	wantError(t, putEntry(t.Context(), s, newEntry(5)), cache.ErrReadOnly, file)
 	if e, ok, err := getAnswer(t.Context(), s, newEntry(1).Request.Key()); err != nil || !ok || e != newEntry(1).Answer {
@@ -257,9 +236,7 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
 	verified(t, s, 3)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file was changed (%v)", err)
 	}
@@ -279,9 +256,7 @@ func TestClaimsWhenTheClockIsSet(t *testing.T) {
 			claimer{t, lives}.claim("2", "yes")
 			cache.Abandon(gone)
 			db, err := sql.Open("sqlite", file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer db.Close()
 			if _, err := db.Exec("UPDATE owners SET expires = expires - ?", days*24*3600*1000); err != nil {
 				t.Fatal(err)
@@ -289,9 +264,7 @@ func TestClaimsWhenTheClockIsSet(t *testing.T) {
 			claimer{t, asks}.claim("1 2", "no no")
 			for granted := false; !granted; time.Sleep(20 * time.Millisecond) {
 				got, err := asks.Claim(t.Context(), keysOf(t, "1"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				granted = got[0]
 			}
 		})

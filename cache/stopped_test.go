@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -37,9 +39,7 @@ func TestStoppedProcess(t *testing.T) {
 				}
 			}
 			time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond)
-			if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, cmd.Process.Signal(syscall.SIGSTOP))
 			resume := time.AfterFunc(2*shortLease, func() { _ = cmd.Process.Signal(syscall.SIGCONT) })
 			defer resume.Stop()
 			err := pay(t.Context(), s, 0, n, func(i int) {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -13,9 +15,7 @@ import (
 // version3.jsonl.
 func TestStoredBefore(t *testing.T) {
 	entries, err := os.ReadFile(filepath.Join("testdata", "version3.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := cache.NewMemory()
 	if _, err := cache.Import(t.Context(), bytes.NewReader(entries), want); err != nil {
 		t.Fatal(err)
@@ -29,9 +29,7 @@ func TestStoredBefore(t *testing.T) {
 	for name, s := range map[string]*cache.Database{"read only": open(t, file, cache.ReadOnly()), "writable": open(t, file), "new": fresh} {
 		n := 0
 		for record, err := range want.Records(t.Context(), "") {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			n++
 			if got, err := s.Get(t.Context(), []cache.Key{record.Key}); err != nil || !bytes.Equal(got[0], record.Value) {
 				t.Errorf("%s: record %s is %q (%v), want %q", name, record.Key, got[0], err, record.Value)

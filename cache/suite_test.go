@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cache"
@@ -257,9 +259,7 @@ func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 		return r
 	})
 	compare := func(t *rapid.T, what string, got, want []cache.Record) {
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("%s differ:\n%s", what, diff)
-		}
+		require.Empty(t, cmp.Diff(want, got, cmpopts.EquateEmpty()), "%s differ", what)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		some := rapid.SliceOfN(records, 0, 4).Draw(rt, "records")
@@ -296,9 +296,7 @@ func suiteRecords(t *testing.T, open func(*testing.T) cache.Store) {
 		for _, kind := range []string{"", "a", "c"} {
 			var listed, due []cache.Record
 			for r, err := range s.Records(t.Context(), kind) {
-				if err != nil {
-					rt.Fatal(err)
-				}
+				require.NoError(rt, err)
 				listed = append(listed, r)
 			}
 			for _, key := range slices.SortedFunc(maps.Keys(want), func(a, b cache.Key) int { return bytes.Compare(a[:], b[:]) }) {
@@ -329,9 +327,7 @@ func suiteScores(t *testing.T, open func(*testing.T) cache.Store) {
 			keys[i] = sha256.Sum256(fmt.Append(nil, i))
 			values[i] = bytes.Repeat([]byte{byte(round), byte(i)}, 1+i%200)
 		}
-		if err := s.Put(t.Context(), keys[:n-1], values[:n-1]); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Put(t.Context(), keys[:n-1], values[:n-1]))
 		got, err := s.Get(t.Context(), keys)
 		if err != nil || got[n-1] != nil {
 			t.Fatal(err, got[n-1])
@@ -356,9 +352,7 @@ func suiteClaims(t *testing.T, open func(*testing.T) cache.Store) {
 	}
 	claim([]cache.Key{key(1), key(2), key(3)}, true, true, true)
 	claim([]cache.Key{key(2), key(4), key(4)}, true, true, true)
-	if err := s.Release(t.Context(), []cache.Key{key(1), key(7)}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Release(t.Context(), []cache.Key{key(1), key(7)}))
 	claim([]cache.Key{key(1)}, true)
 	mustPut(t, s, newEntry(1))
 	mustPut(t, s, newEntry(5))

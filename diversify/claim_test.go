@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -42,16 +43,12 @@ func TestSharedCache(t *testing.T) {
 		x := newExpander(t, c)
 		wg.Go(func() {
 			out, _, err := run(t.Context(), x, ds)
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			outs[i] = out
 		})
 	}
 	wg.Wait()
-	if diff := cmp.Diff(outs[0], outs[1]); diff != "" {
-		t.Errorf("the outputs differ:\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(outs[0], outs[1]), "the outputs differ")
 	stored := 0
 	for range cache.NewAnswers(openSQLite(t, file)).Entries(t.Context()) {
 		stored++

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -59,13 +60,9 @@ func TestComplete(t *testing.T) {
 		cfg.Rounds = rapid.IntRange(1, 4).Draw(t, "rounds")
 		ds := numbered(rapid.IntRange(1, 3).Draw(t, "segments"))
 		x, err := diversify.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out, sum, err := run(context.Background(), x, ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		calls, lacking := 0, 0
 		for _, n := range f.asked {
 			calls += n
@@ -104,13 +101,9 @@ func TestCompleteContinues(t *testing.T) {
 		cfg.Prompts = diversify.Ten()[:rapid.IntRange(1, 3).Draw(t, "prompts")]
 		cfg.Complete = rapid.IntRange(1, 8).Draw(t, "complete")
 		first, err := diversify.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ds, _, err := run(context.Background(), first, numbered(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		refused := map[string]bool{}
 		for _, s := range ds {
 			n := rapid.IntRange(0, len(s.Variants)).Draw(t, "refused")
@@ -123,17 +116,11 @@ func TestCompleteContinues(t *testing.T) {
 		}
 		cfg.Store = cache.NewMemory() // requests are not repeated even if the store has lost the answers
 		x, err := diversify.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o, err := x.Plan(context.Background(), segments(ds), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out, sum, err := run(context.Background(), x, segments(ds))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if least := o.Needed; (least == 0) != (sum.Calls == 0) {
 			t.Fatalf("%d calls, foreseen %d", sum.Calls, least)
 		}

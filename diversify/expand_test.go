@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -57,9 +59,7 @@ func TestExpand(t *testing.T) {
 	}
 	want[0].Variants = append([]refract.Variant{old}, variants(1, "One.")...)
 	want[2].Variants = append(variants(0, " Two \n"), variants(2, "Three.")...)
-	if diff := cmp.Diff([]*refract.Segment(want), out, withoutOrigin); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff([]*refract.Segment(want), out, withoutOrigin), "output (-want +got)")
 	if len(ds[0].Variants) != 1 || !cmp.Equal(olds[:2][1], refract.Variant{}) {
 		t.Error("the input was changed")
 	}
@@ -80,14 +80,10 @@ func TestSecondRun(t *testing.T) {
 	cfg.Samples = 2
 	ds := numbered(5)
 	first, err := cache.Open(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cfg.Store = first
 	out, s := mustRun(t, newExpander(t, cfg), ds)
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, first.Close())
 	if s.Calls != 200 || s.Cached != 0 || server.Calls() != 200 {
 		t.Errorf("first run: %+v, %d requests", s, server.Calls())
 	}
@@ -96,9 +92,7 @@ func TestSecondRun(t *testing.T) {
 	for _, c := range []ask.Completer{cfg.Client, nil} {
 		cfg.Client = c
 		again, s := mustRun(t, newExpander(t, cfg), ds)
-		if diff := cmp.Diff(out, again); diff != "" {
-			t.Errorf("another output:\n%s", diff)
-		}
+		assert.Empty(t, cmp.Diff(out, again), "another output")
 		if s.Calls != 0 || s.Cached != 200 || s.PromptTokens != 0 || server.Calls() != 200 {
 			t.Errorf("second run: %+v, %d requests", s, server.Calls())
 		}
@@ -197,9 +191,7 @@ func TestAnswers(t *testing.T) {
 			for _, cached := range []bool{false, true} {
 				out, s := mustRun(t, newExpander(t, cfg), ds)
 				want := []refract.Variant{{Prompt: "plain", Model: model, Text: c.text, Finish: c.finish}}
-				if diff := cmp.Diff(want, out[0].Variants, withoutOrigin); diff != "" {
-					t.Errorf("variants (-want +got):\n%s", diff)
-				}
+				assert.Empty(t, cmp.Diff(want, out[0].Variants, withoutOrigin), "variants (-want +got)")
 				if cached {
 					c.want.Calls, c.want.Cached = 0, 1
 				}
@@ -209,9 +201,7 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 			for e, err := range cache.NewAnswers(store).Entries(t.Context()) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if raw := (refract.Text{Value: e.Text, Valid: e.HasText}); raw != c.raw {
 					t.Errorf("stored %+v, want %+v", raw, c.raw)
 				}
@@ -361,9 +351,7 @@ func TestStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		values, err := other.Get(t.Context(), []cache.Key{e.Request.Key()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cfg.Store = store{below, func(records []cache.Record) error {
 			for _, r := range records {
 				r.Value = values[0]

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -67,9 +69,7 @@ func TestFormAuto(t *testing.T) {
 							t.Fatalf("%+v", v.Origin)
 						}
 					}
-					if diff := cmp.Diff(want[i].Variants, out[i].Variants, withoutOrigin); diff != "" {
-						t.Fatalf("variants (-text +auto):\n%s", diff)
-					}
+					require.Empty(t, cmp.Diff(want[i].Variants, out[i].Variants, withoutOrigin), "variants (-text +auto)")
 				}
 			}
 			// All forms send the same user message; the text form sends no other.
@@ -131,9 +131,7 @@ func TestFormAutoTakesWhatIsStored(t *testing.T) {
 	}
 	offline.Prompts = all
 	again, _ := mustRun(t, newExpander(t, offline), ds)
-	if diff := cmp.Diff(lines(out), lines(again)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Empty(t, cmp.Diff(lines(out), lines(again)))
 }
 
 // The text is taken out of the object; anything else has no text.
@@ -191,9 +189,7 @@ func TestJSONAnswers(t *testing.T) {
 		cfg := config(client(t, server))
 		cfg.Prompts, cfg.Form, cfg.Enlarge = cfg.Prompts[:1], diversify.FormJSON, 1
 		checker, err := check.New(check.Config{Checks: []string{check.ReasonCut}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cfg.Check = checker
 		out, _ := mustRun(t, newExpander(t, cfg), segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}})
 		all := append(out[0].Variants, out[0].Rejected...)
@@ -264,16 +260,12 @@ func TestKeysOfTheTextForm(t *testing.T) {
 	cfg.Store, cfg.Prompts = store, cfg.Prompts[:1]
 	mustRun(t, newExpander(t, cfg), segments{{ID: "a", References: []refract.Text{refract.NewText("One.")}}})
 	for e, err := range cache.NewAnswers(store).Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want := cache.Request{
 			Kind: cache.KindChat, Model: model, Prompt: cfg.Prompts[0].Render("One.", ""),
 			Params: `{"max_tokens":1024,"temperature":1,"top_p":0.9}`,
 		}
-		if diff := cmp.Diff(want, e.Request); diff != "" {
-			t.Error(diff)
-		}
+		assert.Empty(t, cmp.Diff(want, e.Request))
 	}
 }
 
@@ -327,14 +319,10 @@ func TestRefusedSchemas(t *testing.T) {
 			told := 0
 			env := judge.Environment{Model: "any", Hardened: true, Asker: ask.New(ask.Config{Client: client(t, server), Store: store, OtherForm: func(string, error) { told++ }})}
 			d, err := judge.Find("xgptscore")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			before := server.Calls()
 			m, err := metrics.Registry{d.Factory(env)}.Parse(t.Context(), "xgptscore:task=translation")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			out, err := m.Score(t.Context(), []metrics.Block{{Source: "a", References: []string{"b"}, Hypotheses: []string{"c", "d", "e"}}})
 			if err != nil || out[0].Status[2] != metrics.Scored || told > 1 || told == 0 && server.Calls() > before {
 				t.Errorf("%s: judge: %v, %+v, told %d times", name, err, out, told)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -59,18 +61,14 @@ func client(tb testing.TB, s *llmtest.Server, change ...func(*llm.Config)) *llm.
 		c(&cfg)
 	}
 	c, err := llm.New(cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return c
 }
 
 func newExpander(tb testing.TB, cfg diversify.Config) *diversify.Expander {
 	tb.Helper()
 	x, err := diversify.New(cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return x
 }
 
@@ -87,22 +85,16 @@ func run(ctx context.Context, x *diversify.Expander, ds refract.Dataset) ([]*ref
 func mustRun(tb testing.TB, x *diversify.Expander, ds refract.Dataset) ([]*refract.Segment, diversify.Summary) {
 	tb.Helper()
 	out, s, err := run(tb.Context(), x, ds)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return out, s
 }
 
 func openSQLite(tb testing.TB, file string) *cache.Database {
 	tb.Helper()
 	s, err := cache.Open(tb.Context(), file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Error(err)
-		}
+		assert.NoError(tb, s.Close())
 	})
 	return s
 }

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
@@ -98,19 +100,13 @@ func lines(segs []*refract.Segment) string {
 func stored(t *testing.T, file string) map[string]int {
 	t.Helper()
 	s, err := cache.Open(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := map[string]int{}
 	for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		n[e.Request.Prompt]++
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	return n
 }
 
@@ -131,9 +127,7 @@ func TestKill(t *testing.T) {
 func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 	const kills = 6
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	arrived := make(chan string, 100_000)
 	server := llmtest.NewServer(t, &llmtest.Handler{JSON: givesJSON, Answer: func(r *llmtest.Request) string {
 		arrived <- r.UserAgent()
@@ -152,9 +146,7 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 		cmd := exec.Command(self, name, file, output, string(form))
 		cmd.Env = append(os.Environ(), childVariable+"="+server.BaseURL)
 		cmd.Stderr = &complaint
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		return cmd, &complaint
 	}
 	dead := 0
@@ -232,9 +224,7 @@ func killed(t *testing.T, form diversify.Form, givesJSON bool) {
 	}
 
 	got, err := os.ReadFile(output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	calm := newExpander(t, killConfig(client(t, llmtest.NewServer(t, &llmtest.Handler{JSON: givesJSON})), cache.NewMemory(), form))
 	want, _ := mustRun(t, calm, numbered(killSegments))
 	if string(got) != lines(want) {

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/diversify"
 )
 
 func writePrompts(tb testing.TB, text string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "prompts.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	refract "github.com/refract-eval/refract"
@@ -53,9 +54,7 @@ func (m *moody) Complete(_ context.Context, r llm.Request) (llm.Response, error)
 // package.
 func plainly(t *rapid.T, ds segments, prompts []diversify.Prompt, samples int, s cache.Store) []*refract.Segment {
 	params, err := cache.NewParams(map[string]any{"temperature": 1.0, "top_p": 0.9, "max_tokens": 50})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []*refract.Segment
 	for _, seg := range ds {
 		c := *seg
@@ -127,22 +126,16 @@ func TestExpandProperty(t *testing.T) {
 		expand := func(ds segments) ([]*refract.Segment, diversify.Summary) {
 			cfg.Concurrency = rapid.IntRange(1, 9).Draw(t, "concurrency")
 			x, err := diversify.New(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			out, s, err := run(context.Background(), x, ds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return out, s
 		}
 		_, first := expand(before)
 		got, s := expand(ds)
 
 		want := plainly(t, ds, cfg.Prompts, cfg.Samples, st)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("output (-one loop +got):\n%s", diff)
-		}
+		require.Empty(t, cmp.Diff(want, got), "output (-one loop +got)")
 		sum := diversify.Summary{Segments: len(ds), Calls: s.Calls, PromptTokens: 3 * s.Calls, CompletionTokens: 2 * s.Calls}
 		for i, seg := range got {
 			for _, ref := range seg.References {

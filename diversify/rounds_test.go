@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
@@ -71,9 +73,7 @@ func checker(tb interface {
 func ten(tb testing.TB, names string) []diversify.Prompt {
 	tb.Helper()
 	prompts, err := diversify.ParsePrompts(names)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return prompts
 }
 
@@ -180,12 +180,8 @@ func TestRounds(t *testing.T) {
 				tc.change(&cfg)
 			}
 			out, sum := mustRun(t, newExpander(t, cfg), oneReference())
-			if diff := cmp.Diff(append([]string{}, tc.variants...), shown(out[0].Variants)); diff != "" {
-				t.Errorf("variants (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.rejected, shown(out[0].Rejected)); diff != "" {
-				t.Errorf("rejected (-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(append([]string{}, tc.variants...), shown(out[0].Variants)), "variants (-want +got)")
+			assert.Empty(t, cmp.Diff(tc.rejected, shown(out[0].Rejected)), "rejected (-want +got)")
 			want := tc.want
 			want.Segments, want.References = 1, 1
 			want.PromptTokens, want.CompletionTokens = 10*want.Calls, 5*want.Calls
@@ -219,9 +215,7 @@ func TestEnlargedRoom(t *testing.T) {
 	for _, r := range s.asked {
 		room = append(room, r.MaxTokens)
 	}
-	if diff := cmp.Diff([]int{50, 100, 200}, room); diff != "" {
-		t.Error(diff)
-	}
+	assert.Empty(t, cmp.Diff([]int{50, 100, 200}, room))
 	if got, want := out[0].Variants[0].Origin.Sampling, `{"max_tokens":200,"temperature":1,"top_p":0.9}`; got != want {
 		t.Errorf("sampling %s, want %s", got, want)
 	}

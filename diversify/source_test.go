@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
 )
@@ -47,9 +49,7 @@ func TestFromSource(t *testing.T) {
 	seg := &refract.Segment{ID: "a", Source: refract.NewText("Quelle"),
 		References: []refract.Text{{}, refract.NewText("one"), refract.NewText("two")}}
 	out, sum, err := expandOne(t.Context(), newExpander(t, cfg), seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := ""
 	for _, v := range out.Variants {
 		got += v.Prompt + string(rune('0'+v.Reference)) + " "

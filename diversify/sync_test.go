@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	refract "github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/diversify"
@@ -135,9 +137,7 @@ func TestCancelKeepsAnswers(t *testing.T) {
 			}
 			n := 0
 			for _, err := range cache.NewAnswers(below).Entries(t.Context()) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				n++
 			}
 			if n != c.stored || s.Calls != c.stored {

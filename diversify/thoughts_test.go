@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify"
 	"github.com/refract-eval/refract/diversify/check"
@@ -61,17 +63,11 @@ func TestThinking(t *testing.T) {
 	for _, f := range thinking {
 		for _, j := range judged {
 			d, set, err := judge.FindSpec(j.spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r, err := d.ResolveReading(set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p, err := r.Parser()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			said := filled(f.whole, j.draft, j.answer)
 			if got := p.Parse(said); got.Score == nil || *got.Score != j.score {
 				t.Errorf("%s, %s: %s %s: %q", f.name, j.spec, got.Outcome, got.Detail, said)

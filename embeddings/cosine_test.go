@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/embeddings"
@@ -67,9 +68,7 @@ func TestCosine(t *testing.T) {
 		a, b := drawVector(n).Draw(t, "a"), drawVector(n).Draw(t, "b")
 		d, err := distance(a, b)
 		got := 1 - d
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lengths := new(big.Float).SetPrec(2000).Mul(dot(a, a), dot(b, b))
 		want, _ := new(big.Float).Quo(dot(a, b), lengths.Sqrt(lengths)).Float64()
 		if math.Abs(got-want) > 1e-12 || d < 0 || d > 2 {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cache"
@@ -86,9 +87,7 @@ func TestModelKeepsTheOrder(t *testing.T) {
 			Dimensions: rapid.SampledFrom([]int{0, 3}).Draw(t, "dimensions")}
 		texts := numbered(rapid.IntRange(0, 30).Draw(t, "texts"))
 		got, err := s.Embed(t.Context(), texts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checkVectors(t, texts, got, cmp.Or(s.Dimensions, 8))
 		if want := (len(texts) + s.Batch - 1) / s.Batch; m.calls != want {
 			t.Fatalf("%d calls, want %d", m.calls, want)
@@ -176,9 +175,7 @@ func TestModelInterrupted(t *testing.T) {
 func TestModelAsksOnce(t *testing.T) {
 	file := func(t *testing.T) cache.Store {
 		s, err := cache.Open(t.Context(), filepath.Join(t.TempDir(), "cache.sqlite"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { s.Close() })
 		return s
 	}
@@ -188,9 +185,7 @@ func TestModelAsksOnce(t *testing.T) {
 			c := &embeddings.Model{Client: m, Name: "m", Batch: 2, Store: store}
 			for _, texts := range [][]string{{"a", "b", "a"}, {}, {"b", "c", "c", "a"}, {"c"}} {
 				got, err := c.Embed(t.Context(), texts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				checkVectors(t, texts, got, 8)
 			}
 			slices.Sort(m.texts)
@@ -206,9 +201,7 @@ func TestModelAsksOnce(t *testing.T) {
 				}
 			}
 			got, err := (&embeddings.Model{Store: store, Name: "m"}).Embed(t.Context(), []string{"c", "a"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			checkVectors(t, []string{"c", "a"}, got, 8)
 		})
 	}
@@ -229,9 +222,7 @@ func TestModelKeepsVectorsBeforeAnError(t *testing.T) {
 	}
 	m.spoil, m.texts = nil, nil
 	got, err := c.Embed(t.Context(), numbered(10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkVectors(t, numbered(10), got, 8)
 	// The call after the failed one may already have been in flight.
 	if slices.Min(m.texts) < "text 6" || !slices.Contains(m.texts, "text 6") {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 )
 
@@ -41,9 +43,7 @@ func house(t *testing.T) map[string][]*ast.File {
 		out[folder] = append(out[folder], f)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -63,9 +63,7 @@ func own(spec *ast.ImportSpec) string {
 // Every package stands in a row of ARCHITECTURE.md, and imports only those of rows below.
 func TestImportsGoDown(t *testing.T) {
 	text, err := os.ReadFile("../ARCHITECTURE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, table, _ := strings.Cut(string(text), "| package | what it is |\n|---|---|\n")
 	names, floors := regexp.MustCompile("`([^`]+)`"), map[string]int{}
 	row := 0
@@ -194,9 +192,7 @@ func receiver(of ast.Expr) string {
 // Who cites the project cites the version that is there.
 func TestCitedVersion(t *testing.T) {
 	cited, err := os.ReadFile("../CITATION.cff")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.Contains(string(cited), "\nversion: "+refract.Version+"\n") {
 		t.Errorf("CITATION.cff is not of version %s", refract.Version)
 	}

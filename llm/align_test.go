@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 )
 
 func TestAlign(t *testing.T) {
@@ -47,9 +48,7 @@ func TestAlign(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, reached := align(tc.text, tc.tokens, tc.unknown)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
+			assert.Empty(t, cmp.Diff(tc.want, got))
 			if reached > len(tc.text) {
 				t.Errorf("reached %d", reached)
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -17,9 +19,7 @@ func messages(t *testing.T, m *llmtest.Messages) *llm.Client {
 	s := httptest.NewServer(m)
 	t.Cleanup(s.Close)
 	c, err := llm.New(llm.Config{BaseURL: s.URL + "/v1", APIKey: m.Key, Endpoint: llm.Messages, MaxRetries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 

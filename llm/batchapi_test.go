@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -30,23 +32,17 @@ func content(ctx context.Context, c *llm.Client, id string) (string, error) {
 func TestBatchAPI(t *testing.T) {
 	srv := llmtest.NewServer(t, &llmtest.Handler{Key: "sk-batch-key"})
 	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "sk-batch-key", MaxRetryWait: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fail := func(step llmtest.BatchStep) { srv.Batch.Fail(step, llmtest.Truncated()) }
 	line, err := c.BatchLine("row <1> & \"more\"", request("One <prompt>."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	body, err := c.Body(request("One <prompt>."))
 	if err != nil || !bytes.Contains(line, body) || bytes.Count(line, []byte("\n")) != 1 || line[len(line)-1] != '\n' {
 		t.Errorf("line %q of body %q, error %v", line, body, err)
 	}
 	fail(llmtest.BatchUpload)
 	file, err := c.UploadBatchFile(t.Context(), "in.jsonl", line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fail(llmtest.BatchContent)
 	if got, err := content(t.Context(), c, file); err != nil || got != string(line) {
 		t.Errorf("uploaded %q, error %v", got, err)

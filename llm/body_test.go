@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
@@ -16,16 +19,12 @@ func wire(t *testing.T, endpoint llm.Endpoint, req llm.Request) string {
 	t.Helper()
 	srv := llmtest.NewServer(t, nil)
 	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, Endpoint: endpoint})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := c.Complete(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 	body, err := c.Body(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := srv.Requests()[0].Raw
 	if !bytes.Equal(body, got) {
 		t.Errorf("Body gives %s, sent was %s", body, got)
@@ -70,9 +69,7 @@ func TestBodiesOnTheWire(t *testing.T) {
 		},
 	} {
 		t.Run(string(tc.endpoint)+"/"+tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, wire(t, tc.endpoint, tc.req)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Empty(t, cmp.Diff(tc.want, wire(t, tc.endpoint, tc.req)))
 		})
 	}
 }
@@ -80,9 +77,7 @@ func TestBodiesOnTheWire(t *testing.T) {
 func TestEmbeddingsOnTheWire(t *testing.T) {
 	srv := llmtest.NewServer(t, nil)
 	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "k"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, tc := range []struct {
 		req  llm.EmbedRequest
 		want string
@@ -91,9 +86,7 @@ func TestEmbeddingsOnTheWire(t *testing.T) {
 		{llm.EmbedRequest{Model: "m", Texts: []string{"a"}, Dimensions: 3}, `{"input":["a"],"model":"m","encoding_format":"base64","dimensions":3}`},
 	} {
 		resp, err := c.Embed(t.Context(), tc.req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all := srv.Requests()
 		r := all[len(all)-1]
 		if got := string(r.Raw); got != tc.want || r.URL.Path != "/v1/embeddings" || r.Header.Get("Authorization") != "Bearer k" {
@@ -104,9 +97,7 @@ func TestEmbeddingsOnTheWire(t *testing.T) {
 			t.Errorf("got %+v", resp)
 		}
 		for i, text := range tc.req.Texts {
-			if diff := cmp.Diff(llmtest.Vector(text, size), resp.Vectors[i]); diff != "" {
-				t.Errorf("vector of %q: %s", text, diff)
-			}
+			assert.Empty(t, cmp.Diff(llmtest.Vector(text, size), resp.Vectors[i]), "vector of %q", text)
 		}
 	}
 }

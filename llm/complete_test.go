@@ -10,6 +10,7 @@ import (
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
@@ -93,9 +94,7 @@ func TestAnswers(t *testing.T) {
 				req := request("three word prompt")
 				req.Model = "m"
 				got, err := local(t, h, func(cfg *llm.Config) { cfg.Endpoint = endpoint }).Complete(t.Context(), req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				want := tc.want
 				want.Model = "m"
 				if got.PromptTokens != 0 && got.PromptTokens != 3 {
@@ -175,9 +174,7 @@ func TestConnections(t *testing.T) {
 				cfg.Timeout = 200 * time.Millisecond
 			}
 			c, err := llm.New(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, err = c.Complete(t.Context(), request("p"))
 			if !isKind(err, tc.kind) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), srv.BaseURL) {
 				t.Errorf("error %v", err)
@@ -195,9 +192,7 @@ func TestConnections(t *testing.T) {
 func TestPlainServerAtSecureAddress(t *testing.T) {
 	srv := llmtest.NewServer(t, nil)
 	c, err := llm.New(llm.Config{BaseURL: strings.Replace(srv.BaseURL, "http:", "https:", 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = c.Complete(t.Context(), request("p"))
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Attempts != 1 || !strings.Contains(e.Hint, "http://") {
@@ -213,9 +208,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 		<-r.Context().Done()
 	})
 	c, err := llm.New(llm.Config{BaseURL: srv.BaseURL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := c.Complete(ctx, request("p")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // endless is a server whose answers have at least a given size.
@@ -54,9 +56,7 @@ func (b *endlessBody) Close() error {
 func TestEndlessAnswers(t *testing.T) {
 	e := &endless{size: 1 << 40}
 	c, err := New(Config{BaseURL: "http://a.test/v1", Transport: e, MaxRetries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const calls = 60
 	var wg sync.WaitGroup
 	for range calls {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -29,9 +31,7 @@ func TestInterrupt(t *testing.T) {
 		},
 	})
 	client, err := llm.New(llm.Config{BaseURL: server.BaseURL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, interrupt := llm.Interruptible(t.Context())
 	lasting, done := llm.Lasting(ctx, ctx)
 	defer done()

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
@@ -50,9 +53,7 @@ func spoken(prompt string, bos bool) []llm.TokenLogprob {
 
 func TestPromptLogprobsOnTheWire(t *testing.T) {
 	const want = `{"echo":true,"logprobs":1,"max_tokens":1,"model":"m","prompt":"The lake froze.","stream":false,"temperature":0,"top_p":1}`
-	if diff := cmp.Diff(want, wire(t, llm.Completions, scored("The lake froze."))); diff != "" {
-		t.Error(diff)
-	}
+	assert.Empty(t, cmp.Diff(want, wire(t, llm.Completions, scored("The lake froze."))))
 	r := scored("The lake froze.")
 	r.Extra = map[string]any{"prompt_logprobs": 1}
 	if got := wire(t, llm.Completions, r); !strings.Contains(got, `"prompt_logprobs":1`) {
@@ -65,9 +66,7 @@ func TestPromptLogprobs(t *testing.T) {
 		for _, prompt := range []string{"The lake froze.", "Schnee: 雪が, \"x\"\n\n\t🙂 <s> & é", " one two", "two  ", "a b"} {
 			c := local(t, &llmtest.Handler{BOS: bos}, completions)
 			r, err := c.Complete(t.Context(), scored(prompt))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := spoken(prompt, bos)
 			got, err := llm.ParseTokens(r.Text)
 			if err != nil || show(got) != show(want) {
@@ -137,9 +136,7 @@ func TestPromptLogprobsAsServersWriteThem(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got, err := llm.ParseTokens(r.Text)
 			if err != nil || show(got) != tc.want {
 				t.Errorf("got  %s\nwant %s\n%v", show(got), tc.want, err)

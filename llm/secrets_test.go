@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -76,9 +78,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				h.Fail(echo(status, form))
 				cfg.Transport = h.Transport()
 				c, err := llm.New(cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				client = c
 				_, err = c.Complete(t.Context(), request("p"))
 				if err == nil {
@@ -96,9 +96,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				&url.Error{Op: "Post", URL: r.URL.String(), Err: errors.New("refused " + r.Header.Get("Authorization"))})
 		})
 		c, err := llm.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = c.Complete(t.Context(), request("p"))
 		check("transport's error", err.Error())
 		if strings.Contains(err.Error(), "hunter2") {
@@ -135,9 +133,7 @@ func TestLegibleAfterRedaction(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = c.Complete(t.Context(), request("p"))
 		if !strings.HasSuffix(err.Error(), ": "+want) {
 			t.Errorf("key %s: error %v, want %s", key, err, want)
@@ -161,9 +157,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		srv := llmtest.NewServer(t, nil)
 		srv.Fail(llmtest.With("Location", other.BaseURL+"/chat/completions", llmtest.Status(status, "")))
 		c, err := llm.New(llm.Config{BaseURL: srv.BaseURL, APIKey: "sk-0123456789"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = c.Complete(t.Context(), request("p"))
 		if !isKind(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "redirects elsewhere") {
 			t.Errorf("%d: error %v", status, err)

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -40,9 +42,7 @@ func several(t testing.TB, handlers []*llmtest.Handler, change func(*llm.Config)
 		change(&cfg)
 	}
 	c, err := llm.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -212,9 +212,7 @@ func TestKeysOfSeveralServers(t *testing.T) {
 		}),
 	}
 	c, err := llm.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all strings.Builder
 	for range 8 {
 		_, err := c.Complete(t.Context(), request("p"))

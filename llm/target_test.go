@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -17,9 +18,7 @@ func TestCleanKeepsNoSecretAndNoControl(t *testing.T) {
 		before, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "after")
 		limit := rapid.IntRange(1, 200).Draw(t, "limit")
 		target, err := parseTarget("http://host.test/v1", key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := target.clean(before+key+after+key+key, limit)
 		// A key may occur in its replacement, or by chance in the texts around it.
 		if strings.Contains(got, key) && !strings.Contains(redacted, key) && !strings.Contains(before+"\n"+after, key) {
@@ -40,9 +39,7 @@ func TestShortValues(t *testing.T) {
 		"api_key=zz&x": "http://127.0.0.1:8000 gave 1 and abcdef",
 	} {
 		target, err := parseTarget("http://127.0.0.1:8000/v1?"+query, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := target.redact("http://127.0.0.1:8000 gave 1 and abcdef"); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}

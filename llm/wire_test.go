@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 	"pgregory.net/rapid"
@@ -27,9 +29,7 @@ func local(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.Clie
 		change(&cfg)
 	}
 	c, err := llm.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -41,9 +41,7 @@ func sent(t testing.TB, h *llmtest.Handler) map[string]json.RawMessage {
 		t.Fatal("nothing was sent")
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(all[len(all)-1].Raw, &fields); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(all[len(all)-1].Raw, &fields))
 	return fields
 }
 
@@ -171,9 +169,7 @@ func TestRefusedParameter(t *testing.T) {
 		{"Unsupported parameter: 'max_tokens'.", "max_tokens", "unsupported_parameter", ""},
 	} {
 		body, err := json.Marshal(map[string]any{"error": map[string]string{"message": c.message, "param": c.param, "code": c.code}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		h := &llmtest.Handler{}
 		h.Fail(llmtest.Body(400, "application/json", string(body)))
 		client := local(t, h, nil)
@@ -204,9 +200,7 @@ func TestNothingChangesOnTheWay(t *testing.T) {
 			MaxTokens:   rapid.IntRange(100, 1<<30).Draw(rt, "max_tokens"),
 		}
 		resp, err := c.Complete(t.Context(), req)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		require.NoError(rt, err)
 		if !resp.HasText || resp.Text != req.Prompt {
 			rt.Errorf("prompt %q came back as %q", req.Prompt, resp.Text)
 		}

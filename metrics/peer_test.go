@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/bleu"
 	"github.com/refract-eval/refract/metrics/chrf"
@@ -41,9 +43,7 @@ func TestSacreBLEU(t *testing.T) {
 		t.Skipf("%s is not set: make the file with benchmarks/peers/sacrebleu_vectors.py", vectorsEnv)
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	in := bufio.NewReaderSize(file, 1<<20)
 	registry := append(metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}, rouge.Factories()...)
@@ -61,26 +61,18 @@ func TestSacreBLEU(t *testing.T) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var r row
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &r))
 		m, err := registry.Parse(t.Context(), r.Spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		name, _, _ := strings.Cut(r.Spec, ":")
 		rows[name]++
 		w := m.(metrics.Preparer).NewWorkspace()
 		switch r.Kind {
 		case "segment":
 			var refs []string
-			if err := json.Unmarshal(r.References, &refs); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(r.References, &refs))
 			w.Load(metrics.Block{Hypotheses: r.Hypotheses, References: refs})
 			cells := w.Cells(nil)
 			native := w.(metrics.NativeWorkspace).Native(nil)
@@ -92,9 +84,7 @@ func TestSacreBLEU(t *testing.T) {
 			}
 		case "corpus":
 			var refs [][]string
-			if err := json.Unmarshal(r.References, &refs); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(r.References, &refs))
 			var sum []float64
 			for i, h := range r.Hypotheses {
 				w.Load(metrics.Block{Hypotheses: []string{h}, References: refs[i]})

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -42,9 +44,7 @@ type testCase struct {
 func readCases(t *testing.T) (all []testCase) {
 	t.Helper()
 	data, err := os.ReadFile("cases.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(data)) {
 		var c testCase
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
@@ -94,9 +94,7 @@ func refused(t *testing.T, c testCase, score refract.SystemScore, err error) {
 		t.Errorf("score %+v, which does not say what is missing", score)
 	}
 	score, err = corpusScore(t, c, refract.Options{AllowNoReferences: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if score.OK != (c.Rest != nil) || score.Missing == 0 {
 		t.Fatalf("with segments left out: %+v; want %v", score, c.Rest)
 	}
@@ -138,17 +136,11 @@ func engine(t *testing.T, c testCase, o refract.Options) *refract.Engine {
 	t.Helper()
 	registry := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
 	m, err := registry.Parse(t.Context(), c.Metric)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a, err := aggregate.Parse(c.Aggregate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	e, err := refract.NewEngine([]refract.Setting{{Metric: m, Aggregator: a}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e
 }
 
@@ -170,13 +162,9 @@ func sentenceScore(t *testing.T, c testCase) refract.Reduced {
 	t.Helper()
 	e := engine(t, c, refract.Options{AllowNoReferences: true})
 	scores, err := e.Score(t.Context(), segments(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := e.Reducer().Reduce(scores[0], 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -190,9 +178,7 @@ func lineFiles(t *testing.T, c testCase) dataset.LinesSpec {
 			b.WriteString(*l + "\n")
 		}
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 		return path
 	}
 	spec := dataset.LinesSpec{Hypotheses: []dataset.NamedFile{{Name: "system", Path: write("system", c.Hypotheses)}}}

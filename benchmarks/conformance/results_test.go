@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "rewrite the tables of docs/reference/conformance.md")
@@ -39,13 +41,9 @@ func (c counts) String() string {
 // checks that the results cover exactly the cases.
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("results.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var found []finding
-	if err := json.Unmarshal(data, &found); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &found))
 	groups, sizes := []string{}, map[string]int{}
 	names := map[string]bool{}
 	for _, c := range readCases(t) {
@@ -69,9 +67,7 @@ func TestDocument(t *testing.T) {
 	}
 	const path, begin, end = "../../docs/reference/conformance.md", "<!-- tables -->\n", "<!-- end of tables -->"
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(page), begin)
 	old, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
@@ -79,9 +75,7 @@ func TestDocument(t *testing.T) {
 	}
 	tables := render(found, groups)
 	if *update {
-		if err := os.WriteFile(path, []byte(before+begin+tables+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(before+begin+tables+end+after), 0o644))
 		return
 	}
 	if old != tables {

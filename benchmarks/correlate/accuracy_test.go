@@ -1,6 +1,10 @@
 package correlate
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 func TestPairwiseAccuracy(t *testing.T) {
 	tests := []struct {
@@ -57,9 +61,7 @@ func TestSystemMeansTakeCellsWithBoth(t *testing.T) {
 		}
 	}
 	res, err := Measure{Statistic: StatAccuracy, Grouping: None}.Of(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := Result{Value: 1, N: 1, Groups: 2, Dropped: 1}
 	if res != want {
 		t.Errorf("%+v, want %+v", res, want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -138,9 +139,7 @@ func TestWeightedEqualsMaterialised(t *testing.T) {
 		var s scratch // shared, as in a goroutine of Bootstrap
 		for _, c := range choices {
 			want, err := chosen(c.statistic, c.grouping).Of(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rs := mustResampler(p, c.statistic, c.grouping)
 			for range 2 {
 				if got := rs.weighted(weights, &s); !near(got, want.Value, 1e-12) {
@@ -169,9 +168,7 @@ func bootstrap(t *testing.T, p *Pairs, s Statistic, g Grouping, confidence float
 	t.Helper()
 	m := chosen(s, g)
 	got, values, err := o.Resample(t.Context(), m, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want, err := m.Of(p); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v: %+v with resamples, want %+v (%v)", m, got, want, err)
 	}

@@ -3,6 +3,8 @@ package correlate
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // table makes a table from one string per segment: a cell is "gold/metric", one character
@@ -68,9 +70,7 @@ func TestCorrelate(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Measure{Statistic: test.statistic, Grouping: test.grouping}.Of(table(t, test.segments...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !near(got.Value, test.want.Value, 1e-15) {
 				t.Errorf("value %v, want %v", got.Value, test.want.Value)
 			}
@@ -85,9 +85,7 @@ func TestCorrelate(t *testing.T) {
 func TestNilMasksMeanAllPresent(t *testing.T) {
 	p := &Pairs{Segments: 3, Systems: 1, Gold: []float64{1, 2, 3}, Metric: []float64{1, 2, 4}}
 	res, err := Measure{Statistic: StatKendall, Grouping: None}.Of(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := (Result{Value: 1, N: 3, Groups: 1}); res != want {
 		t.Errorf("%+v, want %+v", res, want)
 	}

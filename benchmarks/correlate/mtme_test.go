@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestMTME compares all deterministic statistics of all metrics stored in WMT22's zh-en
@@ -27,9 +29,7 @@ func TestMTME(t *testing.T) {
 		name = "testdata/mtme_wmt22_zh-en.json"
 	}
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var document struct {
 		Origin string
 		Values map[string]map[string]float64
@@ -47,17 +47,11 @@ func TestMTME(t *testing.T) {
 		for key, want := range values {
 			statistic, group, _ := strings.Cut(strings.TrimPrefix(key, "epsilon "), " ")
 			s, err := ParseStatistic(statistic)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			g, err := ParseGrouping(group)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			res, err := Measure{Statistic: s, Grouping: g}.Of(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := res.Value
 			if strings.HasPrefix(key, "epsilon ") {
 				got = res.Epsilon

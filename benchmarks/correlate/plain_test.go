@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -129,16 +130,12 @@ func TestZeroUndefined(t *testing.T) {
 	}{{false, 1, 1}, {true, 0.5, 2}} {
 		m := Measure{Statistic: StatPearson, Grouping: BySegment, ZeroUndefined: c.zero}
 		res, err := m.Of(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !near(res.Value, c.value, 1e-15) || res.Groups != c.n || res.Dropped != 3-c.n {
 			t.Errorf("zero %v: %+v, want %v over %d", c.zero, res, c.value, c.n)
 		}
 		rs, err := newResampler(p, m, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := rs.weighted([]int32{1, 1, 1}, new(scratch)); !near(got, c.value, 1e-15) {
 			t.Errorf("zero %v, resampled: %v, want %v", c.zero, got, c.value)
 		}
@@ -152,17 +149,13 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 		of := rapid.SliceOfN(rapid.Int32Range(0, int32(groups-1)), p.Segments, p.Segments).Draw(t, "of")
 		weights := rapid.SliceOfN(rapid.Int32Range(0, 3), p.Segments, p.Segments).Draw(t, "weights")
 		table, err := p.Means(of, groups)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var many []int32
 		for seg, w := range weights {
 			many = append(many, slices.Repeat(of[seg:seg+1], int(w))...)
 		}
 		drawn, err := materialised(p, weights).Means(many, groups)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if slices.Equal(slices.Compact(slices.Sorted(slices.Values(of))), slices.Sorted(slices.Values(of))) && len(of) == groups {
 			// Each group is one segment, so it occurs as often as this one.
 			rows := make([]int32, groups)
@@ -174,13 +167,9 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 		for _, c := range choices {
 			m := chosen(c.statistic, c.grouping)
 			want, err := m.Of(drawn)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rs, err := newResampler(table, m, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := rs.weighted(weights, new(scratch)); !near(got, want.Value, 1e-9) {
 				t.Fatalf("%v: %v, want %v", m, got, want.Value)
 			}
@@ -196,9 +185,7 @@ func TestMeansOfWholeUnits(t *testing.T) {
 		of[i] = int32(i*7) % 40
 	}
 	table, err := p.Means(of, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, units := range []Units{nil, of} {
 		for _, c := range choices {
 			b := Bootstrap{Resamples: 50, Seed: 1, Units: units}
@@ -232,9 +219,7 @@ func TestSoftAccuracyResamples(t *testing.T) {
 		weights[i] = int32(i % 3)
 	}
 	want, err := Measure{Statistic: StatSoftAccuracy, Grouping: None}.Of(materialised(p, weights))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := mustResampler(p, StatSoftAccuracy, None).weighted(weights, new(scratch)); got != want.Value {
 		t.Errorf("%v, materialised %v", got, want.Value)
 	}
@@ -243,9 +228,7 @@ func TestSoftAccuracyResamples(t *testing.T) {
 func TestSoftAccuracyLeavesIncompleteSegmentsOut(t *testing.T) {
 	p := simulated(40, 4)
 	whole, err := Measure{Statistic: StatSoftAccuracy, Grouping: None}.Of(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	more := NewPairs(42, 5)
 	for i := range p.Gold {
 		at := more.Index(i/4, i%4)
@@ -254,9 +237,7 @@ func TestSoftAccuracyLeavesIncompleteSegmentsOut(t *testing.T) {
 	}
 	more.GoldOK[more.Index(41, 0)], more.MetricOK[more.Index(41, 0)] = true, true
 	got, err := Measure{Statistic: StatSoftAccuracy, Grouping: None}.Of(more)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got.Value != whole.Value || got.Groups != 4 || got.N != 6 || got.Dropped != 1 {
 		t.Errorf("%+v, want %v of 4 systems, without the last one and one cell", got, whole.Value)
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // dataDir returns the folder of the real data, or skips the test.
@@ -18,9 +20,7 @@ func dataDir(t testing.TB) string {
 	dir := os.Getenv("REFRACT_DATA")
 	if dir == "" {
 		root, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for {
 			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
 				break
@@ -45,9 +45,7 @@ func dataDir(t testing.TB) string {
 func readScores(t testing.TB, name string) (systems []string, scores map[string][]string) {
 	t.Helper()
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	scores = map[string][]string{}
 	lines := bufio.NewScanner(f)
@@ -61,9 +59,7 @@ func readScores(t testing.TB, name string) (systems []string, scores map[string]
 		}
 		scores[system] = append(scores[system], score)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lines.Err())
 	return systems, scores
 }
 
@@ -87,9 +83,7 @@ func readPairs(t testing.TB, metric string) *Pairs {
 			return
 		}
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		values[i], ok[i] = v, true
 	}
 	for k, s := range systems {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // near reports whether two numbers are equal within tolerance; NaN equals only NaN.
@@ -34,9 +36,7 @@ func TestSciPyVectors(t *testing.T) {
 		t.Skip("REFRACT_SCIPY_VECTORS is not set: run benchmarks/peers/scipy_check.py and name its output there")
 	}
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var document struct {
 		SciPy   string
 		Vectors []struct {
@@ -98,13 +98,9 @@ func TestSciPyVectors(t *testing.T) {
 		}
 		for _, e := range c.Expected {
 			s, err := ParseStatistic(e.Statistic)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			g, err := ParseGrouping(e.Group)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			res, err := Measure{Statistic: s, Grouping: g}.Of(p)
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -34,16 +35,12 @@ func TestUnitsEqualMaterialised(t *testing.T) {
 		for _, c := range choices {
 			m := chosen(c.statistic, c.grouping)
 			rs, err := newResampler(p, m, units)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := make([]float64, len(block))
 			rs.values(block, got, &s)
 			for i, weights := range block {
 				want, err := m.Of(drawn(p, units, weights))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if !near(got[i], want.Value, 1e-12) {
 					t.Fatalf("%v of %+v: %v, materialised %v", m, units, got[i], want.Value)
 				}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 const choosable = `{"id":"1","domain":"news","references":["r"],"hypotheses":{"a":"x","b":"y"},"human":{"own":{"a":1,"b":2,"c":3}}}
@@ -34,9 +36,7 @@ func TestChosen(t *testing.T) {
 				spec = "jsonl:-"
 			}
 			ds, err := Open(spec, Options{Stdin: strings.NewReader(choosable)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			all, err := collect(Chosen(ds, c.choice))
 			var got []string
 			for _, s := range all {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -59,17 +61,11 @@ func TestRepeatedReferences(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var w warnings
 			ds, dir, err := extendWith(t, repeated, c.scheme, c.lists, &w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for range 2 { // a dataset can be read again
 				got, err := collect(ds)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d := cmp.Diff(c.want, variantTexts(got)); d != "" {
-					t.Error(d)
-				}
+				require.NoError(t, err)
+				assert.Empty(t, cmp.Diff(c.want, variantTexts(got)))
 			}
 			w.check(t, dir, c.warnings...)
 		})
@@ -95,9 +91,7 @@ func TestRepeatedReferencesErrors(t *testing.T) {
 func TestDivRefFromStandardInput(t *testing.T) {
 	dir := folderOf(t, map[string]string{"refs": "['1']\n['2']\n"})
 	ds, err := Open("jsonl:-", Options{Stdin: strings.NewReader(base)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
 	if spec := (*SpecError)(nil); !errors.As(err, &spec) {
 		t.Errorf("%T is no *SpecError", err)
@@ -126,11 +120,7 @@ func TestDivRefForMTME(t *testing.T) {
 			ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "refs"), Options{})
 		}
 		got, err := openAndCollect(ds, err)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(want, variantTexts(got)); d != "" {
-			t.Errorf("%s: %s", reference, d)
-		}
+		require.NoError(t, err)
+		assert.Empty(t, cmp.Diff(want, variantTexts(got)), reference)
 	}
 }

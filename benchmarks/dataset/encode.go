@@ -20,8 +20,8 @@ import (
 )
 
 // Encoder writes segments as JSON Lines. Reading them back gives the same segments, except
-// for their positions, the order of judgements with different names, and the difference
-// between nil and empty slices.
+// for their positions, the order of judgements with different names and of raters, and the
+// difference between nil and empty slices.
 type Encoder struct {
 	w   io.Writer
 	row record
@@ -191,7 +191,8 @@ func checkSystems(s *refract.Segment) error {
 	}
 	clear(seen)
 	for _, j := range s.Judgements {
-		if j.Valid && (math.IsNaN(j.Score) || math.IsInf(j.Score, 0)) {
+		finite := func(score float64) bool { return !math.IsNaN(score) && !math.IsInf(score, 0) }
+		if j.Valid && !finite(j.Score) || slices.ContainsFunc(j.Ratings, func(r refract.Rating) bool { return !finite(r.Score) }) {
 			return fmt.Errorf("the score %s of system %s is %v, which JSON cannot hold", text.Quote(j.Name), text.Quote(j.System), j.Score)
 		}
 		if again(j.Name, j.System) {
@@ -212,6 +213,9 @@ func checkUTF8(s *refract.Segment) error {
 	}
 	for _, j := range s.Judgements {
 		all = append(all, j.Name, j.System)
+		for _, r := range j.Ratings {
+			all = append(all, r.Rater)
+		}
 	}
 	if i := slices.IndexFunc(all, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
 		return fmt.Errorf("it has %s, which is not UTF-8", text.Quote(all[i]))

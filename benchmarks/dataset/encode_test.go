@@ -154,6 +154,9 @@ func drawSegment(t *rapid.T, id string) *refract.Segment {
 			j := refract.Judgement{Name: name, System: system}
 			if j.Valid = rapid.Bool().Draw(t, "valid"); j.Valid {
 				j.Score = rapid.Float64().Draw(t, "score")
+				for k := range rapid.SampledFrom([]int{0, 0, 2, 3}).Draw(t, "raters") { // one alone is not kept
+					j.Ratings = append(j.Ratings, refract.Rating{Rater: fmt.Sprint(s.ID, k), Score: rapid.Float64().Draw(t, "rating")})
+				}
 			}
 			s.Judgements = append(s.Judgements, j)
 		}

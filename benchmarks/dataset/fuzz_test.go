@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -34,9 +35,7 @@ func FuzzJSONL(f *testing.F) {
 		if err != nil {
 			t.Fatalf("cannot be read back: %v", err)
 		}
-		if d := cmp.Diff(got, again); d != "" {
-			t.Fatal(d)
-		}
+		require.Empty(t, cmp.Diff(got, again))
 	})
 }
 
@@ -67,12 +66,8 @@ func FuzzPythonList(f *testing.F) {
 		}
 		for _, repr := range []string{string(AppendPythonList(nil, got))} {
 			again, err := parsePythonList(repr, refract.Position{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(got, again); d != "" {
-				t.Fatal(d)
-			}
+			require.NoError(t, err)
+			require.Empty(t, cmp.Diff(got, again))
 			if strings.ContainsAny(repr, "\n") {
 				t.Fatalf("more than a line: %q", repr)
 			}

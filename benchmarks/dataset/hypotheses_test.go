@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 )
 
@@ -17,15 +19,11 @@ func TestWithHypotheses(t *testing.T) {
 	open := func(t *testing.T, files ...NamedFile) ([]*refract.Segment, error) {
 		t.Helper()
 		ds, err := Open("jsonl:"+path("d.jsonl"), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return openAndCollect(WithHypotheses(ds, files, Options{}))
 	}
 	got, err := open(t, NamedFile{"a", path("a.txt")}, NamedFile{"b", path("b.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var texts []string
 	for _, s := range got {
 		for _, h := range s.Hypotheses {
@@ -51,9 +49,7 @@ func TestWithHypotheses(t *testing.T) {
 	}
 	// If the number of segments is known, it is compared at once.
 	ds, err := OpenLines(LinesSpec{References: []string{path("ref.txt")}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = WithHypotheses(ds, []NamedFile{{"a", path("short.txt")}}, Options{})
 	wantError(t, dir, err, `short.txt: has 1 line, but the dataset has 2 segments; line k must belong to segment k`)
 }
@@ -61,26 +57,16 @@ func TestWithHypotheses(t *testing.T) {
 func TestRereadable(t *testing.T) {
 	dir := folderOf(t, map[string]string{"d.jsonl": `{"id":"1","references":["r"]}` + "\n", "a.txt": "one\n"})
 	file, err := Open("jsonl:"+filepath.Join(dir, "d.jsonl"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stream, err := Open("jsonl:-", Options{Stdin: strings.NewReader("")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines, err := OpenLines(LinesSpec{References: []string{filepath.Join(dir, "a.txt")}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files := []NamedFile{{"a", filepath.Join(dir, "a.txt")}}
 	withFile, err := WithHypotheses(file, files, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	withStream, err := WithHypotheses(stream, files, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		ds   refract.Dataset
 		want bool

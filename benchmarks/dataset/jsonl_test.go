@@ -129,7 +129,7 @@ func TestJSONLErrors(t *testing.T) {
 
 		{"unknown field", `{"id":"1","refrences":[]}`, `d.jsonl:1:11: unknown field "refrences" (did you mean "references"?)`},
 		{"unknown field, by case", `{"ID":"1"}`, `d.jsonl:1:2: unknown field "ID" (did you mean "id"?)`},
-		{"unknown long field", `{"id":"1","translation memory":[]}`, `d.jsonl:1:11: unknown field "translation memory"; the fields are id, source, references, variants, rejected, hypotheses, human_systems, human, document, domain, language, judged, extra; read a file with other columns as 'table:d.jsonl,id=id,reference=COLUMN,system:NAME=COLUMN'`},
+		{"unknown long field", `{"id":"1","translation memory":[]}`, `d.jsonl:1:11: unknown field "translation memory"; the fields are id, source, references, variants, rejected, hypotheses, human_systems, human, ratings, document, domain, language, judged, extra; read a file with other columns as 'table:d.jsonl,id=id,reference=COLUMN,system:NAME=COLUMN'`},
 		{"field twice", `{"id":"1","id":"2"}`, `d.jsonl:1:11: field "id" is there twice`},
 		{"system twice", `{"id":"1","hypotheses":{"s":"a","t":"b","s":"c"}}`, `d.jsonl:1:41: field "s" is there twice`},
 		{"scored twice", `{"id":"1","human":{"m":{"s":1,"s":1}}}`, `d.jsonl:1:31: field "s" is there twice`},

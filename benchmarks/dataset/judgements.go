@@ -1,26 +1,127 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/internal/english"
+	"github.com/refract-eval/refract/internal/jsonline"
 	"github.com/refract-eval/refract/internal/text"
 )
 
-// rating is the mean of the scores that people gave to an output.
-type rating struct {
-	refract.Judgement
-	sum float64
-	n   int
+// judgementOf returns the judgement of a name on a system, and adds it where there is none.
+func judgementOf(all *[]refract.Judgement, name, system string) *refract.Judgement {
+	i := slices.IndexFunc(*all, func(j refract.Judgement) bool { return j.Name == name && j.System == system })
+	if i < 0 {
+		i = len(*all)
+		*all = append(*all, refract.Judgement{Name: name, System: system})
+	}
+	return &(*all)[i]
 }
 
-// ratings are those of a file.
-type ratings struct {
+// average makes the score of a judgement the mean of its ratings, if it has any.
+func average(j *refract.Judgement) {
+	var scores []float64
+	for _, r := range j.Ratings {
+		scores = append(scores, r.Score)
+	}
+	if len(scores) > 0 {
+		j.Score, j.Valid = mean(scores), true
+	}
+}
+
+// keepSeveral numbers raters without a name, averages what one says twice, and leaves a judgement
+// the ratings of several raters only.
+func keepSeveral(j *refract.Judgement) {
+	said := j.Ratings
+	j.Ratings = nil
+	for k, r := range said {
+		r.Rater = cmp.Or(r.Rater, strconv.Itoa(k+1))
+		if slices.ContainsFunc(j.Ratings, func(o refract.Rating) bool { return o.Rater == r.Rater }) {
+			continue
+		}
+		var scores []float64
+		for i, o := range said[k:] {
+			if cmp.Or(o.Rater, strconv.Itoa(k+i+1)) == r.Rater {
+				scores = append(scores, o.Score)
+			}
+		}
+		j.Ratings = append(j.Ratings, refract.Rating{Rater: r.Rater, Score: mean(scores)})
+	}
+	if len(j.Ratings) < 2 {
+		j.Ratings = nil
+	}
+}
+
+// raterSays are the judgements of one rater.
+type raterSays struct {
+	rater string
+	judgements
+}
+
+// ratings are an object of judgements by rater.
+type ratings []raterSays
+
+// UnmarshalJSONFrom reads the object.
+func (all *ratings) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	return members(d, func(rater jsontext.Value) error {
+		of := raterSays{rater: unquoted(rater)}
+		err := of.judgements.UnmarshalJSONFrom(d)
+		*all = append(*all, of)
+		return err
+	})
+}
+
+func (all ratings) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i, of := range all {
+		b = append(jsonline.AppendString(comma(b, i), of.rater), ':')
+		b = of.judgements.appendJSON(b)
+	}
+	return append(b, '}')
+}
+
+// add adds the ratings of a judgement.
+func (all *ratings) add(j *refract.Judgement) {
+	for _, r := range j.Ratings {
+		i := slices.IndexFunc(*all, func(of raterSays) bool { return of.rater == r.Rater })
+		if i < 0 {
+			i = len(*all)
+			*all = append(*all, raterSays{rater: r.Rater})
+		}
+		of := &(*all)[i].judgements
+		*of = append(*of, refract.Judgement{Name: j.Name, System: j.System, Score: r.Score, Valid: true})
+	}
+}
+
+// join gives judgements their ratings. One that is not there, or has no score, is the mean.
+func (all ratings) join(to *[]refract.Judgement) {
+	for _, of := range all {
+		for _, r := range of.judgements {
+			if j := judgementOf(to, r.Name, r.System); r.Valid {
+				j.Ratings = append(j.Ratings, refract.Rating{Rater: of.rater, Score: r.Score})
+			}
+		}
+	}
+	for i := range *to {
+		j := &(*to)[i]
+		if !j.Valid {
+			average(j)
+		}
+		keepSeveral(j)
+	}
+}
+
+// ratingsFile are the judgements of a file.
+type ratingsFile struct {
 	file  NamedFile
 	ids   []string
-	rows  [][]*rating // by id
+	rows  [][]refract.Judgement // by id
 	n     int
 	first string // the output that the file has first
 }
@@ -28,7 +129,8 @@ type ratings struct {
 // WithJudgements returns ds with human scores from tables: a row with id, system and score for
 // each output, joined to the segments by id. A file's path is a spec as for [ReadScores],
 // and its name that of the scores. Several scores of an output, as of several raters,
-// become their mean. Rows of outputs that the dataset does not have are counted in a
+// become their mean, and where a column rater says whose each is, or without it by their order,
+// they are the ratings of the judgement. Rows of outputs that the dataset does not have are counted in a
 // [Warning]; a file without any other row is an error. The tables are read here, and kept.
 func WithJudgements(ds refract.Dataset, files []NamedFile, o Options) (refract.Dataset, error) {
 	d, warn := asSet(ds), warnOnce(o.Warn)
@@ -37,15 +139,15 @@ func WithJudgements(ds refract.Dataset, files []NamedFile, o Options) (refract.D
 		if err != nil {
 			return nil, err
 		}
-		d = joinRows(d, all.ids, all.rows, func() (func(*refract.Segment, *[]*rating) error, func(int, [][]*rating) error) {
+		d = joinRows(d, all.ids, all.rows, func() (func(*refract.Segment, *[]refract.Judgement) error, func(int, [][]refract.Judgement) error) {
 			return all.join(warn)
 		})
 	}
 	return d, nil
 }
 
-func readRatings(f NamedFile, warn func(Warning)) (*ratings, error) {
-	all := &ratings{file: f}
+func readRatings(f NamedFile, warn func(Warning)) (*ratingsFile, error) {
+	all := &ratingsFile{file: f}
 	index := map[string]int{}
 	err := eachOutput(f.Path, warn, func(row *outputRow) error {
 		i, ok := index[row.id]
@@ -53,21 +155,22 @@ func readRatings(f NamedFile, warn func(Warning)) (*ratings, error) {
 			i = len(all.rows)
 			index[row.id], all.ids, all.rows = i, append(all.ids, row.id), append(all.rows, nil)
 		}
-		k := slices.IndexFunc(all.rows[i], func(r *rating) bool { return r.System == row.system })
-		if k < 0 {
-			k = len(all.rows[i])
-			all.rows[i] = append(all.rows[i], &rating{Judgement: refract.Judgement{Name: f.Name, System: row.system}})
-			all.n++
-		}
-		if all.n == 1 {
+		before := len(all.rows[i])
+		j := judgementOf(&all.rows[i], f.Name, row.system)
+		if all.n += len(all.rows[i]) - before; all.n == 1 {
 			all.first = fmt.Sprintf("segment %s and system %s", text.Quote(row.id), text.Quote(row.system))
 		}
-		if r := all.rows[i][k]; row.score.Valid {
-			r.sum, r.n, r.Valid = r.sum+row.score.Value, r.n+1, true
-			r.Score = r.sum / float64(r.n)
+		if row.score.Valid {
+			j.Ratings = append(j.Ratings, refract.Rating{Rater: row.rater, Score: row.score.Value})
 		}
 		return nil
 	})
+	for _, row := range all.rows {
+		for i := range row {
+			average(&row[i])
+			keepSeveral(&row[i])
+		}
+	}
 	if err == nil && all.n == 0 {
 		err = failFile(f.Path, "there is no score; want rows with id, system and score")
 	}
@@ -75,9 +178,9 @@ func readRatings(f NamedFile, warn func(Warning)) (*ratings, error) {
 }
 
 // join adds the ratings to segments, in a reading of them.
-func (all *ratings) join(warn func(Warning)) (add func(*refract.Segment, *[]*rating) error, end func(int, [][]*rating) error) {
+func (all *ratingsFile) join(warn func(Warning)) (add func(*refract.Segment, *[]refract.Judgement) error, end func(int, [][]refract.Judgement) error) {
 	taken, rated := 0, 0
-	add = func(s *refract.Segment, row *[]*rating) error {
+	add = func(s *refract.Segment, row *[]refract.Judgement) error {
 		if row == nil {
 			return nil
 		}
@@ -87,7 +190,7 @@ func (all *ratings) join(warn func(Warning)) (add func(*refract.Segment, *[]*rat
 		}
 		return err
 	}
-	return add, func(segments int, _ [][]*rating) error {
+	return add, func(segments int, _ [][]refract.Judgement) error {
 		pos := refract.Position{File: all.file.Path}
 		switch {
 		case taken == 0:
@@ -103,9 +206,8 @@ func (all *ratings) join(warn func(Warning)) (add func(*refract.Segment, *[]*rat
 }
 
 // add adds the ratings of a segment's outputs, and returns how many there are.
-func (all *ratings) add(s *refract.Segment, row []*rating) (n int, err error) {
-	for _, r := range row {
-		j := r.Judgement
+func (all *ratingsFile) add(s *refract.Segment, row []refract.Judgement) (n int, err error) {
+	for _, j := range row {
 		if j.System == "" && len(s.Hypotheses) == 1 {
 			j.System = s.Hypotheses[0].System
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -22,13 +24,9 @@ func TestMTMEJSONLines(t *testing.T) {
 	}))
 	spec := "mtme:" + dir + "/ts/de-en"
 	ds, err := Open(spec, Options{References: []string{"refA", "refB"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := collect(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := refract.NewText
 	want := [][]refract.Text{
 		{text(" eins\nzwei "), text("one"), text("1"), text("é"), text("one"), text("1")},
@@ -40,9 +38,7 @@ func TestMTMEJSONLines(t *testing.T) {
 		for _, h := range s.Hypotheses {
 			texts = append(texts, h.Text)
 		}
-		if d := cmp.Diff(want[i], texts); d != "" {
-			t.Errorf("segment %d: %s", i+1, d)
-		}
+		assert.Empty(t, cmp.Diff(want[i], texts), "segment %d", i+1)
 	}
 	// The variants of equal first references are found in a separate pass.
 	lists := filepath.Join(folderOf(t, map[string]string{"l": "['a']\n['b']\n['c']\n"}), "l")
@@ -92,9 +88,7 @@ func TestStandardReference(t *testing.T) {
 			files[c.set+"/references/"+c.lp+"."+r+".txt"] = r + "\n"
 		}
 		got, err := openAndCollect(Open("mtme:"+folderOf(t, files)+"/"+c.set+"/"+c.lp, Options{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if r := got[0].References[0].Value; r != c.want {
 			t.Errorf("%s %s: %s, want %s", c.set, c.lp, r, c.want)
 		}

@@ -115,7 +115,7 @@ func first(names []string, is func(string) bool) string {
 	return ""
 }
 
-// segment returns the segment with judgements averaged over raters.
+// segment returns the segment with judgements averaged over raters, and their ratings.
 func (s *marotSegment) segment(people, references []string) *refract.Segment {
 	out := &refract.Segment{ID: s.id, Source: refract.NewText(s.source.text), Document: s.document, Pos: s.source.pos}
 	out.References = make([]refract.Text, len(references))
@@ -125,11 +125,15 @@ func (s *marotSegment) segment(people, references []string) *refract.Segment {
 			out.References[k] = written
 		}
 		out.Hypotheses = append(out.Hypotheses, refract.Hypothesis{System: o.system, Text: written, Human: slices.Contains(people, o.system)})
+		j := refract.Judgement{Name: "mqm", System: o.system, Valid: true}
 		var scores []float64
 		for _, r := range o.ratings {
 			scores = append(scores, r.score())
+			j.Ratings = append(j.Ratings, refract.Rating{Rater: r.rater, Score: r.score()})
 		}
-		out.Judgements = append(out.Judgements, refract.Judgement{Name: "mqm", System: o.system, Score: numeric.Mean(scores), Valid: true})
+		j.Score = numeric.Mean(scores)
+		keepSeveral(&j)
+		out.Judgements = append(out.Judgements, j)
 	}
 	return out
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 )
@@ -18,9 +20,7 @@ import (
 // The ratings of the sample, one a line, with the texts of their spans.
 func TestReadMQM(t *testing.T) {
 	ratings, err := ReadMQM("mqm:"+filepath.Join("testdata", "mqm.tsv"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b strings.Builder
 	for _, r := range ratings {
 		fmt.Fprintf(&b, "%d: %s %s %s %s %g\n", r.Pos.Line, r.ID, r.System, r.Rater, r.Report.Outcome, *r.Report.Score)
@@ -49,9 +49,7 @@ func TestReadMQM(t *testing.T) {
 13: 2 good r2 scored -1
   |Other minor 1: "nein" hypothesis {12 16} "nein" 
 `
-	if d := cmp.Diff(want, b.String()); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, b.String()))
 }
 
 // Files of other years and tools are read, or refused with the line and the cause.
@@ -75,9 +73,7 @@ func TestMQMVariants(t *testing.T) {
 		{"no head", strings.TrimPrefix(row("t", "Other", "Minor"), "\n"), `mqm.tsv:1: there is no column "system"; there are "a", "d", "1", "7", "r", "Put it on.", "t", "Other", "Minor"`},
 	} {
 		path := filepath.Join(t.TempDir(), "mqm.tsv")
-		if err := os.WriteFile(path, []byte(test.data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(test.data), 0o600))
 		var w []string
 		ratings, err := ReadMQM("mqm:"+path, func(of Warning) { w = append(w, of.String()) })
 		var parts []string
@@ -108,9 +104,7 @@ func TestMQMReleased(t *testing.T) {
 	var w warnings
 	spec := "mqm:" + filepath.Join(dir, "ted.en-de.tsv")
 	all, err := openAndCollect(Open(spec, Options{Warn: w.add}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.check(t, dir, `ted.en-de.tsv: 1 row (line 6444): a <v> that nothing closes: its span goes to the end of the text`)
 	got := map[string]float64{}
 	for _, s := range all {
@@ -127,9 +121,7 @@ func TestMQMReleased(t *testing.T) {
 		}
 	}
 	file, err := os.Open(filepath.Join(dir, "ted.en-de.avg_seg_scores.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Scan() // names of columns
@@ -141,9 +133,7 @@ func TestMQMReleased(t *testing.T) {
 		}
 		n++
 		want, err := strconv.ParseFloat(f[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		system := strings.Replace(f[0], "ref-A", "ref", 1)
 		if score, ok := got[system+"\t"+f[2]]; !ok || math.Abs(score-want) > 5e-7 {
 			t.Errorf("%s, segment %s: %v, released %v", system, f[2], score, want)
@@ -154,9 +144,7 @@ func TestMQMReleased(t *testing.T) {
 	}
 
 	ratings, err := ReadMQM(spec, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	places := map[analysis.Place]int{}
 	for _, r := range ratings {
 		for _, e := range r.Report.Errors {
@@ -166,9 +154,7 @@ func TestMQMReleased(t *testing.T) {
 			}
 		}
 	}
-	if d := cmp.Diff(map[analysis.Place]int{analysis.InHypothesis: 4017, analysis.InSource: 14}, places); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(map[analysis.Place]int{analysis.InHypothesis: 4017, analysis.InSource: 14}, places))
 }
 
 // Any file gives valid segments and ratings, or an error.
@@ -183,9 +169,7 @@ func FuzzMQM(f *testing.F) {
 		}
 		sound(t, all)
 		ratings, err := ReadMQM("mqm:"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, r := range ratings {
 			body, err := r.Report.MarshalJSON()
 			if err == nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -43,14 +45,10 @@ func TestMTME(t *testing.T) {
 	dir := folderOf(t, small())
 	var w warnings
 	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{References: []string{"refB", "refA"}, Warn: w.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for range 2 { // a dataset can be read again
 		got, err := collect(ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		source := filepath.Join(dir, "ts", "sources", "de-en.txt")
 		text := refract.NewText
 		want := []*refract.Segment{{
@@ -75,9 +73,7 @@ func TestMTME(t *testing.T) {
 				{Name: "mqm", System: "b", Score: -.5, Valid: true}, {Name: "mqm", System: "refB", Score: 10, Valid: true}},
 			Document: "d2", Domain: "chat", Pos: refract.Position{File: source, Line: 3},
 		}}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Error(d)
-		}
+		assert.Empty(t, cmp.Diff(want, got))
 	}
 	w.check(t, dir,
 		"ts/sources/de-en.txt: blank references: 1 of 6; they are scored as empty texts, not as missing ones",
@@ -102,9 +98,7 @@ func TestMTMEChoices(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folderOf(t, changed(c.files))
 			got, err := openAndCollect(Open("mtme:"+dir+"/ts/de-en/", c.o))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if len(got[0].References) != 1 || got[0].References[0].Value != c.reference {
 				t.Errorf("references %v", got[0].References)
 			}
@@ -119,9 +113,7 @@ func TestMTMEChoices(t *testing.T) {
 // published ones.
 func TestMTMEStandardReference(t *testing.T) {
 	dir := folderOf(t, changed(map[string]string{"ts/references/de-en.refA.txt": ""}))
-	if err := os.Rename(dir+"/ts", dir+"/wmt22"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(dir+"/ts", dir+"/wmt22"))
 	var w warnings
 	if _, err := openAndCollect(Open("mtme:"+dir+"/wmt22/de-en", Options{NoJudgements: true, Warn: w.add})); err != nil || !strings.Contains(fmt.Sprint(w.all), "has no reference refA") {
 		t.Errorf("%v, %v", w.all, err)
@@ -210,9 +202,7 @@ func TestStoredMetrics(t *testing.T) {
 	dir := folderOf(t, files)
 	spec := "mtme:" + dir + "/ts/de-en"
 	got, err := StoredMetrics(spec, correlate.SegmentLevel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	three := []bool{true, true, true}
 	path := func(name string) string {
 		return filepath.Join(dir, "ts", "metric-scores", "de-en", name)
@@ -224,18 +214,12 @@ func TestStoredMetrics(t *testing.T) {
 		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-all.seg.score"), []SystemScores{{"b", []float64{2, 2, 2}, three}}, false},
 		{"BLEU", []string{"refA", "refB"}, correlate.SegmentLevel, path("BLEU-refA.refB.seg.score"), []SystemScores{{"b", []float64{1, 1, 1}, three}}, false},
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got))
 	got, err = StoredMetrics(spec, correlate.SystemLevel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want = []StoredMetric{{"BLEU", []string{"refA"}, correlate.SystemLevel, path("BLEU-refA.sys.score"), []SystemScores{
 		{"b", []float64{1.5}, []bool{true}}, {"B", []float64{0}, []bool{false}}}, true}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got))
 	got, err = StoredMetrics(spec, correlate.SegmentLevel, "A-20")
 	if err != nil || len(got) != 1 || got[0].Name != "A-20" {
 		t.Errorf("by name: %v, %v", got, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -36,9 +37,7 @@ func TestObjects(t *testing.T) {
 		if rapid.Bool().Draw(t, "indented") {
 			b, err = json.MarshalIndent(value, "", " ")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, ok := value.(json.RawMessage); ok { // objects over several lines
 			b = nil
 			for _, row := range rows {
@@ -51,9 +50,7 @@ func TestObjects(t *testing.T) {
 		if rapid.Bool().Draw(t, "mark") {
 			b = append([]byte("\ufeff"), b...)
 		}
-		if err := os.WriteFile(path, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, b, 0o666))
 		ds, err := Open(path, Options{})
 		got, err := openAndCollect(ds, err)
 		if err != nil {

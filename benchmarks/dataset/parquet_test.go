@@ -14,6 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -54,9 +56,7 @@ func TestParquetRoundTrip(t *testing.T) {
 		}
 		writeFile(t, path, b)
 		got, err := openAndCollect(Open("parquet:"+path, Options{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, s := range got {
 			if s.Pos != (refract.Position{File: path, Line: i + 1}) {
 				t.Fatalf("position %v", s.Pos)
@@ -64,24 +64,18 @@ func TestParquetRoundTrip(t *testing.T) {
 			s.Pos = refract.Position{}
 			want[i].Hypotheses, want[i].Judgements, want[i].Judged = nil, nil, nil
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatal(d)
-		}
+		require.Empty(t, cmp.Diff(want, got))
 	})
 }
 
 func TestParquetShards(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "data"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "data"), 0o777))
 	segment := func(id string) *refract.Segment { return &refract.Segment{ID: id} }
 	writeFile(t, filepath.Join(dir, "data", "test-00001-of-00002.parquet"), encodeParquet(t, segment("c"), segment("d")))
 	writeFile(t, filepath.Join(dir, "data", "test-00000-of-00002.parquet"), encodeParquet(t, segment("a"), segment("b")))
 	got, err := openAndCollect(Open("parquet:"+dir, Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var ids string
 	for _, s := range got {
 		ids += s.ID
@@ -102,9 +96,7 @@ func rowsOf[T any](t *testing.T, rows ...T) []byte {
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	return b.Bytes()
 }
 
@@ -115,16 +107,12 @@ func unpackingTo(t *testing.T, size int64, file []byte) []byte {
 	end := len(file) - 8
 	begin := end - int(binary.LittleEndian.Uint32(file[end:]))
 	var meta format.FileMetaData
-	if err := thrift.Unmarshal(protocol, file[begin:end], &meta); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, thrift.Unmarshal(protocol, file[begin:end], &meta))
 	for i := range meta.RowGroups[0].Columns {
 		meta.RowGroups[0].Columns[i].MetaData.TotalUncompressedSize = size
 	}
 	footer, err := thrift.Marshal(protocol, meta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
 	return slices.Concat(file[:begin], footer, file[len(file)-4:])
 }
@@ -224,9 +212,7 @@ func TestParquetAbsentColumns(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	want := []refract.Variant{{Text: refract.NewText("v")}, {Text: refract.NewText("w")}}
-	if d := cmp.Diff(want, got[0].Variants); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got[0].Variants))
 }
 
 // A set that pandas or Polars has rewritten is read back as the same set: 64-bit integers,
@@ -270,9 +256,7 @@ func TestParquetFromDataFrames(t *testing.T) {
 		t.Errorf("without variants: %+v, %v", got, err)
 	}
 	// The library decodes some LZ4 files as zeros.
-	if err := parquet.WriteFile(packed, []few{{"a", []string{"r"}, 7}}, parquet.Compression(&parquet.Lz4Raw)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, parquet.WriteFile(packed, []few{{"a", []string{"r"}, 7}}, parquet.Compression(&parquet.Lz4Raw)))
 	if _, err = openAndCollect(Open("parquet:"+packed, Options{})); err == nil || !strings.Contains(err.Error(), "write it with zstd or snappy") {
 		t.Errorf("LZ4: %v", err)
 	}
@@ -283,12 +267,8 @@ func TestParquetFromDataFrames(t *testing.T) {
 	})
 	var b bytes.Buffer
 	w := parquet.NewWriter(&b, schema)
-	if err := w.Write(map[string]any{"id": "a", "references": []string{"r"}, "rejected": []any{}, "source": nil}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Write(map[string]any{"id": "a", "references": []string{"r"}, "rejected": []any{}, "source": nil}))
+	require.NoError(t, w.Close())
 	path := filepath.Join(t.TempDir(), "d.parquet")
 	writeFile(t, path, b.Bytes())
 	got, err = openAndCollect(Open("parquet:"+path, Options{}))
@@ -338,9 +318,7 @@ func TestParquetEncoderErrors(t *testing.T) {
 		t.Error("no error of a full disk")
 	}
 	e = NewParquetEncoder(&bytes.Buffer{})
-	if err := e.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, e.Close())
 	if err := e.Encode(&refract.Segment{ID: "1"}); err == nil {
 		t.Error("written after the end")
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -29,24 +31,18 @@ func unplaced(ds refract.Dataset) ([]*refract.Segment, error) {
 // checkParts checks that the parts of a dataset together are the whole.
 func checkParts(t *testing.T, ds refract.Dataset, n int) {
 	want, err := unplaced(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []*refract.Segment
 	for i := 1; i <= n; i++ {
 		part, _, err := Cut(context.Background(), ds, i, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		segments, err := unplaced(part)
 		if err != nil {
 			t.Fatalf("part %d of %d: %v", i, n, err)
 		}
 		got = append(got, segments...)
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Fatalf("%d parts: %s", n, d)
-	}
+	require.Empty(t, cmp.Diff(want, got), "%d parts", n)
 }
 
 // The input of a part differs if any segment of the whole differs.
@@ -55,13 +51,9 @@ func TestPartInput(t *testing.T) {
 	input := func(text string) Extent {
 		writeFile(t, path, []byte(text))
 		ds, err := Open("jsonl:"+path, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, input, err := Cut(t.Context(), ds, 1, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return input
 	}
 	const text = `{"id":"a","references":["x"]}` + "\n" + `{"id":"b","references":["y"]}` + "\n"
@@ -173,9 +165,7 @@ func TestPartsOfLines(t *testing.T) {
 	if err == nil {
 		ds, err = WithReferences(ds, "div-ref-lines:"+at("more.txt"), Options{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n := range 6 {
 		checkParts(t, ds, n+1)
 	}
@@ -192,9 +182,7 @@ func TestPartsOfParquet(t *testing.T) {
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.parquet", k)), encodeParquet(t, rows...))
 	}
 	ds, err := Open("parquet:"+dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n := range 4 {
 		checkParts(t, ds, n+1)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // A pipe cannot be counted beforehand.
@@ -24,9 +26,7 @@ func TestLinesFromPipes(t *testing.T) {
 				t.Skip("no named pipes:", err)
 			}
 			ds, err := OpenLines(LinesSpec{Source: filepath.Join(dir, "FILE"), Hypotheses: []NamedFile{{"p", pipe}}}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			go os.WriteFile(pipe, []byte(c.pipe), 0o600)
 			got, err := collect(ds)
 			if c.want != "" {

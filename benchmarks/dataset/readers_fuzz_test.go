@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -16,9 +17,7 @@ func seed(f *testing.F, files ...string) {
 	f.Helper()
 	for _, file := range files {
 		b, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(file)))
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(string(b))
 	}
 }
@@ -43,9 +42,7 @@ func sound(t *testing.T, segments []*refract.Segment) {
 		}
 	}
 	again, err := decode(encode(t, segments...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(again) != len(segments) {
 		t.Fatalf("%d segments, %d when read again", len(segments), len(again))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -29,9 +30,7 @@ func TestTableParquetUnsigned(t *testing.T) {
 		ID   uint64 `parquet:"id"`
 		Text string `parquet:"text"`
 	}
-	if err := parquet.WriteFile(path, []row{{1 << 63, "a"}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, parquet.WriteFile(path, []row{{1 << 63, "a"}}))
 	_, err := openAndCollect(Open("table:"+path+",id=id,reference=text", Options{}))
 	if err == nil || !strings.Contains(err.Error(), `column "id" has unsigned numbers of 64 bits: write them as int64, or as text`) {
 		t.Error(err)
@@ -83,36 +82,24 @@ func TestTableParquet(t *testing.T) {
 		}
 		path := filepath.Join(dir, "d.parquet")
 		file, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		w := parquet.NewGenericWriter[row](file, parquet.PageBufferSize(rapid.IntRange(1, 64).Draw(t, "page")))
 		for i := range rows {
 			if _, err := w.Write(rows[i : i+1]); err != nil {
 				t.Fatal(err)
 			}
 			if rapid.IntRange(0, 3).Draw(t, "group") == 0 {
-				if err := w.Flush(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, w.Flush())
 			}
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Close())
+		require.NoError(t, file.Close())
 		ds, err := Open("table:"+path+",source=pair.text,references=refs,references=more.text,references=plain,system:x=out", Options{})
 		got, err := openAndCollect(ds, err)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, s := range got {
 			s.Pos = refract.Position{}
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatal(d)
-		}
+		require.Empty(t, cmp.Diff(want, got))
 	})
 }

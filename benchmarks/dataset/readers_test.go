@@ -23,6 +23,7 @@ func TestReaders(t *testing.T) {
 		{"table-parquet", "table:testdata/table.parquet,id=id,source=translation.zh,references=refs,references=answers.lex,reference=translation.en,system:mt=mt,system:b=translation.en,domain=domain,document=id,human:quality:mt=score"},
 		{"table-parquet-plain", "table:testdata/table.parquet,reference=translation.en"},
 		{"table-group", "table:testdata/e2e.csv,group=mr,source=mr,reference=ref"},
+		{"table-rater-columns", "table:testdata/rated.csv,id=quality,system=system,output=sys_ref,human:h=quality,human:h=naturalness"},
 		{"table-outputs", "table:testdata/rated.csv,group=mr,source=mr,reference=orig_ref,system=system,output=sys_ref,human:quality=quality,human:naturalness=naturalness"},
 		{"table-pairs", "table:testdata/pairs.jsonl,id=id,references=references,system:a=a,system:b=b,human:preference:a=votes.a,human:preference:b=votes.b,domain=category"},
 	} {
@@ -168,7 +169,7 @@ func TestReaderErrors(t *testing.T) {
 		{"table twice", "table:f,source=x,source=y", nil, `dataset "table:f,source=x,source=y": the option source is given twice`},
 		{"table value", "table:f,source=x,y", nil, `dataset "table:f,source=x,y": "y" has no value`},
 		{"table no value", "table:f,source=", nil, `dataset "table:f,source=": the option source is empty`},
-		{"table option", "table:f,refrence=x", nil, `dataset "table:f,refrence=x": has the unknown option "refrence" (did you mean "reference"?); the options are id, group, source, document, domain, language, system, output, quotes, errors, keep, reference, references, system:NAME, human:NAME`},
+		{"table option", "table:f,refrence=x", nil, `dataset "table:f,refrence=x": has the unknown option "refrence" (did you mean "reference"?); the options are id, group, source, document, domain, language, system, output, rater, quotes, errors, keep, reference, references, system:NAME, human:NAME`},
 		{"table output", "table:f.csv,system=x", nil, `dataset "table:f.csv,system=x": system=COLUMN and output=COLUMN go together: the name of a system, and its output`},
 		{"table whose score", "table:f.csv,system:a=x,system:b=y,human:q=z", nil, `dataset "table:f.csv,system:a=x,system:b=y,human:q=z": say which system "human:q" is of: write human:q:SYSTEM=COLUMN, with a system:SYSTEM=COLUMN`},
 		{"table score of none", "table:f.csv,system:a=x,human:q:b=z", nil, `dataset "table:f.csv,system:a=x,human:q:b=z": there is no system:b=COLUMN, of which human:q:b would be`},

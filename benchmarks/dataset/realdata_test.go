@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -17,17 +19,11 @@ func TestWMT22(t *testing.T) {
 	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
 	var w warnings
 	ds, err := Open(spec, Options{References: []string{"refA", "refB"}, Warn: w.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ds, err = WithReferences(ds, "div-ref:"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{Warn: w.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	segments, err := collect(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// One output is blank, and three pairs of segments have the same refA but different variants.
 	if len(w.all) != 2 || !strings.Contains(w.all[0], `system "Online-W": blank outputs: 1 of 1875;`) || !strings.Contains(w.all[1], ": 3 of 1875 segments have the variants of a later line") {
 		t.Errorf("warnings %q", w.all)
@@ -90,9 +86,7 @@ func TestWMT22DivRef(t *testing.T) {
 			ds, err = WithReferences(ds, scheme+":"+filepath.Join(dir, "div-ref", "wmt22.zh-en.refA.diversified"), Options{})
 		}
 		segments, err := openAndCollect(ds, err)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return segments
 	}
 	lines, texts := variants("div-ref-lines"), variants("div-ref")
@@ -122,9 +116,7 @@ func TestWMT22StoredMetrics(t *testing.T) {
 	dir := realData(t)
 	spec := "mtme:" + filepath.Join(dir, "mt-metrics-eval-v2", "wmt22", "zh-en")
 	metrics, err := StoredMetrics(spec, correlate.SegmentLevel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, m := range metrics {
 		names = append(names, m.Name)
@@ -137,9 +129,7 @@ func TestWMT22StoredMetrics(t *testing.T) {
 		}
 	}
 	want := []string{"BERTScore", "BLEU", "BLEURT-20", "COMET-22", "COMETKiwi", "GEMBA-Dav3-DA", "GEMBA-GPT4-DA", "chrF", "f200spBLEU", "metricx_xxl_MQM_2020"}
-	if d := cmp.Diff(want, names); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, names))
 	metrics, err = StoredMetrics(spec, correlate.SystemLevel)
 	if err != nil || len(metrics) != 2 || len(metrics[0].Systems) != 20 {
 		t.Errorf("system level: %d metrics, %v", len(metrics), err)

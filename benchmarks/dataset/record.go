@@ -28,6 +28,7 @@ type record struct {
 	Hypotheses hypotheses      `json:"hypotheses,omitempty" parquet:"-"`
 	People     []string        `json:"human_systems,omitempty" parquet:"-"`
 	Judgements judgements      `json:"human,omitempty" parquet:"-"`
+	Ratings    ratings         `json:"ratings,omitempty" parquet:"-"`
 	Document   string          `json:"document,omitempty" parquet:"document,dict"`
 	Domain     string          `json:"domain,omitempty" parquet:"domain,dict"`
 	Language   string          `json:"language,omitempty" parquet:"language,dict"`
@@ -297,7 +298,10 @@ func (r *record) fill(s *refract.Segment) error {
 	for i := range s.References {
 		r.References = append(r.References, textPointer(s.References[i]))
 	}
-	r.Hypotheses, r.Judgements = s.Hypotheses, s.Judgements
+	r.Hypotheses, r.Judgements, r.Ratings = s.Hypotheses, s.Judgements, nil
+	for i := range s.Judgements {
+		r.Ratings.add(&s.Judgements[i])
+	}
 	for i := range s.Hypotheses {
 		if s.Hypotheses[i].Human {
 			r.People = append(r.People, s.Hypotheses[i].System)
@@ -379,6 +383,7 @@ var errNotUTF8 = errors.New("is not UTF-8")
 // decoder checks.
 func (r *record) segment(json bool) (*refract.Segment, error) {
 	s := &refract.Segment{ID: string(r.ID), Source: textOf(r.Source), Hypotheses: clone(r.Hypotheses), Judgements: clone(r.Judgements), Document: r.Document, Domain: r.Domain, Language: r.Language, Judged: r.Judged, Extra: string(r.Extra)}
+	r.Ratings.join(&s.Judgements)
 	if s.ID == "" {
 		return nil, errors.New("the segment has no id; each segment needs a unique, non-empty id")
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -17,9 +19,7 @@ func extendWith(t *testing.T, base, scheme, text string, w *warnings) (refract.D
 	t.Helper()
 	dir := folderOf(t, map[string]string{"base": base, "refs": text})
 	ds, err := Open("jsonl:"+filepath.Join(dir, "base"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := Options{}
 	if w != nil {
 		o.Warn = w.add
@@ -53,21 +53,15 @@ func TestWithReferences(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var w warnings
 			ds, dir, err := extendWith(t, base, c.scheme, c.text, &w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for range 2 {
 				got, err := collect(ds)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				var variants [][]refract.Variant
 				for _, s := range got {
 					variants = append(variants, s.Variants)
 				}
-				if d := cmp.Diff(c.want, variants); d != "" {
-					t.Error(d)
-				}
+				assert.Empty(t, cmp.Diff(c.want, variants))
 				if len(got[0].References) != 2 {
 					t.Errorf("references %v", got[0].References)
 				}

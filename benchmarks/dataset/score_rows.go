@@ -22,12 +22,13 @@ type Score struct {
 
 // outputFields are the columns of a table about outputs; one without references or, where
 // only one system can be meant, without systems lacks these.
-var outputFields = []string{"id", "score", "system", "reference"}
+var outputFields = []string{"id", "score", "system", "reference", "rater"}
 
 // outputRow is a row about the output of a system.
 type outputRow struct {
 	pos                   refract.Position
 	id, system, reference string // "" for a column that is not there
+	rater                 string // "" for none
 	score                 Score
 }
 
@@ -56,7 +57,7 @@ func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) er
 	}
 	return each(warn, asRow, func(row *tableRow) error {
 		out := &outputRow{pos: row.pos}
-		for i, to := range []*string{&out.id, nil, &out.system, &out.reference} {
+		for i, to := range []*string{&out.id, nil, &out.system, &out.reference, &out.rater} {
 			known := slices.Contains(row.known, t.columns[i])
 			if to == nil || !known && t.may(t.columns[i]) {
 				continue
@@ -64,7 +65,7 @@ func eachOutput(spec string, warn func(Warning), read func(*outputRow) error) er
 			if !known {
 				return t.noColumn(path, t.columns[i], row.known)
 			}
-			if *to = plain(row.values[i].one().Value); *to == "" {
+			if *to = plain(row.values[i].one().Value); *to == "" && to != &out.rater {
 				return failAt(row.pos, 0, "there is no %s", t.columns[i])
 			}
 		}

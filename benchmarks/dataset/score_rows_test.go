@@ -93,7 +93,7 @@ func TestReadScoresOfReferences(t *testing.T) {
 
 // People's scores join outputs by id; what several people gave is averaged.
 func TestWithJudgements(t *testing.T) {
-	dir := folderOf(t, map[string]string{"r.csv": "id,system,score\n2,a,1\n1,a,4\n2,a,2\n3,a,1\n2,b,\n", "none.csv": "id,system,score\n1,c,1\n"})
+	dir := folderOf(t, map[string]string{"r.csv": "id,system,score,rater\n2,a,1,ann\n1,a,4,ann\n2,a,2,\n2,a,4,ann\n3,a,1,bo\n2,b,,ann\n", "none.csv": "id,system,score\n1,c,1\n"})
 	base := func() refract.InMemory {
 		return refract.InMemory{{ID: "1", Hypotheses: []refract.Hypothesis{{System: "a"}}}, {ID: "2", Hypotheses: []refract.Hypothesis{{System: "b"}, {System: "a"}}}, {ID: "4"}}
 	}
@@ -106,7 +106,7 @@ func TestWithJudgements(t *testing.T) {
 	for _, s := range all {
 		got = append(got, s.Judgements)
 	}
-	want := [][]refract.Judgement{{{Name: "da", System: "a", Score: 4, Valid: true}}, {{Name: "da", System: "a", Score: 1.5, Valid: true}, {Name: "da", System: "b"}}, nil}
+	want := [][]refract.Judgement{{{Name: "da", System: "a", Score: 4, Valid: true}}, {{Name: "da", System: "a", Score: 7. / 3, Valid: true, Ratings: []refract.Rating{{Rater: "ann", Score: 2.5}, {Rater: "2", Score: 2}}}, {Name: "da", System: "b"}}, nil}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -27,9 +28,7 @@ func TestSeparatedRoundTrip(t *testing.T) {
 		path := filepath.Join(dir, "t."+map[rune]string{'\t': "tsv", ',': "csv", ';': "csv"}[comma])
 		writeFile(t, path, b.Bytes())
 		got, err := openAndCollect(Open("table:"+path+",reference=ref,source=source,system:s=hyp,errors=text", Options{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, row := range rows {
 			s := got[i]
 			for k, have := range []refract.Text{s.References[0], s.Source, s.Hypotheses[0].Text} {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 )
 
@@ -123,9 +125,7 @@ func TestOneFileTwice(t *testing.T) {
 	t.Chdir(dir)
 	var said []string
 	ds, err := OpenLines(LinesSpec{References: []string{"r.txt", "r.txt"}, Hypotheses: []NamedFile{{"h", "h.txt"}}}, Options{Warn: func(w Warning) { said = append(said, w.String()) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for s, err := range ds.Segments(context.Background()) {
 		if err != nil || len(s.References) != 2 {
 			t.Error(s, err)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,9 @@ type tableSpec struct {
 	references                          []int
 	lists                               []int // columns with a list of references each
 	systems                             []namedColumn
-	system, output                      int // columns with a system's name and its output, in tables with one row per output
-	humans                              []namedColumn
+	system, output                      int           // columns with a system's name and its output, in tables with one row per output
+	humans                              []namedColumn // several of the same name and system are of a rater each
+	rater                               int           // column with who gave the human scores of a row, -1 for none
 }
 
 // keepAll keeps all columns that have no other use.
@@ -48,7 +50,7 @@ type namedColumn struct {
 }
 
 var (
-	tableOnce = []string{"id", "group", "source", "document", "domain", "language", "system", "output", "quotes", "errors"}
+	tableOnce = []string{"id", "group", "source", "document", "domain", "language", "system", "output", "rater", "quotes", "errors"}
 	tableMany = []string{"keep", "reference", "references", "system:NAME", "human:NAME"}
 )
 
@@ -107,7 +109,7 @@ func parseTableSpec(place string) (*tableSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tableSpec{path: path, quotes: true, id: -1, group: -1, source: -1, document: -1, domain: -1, language: -1, system: -1, output: -1}
+	t := &tableSpec{path: path, quotes: true, id: -1, group: -1, source: -1, document: -1, domain: -1, language: -1, system: -1, output: -1, rater: -1}
 	column := func(name string) int {
 		i := slices.Index(t.columns, name)
 		if i < 0 {
@@ -116,7 +118,7 @@ func parseTableSpec(place string) (*tableSpec, error) {
 		}
 		return i
 	}
-	once := map[string]*int{"id": &t.id, "group": &t.group, "source": &t.source, "document": &t.document, "domain": &t.domain, "language": &t.language, "system": &t.system, "output": &t.output}
+	once := map[string]*int{"id": &t.id, "group": &t.group, "source": &t.source, "document": &t.document, "domain": &t.domain, "language": &t.language, "system": &t.system, "output": &t.output, "rater": &t.rater}
 	wrong := func(format string, args ...any) (*tableSpec, error) {
 		return nil, specError("dataset %s: %s", text.Quote("table:"+place), fmt.Sprintf(format, args...))
 	}
@@ -198,6 +200,9 @@ func (t *tableSpec) segments(warn func(Warning), each func(*refract.Segment) err
 		if n++; t.id < 0 {
 			r.segment.ID = strconv.Itoa(n)
 		}
+		for i := range r.segment.Judgements {
+			keepSeveral(&r.segment.Judgements[i])
+		}
 		return each(r.segment)
 	})
 }
@@ -258,28 +263,31 @@ func (t *tableSpec) segment(r *tableRow) error {
 		s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: author, Text: one(t.output)})
 	}
 	for _, h := range t.humans {
-		j := refract.Judgement{Name: h.name, System: h.system}
-		if j.System == "" {
-			j.System = author
+		j := judgementOf(&s.Judgements, h.name, cmp.Or(h.system, author))
+		rater := one(t.rater).Value
+		if slices.ContainsFunc(t.humans, func(o namedColumn) bool { return o.name == h.name && o.system == h.system && o != h }) {
+			rater = t.columns[h.column]
 		}
 		fields := r.values[h.column].texts // several if it is a list, as of raters
 		if !r.values[h.column].list {
 			fields = []refract.Text{one(h.column)}
 		}
-		var scores []float64
-		for _, field := range fields {
-			if err != nil {
-				break
+		for k, field := range fields {
+			if len(fields) > 1 {
+				rater = strconv.Itoa(k + 1)
 			}
 			var score float64
-			if score, j.Valid, err = number(field, t.columns[h.column], r.decimalComma); j.Valid {
-				scores = append(scores, score)
+			valid := false
+			if err == nil {
+				score, valid, err = number(field, t.columns[h.column], r.decimalComma)
+			}
+			if valid {
+				j.Ratings = append(j.Ratings, refract.Rating{Rater: rater, Score: score})
 			}
 		}
-		if j.Valid = len(scores) > 0; j.Valid {
-			j.Score = mean(scores)
-		}
-		s.Judgements = append(s.Judgements, j)
+	}
+	for i := range s.Judgements {
+		average(&s.Judgements[i])
 	}
 	return placed(err, r.pos)
 }
@@ -288,8 +296,8 @@ func (t *tableSpec) segment(r *tableRow) error {
 type group struct {
 	*refract.Segment
 	references map[refract.Text]bool
-	systems    map[string]int                  // indices of hypotheses
-	scores     map[refract.Judgement][]float64 // by judgements without their scores
+	systems    map[string]int          // indices of hypotheses
+	scores     map[[2]string][]float64 // of rows, by name and system
 }
 
 // groups joins the rows with the same value in the group column into one segment each, in
@@ -306,7 +314,7 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 		g := index[key.Value]
 		if g == nil {
 			first := *row
-			g = &group{&first, map[refract.Text]bool{}, map[string]int{}, map[refract.Judgement][]float64{}}
+			g = &group{&first, map[refract.Text]bool{}, map[string]int{}, map[[2]string][]float64{}}
 			g.References, g.Hypotheses, g.Judgements = nil, nil, nil
 			index[key.Value] = g
 			all = append(all, g.Segment)
@@ -319,9 +327,10 @@ func (t *tableSpec) groups(warn func(Warning)) ([]*refract.Segment, error) {
 	for _, g := range index {
 		for i := range g.Judgements {
 			j := &g.Judgements[i]
-			if values := g.scores[*j]; len(values) > 0 {
+			if values := g.scores[[2]string{j.Name, j.System}]; len(values) > 0 {
 				j.Score, j.Valid = mean(values), true
 			}
+			keepSeveral(j)
 		}
 	}
 	return all, err
@@ -348,12 +357,10 @@ func (g *group) join(row *refract.Segment) error {
 		}
 	}
 	for _, j := range row.Judgements {
-		key := refract.Judgement{Name: j.Name, System: j.System}
-		if _, known := g.scores[key]; !known {
-			g.Judgements = append(g.Judgements, key)
-			g.scores[key] = nil
-		}
+		all := judgementOf(&g.Judgements, j.Name, j.System)
+		all.Ratings = append(all.Ratings, j.Ratings...)
 		if j.Valid {
+			key := [2]string{j.Name, j.System}
 			g.scores[key] = append(g.scores[key], j.Score)
 		}
 	}

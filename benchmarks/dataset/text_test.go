@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -24,13 +26,9 @@ func TestLines(t *testing.T) {
 		References: []string{at("r"), at("y")},
 		Hypotheses: []NamedFile{{"z", at("h")}, {"a", at("y")}},
 	}, Options{Warn: w.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := collect(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := refract.NewText
 	want := []*refract.Segment{{
 		ID: "1", Source: text("a"), References: []refract.Text{text(" x"), text("1")},
@@ -41,9 +39,7 @@ func TestLines(t *testing.T) {
 		Hypotheses: []refract.Hypothesis{{System: "z", Text: text(noTranslation)}, {System: "a", Text: text("2\u0085z")}},
 		Pos:        refract.Position{File: at("s"), Line: 2},
 	}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got))
 	w.check(t, dir,
 		"s:1: lines end in carriage return and newline; the carriage returns are removed",
 		"s:1: the file begins with a byte order mark, which is removed",
@@ -86,13 +82,9 @@ func TestLinesErrors(t *testing.T) {
 func TestFileChangesWhileOpen(t *testing.T) {
 	dir := folderOf(t, small())
 	ds, err := Open("mtme:"+dir+"/ts/de-en", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(dir, "ts", "system-outputs", "de-en", "B.txt")
-	if err := os.WriteFile(path, []byte("1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("1\n"), 0o666))
 	_, err = collect(ds)
 	wantError(t, dir, err, "ts/sources/de-en.txt: has 3 lines, but ts/system-outputs/de-en/B.txt has 1; line k of each file must belong to segment k")
 }

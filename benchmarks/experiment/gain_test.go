@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
@@ -38,9 +40,7 @@ func ragged(t *testing.T, plan string) *experiment.Plan {
 			i, strings.Join(references, ","), text(i%3), output, text(4), -(i*5)%7, -(i*3)%11, -i%13)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(b.String()), 0o600))
 	p := parseText(t, "datasets: [{name: d, dataset: 'jsonl:d.jsonl', allow_no_reference: true}]\n"+plan)
 	p.Dir = dir
 	return p

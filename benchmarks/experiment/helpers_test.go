@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -40,14 +41,10 @@ func (c counted) Score(ctx context.Context, blocks []metrics.Block) ([]metrics.S
 func parse(t testing.TB, path string) *experiment.Plan {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	e, err := experiment.Parse(path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e
 }
 
@@ -71,9 +68,7 @@ func runner(e *experiment.Plan) *experiment.Runner {
 func run(t testing.TB, e *experiment.Plan) *experiment.Result {
 	t.Helper()
 	res, err := runner(e).Run(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -81,9 +76,7 @@ func run(t testing.TB, e *experiment.Plan) *experiment.Result {
 func aggregator(t rapid.TB, spec string) aggregate.Aggregator {
 	t.Helper()
 	a, err := aggregate.Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return a
 }
 
@@ -91,8 +84,6 @@ func aggregator(t rapid.TB, spec string) aggregate.Aggregator {
 func parseText(t testing.TB, text string) *experiment.Plan {
 	t.Helper()
 	e, err := experiment.Parse("file.yaml", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
@@ -13,9 +15,7 @@ const minimal = "datasets:\n  - dataset: jsonl:x.jsonl\n"
 
 func TestParseDefaults(t *testing.T) {
 	e, err := experiment.Parse("folder/some.yaml", strings.NewReader(minimal))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if e.Name != "some" || e.Dir != "folder" || len(e.Sets) != 2 || len(e.Metrics) != 2 || len(e.Aggregators) != 4 || len(e.Statistics) != 2 ||
 		e.Bootstrap.Resamples != 1000 || e.Bootstrap.Confidence != 0.95 || e.Test.Resamples != 1000 || !e.Prompts || !e.Ranking {
 		t.Errorf("%+v", e)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
@@ -19,9 +21,7 @@ func sixSegments(t *testing.T, references, outputs, human, plan string) *experim
 		fmt.Fprintf(&b, `{"id":"s%d","references":[%s],"hypotheses":{%s},"human":{"mqm":{%s}}}`+"\n", i, references, outputs, human)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(b.String()), 0o600))
 	p := parseText(t, "datasets: [{name: d, dataset: 'jsonl:d.jsonl'}]\nmetrics: [chrf]\nbootstrap: {resamples: 0}\nsignificance: {resamples: 0}\n"+plan)
 	p.Dir = dir
 	return p
@@ -34,9 +34,7 @@ func TestRankingOfSilentSystem(t *testing.T) {
 	var warnings []string
 	r.Warn = func(m string) { warnings = append(warnings, m) }
 	res, err := r.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "not one output: silent") {
 		t.Errorf("warnings: %q", warnings)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
@@ -18,9 +20,7 @@ func realData(t *testing.T) string {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	dir, err := filepath.Abs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := os.Stat(filepath.Join(dir, "mt-metrics-eval-v2", "wmt22")); err != nil {
 		t.Skip("the WMT22 data is not there; set REFRACT_DATA to its folder")
 	}
@@ -35,14 +35,10 @@ func TestKnownFiguresOfWMT22(t *testing.T) {
 	}
 	e := parse(t, "../../examples/wmt22.yaml")
 	e.Dir, e.Bootstrap.Resamples, e.Test.Resamples = t.TempDir(), 20, 120
-	if err := os.Symlink(realData(t), filepath.Join(e.Dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(realData(t), filepath.Join(e.Dir, "data")))
 	r := runner(e)
 	res, err := r.Run(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := map[string]float64{
 		"bleu single original": 0.144958, "bleu max all": 0.192893, "bleu mean all": 0.165758, "bleu native all": 0.187757,
 		"chrf single original": 0.147006, "chrf max all": 0.189264, "chrf mean all": 0.105817,

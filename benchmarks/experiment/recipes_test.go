@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
 
@@ -90,12 +92,8 @@ func TestWMT25Recipe(t *testing.T) {
 		}
 		for name, text := range files {
 			path := filepath.Join(dir, "wmt25", name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
 		}
 		e.Datasets[i].Spec = "mtme:" + filepath.Join(dir, "wmt25", lp)
 	}

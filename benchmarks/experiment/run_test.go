@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/metrics"
@@ -28,13 +30,9 @@ func TestSameResult(t *testing.T) {
 func sameJSON(t *testing.T, a, b any) bool {
 	t.Helper()
 	x, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	y, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return bytes.Equal(x, y)
 }
 
@@ -219,9 +217,7 @@ analyses: []
 	var warnings []string
 	r.Warn = func(m string) { warnings = append(warnings, m) }
 	res, err := r.Run(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var rows, same []string
 	for _, r := range res.Rows {
 		rows = append(rows, r.Setting.String())

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -87,36 +88,26 @@ func chosen(data list, set string) list {
 // fromScratch scores a dataset anew and returns Kendall's tau-b with the number of pairs.
 func fromScratch(t *rapid.T, data list, metric, aggregate string) (value float64, n int) {
 	m, err := registry().Parse(context.Background(), metric)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	set := refract.Setting{Metric: m, Aggregator: aggregator(t, aggregate)}
 	engine, err := refract.NewEngine([]refract.Setting{set}, refract.Options{AllowNoReferences: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := correlate.NewPairs(len(data), 3)
 	reducer := engine.Reducer()
 	at := 0
 	err = engine.Run(context.Background(), data, func(s *refract.SegmentScores) error {
 		for h := range s.Segment.Hypotheses {
 			red, err := reducer.Reduce(s, 0, h)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p.Metric[at], p.MetricOK[at] = float64(m.Info().Direction)*red.Value, red.Status == metrics.Scored
 			p.Gold[at], p.GoldOK[at] = s.Segment.Judgements[h].Score, true
 			at++
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res, err := correlate.Measure{}.Of(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res.Value, res.N
 }
 
@@ -143,9 +134,7 @@ analyses: []
 		data := drawData(rt)
 		r := &experiment.Runner{Metric: registry().Parse, Open: func(experiment.Dataset) (refract.Dataset, error) { return data, nil }}
 		res, err := r.Run(t.Context(), e)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		require.NoError(rt, err)
 		var sets []string
 		for _, row := range res.Rows {
 			want, n := fromScratch(rt, chosen(data, row.Setting.References), row.Setting.Metric, row.Setting.Aggregator)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/selection"
 )
@@ -18,9 +20,7 @@ func TestOrdersKeepBlankVariants(t *testing.T) {
 	d := &data{segments: []*refract.Segment{seg}, variants: true}
 	for _, m := range []selection.Method{selection.ByOrder, selection.ByRandom, selection.ByFarthest, selection.ByFacility} {
 		o, err := d.orders(t.Context(), m, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := fmt.Sprint(o.take(1), o.take(2)); got != "[[0 2]] [[0 1 2]]" {
 			t.Errorf("%v: %s", m, got)
 		}

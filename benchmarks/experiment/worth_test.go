@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 )
@@ -53,9 +55,7 @@ func TestWorth(t *testing.T) {
 		r := runner(e)
 		r.Open = func(experiment.Dataset) (refract.Dataset, error) { return data, nil }
 		res, err := r.Run(t.Context(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(res.Worths) != 1 { // native is chrF's max
 			t.Fatalf("%d rows, want 1", len(res.Worths))
 		}

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -57,9 +59,7 @@ func buildings(t *testing.T, dir string, items int) []building {
 			items*3/4, items/4),
 		"refine": fmt.Sprintf("{dataset: 'jsonl:outputs.jsonl', judge: 'instructscore:task=mt_zh-en', samples: %d, items: %d,", samples, items/samples),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(plan+" recipe: "+name+", validation: 0.1}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(plan+" recipe: "+name+", validation: 0.1}"), 0o600))
 		all = append(all, building{name, []string{"build", name + ".yaml"}})
 	}
 	return all
@@ -79,13 +79,9 @@ func writeOutputs(t *testing.T, path string, segments, systems int) {
 			outputs[fmt.Sprint("system", s)] = fmt.Sprintf("A %s %s its %s in year %d%s", pick(nouns), pick(links), pick(nouns), i, strings.Repeat(" indeed", s))
 		}
 		row["hypotheses"] = outputs
-		if err := json.NewEncoder(&b).Encode(row); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.NewEncoder(&b).Encode(row))
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
 // start begins the command with its own cache.
@@ -109,9 +105,7 @@ func files(t *testing.T, path string) map[string]string {
 		all[rel] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return all
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -20,9 +22,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	disk := filepath.Join(dir, "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(disk, 0o755))
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk).CombinedOutput(); err != nil {
 		t.Skipf("file systems cannot be mounted here: %s", out)
 	}
@@ -50,9 +50,7 @@ func TestFullDisk(t *testing.T) {
 	set := "jsonl:sample/sample.jsonl"
 	must("cache", "import", "sample/cache.sqlite", "sample/answers.jsonl")
 	plan := "datasets:\n  - {name: sample, source: \"" + set + "\"}\nmetrics: [chrf]\naggregators: [max]\n"
-	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(plan), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(plan), 0o644))
 	must("expand", "--checks", "none", "--form", "text", set, "--model", "m", "--cache", "whole.sqlite", "-o", "whole.jsonl")
 	once := srv.Calls()
 	waited := regexp.MustCompile(`answers? could not be stored, and wait in \S*refract-unstored`)
@@ -94,9 +92,7 @@ func TestFullDisk(t *testing.T) {
 			case err != nil && test.final != "" && missing == nil:
 				t.Errorf("%s with %d bytes left: there is a part of %s", test.name, left, test.final)
 			}
-			if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Remove(filepath.Join(disk, "filler")))
 			if err == nil {
 				continue // small files fit
 			}
@@ -117,32 +113,22 @@ func TestFullDisk(t *testing.T) {
 func fill(t *testing.T, disk string, left int) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(disk, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	size := 0
 	for page := bytes.Repeat([]byte("x"), 4096); ; size += len(page) {
 		if _, err := f.Write(page); err != nil {
 			break
 		}
 	}
-	if err := f.Truncate(int64(max(0, size-left))); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Truncate(int64(max(0, size-left))))
+	require.NoError(t, f.Close())
 }
 
 func clearFolder(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, e.Name())))
 	}
 }

@@ -22,6 +22,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // program returns the folder of the program, which TestMain removes. REFRACT_LOAD_PROGRAM is
@@ -72,9 +74,7 @@ func refractCommand(tb testing.TB, args ...string) *exec.Cmd {
 	tb.Helper()
 	built.Store(true)
 	dir, err := program()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return pinned(tb, 0, filepath.Join(dir, "refract"), args...)
 }
 
@@ -94,9 +94,7 @@ type server struct{ url string }
 func startServer(tb testing.TB, args ...string) *server {
 	tb.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	cmd := pinned(tb, 1, self, args...)
 	cmd.Env = append(os.Environ(), asServer+"=1")
 	_, _, url := piped(tb, cmd)
@@ -107,19 +105,13 @@ func startServer(tb testing.TB, args ...string) *server {
 func piped(tb testing.TB, cmd *exec.Cmd) (in io.Writer, out *bufio.Reader, first []byte) {
 	tb.Helper()
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	if cmd.Stderr == nil {
 		cmd.Stderr = os.Stderr
 	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, cmd.Start())
 	tb.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -135,9 +127,7 @@ func piped(tb testing.TB, cmd *exec.Cmd) (in io.Writer, out *bufio.Reader, first
 func (s *server) get(tb testing.TB, path string, v any) {
 	tb.Helper()
 	resp, err := http.Get(strings.TrimSuffix(s.url, "/v1") + path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	defer resp.Body.Close()
 	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
 		tb.Fatalf("%s: %v", path, err)
@@ -180,9 +170,7 @@ var links = strings.Fields("follows describes needs remembers opens crosses near
 func writeSegments(tb testing.TB, path string, n int) {
 	tb.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	w := bufio.NewWriter(f)
 	rng := rand.New(rand.NewPCG(1, 1))
 	pick := func(words []string) string { return words[rng.IntN(len(words))] }
@@ -193,12 +181,8 @@ func writeSegments(tb testing.TB, path string, n int) {
 		}
 		fmt.Fprintf(w, " of number %d.\"]}\n", i)
 	}
-	if err := w.Flush(); err != nil {
-		tb.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, w.Flush())
+	require.NoError(tb, f.Close())
 }
 
 // job is an expansion in a folder.
@@ -249,9 +233,7 @@ func startIn(tb testing.TB, dir string, args ...string) *run {
 		r.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	}
 	r.cmd.Stderr = &r.stderr
-	if err := r.cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, r.cmd.Start())
 	go func() {
 		err := r.cmd.Wait()
 		r.wall = time.Since(r.begun)
@@ -292,9 +274,7 @@ var created = regexp.MustCompile(`,?"created":"[^"]*"`)
 func (j *job) output(tb testing.TB, name string) []byte {
 	tb.Helper()
 	f, err := os.Open(filepath.Join(j.dir, name))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	defer f.Close()
 	var out bytes.Buffer
 	lines := bufio.NewReader(f)
@@ -304,9 +284,7 @@ func (j *job) output(tb testing.TB, name string) []byte {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		if want := fmt.Appendf(nil, `{"id":"s%d",`, n); !bytes.HasPrefix(line, want) {
 			tb.Fatalf("%s: line %d does not begin with %s: %.60s", name, n+1, want, line)
 		}

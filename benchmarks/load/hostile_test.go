@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // A server whose answers never end, fast or slow, costs a run little memory, and ends it
@@ -47,9 +49,7 @@ func TestSecondSignal(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	for _, wait := range []time.Duration{time.Second, 0} {
-		if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.cmd.Process.Signal(syscall.SIGTERM))
 		time.Sleep(wait)
 	}
 	<-r.ended

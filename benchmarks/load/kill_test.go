@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 )
 
@@ -34,14 +36,10 @@ func storedRequests(t *testing.T, path string) iter.Seq[cache.Request] {
 			return
 		}
 		s, err := cache.Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer s.Close()
 		for e, err := range cache.NewAnswers(s).Entries(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !yield(e.Request) {
 				return
 			}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 )
@@ -39,9 +41,7 @@ func TestMillion(t *testing.T) {
 	dir := cmp.Or(os.Getenv("REFRACT_MILLION"), t.TempDir())
 	for _, size := range sizes {
 		n, err := strconv.Atoi(size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		data, out, all := filepath.Join(dir, "million."+size+".jsonl"), filepath.Join(dir, "out.jsonl"), filepath.Join(dir, "all.jsonl")
 		bytes := writeMillion(t, data, base, n)
 		args := []string{"score", data, "-m", "chrf", "-a", "max", "-o"}
@@ -78,9 +78,7 @@ func wmt22(t *testing.T) []*refract.Segment {
 	}
 	var out []*refract.Segment
 	for s, err := range ds.Segments(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, s)
 	}
 	return out
@@ -91,9 +89,7 @@ func wmt22(t *testing.T) []*refract.Segment {
 func writeMillion(t *testing.T, path string, base []*refract.Segment, n int) int64 {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	w, rng := bufio.NewWriterSize(f, 1<<20), rand.New(rand.NewPCG(22, 11))
 	enc := dataset.NewEncoder(w)
@@ -117,17 +113,11 @@ func writeMillion(t *testing.T, path string, base []*refract.Segment, n int) int
 		for k := range millionSystems {
 			s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: fmt.Sprintf("system%02d", k+1), Text: vary(from.Hypotheses[k%len(from.Hypotheses)].Text, others)})
 		}
-		if err := enc.Encode(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, enc.Encode(s))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Flush())
 	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return info.Size()
 }
 

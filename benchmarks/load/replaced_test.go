@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Whatever happens to the name of an output during a run, either the complete output
@@ -16,9 +18,7 @@ func TestOutputReplacedDuringARun(t *testing.T) {
 	out := filepath.Join(j.dir, "out.jsonl")
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	for name, test := range map[string]struct {
 		before, during func()
@@ -26,9 +26,7 @@ func TestOutputReplacedDuringARun(t *testing.T) {
 	}{
 		"the file is written": {func() { write(out, "old\n") }, func() { write(out, "new\n") }, ""},
 		"a folder takes its name": {nil, func() {
-			if err := os.MkdirAll(filepath.Join(out, "inside"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Join(out, "inside"), 0o755))
 		}, "out.jsonl cannot be written"},
 		"its temporary files are removed": {nil, func() {
 			names, err := filepath.Glob(filepath.Join(j.dir, ".out.jsonl.*"))
@@ -40,9 +38,7 @@ func TestOutputReplacedDuringARun(t *testing.T) {
 			}
 		}, "out.jsonl cannot be written"},
 		"the cache is replaced": {nil, func() {
-			if err := os.Rename(filepath.Join(j.dir, "c.sqlite"), filepath.Join(j.dir, "away.sqlite")); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Rename(filepath.Join(j.dir, "c.sqlite"), filepath.Join(j.dir, "away.sqlite")))
 		}, "removed or replaced while in use"},
 	} {
 		for _, file := range []string{"out.jsonl", "c.sqlite", "c.sqlite-wal", "c.sqlite-shm"} {

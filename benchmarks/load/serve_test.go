@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // scoreCall sends the parameters of a request for scores, and reads the answer.
@@ -45,19 +47,13 @@ func serving(tb testing.TB, web bool, errs io.Writer, env ...string) scoreCall {
 		}
 	}
 	var hello struct{ URL, Token string }
-	if err := json.Unmarshal(first, &hello); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, json.Unmarshal(first, &hello))
 	return func(tb testing.TB, params string) {
 		r, err := http.NewRequest(http.MethodPost, hello.URL+"/v1/score", strings.NewReader(params))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		r.Header.Set("Authorization", "Bearer "+hello.Token)
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		check(tb, body, err)
@@ -189,8 +185,6 @@ func scoreRequest(tb testing.TB, metric string, segments, hypotheses, references
 		all[i] = map[string]any{"id": fmt.Sprint(i), "hypotheses": own, "references": refs}
 	}
 	params, err := json.Marshal(map[string]any{"segments": all, "metrics": []string{metric}, "aggregate": []string{"max"}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return string(params)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 )
@@ -74,9 +76,7 @@ func TestScoreShardsKilled(t *testing.T) {
 	args := []string{"score", data, "-m", "chrf", "-m", "bleu", "-a", "max,mean,native"}
 	wall := startRun(t, append(args, "-o", one)...).wait(t).wall
 	want, err := os.ReadFile(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rng, done, rounds := rand.New(rand.NewPCG(11, 12)), 0, 0
 	for ; done < kills; rounds++ {
 		output := filepath.Join(dir, fmt.Sprintf("all%d.jsonl", rounds))
@@ -100,9 +100,7 @@ func TestScoreShardsKilled(t *testing.T) {
 func writeScorable(t *testing.T, path string, n int) {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	rng, enc := rand.New(rand.NewPCG(13, 14)), dataset.NewEncoder(f)
 	words := func() refract.Text {
@@ -117,8 +115,6 @@ func writeScorable(t *testing.T, path string, n int) {
 		for _, system := range []string{"x", "y", "z"} {
 			s.Hypotheses = append(s.Hypotheses, refract.Hypothesis{System: system, Text: words()})
 		}
-		if err := enc.Encode(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, enc.Encode(s))
 	}
 }

@@ -46,6 +46,16 @@ def test_cider_and_penn_treebank(tmp_path, seed, maybe_data):
     go_test("./metrics/cider", "TestWordsPeer", REFRACT_PTB=words)
 
 
+CLONES = [a for name in ("easse", "evaluate", "simplification") if (d := os.environ.get(f"REFRACT_{name.upper()}")) for a in (f"--{name}", d)]
+
+
+@pytest.mark.skipif(not CLONES, reason="REFRACT_EASSE, REFRACT_EVALUATE and REFRACT_SIMPLIFICATION name no clones: no registry has these programs")
+def test_sari(tmp_path, seed):
+    vectors = tmp_path / "sari.jsonl"
+    script("sari_vectors.py", vectors, "--seed", seed, "--every", 4 * EVERY, *CLONES)
+    go_test("./metrics/sari", "TestPeer", REFRACT_SARI_VECTORS=vectors)
+
+
 @needs_java
 @pytest.mark.parametrize("option, figures", [
     ("", ["meteor.raw_1ref.segments", "meteor.raw_3ref.segments"]),

@@ -8,6 +8,12 @@ def test_scipy(tmp_path):
     go_test("./benchmarks/correlate", "TestSciPyVectors", REFRACT_SCIPY_VECTORS=vectors)
 
 
+def test_krippendorff(tmp_path):
+    vectors = tmp_path / "alpha.json"
+    script("krippendorff_check.py", vectors)
+    go_test("./benchmarks/correlate", "TestKrippendorffVectors", REFRACT_KRIPPENDORFF_VECTORS=vectors)
+
+
 def test_wmt22(refract, data):
     script("wmt22_check.py", refract, data, "--every", 25 * EVERY)
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -47,17 +49,11 @@ func TestCardGolden(t *testing.T) {
 				golden = filepath.Join("testdata", name)
 			}
 			if *update {
-				if err := os.WriteFile(golden, []byte(files[name]), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(golden, []byte(files[name]), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), files[name]); d != "" {
-				t.Errorf("%s (go test -update rewrites it): %s", golden, d)
-			}
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(string(want), files[name]), "%s (go test -update rewrites it)", golden)
 		}
 	}
 }

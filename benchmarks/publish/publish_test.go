@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -226,9 +228,7 @@ func TestRoundTrip(t *testing.T) {
 					o.LanguagePair = "en-de"
 				}
 				res, err := publish.Publish(context.Background(), set, dir, o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if res.Manifest.Set != hashOf(set) {
 					t.Fatalf("hash %s, want %s", res.Manifest.Set, hashOf(set))
 				}
@@ -244,14 +244,10 @@ func TestRoundTrip(t *testing.T) {
 						t.Fatalf("%s: another set: %s", way, cmp.Diff([]*refract.Segment(set), got))
 					}
 					if shapes[format].whole {
-						if d := cmp.Diff([]*refract.Segment(set), got); d != "" {
-							t.Fatalf("%s: %s", way, d)
-						}
+						require.Empty(t, cmp.Diff([]*refract.Segment(set), got), way)
 					}
 				}
-				if err := os.RemoveAll(dir); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.RemoveAll(dir))
 			})
 		})
 	}
@@ -286,14 +282,10 @@ func TestWideAndLong(t *testing.T) {
 		}
 		dir := filepath.Join(t.TempDir(), "set")
 		res, err := publish.Publish(t.Context(), c.set, dir, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for way, read := range readers(dir, &res.Manifest) {
 			got, err := read()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if hashOf(got) != hashOf(c.set) {
 				t.Errorf("%s, %s: another set", c.format, way)
 			}
@@ -346,9 +338,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		out[filepath.ToSlash(name)] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -453,9 +443,7 @@ func TestOptions(t *testing.T) {
 func TestFolder(t *testing.T) {
 	parent := t.TempDir()
 	full := filepath.Join(parent, "full")
-	if err := os.MkdirAll(filepath.Join(full, "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(full, "x"), 0o755))
 	for dir, want := range map[string]string{
 		full:                               "has something in it; name a new one",
 		filepath.Join(parent, "no", "set"): "cannot be written: there is no folder " + filepath.Join(parent, "no") + "; make it first",
@@ -465,9 +453,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	empty := filepath.Join(parent, "empty")
-	if err := os.Mkdir(empty, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(empty, 0o755))
 	if _, err := publish.Publish(t.Context(), sample(), empty, options("jsonl")); err != nil {
 		t.Error(err)
 	}
@@ -487,45 +473,31 @@ func TestDamage(t *testing.T) {
 	for _, format := range dataset.Formats() {
 		dir := filepath.Join(t.TempDir(), "set")
 		res, err := publish.Publish(t.Context(), sample(), dir, options(format))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, f := range res.Manifest.Files {
 			path := filepath.Join(dir, filepath.FromSlash(f.Path))
 			whole, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			other := slices.Clone(whole)
 			other[len(other)/2] ^= 1
 			for _, b := range [][]byte{other, whole[:len(whole)-1], append(slices.Clone(whole), '\n')} {
-				if err := os.WriteFile(path, b, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(path, b, 0o644))
 				if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "is not the file that was published") {
 					t.Errorf("%s, %s: %v", format, f.Path, err)
 				}
 			}
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Remove(path))
 			if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "no such file") {
 				t.Errorf("%s, %s: %v", format, f.Path, err)
 			}
-			if err := os.WriteFile(path, whole, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, whole, 0o644))
 		}
 		// A manifest of another set.
 		path := filepath.Join(dir, dataset.ManifestName)
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		hash := res.Manifest.Set
-		if err := os.WriteFile(path, []byte(strings.Replace(string(b), hash, strings.Repeat("0", len(hash)), 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(b), hash, strings.Repeat("0", len(hash)), 1)), 0o644))
 		if _, err := collect(dataset.Open("published:"+dir, dataset.Options{})); err == nil || !strings.Contains(err.Error(), "the references differ from the published ones") {
 			t.Errorf("%s: %v", format, err)
 		}
@@ -548,9 +520,7 @@ func TestManifestErrors(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		if c.text != "" {
-			if err := os.WriteFile(filepath.Join(dir, dataset.ManifestName), []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, dataset.ManifestName), []byte(c.text), 0o644))
 		}
 		if _, err := dataset.Open("published:"+dir, dataset.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %s", err, c.want)
@@ -564,18 +534,14 @@ func TestMeaningKept(t *testing.T) {
 	set[0].Variants[0].Audit, set[0].Variants[0].Review = refract.AuditSampled, refract.ReviewAccept
 	set[0].Rejected[0].Audit, set[0].Rejected[0].Review = refract.AuditSampled, refract.ReviewReject
 	res, err := publish.Publish(t.Context(), set, filepath.Join(t.TempDir(), "set"), publish.Options{Format: dataset.FormatJSONL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := dataset.MeaningKept{Model: "tiny", JudgedBy: "people", N: 2, Kept: 1}
 	got := res.Manifest.MeaningKept
 	if len(got) != 1 || len(got[0].Interval) != 2 {
 		t.Fatalf("%+v", got)
 	}
 	got[0].Interval = nil
-	if d := cmp.Diff(want, got[0]); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got[0]))
 }
 
 func TestVerifyTheManifestItself(t *testing.T) {
@@ -585,12 +551,8 @@ func TestVerifyTheManifestItself(t *testing.T) {
 	}
 	path := filepath.Join(dir, dataset.ManifestName)
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "stranger"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "stranger"), nil, 0o666))
 	for _, c := range []struct {
 		name          string
 		change        func(*dataset.Manifest)
@@ -609,17 +571,11 @@ func TestVerifyTheManifestItself(t *testing.T) {
 		}, "which is impossible", ""},
 	} {
 		var m dataset.Manifest
-		if err := json.Unmarshal(whole, &m); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(whole, &m))
 		c.change(&m)
 		b, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, b, 0o666))
 		warned := ""
 		_, err = publish.Verify(t.Context(), dir, func(w dataset.Warning) { warned += w.String() + "\n" })
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
@@ -636,9 +592,7 @@ func TestKeptColumns(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o666))
 		return path
 	}
 	rows := write("t.csv", "id,ref,lang,topic,=note\na,one,de,news,=1+1\nb,two,fr,,\"a, b\"\n")
@@ -656,17 +610,13 @@ func TestKeptColumns(t *testing.T) {
 		{rows, "keep=topic", "csv", []string{`{"topic":"news"}`, `{"topic":null}`}},
 	} {
 		ds, err := dataset.Open("table:"+c.path+",id=id,reference=ref,language=lang,"+c.keep, dataset.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out := filepath.Join(t.TempDir(), "set")
 		if _, err := publish.Publish(t.Context(), ds, out, publish.Options{Format: c.format}); err != nil {
 			t.Fatalf("%s %s: %v", c.format, c.keep, err)
 		}
 		got, err := collect(dataset.Open("published:"+out, dataset.Options{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, language := range []string{"de", "fr"} {
 			if got[i].Extra != c.want[i] || got[i].Language != language {
 				t.Errorf("%s %s: %s in %q, want %s", c.format, c.keep, got[i].Extra, got[i].Language, c.want[i])

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics/judge"
 )
 
@@ -67,13 +69,9 @@ func invented(t *testing.T, dir string) string {
 	var b bytes.Buffer
 	encode := json.NewEncoder(&b)
 	for _, s := range inventions {
-		if err := encode.Encode(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, encode.Encode(s))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), b.Bytes(), 0o600))
 	return "jsonl:in.jsonl"
 }
 
@@ -157,9 +155,7 @@ func TestLlamaCPPJudges(t *testing.T) {
 func checkParts(t *testing.T, d *judge.Definition, options map[string]string, all []judged) {
 	t.Helper()
 	resolved, err := d.Resolve(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	schema, counts := asksFor(t, resolved), map[string]int{}
 	for _, j := range all {
 		if len(j.Parts) != 3 {
@@ -181,9 +177,7 @@ func checkParts(t *testing.T, d *judge.Definition, options map[string]string, al
 func readJudged(t *testing.T, path string) (all []judged) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	for d := json.NewDecoder(f); ; {
 		var j judged
@@ -191,9 +185,7 @@ func readJudged(t *testing.T, path string) (all []judged) {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all = append(all, j)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -47,9 +49,7 @@ var goOn = map[string]any{"ignore_eos": true}
 func ask(t *testing.T, c *llm.Client, r llm.Request) llm.Response {
 	t.Helper()
 	a, err := c.Complete(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !a.HasText || strings.TrimSpace(a.Text) == "" || a.PromptTokens == 0 || a.CompletionTokens == 0 ||
 		a.Model != model || a.FinishReason != "stop" && a.FinishReason != "length" {
 		t.Fatalf("%+v", a)
@@ -164,9 +164,7 @@ func get(t *testing.T, path string) []byte { return rawRequest(t, llamaCPP(t), p
 func busy(t *testing.T) int {
 	t.Helper()
 	var s slots
-	if err := json.Unmarshal(get(t, "/slots"), &s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(get(t, "/slots"), &s))
 	return s.busy()
 }
 
@@ -230,9 +228,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 	for i := range segments {
 		fmt.Fprintf(&in, "{\"id\":\"%d\",\"references\":[\"The teacher opened letter %d.\"]}\n", i, i)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600))
 	expand := func(args ...string) string {
 		out, said, code := run(t, dir, program, append([]string{"expand", "jsonl:in.jsonl", "--model", model, "--base-url", url,
 			"--prompts", "ten@de,plain", "-l", "none", "--max-tokens", "40", "--resample", "1", "--concurrency", "16", "--samples", fmt.Sprint(samples)}, args...)...)
@@ -246,9 +242,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 		t.Logf("%s", expand("--endpoint", endpoint, "-o", "out.jsonl"))
 		expand("--endpoint", endpoint, "--offline", "-o", "again.jsonl")
 		out, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		again, err := os.ReadFile(filepath.Join(dir, "again.jsonl"))
 		if err != nil || !bytes.Equal(out, again) {
 			t.Errorf("%s: the second run's output differs (%v)", endpoint, err)
@@ -258,9 +252,7 @@ func TestLlamaCPPExpand(t *testing.T) {
 			var seg struct {
 				Variants, Rejected []json.RawMessage
 			}
-			if err := json.Unmarshal(line, &seg); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(line, &seg))
 			if n := len(seg.Variants) + len(seg.Rejected); n < 11*samples {
 				t.Errorf("%s: %d answers in a segment, want at least %d", endpoint, n, 11*samples)
 			}

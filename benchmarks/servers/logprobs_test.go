@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -19,9 +22,7 @@ func TestLlamaCPPPromptLogprobs(t *testing.T) {
 	switch {
 	case err == nil:
 		tokens, err := llm.ParseTokens(r.Text)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		t.Logf("the server gives them: %+v", tokens)
 	case !errors.Is(err, llm.ErrBadAnswer) || !strings.Contains(err.Error(), "log-probabilities of the prompt's tokens"):
 		t.Error(err)
@@ -60,9 +61,7 @@ func TestLlamaCPPSpecialTokens(t *testing.T) {
 	harmless.Hypothesis = "The river is quiet."
 	for _, d := range judge.Builtin() {
 		resolved, err := d.Resolve(options(t, d.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		prompts := func(r *judge.Resolved, f judge.Fields) (all []string) {
 			if r.IsLikelihood() {
 				prompt, continuation := r.RenderLikelihood(f)
@@ -89,9 +88,7 @@ func TestLlamaCPPSpecialTokens(t *testing.T) {
 			continue
 		}
 		hardened, err := resolved.Hardened()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if with, without := count(hardened, hostile), count(hardened, harmless); with != without {
 			t.Errorf("%s hardened: %d special tokens with a text that has four, %d without", d.Name, with, without)
 		}

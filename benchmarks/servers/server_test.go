@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -21,9 +23,7 @@ import (
 func clientOf(t *testing.T, base string, endpoint llm.Endpoint) *llm.Client {
 	t.Helper()
 	c, err := llm.New(llm.Config{BaseURL: base, Endpoint: endpoint, Timeout: time.Minute, MaxRetries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -39,9 +39,7 @@ func rawRequest(t *testing.T, base, path string, body []byte) []byte {
 	} else {
 		resp, err = http.Post(address, "application/json", bytes.NewReader(body))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -54,9 +52,7 @@ func rawRequest(t *testing.T, base, path string, body []byte) []byte {
 func tokenized(t *testing.T, base string, body map[string]any) []int {
 	t.Helper()
 	b, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var answer struct {
 		Tokens []int `json:"tokens"`
 	}

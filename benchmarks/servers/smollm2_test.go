@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // smolLM2 is the model that benchmarks/servers/smollm2.sh serves.
@@ -51,14 +53,10 @@ type expandedLine struct {
 func expandedLines(t *testing.T, path string) (out []expandedLine) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range bytes.Lines(b) {
 		var s expandedLine
-		if err := json.Unmarshal(line, &s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &s))
 		out = append(out, s)
 	}
 	return out
@@ -71,13 +69,9 @@ func TestSmolLM2Expand(t *testing.T) {
 	dir, program := t.TempDir(), program(t)
 	var in bytes.Buffer
 	for i, r := range tenReferences {
-		if err := json.NewEncoder(&in).Encode(map[string]any{"id": strconv.Itoa(i + 1), "references": []string{r}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.NewEncoder(&in).Encode(map[string]any{"id": strconv.Itoa(i + 1), "references": []string{r}}))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600))
 	refract := func(args ...string) string {
 		t.Helper()
 		out, said, code := run(t, dir, program, args...)
@@ -173,9 +167,7 @@ func TestSmolLM2Expand(t *testing.T) {
 func same(t *testing.T, a, b string) {
 	t.Helper()
 	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	y, err := os.ReadFile(b)
 	if err != nil || !bytes.Equal(x, y) {
 		t.Errorf("%s and %s differ (%v)", a, b, err)
@@ -190,12 +182,8 @@ func TestSmolLM2Judges(t *testing.T) {
 	one := inventions[0]
 	one.Hypotheses = map[string]string{"A": one.Hypotheses["A"]}
 	line, err := json.Marshal(one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), line, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), line, 0o600))
 	for _, name := range []string{"gemba-da", "gemba-stars", "tigerscore", "instructscore", "mqm"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

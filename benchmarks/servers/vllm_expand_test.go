@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // letters writes invented segments into a folder.
@@ -18,18 +20,14 @@ func letters(t *testing.T, dir string, segments int) {
 	for i := range segments {
 		fmt.Fprintf(&in, "{\"id\":\"%d\",\"references\":[\"The teacher opened letter %d.\"]}\n", i, i)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600))
 }
 
 // answers returns the texts of an expansion, accepted or not, by segment.
 func answers(t *testing.T, path string) (all [][]string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range bytes.Lines(b) {
 		var s struct {
 			Variants, Rejected []struct {
@@ -37,9 +35,7 @@ func answers(t *testing.T, path string) (all [][]string) {
 				Origin struct{ Raw *string } // if it differs from the text
 			}
 		}
-		if err := json.Unmarshal(line, &s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &s))
 		var texts []string
 		for _, v := range append(s.Variants, s.Rejected...) {
 			if v.Origin.Raw != nil {

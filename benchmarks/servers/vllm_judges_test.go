@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/judge"
 )
@@ -31,9 +32,7 @@ func TestVLLMJudges(t *testing.T) {
 			if err == nil && hardened {
 				resolved, err = resolved.Hardened()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Run(resolved.Name(), func(t *testing.T) {
 				reports := resolved.Name() + ".jsonl"
 				args := []string{"score", in, "-m", d.Name + ":" + judgeOptions[d.Name] + ",samples=1,model=" + model,
@@ -90,9 +89,7 @@ func TestVLLMJudges(t *testing.T) {
 						System string
 						Score  *float64
 					}
-					if err := json.Unmarshal([]byte(line), &row); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, json.Unmarshal([]byte(line), &row))
 					if (row.Score != nil) != (scores[row.System] > 0) {
 						t.Errorf("%d judgements, but: %s", scores[row.System], line)
 					}
@@ -116,9 +113,7 @@ func asksFor(t *testing.T, r *judge.Resolved) map[string]any {
 		return nil
 	}
 	var schema map[string]any
-	if err := json.Unmarshal([]byte(asked), &schema); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(asked), &schema))
 	return schema
 }
 

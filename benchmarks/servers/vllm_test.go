@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/llm"
 )
 
@@ -108,17 +110,13 @@ func TestVLLMLikelihood(t *testing.T) {
 	texts := vLLMModel(t).Texts
 	for i, e := range texts {
 		row := map[string]any{"id": strconv.Itoa(i), "source": e.Prefix, "hypotheses": map[string]string{"a": e.Continuation}}
-		if err := json.NewEncoder(&rows).Encode(row); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.NewEncoder(&rows).Encode(row))
 	}
 	for name, text := range map[string]string{
 		"data.jsonl": rows.String(),
 		"plain.yaml": "name: plain\nendpoint: completions\nlikelihood: {prompt: '{src}', continuation: '{out}'}\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	_, said, code := run(t, dir, program(t), "score", "jsonl:data.jsonl", "-m", "judge-file:plain.yaml,model="+model,
 		"--base-url", url, "--reports", "reports.jsonl", "-f", "jsonl")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
@@ -49,9 +51,7 @@ func TestAverage(t *testing.T) {
 // from the same draws; REFRACT_MTME_AVERAGES replaces the stored ones.
 func TestMTMEAverages(t *testing.T) {
 	b, err := os.ReadFile(cmp.Or(os.Getenv("REFRACT_MTME_AVERAGES"), "testdata/mtme_averages.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var document struct {
 		Tasks []struct {
 			Weight, Least float64
@@ -69,9 +69,7 @@ func TestMTMEAverages(t *testing.T) {
 		}
 		P [][]float64
 	}
-	if err := json.Unmarshal(b, &document); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b, &document))
 	var tasks []Task
 	at, drawn := []map[int]int{}, map[string]int{}
 	number := func(metric string) int { return int(metric[0] - 'a') }
@@ -122,9 +120,7 @@ func TestDraws(t *testing.T) {
 		}
 		o := Options{Resamples: 90, Block: 40, Seed: 3, Draws: true}
 		res, err := Compare(t.Context(), method, tables[0], tables[1], m, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		large := 0
 		for _, d := range res.Draws {
 			if math.Abs(d) >= math.Abs(res.Delta)*(1-1e-9) {

@@ -7,39 +7,33 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The file has sacreBLEU's statistics of TER (edits and reference lengths), its interval,
 // and the scores of its first resamples.
 func TestCorpusIsSacreBLEUs(t *testing.T) {
 	raw, err := os.ReadFile("testdata/sacrebleu_ter.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want struct {
 		Stats    [][]float64
 		Mean, CI float64
 		First    []float64
 	}
-	if err := json.Unmarshal(raw, &want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &want))
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-4 }
 	ter := func(sums []float64) float64 { return 100 * sums[0] / sums[1] }
 	scores, err := newSample(&Systems{[][][]float64{want.Stats}, func(sums []float64, _ int) float64 { return ter(sums) }, true}, []int{0}, segmentsTo(len(want.Stats))).
 		bootstrap(t.Context(), len(want.First), 12345)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for r, score := range want.First {
 		if !near(scores[0][r], score) {
 			t.Errorf("resample %d: %v, want %v", r, scores[0][r], score)
 		}
 	}
 	got, err := Corpus(t.Context(), want.Stats, ter, 0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !near(got.Mean, want.Mean) || !near(got.Half, want.CI) {
 		t.Errorf("%+v, want %v ± %v", got, want.Mean, want.CI)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/numeric"
@@ -73,9 +74,7 @@ func TestLabelsMean(t *testing.T) {
 		n, rest := rapid.IntRange(2, 9).Draw(t, "n"), rapid.IntRange(0, 20).Draw(t, "rest")
 		l := Labels{Human: scores("human", n), Metric: scores("metric", n), Rest: scores("others", rest)}
 		m, err := l.Mean(.95)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, p := m.Classical, m.Powered
 		if !(c.Low <= c.Value && c.Value <= c.High && p.Low <= p.Value && p.Value <= p.High && m.Weight >= 0 && m.Weight <= 1 && m.Alike >= 0 && m.Alike <= 1) {
 			t.Fatalf("%+v", m)
@@ -156,9 +155,7 @@ func TestLabelsCover(t *testing.T) {
 							l.Unit, l.RestUnit = nil, nil
 						}
 						m, err := l.Mean(.95)
-						if err != nil {
-							t.Fatal(err)
-						}
+						require.NoError(t, err)
 						if m.Powered.Low <= truth && truth <= m.Powered.High {
 							covered++
 						}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
@@ -31,9 +33,7 @@ func wmt22(t *testing.T, metric string) *correlate.Pairs {
 	}
 	read := func(name string) map[string][]string {
 		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		scores := map[string][]string{}
 		for line := range strings.Lines(string(b)) {
 			system, score, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
@@ -77,9 +77,7 @@ func TestMTMEPValues(t *testing.T) {
 		name = "testdata/mtme_pvalues.json"
 	}
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var document struct {
 		Origin string
 		Tests  []struct {
@@ -88,9 +86,7 @@ func TestMTMEPValues(t *testing.T) {
 			Resamples                    int
 		}
 	}
-	if err := json.Unmarshal(b, &document); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b, &document))
 	tables := map[string]*correlate.Pairs{}
 	table := func(metric string) *correlate.Pairs {
 		if tables[metric] == nil {
@@ -100,9 +96,7 @@ func TestMTMEPValues(t *testing.T) {
 	}
 	for _, want := range document.Tests {
 		method, err := ParseMethod(want.Test)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m := correlate.Measure{}
 		if m.Statistic, err = correlate.ParseStatistic(want.Statistic); err != nil {
 			t.Fatal(err)
@@ -111,9 +105,7 @@ func TestMTMEPValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := Compare(t.Context(), method, table(want.A), table(want.B), m, Options{Resamples: resamples, Seed: 1, OneSided: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tolerance := 1e-9
 		if want.Resamples > 0 {
 			p := min(max((got.P+want.P)/2, 0.01), 0.99)
@@ -171,10 +163,6 @@ func TestSpeedOnWMT22(t *testing.T) {
 		all.Wait()
 	})
 	out, err := json.Marshal(seconds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, out, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(name, out, 0o644))
 }

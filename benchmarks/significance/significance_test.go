@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -156,9 +157,7 @@ func TestReproducible(t *testing.T) {
 	for _, procs := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(procs)
 		got, err := Matrix(t.Context(), MethodPermBoth, tables, correlate.Measure{}, 0.05, Options{Resamples: 250, Block: 50, Seed: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if want == nil {
 			want = got
 		}
@@ -259,9 +258,7 @@ func TestLevels(t *testing.T) {
 	var documents []*correlate.Pairs
 	for _, p := range tables {
 		d, err := p.Means(of, 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		documents = append(documents, d)
 	}
 	res, err := Compare(t.Context(), MethodPermBoth, documents[0], documents[1], correlate.Measure{Statistic: correlate.StatKendall}, Options{Resamples: 100})
@@ -310,9 +307,7 @@ func TestMatrix(t *testing.T) {
 		constant.GoldOK[i], constant.MetricOK[i] = true, true
 	}
 	c, err := Matrix(t.Context(), MethodPermBoth, append(tables, constant), correlate.Measure{}, 0.05, Options{Resamples: 200, Block: 100, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c.Ranks[1] != 1 || c.Ranks[3] != 1 || c.Ranks[0] != 2 || c.Ranks[4] != 0 || c.Order[4] != 4 || !math.IsNaN(c.Values[4]) {
 		t.Errorf("%+v", c)
 	}
@@ -333,9 +328,7 @@ func TestMatrixOrdersByCommonCells(t *testing.T) {
 	a.Metric = []float64{1, 3, 2, 5, 4, 6, 0, 0}
 	b.Metric = []float64{2, 1, 4, 3, 6, 5, 90, 99}
 	c, err := Matrix(t.Context(), MethodPermBoth, []*correlate.Pairs{a, b}, correlate.Measure{Statistic: correlate.StatKendall}, 0.05, Options{Resamples: 200, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range a.Metric { // a copy in which both have the same cells
 		b.MetricOK[i] = a.MetricOK[i]
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/correlate"
 )
 
@@ -199,9 +201,7 @@ func TestEqualMetrics(t *testing.T) {
 							continue
 						}
 						res, err := Compare(t.Context(), method, a, b, m, Options{Resamples: resamples, Seed: random.Uint64(), Units: units})
-						if err != nil {
-							t.Fatal(err)
-						}
+						require.NoError(t, err)
 						if of[method]++; res.P <= alpha {
 							found[method]++
 						}
@@ -267,16 +267,12 @@ func TestIntervals(t *testing.T) {
 			return p
 		}
 		truth, err := c.Of(at(all))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		random, covered := rand.New(rand.NewPCG(1, 2)), 0
 		for range runs {
 			p, units := draw(random, 28)
 			_, values, err := correlate.Bootstrap{Resamples: 499, Seed: random.Uint64(), Units: units}.Resample(t.Context(), c.Measure, at(p))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if iv := values.Interval(0.95); iv.Contains(truth.Value) {
 				covered++
 			}
@@ -293,8 +289,6 @@ func TestIntervals(t *testing.T) {
 func meanOf(t *testing.T, p *correlate.Pairs) *correlate.Pairs {
 	t.Helper()
 	means, err := p.Means(make([]int32, p.Segments), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return means
 }

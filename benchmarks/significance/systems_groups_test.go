@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 )
 
 // Groups are sums: one of several segments, one of a single segment, and one that a system
@@ -15,9 +16,7 @@ func TestGrouped(t *testing.T) {
 		Score:      func(sums []float64, segments int) float64 { return sums[0] / float64(segments) },
 	}).Grouped([]int{0, 1, 0, 2})
 	want := [][][]float64{{{6, 8, 2}, {3, 4, 1}, nil}, {nil, nil, nil}}
-	if diff := cmp.Diff(want, s.Statistics); diff != "" {
-		t.Error(diff)
-	}
+	assert.Empty(t, cmp.Diff(want, s.Statistics))
 	if got := s.Score([]float64{9, 12, 3}, 2); got != 3 {
 		t.Errorf("the score is %v, want that of three segments: 3", got)
 	}

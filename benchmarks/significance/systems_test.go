@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics/bleu"
@@ -42,9 +43,7 @@ func compareSystems(t testing.TB, s *Systems, o SystemOptions) *SystemComparison
 		o.Alpha = 0.05
 	}
 	c, err := s.Compare(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -52,9 +51,7 @@ func compareSystems(t testing.TB, s *Systems, o SystemOptions) *SystemComparison
 // results of its paired tests; see benchmarks/peers/systems_vectors.py.
 func TestSystemsAreSacreBLEUs(t *testing.T) {
 	raw, err := os.ReadFile("testdata/sacrebleu_systems.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	type result struct {
 		Score, Mean, CI float64
 		P               *float64
@@ -65,13 +62,9 @@ func TestSystemsAreSacreBLEUs(t *testing.T) {
 			BS, AR     []result
 		}
 	}
-	if err := json.Unmarshal(raw, &want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &want))
 	m, err := bleu.New(bleu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	scores := map[string]func([]float64, int) float64{
 		"bleu": func(sums []float64, _ int) float64 { return m.CorpusScore(sums) },
 		"ter":  ratio,

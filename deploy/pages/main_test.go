@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 )
@@ -17,9 +19,7 @@ import (
 // a date, and fits one screen.
 func TestNotes(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	parts := regexp.MustCompile(`(?m)^## `).Split(string(text), -1)
 	if len(parts) < 2 || !regexp.MustCompile(`^\[`+regexp.QuoteMeta(refract.Version)+`\] - \d{4}-\d\d-\d\d\n`).MatchString(parts[1]) {
 		t.Fatalf("CHANGELOG.md does not begin with ## [%s] and its date", refract.Version)
@@ -32,9 +32,7 @@ func TestNotes(t *testing.T) {
 // Every command has a man page, every shell its completions, and Homebrew\'s cask names all pages.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
-	if err := pages(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, pages(dir))
 	var got []string
 	files, _ := filepath.Glob(filepath.Join(dir, "man", "*"))
 	for _, file := range files {
@@ -44,16 +42,10 @@ func TestPages(t *testing.T) {
 		t.Errorf("completions: %v", shells)
 	}
 	content, err := os.ReadFile("../../.goreleaser.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var release struct {
 		Casks []struct{ Manpages []string } `yaml:"homebrew_casks"`
 	}
-	if err := yaml.Unmarshal(content, &release); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(got, release.Casks[0].Manpages); d != "" {
-		t.Errorf("the cask of .goreleaser.yaml has other man pages: %s", d)
-	}
+	require.NoError(t, yaml.Unmarshal(content, &release))
+	assert.Empty(t, cmp.Diff(got, release.Casks[0].Manpages), "the cask of .goreleaser.yaml has other man pages")
 }

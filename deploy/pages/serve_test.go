@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cmd/refract/command"
 	"github.com/refract-eval/refract/internal/llmtest"
@@ -42,21 +43,15 @@ func listen(t *testing.T, env []string, flags ...string) *webServer {
 	s.cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", "OPENAI_BASE_URL=http://127.0.0.1:9/v1"), env...)
 	s.cmd.Dir, s.cmd.Stderr = t.TempDir(), &s.stderr
 	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.cmd.Start())
 	t.Cleanup(func() { s.cmd.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err != nil {
 		t.Fatal(err, s.cmd.Wait(), s.stderr.String())
 	}
 	var hello struct{ URL, Token string }
-	if err := json.Unmarshal(line, &hello); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(line, &hello))
 	s.url, s.token = hello.URL, hello.Token
 	return s
 }
@@ -66,9 +61,7 @@ func listen(t *testing.T, env []string, flags ...string) *webServer {
 func (s *webServer) ask(t *testing.T, verb, path, body string, headers ...string) (status int, answer string) {
 	t.Helper()
 	r, err := http.NewRequest(verb, s.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
@@ -77,14 +70,10 @@ func (s *webServer) ask(t *testing.T, verb, path, body string, headers ...string
 		}
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if s.schemas == nil || path == "/openapi.json" {
 		return resp.StatusCode, string(b)
 	}
@@ -103,9 +92,7 @@ func (s *webServer) ask(t *testing.T, verb, path, body string, headers ...string
 func (s *webServer) fits(t *testing.T, body, place string) {
 	t.Helper()
 	schema, err := s.schemas.Compile("openapi.json#/" + place + "/content/application~1json/schema")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
 	if err == nil {
 		err = schema.Validate(v)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/diversify/alarm"
 )
 
@@ -36,14 +38,10 @@ type row struct{ Set, Language, Kind, Reference, Variant string }
 func heldOut(t *testing.T, file string) (rows []row) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range bytes.Lines(data) {
 		var r row
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &r))
 		rows = append(rows, r)
 	}
 	return rows
@@ -130,18 +128,14 @@ func TestFind(t *testing.T) {
 // references, and hand-written paraphrases of them.
 func TestLabelled(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "labelled.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all, alarmed := map[bool]int{}, map[bool]int{}
 	for line := range bytes.Lines(data) {
 		var r struct {
 			Model, Kind, Reference, Answer string
 			Lost                           bool
 		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &r))
 		if r.Model != "hand" || r.Kind == "other" {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/diversify/check"
@@ -14,9 +15,7 @@ import (
 func newChecker(tb testing.TB, cfg check.Config) *check.Checker {
 	tb.Helper()
 	c, err := check.New(cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return c
 }
 

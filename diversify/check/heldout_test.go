@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
@@ -46,13 +47,9 @@ func released(t *testing.T) map[string][]segment {
 		if err == nil {
 			ds, err = dataset.WithReferences(ds, "div-ref-lines:"+filepath.Join(dir, "div-ref", "wmt22."+pair+".refA.diversified"), dataset.Options{})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for s, err := range ds.Segments(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			texts := segment{s.Source.Value}
 			for _, r := range s.References {
 				texts = append(texts, r.Value)
@@ -94,9 +91,7 @@ func join(t *testing.T, raw json.RawMessage, sets func() map[string][]segment) s
 
 func decode(t *testing.T, raw []byte, into any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, into); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, into))
 }
 
 // checkers returns the Checker that expand uses by default for a language.
@@ -137,9 +132,7 @@ func TestHeldOut(t *testing.T) {
 	for _, name := range []string{"heldout2", "heldout6", "heldout7"} {
 		var f figures
 		text, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for line := range bytes.Lines(text) {
 			var row struct {
 				Family, Language        string
@@ -191,14 +184,10 @@ func golden(t *testing.T, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "figures.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := gocmp.Diff(string(want), got); diff != "" {
 		t.Errorf("the figures are not those of %s (-want +got); where they are better, write them with -update\n%s", path, diff)
 	}
@@ -232,9 +221,7 @@ func TestReleased(t *testing.T) {
 func TestShortQuestionsAndCommands(t *testing.T) {
 	of := checkers(t, true)
 	text, err := os.ReadFile(filepath.Join("..", "alarm", "testdata", "heldout.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, field := range []bool{true, false} {
 		all, wrong := map[string]int{}, map[string]int{}
 		for line := range bytes.Lines(text) {

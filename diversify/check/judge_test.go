@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/diversify/check"
@@ -318,9 +319,7 @@ func TestTalkInAField(t *testing.T) {
 // that a rewriting may have, or that the reference has, are not taken for code.
 func TestCodeInAField(t *testing.T) {
 	c, err := check.New(check.Config{Checks: []string{check.ReasonGarbled}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, row := range []struct{ ref, raw, want string }{
 		{"The cat left.", "Away went the cat.'}'</pre>` && `", check.ReasonGarbled},
 		{"The cat left.", "Away went the cat [again] at #1.", check.Accepted},

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/diversify/check"
 	"github.com/refract-eval/refract/diversify/language"
@@ -20,9 +22,7 @@ var _ check.Detector = (*language.Detector)(nil)
 func otherLanguage(tb testing.TB, d *language.Detector, reference, answer string) bool {
 	tb.Helper()
 	c, err := check.New(check.Config{Detector: d, Checks: []string{check.ReasonLanguage}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	r := c.Segment("", []string{reference}).Judge(check.Answer{Raw: answer, HasText: true})
 	return r.Verdict == check.ReasonLanguage
 }
@@ -96,9 +96,7 @@ func TestSignature(t *testing.T) {
 func translations(t *testing.T) map[string][]string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/translations.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	texts := map[string][]string{}
 	for block := range strings.SplitSeq(strings.TrimSpace(string(b)), "\n\n") {
 		english := "en"
@@ -166,18 +164,14 @@ func TestRelatedLanguages(t *testing.T) {
 		reference, answer, _ := strings.Cut(pair, " ")
 		got[pair] = of(reference, answer, 0)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("caught (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, got), "caught (-want +got)")
 	alarms := map[string]int{}
 	for _, code := range []string{"de", "es", "fi", "ru", "sl", "vi"} {
 		if n := of(code, code, 1) + of(code, code, 5); n > 0 {
 			alarms[code] = n
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"sl": 4}, alarms); diff != "" {
-		t.Errorf("false alarms (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(map[string]int{"sl": 4}, alarms), "false alarms (-want +got)")
 }
 
 // A reference that is not in the dataset's main language is detected, and answers in its
@@ -218,9 +212,7 @@ func TestConcurrent(t *testing.T) {
 func TestContradicts(t *testing.T) {
 	texts := map[string][]string{}
 	data, err := os.ReadFile("testdata/translations.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(data)) {
 		code, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		texts[code] = append(texts[code], text)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/diversify/review"
@@ -40,18 +42,14 @@ func sample() segments {
 func write(t *testing.T, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "d.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666))
 	return path
 }
 
 func line(t *testing.T, d review.Decision) string {
 	t.Helper()
 	b, err := json.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -78,13 +76,9 @@ func TestApply(t *testing.T) {
 		line(t, review.Decision{Answer: key(&one.Rejected[1]), Segment: "1", Choice: review.Accept}),
 	)
 	d, err := review.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := collect(d.Apply(ds))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rejected, edited, accepted := one.Variants[0], one.Rejected[0], one.Rejected[1]
 	rejected.Review, rejected.Verdict, rejected.Detail, rejected.Audit = review.Reject, review.Verdict, "a person rejected it", refract.AuditSampled
 	edited.Review, edited.Verdict, edited.Text = review.Edit, refract.Accepted, refract.NewText("Its colour is red.")
@@ -93,16 +87,12 @@ func TestApply(t *testing.T) {
 	want := *one
 	want.Variants = []refract.Variant{one.Variants[1], edited, accepted}
 	want.Rejected = []refract.Variant{rejected}
-	if d := cmp.Diff([]*refract.Segment{&want, ds[1]}, got); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff([]*refract.Segment{&want, ds[1]}, got))
 	again, err := collect(d.Apply(segments(got)))
 	if d := cmp.Diff(got, again); d != "" || err != nil {
 		t.Error("carrying out the decisions again changes something:", d, err)
 	}
-	if d := cmp.Diff(sample(), ds); d != "" {
-		t.Error("the dataset itself has changed:", d)
-	}
+	assert.Empty(t, cmp.Diff(sample(), ds), "the dataset itself has changed")
 }
 
 // A decision cannot add a text that the segment already has.
@@ -120,13 +110,9 @@ func TestApplyAddsNoRepeatedText(t *testing.T) {
 	decide(&one.Rejected[2], review.Accept, "")
 	decide(&one.Rejected[3], review.Edit, "Its colour: red.")
 	d, err := review.Read(write(t, lines...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := collect(d.Apply(segments{one}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	again, err := collect(d.Apply(segments(got)))
 	if d := cmp.Diff(got, again); d != "" || err != nil {
 		t.Error("carrying out the decisions again changes something:", d, err)
@@ -139,9 +125,7 @@ func TestApplyAddsNoRepeatedText(t *testing.T) {
 		"2 duplicate a person's decision is accept, but the segment has the same text",
 		"3 copy a person's decision is accept, but the segment has the same text",
 		"5 duplicate a person's decision is edit, but the segment has the same text"}
-	if d := cmp.Diff(want, all); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, all))
 	if d.Repeats() != 3 {
 		t.Errorf("%d repeats; want 3", d.Repeats())
 	}
@@ -161,18 +145,14 @@ func TestApplyErrors(t *testing.T) {
 		{"no text", review.Decision{Answer: blocked, Segment: "1", Choice: review.Accept}, `segment "1", prompt "p": the decision is accept, but the answer has no text`},
 	} {
 		d, err := review.Read(write(t, line(t, c.d)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err = collect(d.Apply(ds)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %s", c.name, err, c.want)
 		}
 	}
 	// If a word of the reference or the answer changes, the decision no longer applies.
 	d, err := review.Read(write(t, line(t, review.Decision{Answer: review.Key(ds[1], &ds[1].Variants[0]), Segment: "2", Choice: review.Reject})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ds[1].References[0] = refract.NewText("It is not.")
 	if _, err := collect(d.Apply(ds)); err == nil {
 		t.Error("a decision about another reference is carried out")
@@ -201,9 +181,7 @@ func TestReadErrors(t *testing.T) {
 func TestOpenRemovesAnUnfinishedLine(t *testing.T) {
 	path := write(t, `{"answer":"a","segment":"","decision":"accept"}`, `{"answer":"b","decis`)
 	b, _ := os.ReadFile(path)
-	if err := os.WriteFile(path, b[:len(b)-1], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, b[:len(b)-1], 0o666))
 	f, _, torn, err := review.Open(path)
 	if err != nil || !torn {
 		t.Fatal(torn, err)
@@ -229,9 +207,7 @@ func TestPick(t *testing.T) {
 	}
 	w := review.Wanted{Drawn: 20, Alarmed: 5, Rejected: 2, Seed: 1}
 	items, err := review.Pick(context.Background(), ds, w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	groups := map[string]int{}
 	for _, it := range items {
 		groups[it.Group]++
@@ -240,9 +216,7 @@ func TestPick(t *testing.T) {
 		}
 	}
 	want := map[string]int{"accepted, drawn at random": 20, "accepted, with alarms": 5, "rejected, length: … characters (200 answers)": 2}
-	if d := cmp.Diff(want, groups); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, groups))
 	slices.Reverse(ds)
 	again, err := review.Pick(context.Background(), ds, w, nil)
 	if d := cmp.Diff(items, again); d != "" || err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract"
@@ -67,9 +68,7 @@ func TestOrdersAndKeep(t *testing.T) {
 		}
 		for _, sel := range selectors() {
 			orders, err := sel.Orders(t.Context(), segments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for i, s := range segments {
 				var want []int
 				for v := range s.Variants {
@@ -105,9 +104,7 @@ func TestRandomDependsOnSeedAndSegment(t *testing.T) {
 	a, b := segment("a", nil, variants...), segment("b", nil, variants...)
 	orders := func(seed uint64) [][]int {
 		out, err := (&selection.Selector{Method: selection.ByRandom, Seed: seed}).Orders(t.Context(), []*refract.Segment{a, b})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return out
 	}
 	one, again, two := orders(1), orders(1), orders(2)
@@ -146,9 +143,7 @@ func TestVectors(t *testing.T) {
 		segment("3", []string{"b"}, "b1", "a1"),
 	}
 	orders, err := sel.Orders(t.Context(), segments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !slices.Equal(orders[0], []int{1, 3, 0, 2, 4}) || len(orders[1]) != 0 || !slices.Equal(orders[2], []int{1, 0}) {
 		t.Errorf("orders %v", orders)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -18,9 +19,7 @@ func drawMatrix(t *rapid.T, most int) (m *Matrix, given int) {
 		rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) / 4 }),
 	), n*n, n*n).Draw(t, "similarities")
 	m, err := NewMatrix(n, func(i, j int) float64 { return values[i*n+j] })
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m, given
 }
 
@@ -131,9 +130,7 @@ func TestFarthestBound(t *testing.T) {
 		n := rapid.IntRange(2, 9).Draw(t, "points")
 		at := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(t, "at")
 		m, err := NewMatrix(n, func(i, j int) float64 { return 1 - math.Abs(at[i]-at[j]) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		radius := func(set uint) float64 { // text 0 is given
 			var far float64
 			for i := range n {
@@ -175,9 +172,7 @@ func TestOrdersByHand(t *testing.T) {
 		return 0.1
 	}
 	m, err := NewMatrix(6, near)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// The two texts of group 1 gain more than the one of group 2; farthest chooses the
 	// first of equally far ones.
 	if got := facility(m, 1); !slices.Equal(got, []int{2, 4, 0, 1, 3}) {

@@ -15,15 +15,16 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/files"
 )
 
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -34,9 +35,7 @@ func names(t *testing.T, dir string) []string {
 func mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	st, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return st.Mode().Perm()
 }
 
@@ -49,9 +48,7 @@ func setMask(t *testing.T, mask int) {
 func create(t *testing.T, path, content string) *files.File {
 	t.Helper()
 	f, err := files.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f.WriteString(content)
 	return f
 }
@@ -63,9 +60,7 @@ func TestCommitAndAbort(t *testing.T) {
 	if got := names(t, dir); len(got) != 1 || got[0] == "out" {
 		t.Fatalf("before Commit: %v", got)
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Commit())
 	f.Abort()
 	f = create(t, path, strings.Repeat("second", 1<<15))
 	f.Abort()
@@ -94,12 +89,8 @@ func TestPermissions(t *testing.T) {
 		setMask(t, tt.mask)
 		path := filepath.Join(dir, fmt.Sprintf("%o-%o", tt.mask, tt.existing))
 		if tt.existing != 0 {
-			if err := os.WriteFile(path, nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(path, tt.existing); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, nil, 0o666))
+			require.NoError(t, os.Chmod(path, tt.existing))
 		}
 		f := create(t, path, "x")
 		for _, name := range names(t, dir) {
@@ -107,19 +98,13 @@ func TestPermissions(t *testing.T) {
 				t.Errorf("%s: the temporary file has the mode %o", path, mode(t, filepath.Join(dir, name)))
 			}
 		}
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.Commit())
 		if got := mode(t, path); got != tt.want {
 			t.Errorf("%s: mode %o, want %o", path, got, tt.want)
 		}
 		folder, err := files.CreateFolder(path + "-folder")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := folder.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, folder.Commit())
 		if got, want := mode(t, path+"-folder"), 0o777&^fs.FileMode(tt.mask); got != want {
 			t.Errorf("folder: mode %o, want %o", got, want)
 		}
@@ -129,42 +114,26 @@ func TestPermissions(t *testing.T) {
 func TestLinksAndDevices(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.WriteFile(target, []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("target", link); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeText(link, "new"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(target, []byte("old"), 0o666))
+	require.NoError(t, os.Symlink("target", link))
+	require.NoError(t, writeText(link, "new"))
 	if to, err := os.Readlink(link); err != nil || to != "target" {
 		t.Errorf("the link is %q, %v", to, err)
 	}
 	if b, _ := os.ReadFile(target); string(b) != "new" {
 		t.Errorf("the file of the link has %q", b)
 	}
-	if err := os.Remove(target); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeText(link, "made"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(target))
+	require.NoError(t, writeText(link, "made"))
 	if b, _ := os.ReadFile(target); string(b) != "made" {
 		t.Errorf("a link to nothing: its file has %q", b)
 	}
 	folder := filepath.Join(dir, "folder")
-	if err := errors.Join(os.Mkdir(folder, 0o777), os.Symlink("folder", link+"2"), os.Symlink("none", link+"3")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Mkdir(folder, 0o777), os.Symlink("folder", link+"2"), os.Symlink("none", link+"3")))
 	for _, name := range []string{link + "2", link + "3"} {
 		d, err := files.CreateFolder(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(d.Write("x", func(io.Writer) error { return nil }), d.Commit()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, errors.Join(d.Write("x", func(io.Writer) error { return nil }), d.Commit()))
 		if _, err := os.Readlink(name); err != nil {
 			t.Errorf("the link to a folder is replaced: %v", err)
 		}
@@ -172,9 +141,7 @@ func TestLinksAndDevices(t *testing.T) {
 	if got := names(t, folder); !slices.Equal(got, []string{"x"}) {
 		t.Errorf("the folder of the link has %v", got)
 	}
-	if err := writeText(os.DevNull, "x"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, writeText(os.DevNull, "x"))
 	if _, err := os.Stat("/dev/full"); err == nil {
 		err := writeText("/dev/full", "x")
 		if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "/dev/full cannot be written: ") {
@@ -204,9 +171,7 @@ func TestErrorsNameTheOutput(t *testing.T) {
 	}
 	out := filepath.Join(dir, "out")
 	f := create(t, out, "x")
-	if err := os.MkdirAll(filepath.Join(out, "in"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(out, "in"), 0o777))
 	if err := f.Commit(); err == nil || strings.Contains(err.Error(), ".tmp") || !strings.Contains(err.Error(), out) {
 		t.Errorf("a folder in the way: %v", err)
 	}
@@ -214,19 +179,13 @@ func TestErrorsNameTheOutput(t *testing.T) {
 	if _, err := files.CreateFolder(out); err == nil || !strings.Contains(err.Error(), "has something in it") {
 		t.Errorf("a full folder in the way: %v", err)
 	}
-	if err := os.Remove(filepath.Join(out, "in")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(out, "in")))
 	d, err := files.CreateFolder(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := d.Write("none/x", nil); err == nil || strings.Contains(err.Error(), ".tmp") || !strings.Contains(err.Error(), out) {
 		t.Errorf("a file of a folder that is not there: %v", err)
 	}
-	if err := os.Mkdir(filepath.Join(out, "late"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(out, "late"), 0o777))
 	if err := d.Commit(); err == nil || strings.Contains(err.Error(), ".tmp") {
 		t.Errorf("a full folder in the way: %v", err)
 	}
@@ -262,19 +221,11 @@ func TestStream(t *testing.T) {
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(path, 0o700))
 	d, err := files.CreateFolder(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(d.Path(), "in"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(d.Path(), "in"), nil, 0o666))
+	require.NoError(t, d.Commit())
 	d.Abort()
 	if got := names(t, path); !slices.Equal(got, []string{"in"}) || mode(t, path) != 0o700 {
 		t.Errorf("%v, mode %o", got, mode(t, path))
@@ -289,13 +240,9 @@ func TestStaleFiles(t *testing.T) {
 	staleFolder := filepath.Join(dir, ".out.89abcdef.tmp")
 	others := []string{".out.0123abcde.tmp", ".out.0123abcg.tmp", ".out.x.0123abcd.tmp", ".out2.0123abcd.tmp", "out.0123abcd.tmp"}
 	for _, name := range append([]string{stale}, others...) {
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte("x"), 0o666))
 	}
-	if err := os.MkdirAll(filepath.Join(staleFolder, "in"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(staleFolder, "in"), 0o777))
 	path := filepath.Join(dir, "out")
 	living := create(t, path, "living")
 	for _, gone := range []string{stale, staleFolder} {
@@ -303,9 +250,7 @@ func TestStaleFiles(t *testing.T) {
 			t.Errorf("%s is still there: %v", gone, err)
 		}
 	}
-	if err := writeText(path, "second"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writeText(path, "second"))
 	if err := living.Commit(); err != nil {
 		t.Errorf("the temporary file of a living process is gone: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/files"
 )
 
@@ -12,9 +14,7 @@ func TestWithin(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, folder := range []string{"set/in", "set-other"} {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(folder, 0o777))
 	}
 	if err := os.Symlink("set/in", "link"); err != nil {
 		t.Skip(err)

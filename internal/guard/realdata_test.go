@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // dataFolder returns the folder with real data: $REFRACT_DATA, or shared/data next to the
@@ -32,9 +34,7 @@ func dataFolder(t *testing.T) string {
 func outputs(t *testing.T) (texts []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dataFolder(t), "mt-metrics-eval-v2", "wmt22", "system-outputs", "zh-en", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range files {
 		texts = append(texts, lines(t, f)...)
 	}
@@ -44,9 +44,7 @@ func outputs(t *testing.T) (texts []string) {
 func lines(t *testing.T, path string) []string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
@@ -61,9 +59,7 @@ func TestRealOutputsAreRarelyFlagged(t *testing.T) {
 		}
 	}
 	want := map[string]int{"outputs": 37500, FlagClosingQuote: 13, FlagControl: 1}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, got), "-want +got")
 
 	sources := lines(t, filepath.Join(dataFolder(t), "mt-metrics-eval-v2", "wmt22", "sources", "zh-en.txt"))
 	for i, s := range sources {
@@ -117,9 +113,7 @@ func TestStatedPrecisionAndRecall(t *testing.T) {
 	}
 	for _, line := range lines(t, filepath.Join(dataFolder(t), "summeval", "summeval.jsonl")) {
 		var article struct{ Hypotheses map[string]string }
-		if err := json.Unmarshal([]byte(line), &article); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(line), &article))
 		texts = slices.AppendSeq(texts, maps.Values(article.Hypotheses))
 	}
 	for _, text := range texts {
@@ -129,9 +123,7 @@ func TestStatedPrecisionAndRecall(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile("../../docs/explanation/untrusted.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := fmt.Sprintf("%d of %d injections are flagged, and %d of %d real outputs", found, len(injections), real, len(texts))
 	if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), want) {
 		t.Errorf("the page does not say: %s", want)

@@ -12,6 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -72,9 +75,7 @@ func TestAnswersAreStoredAndSharedInOrder(t *testing.T) {
 	c, store := echo(), cache.NewMemory()
 	a := ask.New(ask.Config{Client: c, Store: store, Concurrency: 1})
 	got, err := all(t.Context(), a, "one", "two", "one", "three")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	called := 0
 	for i, want := range []string{"re: one", "re: two", "re: one", "re: three"} {
 		if got[i].Answer.Text != want {
@@ -247,9 +248,7 @@ func TestDrain(t *testing.T) {
 			}
 			took := time.Since(begin)
 			_, found, err := cache.NewAnswers(store).Get(context.Background(), []cache.Key{question("slow").Key})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if found[0] != test.stored || test.cancelled && took > 3*time.Second || test.giveUp > 0 && took != test.giveUp {
 				t.Errorf("%+v: stored %v after %v", test, found[0], took)
 			}
@@ -271,15 +270,11 @@ func TestClaims(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		store, err := cache.Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer store.Close()
 		wg.Go(func() {
 			got, err := all(t.Context(), ask.New(ask.Config{Client: c, Store: store, Concurrency: 3}), prompts...)
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			for i, r := range got {
 				if r.Answer.Text != "re: "+prompts[i] {
 					t.Errorf("%q", r.Answer.Text)

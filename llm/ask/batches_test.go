@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
@@ -31,9 +33,7 @@ func newClient(t testing.TB, h *llmtest.Handler, change func(*llm.Config)) *llm.
 		change(&cfg)
 	}
 	c, err := llm.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -84,9 +84,7 @@ func fill(ctx context.Context, b *Batches, prompts []string) error {
 
 func mustFill(t testing.TB, b *Batches, prompts []string) {
 	t.Helper()
-	if err := fill(context.Background(), b, prompts); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, fill(context.Background(), b, prompts))
 }
 
 // result returns the stored answer to a prompt, or its error.
@@ -94,9 +92,7 @@ func result(t testing.TB, b *Batches, prompt string) (cache.Answer, error) {
 	t.Helper()
 	q := rowOf(prompt)
 	all, found, err := cache.NewAnswers(b.Store).Get(context.Background(), []cache.Key{q.Key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if found[0] {
 		return all[0], nil
 	}

@@ -6,6 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
@@ -62,9 +65,7 @@ func (k *killer) run(t testing.TB, b *Batches, h *llmtest.Handler, prompts []str
 		k.moment("before a write")
 		if k.n++; k.n == k.at {
 			f, err := os.OpenFile(b.Journals[0], os.O_WRONLY|os.O_APPEND, 0)
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			_, _ = f.Write(line[:len(line)/2])
 			_ = f.Close()
 			panic(killed{"in the midst of a write"})
@@ -116,9 +117,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 		b := newBatches(t, h)
 		b.maxRows = 3
 		moment, err := (&killer{at: at}).run(t, b, h, prompts(killRows))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if moment == "" {
 			break
 		}
@@ -166,9 +165,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		b.maxRows = 3
 		for at := first + 1; ; at += 4 {
 			moment, err := (&killer{at: at}).run(t, b, h, prompts(killRows))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if moment == "" {
 				break
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 )
@@ -20,9 +22,7 @@ var testHead = journalHead{Server: testURL, URL: "/v1/chat/completions", Model: 
 func TestJournalOfAnotherRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j, err := openJournal(path, testHead, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := openJournal(path, testHead, nil); !errors.Is(err, errLocked) || !strings.Contains(err.Error(), path) {
 		t.Errorf("a second one: %v", err)
 	}
@@ -46,9 +46,7 @@ func TestDamagedJournal(t *testing.T) {
 		"no file":       headLine + `{"event":"uploaded","batch":"x","rows":["1"]}` + "\n", "zeros": headLine + "\x00\x00\n",
 	} {
 		path := filepath.Join(t.TempDir(), "journal")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		if _, err := openJournal(path, testHead, nil); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -67,9 +65,7 @@ func TestCutJournal(t *testing.T) {
 `)
 	path := filepath.Join(t.TempDir(), "cut")
 	for n := len(whole); n >= 0; n -= 3 {
-		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, whole[:n], 0o600))
 		j, err := openJournal(path, testHead, nil)
 		if err != nil {
 			t.Fatalf("cut at byte %d: %v", n, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -106,9 +107,7 @@ func TestLocateProperties(t *testing.T) {
 		again := *r
 		again.Errors = slices.Clone(r.Errors)
 		again.Locate(texts)
-		if diff := cmp.Diff(r, &again); diff != "" {
-			t.Fatalf("Locate is not idempotent: %s", diff)
-		}
+		require.Empty(t, cmp.Diff(r, &again), "Locate is not idempotent")
 	})
 }
 
@@ -121,9 +120,7 @@ func TestCheckProperties(t *testing.T) {
 		r.Check(texts, rules)
 		once := slices.Clone(r.Problems)
 		r.Check(texts, rules)
-		if diff := cmp.Diff(once, r.Problems); diff != "" {
-			t.Fatalf("Check is not idempotent: %s", diff)
-		}
+		require.Empty(t, cmp.Diff(once, r.Problems), "Check is not idempotent")
 		at := func(p analysis.Problem) int {
 			if p.Error == nil {
 				return -1
@@ -152,9 +149,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		r.Locate(texts)
 		r.Check(texts, analysis.Rules{})
 		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var back analysis.Report
 		if err := json.Unmarshal(data, &back); err != nil {
 			t.Fatalf("%v: %s", err, data)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -218,9 +219,7 @@ func TestNameRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := mustNew(options().Draw(t, "options"))
 		back, err := reg.Parse(t.Context(), m.Info().Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m.chosen = back.(*Metric).chosen // a name omits 13a even if an option set it
 		if got := back.(*Metric); !reflect.DeepEqual(got, m) {
 			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -19,12 +20,8 @@ const aModel = "\n\t\n\x05<unk>\x18\x02" + "\n\x06\n\x04▁a" + "\n\x05\n\x03▁
 func writeModel(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	file := filepath.Join(append([]string{t.TempDir()}, path...)...)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(content), 0o644))
 	return file
 }
 
@@ -32,9 +29,7 @@ func TestPieces(t *testing.T) {
 	file := writeModel(t, aModel, "sacrebleu", "models", "flores200sacrebleuspm")
 	t.Setenv("SACREBLEU", filepath.Dir(filepath.Dir(file)))
 	words, err := bleu.New(bleu.Options{Tokenize: "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for spec, c := range map[string]struct{ name, signature string }{
 		"bleu:tokenize=flores200":                     {"bleu:tokenize=flores200", "case:mixed|eff:yes|tok:flores200|smooth:exp|spm:991aa633638d"},
 		"bleu:tokenize=flores101,sp-model=" + file:    {"bleu:tokenize=flores101,sp-model=" + file, "case:mixed|eff:yes|tok:flores101|smooth:exp|spm:991aa633638d"},
@@ -42,22 +37,16 @@ func TestPieces(t *testing.T) {
 		"bleu:tokenize=flores200,smooth=none,order=2": {"bleu:tokenize=flores200,smooth=none,order=2", "case:mixed|eff:yes|tok:flores200|smooth:none|order:2|spm:991aa633638d"},
 	} {
 		m, err := metrics.Registry{bleu.Factory()}.Parse(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := m.Signature(metrics.Sentence).String(); m.Info().Name != c.name || got != c.signature {
 			t.Errorf("%s: %s %s, want %s %s", spec, m.Info().Name, got, c.name, c.signature)
 		}
 	}
 	m, err := bleu.New(bleu.Options{Tokenize: "flores200"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	score := func(m metrics.Metric, hypothesis, reference string) float64 {
 		out, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{hypothesis}, References: []string{reference}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return out[0].Values[0]
 	}
 	// White space within an unknown piece splits it.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // vectorsEnv names the folder that benchmarks/peers/sentencepiece_vectors.py fills.
@@ -20,9 +22,7 @@ func TestSentencePiece(t *testing.T) {
 		t.Skipf("%s is not set: make the folder with benchmarks/peers/sentencepiece_vectors.py", vectorsEnv)
 	}
 	file, err := os.Open(filepath.Join(folder, "pieces.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	encoders := map[string]*spEncoder{}
 	texts, pieces := 0, 0
@@ -39,9 +39,7 @@ func TestSentencePiece(t *testing.T) {
 		e := encoders[row.Model]
 		if e == nil {
 			data, err := os.ReadFile(filepath.Join(folder, row.Model))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			m, err := parseModel(data)
 			if err != nil {
 				t.Fatalf("%s: %v", row.Model, err)

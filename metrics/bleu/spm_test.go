@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
 )
@@ -47,9 +48,7 @@ func (s spec) file() []byte {
 
 func (s spec) encoder(t rapid.TB) *spEncoder {
 	m, err := parseModel(s.file())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m.newEncoder()
 }
 

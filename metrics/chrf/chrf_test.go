@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -205,9 +206,7 @@ func TestNameRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := mustNew(options().Draw(t, "options"))
 		back, err := reg.Parse(t.Context(), m.Info().Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := back.(*Metric); got.opt != m.opt || got.info != m.info {
 			t.Fatalf("%s comes back as %+v, want %+v", m.Info().Name, got, m)
 		}

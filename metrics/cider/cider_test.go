@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -71,14 +72,10 @@ func TestFiles(t *testing.T) {
 		}
 		content := file.String()
 		f, err := readFrequencies(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o.Frequencies = f
 		back, err := newMetric(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		b := metricstest.Block().Draw(t, "block")
 		for i, v := range loaded(back, b).Cells(nil) {
 			if want := loaded(m, b).Cells(nil)[i]; v != want {
@@ -109,9 +106,7 @@ func TestFiles(t *testing.T) {
 
 func TestFit(t *testing.T) {
 	m, err := newMetric(options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b := metrics.Block{Hypotheses: []string{"a b"}, References: []string{"a b"}}
 	if _, err := m.Score(t.Context(), []metrics.Block{b}); err == nil || !strings.Contains(err.Error(), "not fitted") {
 		t.Errorf("an unfitted metric scores: %v", err)
@@ -158,9 +153,7 @@ func TestSpecs(t *testing.T) {
 	offered := metrics.Registry(Factories())
 	path := filepath.Join(t.TempDir(), "df.tsv")
 	m, err := offered.Parse(t.Context(), "cider:save="+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, segments := range [][][]string{{{"a b"}, {"b"}}, {{"a b"}, {"b"}}} { // the same file twice
 		if _, err := m.(metrics.Fitter).Fit(t.Context(), each(segments)); err != nil {
 			t.Fatal(err)
@@ -213,9 +206,7 @@ func TestOfficialScores(t *testing.T) {
 			RefB string
 		}
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &file))
 	for name, refsOf := range map[string]func(i int) []string{
 		"1ref": func(i int) []string { return file.Inputs[i].Refs[:1] },
 		"3ref": func(i int) []string {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -19,9 +21,7 @@ func TestPeer(t *testing.T) {
 		t.Skip("REFRACT_CIDER_VECTORS is not set: make the file with benchmarks/peers/cider_vectors.py")
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	rows, scores, worst := 0, 0, 0.0
 	for in := json.NewDecoder(file); ; rows++ {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func pennWords(t *pennTokenizer, s string) string {
@@ -21,9 +23,7 @@ func TestWordsPeer(t *testing.T) {
 		t.Skip("REFRACT_PTB is not set: make the file with benchmarks/peers/cider_vectors.py")
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	lines, bad := 0, 0
 	tok := newPenn()

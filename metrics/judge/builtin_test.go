@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/llm"
@@ -22,9 +24,7 @@ var placeholders = Fields{Source: "S", Reference: "R", Hypothesis: "O"}
 func find(t testing.TB, name string, options map[string]string) *Resolved {
 	t.Helper()
 	d, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := d.Resolve(options)
 	if err != nil {
 		t.Fatalf("%s %v: %v", name, options, err)
@@ -51,13 +51,9 @@ func TestPublishedPrompts(t *testing.T) {
 // the texts S and O, from Chinese to English.
 func TestPublishedMessages(t *testing.T) {
 	file, err := os.ReadFile("testdata/published.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want map[string][][]llm.Message // by judge, the messages of each turn
-	if err := json.Unmarshal(file, &want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(file, &want))
 	for name, turns := range want {
 		r := find(t, name, map[string]string{"sl": "Chinese", "tl": "English"})
 		if r.Turns() != len(turns) {
@@ -65,9 +61,7 @@ func TestPublishedMessages(t *testing.T) {
 		}
 		for i, messages := range turns {
 			got := r.Request("m", i, placeholders, []string{" A\n"}).Messages // the authors strip answers
-			if diff := cmp.Diff(messages, got); diff != "" {
-				t.Errorf("%s, turn %d:\n%s", name, i, diff)
-			}
+			assert.Empty(t, cmp.Diff(messages, got), "%s, turn %d", name, i)
 		}
 	}
 }
@@ -75,9 +69,7 @@ func TestPublishedMessages(t *testing.T) {
 // TestBuiltinFiles checks that the list names every file, under its name.
 func TestBuiltinFiles(t *testing.T) {
 	entries, err := builtinFiles.ReadDir("builtin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var files []string
 	for _, e := range entries {
 		files = append(files, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
@@ -150,9 +142,7 @@ func TestBuiltinCombinations(t *testing.T) {
 				t.Errorf("%s %v: %v", d.Name, options, err)
 			}
 			h, err := r.Hardened()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if h.Hash() == r.Hash() || h.Name() != r.Name()+"-hardened" || h.Spec() == r.Spec() {
 				t.Errorf("%s: the hardened form is not another metric: %s", r.Spec(), h.Spec())
 			}
@@ -171,9 +161,7 @@ func whatIsSent(t *testing.T, r *Resolved) string {
 		all = append(all, r.Request("m", turn, placeholders, make([]string, turn)))
 	}
 	text, err := json.Marshal(append(all, r.Endpoint(), r.Answer()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 

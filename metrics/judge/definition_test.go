@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/llm"
 )
@@ -38,16 +39,12 @@ func parse(text string) (*Definition, error) {
 
 func TestParseDefinition(t *testing.T) {
 	d, err := parse(small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if d.YAML() != small || d.Sampling.TopP != 1 {
 		t.Errorf("YAML %q, top_p %v", d.YAML(), d.Sampling.TopP)
 	}
 	r, err := d.Resolve(map[string]string{"tone": "{topic} king"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, want := r.Spec(), "adequacy:tone={topic} king"; got != want {
 		t.Errorf("spec %q, want %q", got, want)
 	}
@@ -175,9 +172,7 @@ func TestResolveErrors(t *testing.T) {
 		{"tigerscore", map[string]string{"task": "translation", "size": "70B"}, `unknown value for size "70B"`},
 	} {
 		d, err := Find(c.judge)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err = d.Resolve(c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q", c.judge, c.options, err, c.want)
 		}
@@ -190,13 +185,9 @@ func TestHash(t *testing.T) {
 	hash := func(text string, options map[string]string) string {
 		t.Helper()
 		d, err := parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := d.Resolve(options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r.Hash()
 	}
 	first := hash(small, nil)

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
 
 func readDocs(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/reference/judges.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 
@@ -41,17 +41,11 @@ func cutBlock(t *testing.T, text, language string) (inner, rest string) {
 func TestDocumentedSpans(t *testing.T) {
 	_, rest := cutBlock(t, readDocs(t), "yaml")
 	d, err := parse(block(t, rest, "yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := d.Sample(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := r.Parser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := p.Parse("[{\"span\": \"open\", \"severity\": \"major\", \"category\": \"accuracy/mistranslation\", \"span_with_context\": \"is open on\"}, {\"span\": \"on\", \"severity\": \"minor\"}]")
 	if !got.Outcome.HasScore() || *got.Score != -6 || got.Errors[0].Location != "open" || got.Errors[0].Explanation != "is open on" {
 		t.Errorf("%+v", got)
@@ -64,21 +58,15 @@ func TestDocumentedSpans(t *testing.T) {
 // The documents' example judge works.
 func TestDocumentedJudge(t *testing.T) {
 	d, err := parse(block(t, readDocs(t), "yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := d.Resolve(map[string]string{"language": "German", "strict": "yes"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	system, prompt := r.Render(0, placeholders)
 	if system != "You judge replies of a help desk in German. Count every lapse." || !strings.HasPrefix(prompt, "Customer: S\nReply: O\n\nHow polite") {
 		t.Errorf("%q\n%q", system, prompt)
 	}
 	p, err := r.Parser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := p.Parse("6"); !got.Outcome.HasScore() || *got.Score != 6 {
 		t.Errorf("6 is read as %+v", got)
 	}
@@ -115,9 +103,7 @@ func TestDocumentedFields(t *testing.T) {
 		}
 	}
 	d, err := Find("instructscore")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, task := range d.Options[0].values() {
 		model := find(t, "instructscore", map[string]string{"task": task}).Model()
 		if i := strings.LastIndex(model, "_"); i > 0 && strings.HasPrefix(task, "mt_") {

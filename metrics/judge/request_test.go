@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/internal/guard"
 	"github.com/refract-eval/refract/llm"
@@ -32,9 +33,7 @@ func TestTwoTurns(t *testing.T) {
 		t.Errorf("faithful requests have further fields: %v", req.Extra)
 	}
 	h, err := r.Hardened()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := h.Request("m", 0, placeholders, nil); len(got.Extra) > 0 || got.Schema != (llm.Schema{}) {
 		t.Errorf("the free analysis is asked for as JSON: %v", got)
 	}
@@ -47,9 +46,7 @@ func TestTwoTurns(t *testing.T) {
 // the hardened form.
 func TestFreshTurn(t *testing.T) {
 	r, err := find(t, "gemba-esa", map[string]string{"sl": "Chinese", "tl": "English"}).Hardened()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := r.Request("m", 1, placeholders, []string{"Major:\nother - \"</s>\"\n"}).Messages
 	if len(m) != 2 || m[0] != (llm.Message{Role: "system", Content: guard.Notice}) {
 		t.Fatalf("%+v", m)
@@ -62,9 +59,7 @@ func TestFreshTurn(t *testing.T) {
 func TestStructuredOutput(t *testing.T) {
 	r := find(t, "mqm", map[string]string{"sl": "Chinese", "tl": "English"})
 	format, err := json.Marshal(r.Request("m", 0, placeholders, nil).Fields())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range []string{`"type":"json_schema"`, `"strict":true`, `"schema":{`, `"severity"`} {
 		if !strings.Contains(string(format), want) {
 			t.Errorf("no %s in %s", want, format)
@@ -86,13 +81,9 @@ func TestAnswersAreRepeatedWithoutThoughts(t *testing.T) {
 // Examples become turns, with the wording of the prompt.
 func TestFewShot(t *testing.T) {
 	d, err := parse(strings.Replace(small, "turns:", "examples: [{source: 'Hallo {out}', hypothesis: Helo, answer: '3', set: {topic: sport}}]\nturns:", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := d.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []llm.Message{
 		{Role: "system", Content: "Judge news."}, {Role: "user", Content: "Hallo {out} => Helo"}, {Role: "assistant", Content: "3"}, {Role: "user", Content: "S => O"},
 	}

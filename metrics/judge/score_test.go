@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -55,14 +57,10 @@ func newJudge(t testing.TB, m ask.Completer, spec string, store cache.Store) met
 	}
 	name, _, _ := strings.Cut(spec, ":")
 	d, err := judge.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	env := judge.Environment{Asker: ask.New(ask.Config{Client: m, Store: store, Concurrency: 1, Tolerate: 3}), Model: "any"}
 	metric, err := metrics.Registry{d.Factory(env)}.Parse(context.Background(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return metric
 }
 
@@ -101,9 +99,7 @@ func TestCallsThatShareAPrefixAreNeighbours(t *testing.T) {
 		got = append(got, ref+" "+out)
 	}
 	want := strings.Split("r1 a1,r1 b1,r1 c1,s1 a1,s1 b1,s1 c1,r2 a2,r2 b2,r2 c2,s2 a2,s2 b2,s2 c2", ",")
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(want, got))
 }
 
 // A second run over the same store makes no call and gives the same scores.
@@ -112,17 +108,11 @@ func TestAnswersAreStored(t *testing.T) {
 	m := says(func(p string) string { return errorsFor(strings.Count(p, "x")) })
 	blocks := []metrics.Block{{Hypotheses: []string{"x", "xx"}, References: []string{"r"}}}
 	first, err := newJudge(t, m, zhen, store).Score(t.Context(), blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	none := &model{answer: func(llm.Request) (llm.Response, error) { return llm.Response{}, errors.New("called") }}
 	second, err := newJudge(t, none, zhen, store).Score(t.Context(), blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(first, second); d != "" {
-		t.Error(d)
-	}
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(first, second))
 }
 
 // Each of several samples has its own answer; the first is the answer of the judge without
@@ -140,16 +130,12 @@ func TestSamples(t *testing.T) {
 	}
 	j := newJudge(t, m, spec+",samples=4", store)
 	scores, err := j.Score(t.Context(), blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var wire []string
 	for _, r := range m.asked {
 		wire = append(wire, fmt.Sprint(r.Temperature, " ", r.Extra["seed"]))
 	}
-	if d := cmp.Diff(strings.Split("0 <nil>,0 <nil>,0.7 1,0.7 2,0.7 3,0.7 1,0.7 2,0.7 3", ","), wire); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(strings.Split("0 <nil>,0 <nil>,0.7 1,0.7 2,0.7 3,0.7 1,0.7 2,0.7 3", ","), wire))
 	report := scores[0].Reports[1]
 	if d := cmp.Diff([]float64{80, 80, 80}, scores[0].Values); d != "" || len(report.Parts) != 4 || *report.Raw != "80" ||
 		math.Abs(*report.Spread-math.Sqrt(200.0/3)) > 1e-12 || report.Detail != "3 of 4 have a score" || report.Parts[2].Outcome != analysis.Unparseable {
@@ -175,9 +161,7 @@ func TestSamples(t *testing.T) {
 	for _, r := range m.asked {
 		seeds[r.Extra["seed"]]++
 	}
-	if d := cmp.Diff(map[any]int{nil: 2, 1: 2, 2: 2, 4: 2, 5: 2}, seeds); d != "" {
-		t.Error(d)
-	}
+	assert.Empty(t, cmp.Diff(map[any]int{nil: 2, 1: 2, 2: 2, 4: 2, 5: 2}, seeds))
 	// The forecast predicts these calls.
 	f := again.(metrics.Foreseeing).Foresee()
 	if _, err := f.Score(t.Context(), []metrics.Block{{Source: "new", Hypotheses: []string{"a", "b"}}}); err != nil {
@@ -197,9 +181,7 @@ func TestSampleOptions(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(spec, ":")
 		d, err := judge.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = metrics.Registry{d.Factory(judge.Environment{Model: "any"})}.Parse(t.Context(), spec)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", spec, err, want)
@@ -235,9 +217,7 @@ func TestOutcomes(t *testing.T) {
 	score := func(spec string) metrics.Scores {
 		t.Helper()
 		scores, err := newJudge(t, m, spec, nil).Score(t.Context(), []metrics.Block{{Hypotheses: names, References: []string{"r"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return scores[0]
 	}
 	s := score(zhen)
@@ -300,9 +280,7 @@ func TestRetry(t *testing.T) {
 	}
 	j := newJudge(t, m, zhen+",unparseable=retry:2", nil)
 	scores, err := j.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"cut", "second", "never"}, References: []string{"r"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := scores[0]
 	if d := cmp.Diff([]metrics.Status{0, 0, metrics.Unparseable}, s.Status); d != "" || s.Values[0] != -3 || s.Values[1] != -1 {
 		t.Errorf("%v; %s", s.Values, d)
@@ -325,9 +303,7 @@ func TestTwoTurns(t *testing.T) {
 	scores, err := newJudge(t, m, "xgptscore:task=translation", nil).Score(t.Context(), []metrics.Block{
 		{Source: "src", Hypotheses: []string{"a big house"}, References: []string{"a small house"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := scores[0].Reports[0]
 	if scores[0].Values[0] != -1.5 || len(r.Errors) != 1 || r.Errors[0].Span != (analysis.Span{Start: 2, End: 5}) {
 		t.Errorf("%v, %+v", scores[0].Values, r)
@@ -350,9 +326,7 @@ func TestErrorsThenScore(t *testing.T) {
 	}}
 	blocks := []metrics.Block{{Source: "Der Fluss ist still.", Hypotheses: []string{"The river is a style."}}}
 	scores, err := newJudge(t, m, "gemba-esa:sl=German,tl=English", nil).Score(t.Context(), blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	report := scores[0].Reports[0]
 	if *report.Score != 40 || len(report.Errors) != 1 || report.Errors[0].Span != (analysis.Span{Start: 15, End: 20}) || report.Detail != "" {
 		t.Errorf("%+v", report)
@@ -376,9 +350,7 @@ func TestTruncatedNumber(t *testing.T) {
 		scores, err := newJudge(t, m, "gemba-da:sl=Chinese,tl=English", nil).Score(t.Context(), []metrics.Block{
 			{Source: "s", Hypotheses: []string{"h"}, References: []string{"r"}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if scores[0].Status[0] != want {
 			t.Errorf("%q: %v, want %v", text, scores[0].Status[0], want)
 		}

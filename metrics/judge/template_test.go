@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -90,9 +91,7 @@ func TestRenderIsOnePass(t *testing.T) {
 			length += len(text)
 		}
 		tmpl, err := compile(strings.Join(pieces, ""), map[string]variable{"named": {text: named, literal: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := tmpl.render(f, "", false)
 		if got != want.String() || len(got) != length {
 			t.Fatalf("render = %q, want %q", got, want.String())

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/llm"
 	"github.com/refract-eval/refract/llm/ask"
@@ -125,9 +127,7 @@ func TestOneRow(t *testing.T) {
 		failed := 0
 		env := neural.Environment{Client: quick.Client, Failed: func(error) bool { failed++; return true }}
 		m, err := open(t, "", s, env)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := m.Score(t.Context(), blocks)
 		if bad == "dead" {
 			if err == nil || failed != 0 {
@@ -222,9 +222,7 @@ func many(n int) []metrics.Block {
 func scores(t *testing.T, m metrics.Metric, blocks []metrics.Block) (out []float64) {
 	t.Helper()
 	all, err := m.Score(t.Context(), blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, s := range all {
 		out = append(out, s.Values[0])
 	}
@@ -271,9 +269,7 @@ func TestTwoServers(t *testing.T) {
 			warnings := 0
 			env := neural.Environment{Client: quick.Client, Warn: func(error) { warnings++ }}
 			m, err := open(t, ",batch=2000", &llmtest.OIP{}, env, c.other)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := scores(t, m, blocks); !slices.Equal(got, want) || warnings != c.warnings {
 				t.Errorf("other scores than of one server, or %d warnings", warnings)
 			}
@@ -294,9 +290,7 @@ func TestKeepsScoresBeforeFault(t *testing.T) {
 		}
 		return n >= 5
 	}}, one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = m.Score(t.Context(), many(9))
 	var part *metrics.BlocksError
 	if !errors.As(err, &part) {
@@ -331,9 +325,7 @@ func TestRestart(t *testing.T) {
 	}
 	env := neural.Environment{Client: llm.Config{MaxRetryWait: 10 * time.Millisecond, MaxRetries: 50}}
 	m, err := open(t, ",batch=1000", r, env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := scores(t, m, blocks); !slices.Equal(got, want) {
 		t.Error("other scores than without a restart")
 	}
@@ -397,9 +389,7 @@ func TestBudget(t *testing.T) {
 	for name, limits := range map[string]ask.Limits{"calls": {Calls: 2}, "time": {Time: 1}} {
 		b := ask.NewBudget(limits, nil)
 		m, err := open(t, ",batch=1", &llmtest.OIP{}, neural.Environment{Client: quick.Client, Budget: b})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := m.Score(t.Context(), many(9)); !errors.Is(err, ask.ErrSpent) {
 			t.Errorf("%s: %v", name, err)
 		}

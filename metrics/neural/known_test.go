@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics/neural"
 )
 
@@ -17,15 +19,11 @@ func TestKnown(t *testing.T) {
 		names = append(names, k.Name)
 	}
 	modules, err := filepath.Glob("server/refract_metrics/*.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	served := 0
 	for _, path := range modules {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if name := strings.TrimSuffix(filepath.Base(path), ".py"); strings.Contains(string(text), "checkpoint = Checkpoint(") {
 			served++
 			if !slices.Contains(names, name) {

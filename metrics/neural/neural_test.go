@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/llm"
@@ -34,9 +36,7 @@ func open(t *testing.T, options string, s http.Handler, env neural.Environment, 
 func must(t *testing.T, options string, s http.Handler) metrics.Metric {
 	t.Helper()
 	m, err := open(t, options, s, quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -48,9 +48,7 @@ var block = metrics.Block{
 
 func TestForms(t *testing.T) {
 	want, err := must(t, "", &llmtest.OIP{}).Score(t.Context(), []metrics.Block{block})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, s := range map[string]*llmtest.OIP{"plain": {}, "no facts": {NoFacts: true}, "spans": {Spans: true}, "flat": {Flat: true}, "NumPy's type": {Datatype: "FP64"},
 		"a number": {Change: func(n int, a *llmtest.OIPAnswer) { // as squeeze makes of one
 			if n == 1 {
@@ -77,9 +75,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("its scores are stored: %t", stored)
 			}
 			got, err := m.Score(t.Context(), []metrics.Block{block})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !slices.Equal(got[0].Values, want[0].Values) {
 				t.Errorf("%v, want %v", got[0].Values, want[0].Values)
 			}

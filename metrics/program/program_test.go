@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -30,18 +31,14 @@ import (
 func configOf(t testing.TB, fault string, args ...string) config {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return config{Command: append([]string{exe, fault}, args...), Environ: append(os.Environ(), "AS_PROGRAM=1"), Processes: 1, Timeout: time.Minute}
 }
 
 func opened(t testing.TB, cfg config) *metric {
 	t.Helper()
 	m, err := newMetric(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { m.Close() })
 	return m
 }
@@ -238,9 +235,7 @@ func pids(t testing.TB, path string) (all []int) {
 		data, _ := os.ReadFile(file)
 		for field := range strings.FieldsSeq(string(data)) {
 			pid, err := strconv.Atoi(field)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			all = append(all, pid)
 		}
 	}
@@ -341,12 +336,8 @@ func TestKilled(t *testing.T) {
 			refract := exec.Command(cfg.Command[0], cfg.Command[1:]...)
 			refract.Env = append(os.Environ(), "AS_REFRACT=1")
 			out, err := refract.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := refract.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, refract.Start())
 			if _, err := fmt.Fscanln(out, new(string)); err != nil {
 				t.Fatal(err)
 			}
@@ -428,9 +419,7 @@ func TestHelloIsInSignature(t *testing.T) {
 	seen := map[string]bool{}
 	for _, more := range []string{``, `,"upper":1`, `,"upper":100`, `,"direction":"lower"`, `,"needs":["source"]`} {
 		h, err := readHello([]byte(`{"refract":1,"name":"m","signature":{"a":"1"}` + more + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s := (&metric{hello: h, info: h.info}).Signature(metrics.Sentence).String()
 		if seen[s] {
 			t.Errorf("%s is the signature of another hello line", s)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/metricstest"
 	"github.com/refract-eval/refract/metrics"
 )
@@ -30,12 +32,8 @@ func python(t *testing.T, script string) *metric {
 		"my_metric.py":      func() ([]byte, error) { return []byte(script), nil },
 	} {
 		data, err := text()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 	return opened(t, config{Command: []string{exe, filepath.Join(dir, "my_metric.py")}, Environ: os.Environ(), Processes: 1, Timeout: time.Minute})
 }
@@ -43,9 +41,7 @@ func python(t *testing.T, script string) *metric {
 // The example in the helper's documentation works unchanged.
 func TestPythonExample(t *testing.T) {
 	text, err := os.ReadFile("refract_metric.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, example, _ := strings.Cut(string(text), "    import refract_metric\n")
 	example, _, found := strings.Cut(example, "\nSave it as")
 	if !found {
@@ -112,8 +108,6 @@ refract_metric.run("m", lambda s, h, r: 1)
 	if len(all) != 2 || !running(all[0]) || !running(all[1]) {
 		t.Fatalf("processes %v", all)
 	}
-	if err := syscall.Kill(all[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(all[0], syscall.SIGKILL))
 	gone(t, all)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/internal/metricstest"
@@ -175,9 +176,7 @@ func TestOfficialScores(t *testing.T) {
 			Nostem, Stem figures
 		}
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &file))
 	compared := 0
 	for _, stemmer := range []bool{false, true} {
 		for p, name := range []part{precision, recall, fMeasure} {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The examples are from the paper and from NLTK's extensions.
@@ -34,9 +36,7 @@ func TestStemPeer(t *testing.T) {
 		t.Skip("REFRACT_STEMS is not set: make the file with benchmarks/peers/rouge_vectors.py")
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	n := 0
 	for in := bufio.NewScanner(file); in.Scan(); n++ {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cache"
@@ -55,9 +56,7 @@ func (s *server) Embed(_ context.Context, r llm.EmbedRequest) (llm.EmbedResponse
 
 func metric(t rapid.TB, s *server) metrics.Metric {
 	m, err := similarity.New(&embeddings.Model{Client: s, Store: cache.NewMemory(), Name: "m", Batch: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -73,9 +72,7 @@ func TestScores(t *testing.T) {
 		s := &server{}
 		blocks := rapid.SliceOfN(metricstest.Block(), 1, 4).Draw(t, "blocks")
 		out, err := metric(t, s).Score(t.Context(), blocks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, b := range blocks {
 			for j, h := range b.Hypotheses {
 				for k, r := range b.References {
@@ -141,9 +138,7 @@ func TestSignature(t *testing.T) {
 		{&embeddings.Model{Name: "m", Revision: "r", Dimensions: 64}, "embedding:model=m,revision=r,dimensions=64", "model:m|revision:r|dimensions:64|similarity:cosine"},
 	} {
 		m, err := similarity.New(c.model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := m.Signature(metrics.Sentence).String(); got != c.signature || m.Info().Name != c.name {
 			t.Errorf("%s: %s, want %s: %s", m.Info().Name, got, c.name, c.signature)
 		}
@@ -156,9 +151,7 @@ func TestSignature(t *testing.T) {
 // Without a server, a vector that is not stored is an error.
 func TestNotStored(t *testing.T) {
 	m, err := similarity.New(&embeddings.Model{Store: cache.NewMemory(), Name: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{"a"}, References: []string{"b"}}}); !errors.Is(err, embeddings.ErrNotStored) {
 		t.Errorf("error %v", err)
 	}

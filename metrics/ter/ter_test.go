@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics"
@@ -15,9 +16,7 @@ import (
 func score(t *testing.T, o Options, hyp, ref string) float64 {
 	t.Helper()
 	s, err := New(o).Score(t.Context(), []metrics.Block{{Hypotheses: []string{hyp}, References: []string{ref}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s[0].Values[0]
 }
 
@@ -162,9 +161,7 @@ func TestWorkspaceReuse(t *testing.T) {
 				least, total := math.Inf(1), 0.0
 				for r, ref := range b.References {
 					scores, err := m.Score(t.Context(), []metrics.Block{{Hypotheses: []string{hyp}, References: []string{ref}}})
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					if got, want := cells[h*len(b.References)+r], scores[0].Values[0]; got != want {
 						t.Errorf("%q against %q = %v in a block, %v by itself", hyp, ref, got, want)
 					}

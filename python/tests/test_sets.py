@@ -27,6 +27,7 @@ SET = [
         rejected=[Variant(None, 0, "plain", 0, "m", "length", {"verdict": "cut"})],
         language="de",
         judged={"model": "j", "asked": 2, "flagged": 1},
+        ratings={"r1": {"mqm": {"x": -1.0}}, "r2": {"mqm": {"x": -2.0}}},
     ),
     Segment("2", [""]),
 ]

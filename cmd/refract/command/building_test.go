@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -19,17 +21,11 @@ import (
 func TestBuildingServedPrompts(t *testing.T) {
 	atLength(t)
 	dir := t.TempDir()
-	if err := saveSample(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, saveSample(dir))
 	mix := "recipe: metricinstruct\nvalidation: 0\nmix:\n  - {dataset: 'jsonl:" + filepath.Join(dir, "sample.jsonl") + "', task: translation, options: {sl: German, tl: English}, metric: chrf, real: 12, synthetic: 6}\n"
-	if err := os.WriteFile(filepath.Join(dir, "mix.yaml"), []byte(mix), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mix.yaml"), []byte(mix), 0o600))
 	plan := "recipe: instructscore\nvalidation: 0\ndataset: 'jsonl:" + filepath.Join(dir, "sample.jsonl") + "'\ntask: mt_zh-en\n"
-	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(plan), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(plan), 0o600))
 	for _, c := range []struct{ metric, options, plan string }{
 		{"instructscore", "task=mt_zh-en", "plan.yaml"},
 		{"tigerscore", "task=translation,sl=German,tl=English", "mix.yaml"},
@@ -37,9 +33,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 		for _, endpoint := range []string{"completions", "chat"} {
 			t.Run(c.metric+"/"+endpoint, func(t *testing.T) {
 				h, url, stop, err := startServer(nil, documentAnswer, &atomic.Int64{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				t.Cleanup(stop)
 				at := func(name string) string { return filepath.Join(dir, c.metric+"-"+endpoint+"-"+name) }
 				refract := func(args ...string) {
@@ -78,9 +72,7 @@ func TestBuildingServedPrompts(t *testing.T) {
 func edit(t *testing.T, path string, lines ...string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := 0; i < len(lines); i += 2 {
 		next := strings.Replace(string(text), lines[i]+"\n", lines[i+1]+"\n", 1)
 		if next == string(text) && lines[i] != lines[i+1] {
@@ -88,9 +80,7 @@ func edit(t *testing.T, path string, lines ...string) {
 		}
 		text = []byte(next)
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
 // trainedOn writes the texts of a build's examples as a dataset, and gives the
@@ -107,21 +97,15 @@ func trainedOn(t *testing.T, folder, texts string) (prompts []string) {
 		if item.Source != "" {
 			row["source"] = item.Source
 		}
-		if err := json.NewEncoder(&data).Encode(row); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.NewEncoder(&data).Encode(row))
 	}
-	if err := os.WriteFile(texts, data.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(texts, data.Bytes(), 0o600))
 	for _, line := range linesOf(t, filepath.Join(folder, "train.jsonl")) {
 		var row struct {
 			Prompt   string
 			Messages []llmtest.Message
 		}
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(line), &row))
 		if len(row.Messages) > 0 {
 			row.Prompt = row.Messages[0].Content
 		}
@@ -134,8 +118,6 @@ func trainedOn(t *testing.T, folder, texts string) (prompts []string) {
 func linesOf(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return slices.Collect(strings.Lines(string(text)))
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/redact"
 )
 
@@ -25,9 +27,7 @@ func TestSecretField(t *testing.T) {
 		`{"seed":1,"skip_special_tokens":true,"user":"u"}`:       "",
 	} {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(text), &fields); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(text), &fields))
 		if got := redact.SecretField("", fields); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -38,9 +38,7 @@ func TestSecretField(t *testing.T) {
 func TestReadConfig(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "some.yaml")
 	read := func(text string) (map[string][]string, error) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, values, err := readConfig(path, configKeys(testRoot(io.Discard)))
 		return values, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
 )
 
 // What the manifests of deploy/kubernetes run are command lines that the program
@@ -21,9 +22,7 @@ func TestManifests(t *testing.T) {
 	ran := map[string]int{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for docs := yaml.NewDecoder(bytes.NewReader(content)); ; {
 			var doc struct {
 				Metadata struct{ Name string }

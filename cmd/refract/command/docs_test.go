@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/internal/llmtest"
 )
 
@@ -33,17 +35,13 @@ func TestDocuments(t *testing.T) {
 	atLength(t)
 	t.Parallel()
 	files, err := filepath.Glob(repository + "/docs/*/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, file := range append([]string{repository + "/README.md"}, files...) {
 		text, err := os.ReadFile(file)
 		if os.IsNotExist(err) {
 			t.Skipf("no %s", file)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			shows := filepath.Dir(file) == repository || filepath.Base(filepath.Dir(file)) == "tutorials"
@@ -52,9 +50,7 @@ func TestDocuments(t *testing.T) {
 				if _, err := exec.LookPath("python3"); err != nil {
 					t.Skip(err)
 				}
-				if err := os.WriteFile(filepath.Join(f.dir, program[1]), []byte(program[2]), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(filepath.Join(f.dir, program[1]), []byte(program[2]), 0o644))
 			}
 			for _, l := range shellLines(string(text)) {
 				f.run(t, l)
@@ -113,9 +109,7 @@ func prepareFolder(t *testing.T, whole bool) *folder {
 	f := &folder{dir: t.TempDir(), whole: whole}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	must(saveSample(f.dir))
 	if !whole {
@@ -152,9 +146,7 @@ func quarter(t *testing.T, file string) {
 			some = append(some, line)
 		}
 	}
-	if err := os.WriteFile(file, []byte(strings.Join(some, "")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(some, "")), 0o644))
 }
 
 // documentAnswer is what the model of the documents says: as a judge it finds
@@ -207,9 +199,7 @@ func dataFolder(t *testing.T) string {
 		dir = filepath.Join(repository, "..", "shared", "data")
 	}
 	dir, err := filepath.Abs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return dir
 }
 
@@ -255,9 +245,7 @@ var shellWord = regexp.MustCompile(`('[^']*'|"[^"]*"|[^\s'"])+`)
 func checkTestCommand(t *testing.T, line string) {
 	t.Helper()
 	ci, err := os.ReadFile(repository + "/.ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for l := range strings.Lines(string(ci)) {
 		words := strings.Fields(l)
 		if len(words) > 2 && words[0] == "go" && words[1] == "test" && "go test "+words[len(words)-1] == line {
@@ -285,7 +273,7 @@ func (f *folder) checkOutput(t *testing.T, text string) {
 	}
 }
 
-var statedFigure = regexp.MustCompile(`\| (0\.[0-9]{3})\b`)
+var statedFigure = regexp.MustCompile(`\| (0\.[0-9]{3})\b[^.]`)
 
 // checkFigures wants that what a document states in a table with three decimals
 // is what its commands print.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
 )
 
 // The steps of examples/github/score.yml run on files of the sample, as a runner's shell runs
@@ -23,31 +24,21 @@ func TestWorkflowExample(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(repository + "/examples/github/score.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var workflow struct {
 		Jobs struct {
 			Score struct{ Steps []struct{ Name, Run string } }
 		}
 	}
-	if err := yaml.Unmarshal(text, &workflow); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(text, &workflow))
 	stubs := t.TempDir()
 	for _, name := range []string{"pip", "gh"} {
-		if err := os.WriteFile(filepath.Join(stubs, name), []byte("#!/bin/sh\necho "+name+` "$@" >>called`+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(stubs, name), []byte("#!/bin/sh\necho "+name+` "$@" >>called`+"\n"), 0o755))
 	}
 	for outputs, failing := range map[string]string{"a.txt": "", "b.txt": "threshold"} {
 		dir := t.TempDir()
-		if err := saveSample(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := copyFile(filepath.Join(dir, outputs), filepath.Join(dir, "outputs.txt")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, saveSample(dir))
+		require.NoError(t, copyFile(filepath.Join(dir, outputs), filepath.Join(dir, "outputs.txt")))
 		failed := ""
 		for _, step := range workflow.Jobs.Score.Steps {
 			cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step.Run)

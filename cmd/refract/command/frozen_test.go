@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 )
 
 var freeze = flag.String("freeze", "", "write testdata/frozen anew with the program refract in this folder")
@@ -39,9 +40,7 @@ func TestFrozen(t *testing.T) {
 	commands["unpack"] = cmdUnpack
 	commands["keep"] = cmdKeep
 	folder, err := filepath.Abs(frozenFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir: frozenFolder,
 		Setup: func(e *testscript.Env) error {

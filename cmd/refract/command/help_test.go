@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
 )
 
 // commands lists a command and all below it, without topics of help.
@@ -38,9 +39,7 @@ func TestHelp(t *testing.T) {
 			var out bytes.Buffer
 			root := testRoot(&out)
 			root.SetArgs(append(strings.Fields(cmd.CommandPath())[1:], "--help"))
-			if err := root.ExecuteContext(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, root.ExecuteContext(t.Context()))
 			most := 50
 			if !cmd.HasParent() {
 				most = 40
@@ -70,9 +69,7 @@ func TestHelp(t *testing.T) {
 			})
 			out.Reset()
 			root.SetArgs(append(strings.Fields(cmd.CommandPath())[1:], "--help", "all"))
-			if err := root.ExecuteContext(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, root.ExecuteContext(t.Context()))
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if !slices.Contains(helpFlags(out.String()), f.Name) {
 					t.Errorf("--%s is not in the help of all flags", f.Name)
@@ -116,9 +113,7 @@ func TestHelpExamplesRun(t *testing.T) {
 	t.Parallel()
 	f := prepareFolder(t, false)
 	answer := `{"output": "The model-generated output contains no errors."}` + "\n"
-	if err := os.WriteFile(filepath.Join(f.dir, "outputs.jsonl"), []byte(answer), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "outputs.jsonl"), []byte(answer), 0o644))
 	for _, cmd := range commands(testRoot(io.Discard)) {
 		for line := range strings.Lines(cmd.Example) {
 			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "refract ") {
@@ -154,13 +149,7 @@ func checkCommandLine(t *testing.T, args []string) {
 		args = args[:shell]
 	}
 	cmd, rest, err := testRoot(io.Discard).Find(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.ParseFlags(rest); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.ParseFlags(rest))
+	require.NoError(t, cmd.ValidateArgs(cmd.Flags().Args()))
 }

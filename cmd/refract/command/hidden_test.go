@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cache"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
@@ -23,9 +25,7 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 	var data, answers strings.Builder
 	add := func(to *strings.Builder, v any) {
 		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		to.Write(append(b, '\n'))
 	}
 	object := func(pairs ...any) map[string]any {
@@ -44,21 +44,15 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 		add(&answers, object("id", id+evil, "system", "s"+evil, "output", "Your Translation contains 1 error "+evil, "hypothesis", "one "+evil))
 	}
 	db, err := cache.Open(t.Context(), "c.sqlite")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := cache.NewAnswers(db).Put(t.Context(), cache.Entry{Request: cache.Request{Kind: "chat", Model: "m" + evil, Prompt: evil}, Answer: cache.Answer{Text: evil, HasText: true}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Close())
 	plan := "datasets:\n  - {name: d, dataset: \"jsonl:d.jsonl\"}\nmetrics: [chrf]\naggregators: [max, mean]\nbootstrap: {resamples: 20}\nsignificance: {resamples: 20}\n"
 	request := strings.TrimSuffix(data.String()[:strings.Index(data.String(), "\n")], "}")
 	for name, content := range map[string]string{"d.jsonl": data.String(), "a.jsonl": answers.String(), "e.yaml": plan} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	const set = "jsonl:d.jsonl"
 	lines := [][]string{

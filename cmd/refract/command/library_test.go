@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The programs of docs/how-to/library.md build in a separate module, work, and are as
@@ -17,9 +19,7 @@ func TestLibraryPrograms(t *testing.T) {
 		t.Skip("it builds programs")
 	}
 	text, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "library.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	programs := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	if len(programs) != 3 {
 		t.Fatalf("%d programs", len(programs))
@@ -39,12 +39,8 @@ func TestLibraryPrograms(t *testing.T) {
 	}
 	for name, content := range files {
 		path := filepath.Join(dir, "data", "wmt22", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	for i, want := range []struct {
 		lines int
@@ -70,17 +66,11 @@ func TestLibraryPrograms(t *testing.T) {
 func runProgram(t *testing.T, dir, code string, args []string) string {
 	t.Helper()
 	here, err := filepath.Abs(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	module, err := os.ReadFile(filepath.Join(here, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sums, err := os.ReadFile(filepath.Join(here, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const path = "github.com/refract-eval/refract"
 	_, requires, _ := strings.Cut(string(module), "\n")
 	of := t.TempDir()
@@ -88,9 +78,7 @@ func runProgram(t *testing.T, dir, code string, args []string) string {
 		"main.go": code, "go.sum": string(sums),
 		"go.mod": fmt.Sprintf("module example.com/own\n%s\nrequire %s v0.0.0\nreplace %s => %s\n", requires, path, path, here),
 	} {
-		if err := os.WriteFile(filepath.Join(of, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(of, name), []byte(content), 0o644))
 	}
 	program := filepath.Join(of, "program")
 	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, ".")

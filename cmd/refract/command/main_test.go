@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "write the expected outputs in testdata/script anew")
@@ -108,9 +109,7 @@ func atLength(t *testing.T) {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files = slices.DeleteFunc(files, func(f string) bool { return testing.Short() && !atOnce.MatchString(f) })
 	testscript.Run(t, testscript.Params{
 		Files:               files,
@@ -178,9 +177,7 @@ func TestDefinitionsOnATerminal(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "judge.yaml")
 	hostile := strings.Replace(show(false, "gemba-da"), "name: gemba-da", "name: mine # \u202e", 1)
-	if err := os.WriteFile(file, []byte(hostile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(hostile), 0o600))
 	if got := show(false, "judge-file:"+file); got != hostile {
 		t.Errorf("a definition is changed: %q", got)
 	}

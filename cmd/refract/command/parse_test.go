@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/correlate"
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -66,27 +68,19 @@ func TestParseInstructScore(t *testing.T) {
 		want.zero, want.zeroPearson, want.exclude, want.pearson = 0.4027, 0.5183, 0.4072, 0.5284
 	}
 	f, err := os.Open(dataFile(t, "instructscore", "wmt22.zh-en.outputs.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var mqm []float64
 	var text []byte
 	for s := bufio.NewScanner(z); len(mqm) < want.answers && s.Scan(); {
 		var row struct{ MQM float64 }
-		if err := json.Unmarshal(s.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(s.Bytes(), &row))
 		mqm, text = append(mqm, row.MQM), append(append(text, s.Bytes()...), '\n')
 	}
 	file := filepath.Join(t.TempDir(), "outputs.jsonl")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, text, 0o600))
 	rows, errs := parseFile(t, "instructscore", file, "--unparseable", "exclude")
 	if len(rows) != want.answers || !strings.Contains(errs, want.said) {
 		t.Fatalf("%d rows for %d: %s", len(rows), len(mqm), errs)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // inPipe runs refract with an input, and returns its exit code and output.
@@ -25,9 +27,7 @@ func inPipe(t testing.TB, input string, args ...string) (int, string) {
 func TestStatisticsOfParts(t *testing.T) {
 	atLength(t)
 	segments, err := os.ReadFile(repository + "/cmd/refract/command/sample/sample.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := slices.Collect(strings.Lines(string(segments)))[:24]
 	score := func(segments []string) string {
 		code, out := inPipe(t, strings.Join(segments, ""), "score", "jsonl:-", "--per", "statistics", "-m", "bleu", "-m", "chrf", "-a", "native,mean")
@@ -71,9 +71,7 @@ func TestDamagedParts(t *testing.T) {
 	data := filepath.Join(dir, "data.jsonl")
 	write := func(path, content string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	write(data, `{"id":"one","references":["The bakery is closed."],"hypotheses":{"ä\u202e":"The bakery is shut.","b":"Bakery closed."}}
 {"id":"two","references":["It rained."],"hypotheses":{"ä\u202e":"It was raining."}}
@@ -87,9 +85,7 @@ func TestDamagedParts(t *testing.T) {
 					t.Fatalf("exit code %d", code)
 				}
 				whole, err := os.ReadFile(fmt.Sprintf("%s.%d-of-2.jsonl", out, i+1))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				refused := func(damaged []byte, what string, at int) {
 					t.Helper()
 					n := 0

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
 )
 
 // TestPostgres runs the scripts of a cache in a database. The variables are
@@ -62,9 +63,7 @@ func scriptsOnPostgres(t *testing.T, dir string) {
 				return err
 			}
 			e.Defer(func() {
-				if err := onServer(server, "DROP SCHEMA "+schema+" CASCADE"); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, onServer(server, "DROP SCHEMA "+schema+" CASCADE"))
 			})
 			q := u.Query()
 			q.Set("search_path", schema)
@@ -77,9 +76,7 @@ func scriptsOnPostgres(t *testing.T, dir string) {
 				return err
 			}
 			e.Defer(func() {
-				if err := onServer(server, "DROP DATABASE "+schema+" WITH (FORCE)"); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, onServer(server, "DROP DATABASE "+schema+" WITH (FORCE)"))
 			})
 			pooler.Path = "/" + schema
 			e.Setenv("POOLED", pooler.String())

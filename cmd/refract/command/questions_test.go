@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/benchmarks/correlate"
@@ -117,22 +119,16 @@ func (f *family) set(t *testing.T, set string) string {
 	}
 	path := strings.TrimSuffix(f.data, ".jsonl") + ".original.jsonl"
 	b, err := os.ReadFile(f.data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out bytes.Buffer
 	for line := range strings.Lines(string(b)) {
 		var s map[string]any
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(line), &s))
 		delete(s, "variants")
 		b, _ := json.Marshal(s)
 		out.Write(append(b, '\n'))
 	}
-	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 	return "jsonl:" + path
 }
 
@@ -195,9 +191,7 @@ func (f *family) experiment(t *testing.T) []reply {
 		}
 	}
 	path := filepath.Join(dir, "x.yaml")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	args := []string{"experiment", path, "--quiet", "--table", "rows", "-o", filepath.Join(dir, "rows.json")}
 	code, _, stderr := askHere(t, args...)
 	r := reply{by: "experiment", exit: code, answers: map[question]found{}, stderr: stderr}
@@ -228,23 +222,17 @@ func (f *family) byHand(t *testing.T) reply {
 	var settings []refract.Setting
 	for _, spec := range f.metrics {
 		m, err := new(env).registry().Parse(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, a := range f.aggregates {
 			settings = append(settings, refract.Setting{Metric: m, Aggregator: aggregate.Must(a)})
 		}
 	}
 	for _, set := range []string{"all", "original"} {
 		ds, err := dataset.Open(f.set(t, set), dataset.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var segments []*refract.SegmentScores
 		engine, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: slices.Contains(f.flags, "--missing=exclude")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if fail(engine.Run(context.Background(), ds, func(s *refract.SegmentScores) error { segments = append(segments, s); return nil })) {
 			return out
 		}
@@ -274,9 +262,7 @@ func (f *family) byHand(t *testing.T) reply {
 			}
 			for _, name := range f.statistics {
 				st, err := correlate.ParseStatistic(name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				level, group := f.at(name)
 				g, _ := correlate.ParseGrouping(group)
 				table := p
@@ -290,9 +276,7 @@ func (f *family) byHand(t *testing.T) reply {
 					}
 				}
 				res, err := correlate.Measure{Statistic: st, Grouping: g}.Of(table)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				missing := 0
 				for i := range p.Gold {
 					if !p.GoldOK[i] || !p.MetricOK[i] {
@@ -412,15 +396,11 @@ func lines(t *testing.T, spoil func(i int, s map[string]any)) string {
 			spoil(i, s)
 		}
 		line, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		b.Write(append(line, '\n'))
 	}
 	path := filepath.Join(t.TempDir(), "data.jsonl")
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
 	return path
 }
 

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // What a server sends after its answer, where net/http logs it, may echo the
@@ -18,9 +20,7 @@ import (
 func TestBytesAfterABodyAreNotShown(t *testing.T) {
 	const key = "sk-0123456789abcdef"
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	go func() {
 		for {
@@ -33,9 +33,7 @@ func TestBytesAfterABodyAreNotShown(t *testing.T) {
 	}()
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jsonl")
-	if err := os.WriteFile(in, []byte(`{"id":"a","references":["One."]}`+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(in, []byte(`{"id":"a","references":["One."]}`+"\n"), 0o644))
 	cmd := exec.Command("refract", "expand", "jsonl:"+in, "--checks", "none", "--prompts", "ten", "--model", "m", "-v",
 		"--base-url", "http://"+l.Addr().String()+"/v1", "--cache", filepath.Join(dir, "cache"), "-o", filepath.Join(dir, "out.jsonl"))
 	cmd.Env = append(os.Environ(), "OPENAI_API_KEY="+key)

@@ -17,6 +17,7 @@ import (
 	"github.com/refract-eval/refract/metrics/neural"
 	"github.com/refract-eval/refract/metrics/program"
 	"github.com/refract-eval/refract/metrics/rouge"
+	"github.com/refract-eval/refract/metrics/sari"
 	"github.com/refract-eval/refract/metrics/similarity"
 	"github.com/refract-eval/refract/metrics/ter"
 )
@@ -28,7 +29,7 @@ func (e *env) registry() metrics.Registry {
 
 // registryOf is the registry of a run; with nil it makes no metric that asks a server.
 func (e *env) registryOf(run *judging) metrics.Registry {
-	lexical := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory()}
+	lexical := metrics.Registry{bleu.Factory(), chrf.Factory(), chrf.PlusPlusFactory(), ter.Factory(), sari.Factory()}
 	return slices.Concat(lexical, rouge.Factories(), cider.Factories(),
 		metrics.Registry{
 			neural.Factory(run.neural),

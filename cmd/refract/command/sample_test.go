@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/dataset"
 	"github.com/refract-eval/refract/benchmarks/experiment"
@@ -18,9 +20,7 @@ import (
 func openSample(t *testing.T) refract.Dataset {
 	t.Helper()
 	ds, err := dataset.Open("jsonl:sample/sample.jsonl", dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return ds
 }
 
@@ -30,9 +30,7 @@ func TestSample(t *testing.T) {
 	total := map[string]float64{}
 	segments := 0
 	for s, err := range openSample(t).Segments(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		segments++
 		kinds[s.ID[:max(0, strings.LastIndex(s.ID, "-"))]]++
 		if ids[s.ID] {
@@ -82,13 +80,9 @@ func TestSample(t *testing.T) {
 func expanded(t *testing.T) refract.InMemory {
 	t.Helper()
 	out, sum, err := expandSample(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	answers, err := os.ReadFile("sample/answers.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// One answer is rejected, and a second sample takes its place.
 	if want := len(out)*len(diversify.Ten()) + 1; sum.Cached != want || sum.Rejected != 1 || bytes.Count(answers, []byte("\n")) != want {
 		t.Errorf("%d answers used of %d, want %d", sum.Cached, bytes.Count(answers, []byte("\n")), want)

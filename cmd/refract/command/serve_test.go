@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 )
 
 // cmdServed scores a file of JSON Lines with some metrics (parted by blanks) and
@@ -187,9 +188,7 @@ func servedRows(ts *testscript.TestScript, per string, result json.RawMessage) (
 func TestServeDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(repository + "/docs/reference/protocols.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var requests []string
 	expected := map[string]string{}
 	for line := range strings.Lines(string(text)) {
@@ -214,9 +213,7 @@ func TestServeDocument(t *testing.T) {
 	}
 	for line := range bytes.Lines(out) {
 		var a struct{ ID json.RawMessage }
-		if err := json.Unmarshal(line, &a); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &a))
 		var shown bytes.Buffer
 		if err := json.Compact(&shown, []byte(expected[string(a.ID)])); err != nil {
 			t.Fatalf("%s: %v", line, err)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Scores and intervals are those of refract score, and every table has the
@@ -11,9 +13,7 @@ import (
 func TestSystemsAgree(t *testing.T) {
 	atLength(t)
 	dir := t.TempDir()
-	if err := saveSample(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, saveSample(dir))
 	type row struct {
 		Metric, Aggregate, System, Result string
 		A                                 string `json:"system_a"`

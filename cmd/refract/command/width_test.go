@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
@@ -22,9 +24,7 @@ func TestTablesFit(t *testing.T) {
 		}
 		return stdout
 	}
-	if err := saveSample(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, saveSample(dir))
 	quarter(t, "sample.jsonl")
 	ask("cache", "import", "c.sqlite", "answers.jsonl")
 	ask("expand", "jsonl:"+"sample.jsonl", "--model", sampleModel, "--cache", "c.sqlite", "--offline", "-o", "expanded.jsonl")
@@ -40,9 +40,7 @@ curves: [{by: order, counts: [0, 1], aggregators: [max]}]
 `
 	answers := `{"id":"a","system":"a-system-with-a-long-name-such-as-people-give","output":"Your Translation contains no error."}` + "\n"
 	for name, text := range map[string]string{"e.yaml": experiment, "answers.jsonl": answers} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	published := "a-folder-with-a-name-that-is-rather-long-for-a-table-to-show"
 	data := "jsonl:" + "expanded.jsonl"

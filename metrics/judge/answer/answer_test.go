@@ -7,6 +7,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -17,9 +19,7 @@ func at(x float64) *float64 { return &x }
 func parser(t testing.TB, s answer.Spec) answer.Parser {
 	t.Helper()
 	p, err := answer.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
@@ -260,9 +260,7 @@ func TestRules(t *testing.T) {
 		{answer.Spec{Kind: answer.InstructScore, Weights: map[analysis.Severity]float64{"major": 1}},
 			analysis.Rules{Weights: map[analysis.Severity]float64{"critical": 1, "major": 1, "minor": 1}}},
 	} {
-		if diff := cmp.Diff(test.want, test.spec.Rules()); diff != "" {
-			t.Errorf("%s: %s", test.spec.Kind, diff)
-		}
+		assert.Empty(t, cmp.Diff(test.want, test.spec.Rules()), test.spec.Kind)
 	}
 }
 
@@ -276,15 +274,11 @@ weights: {major: 10}
 fields: {location: where, severity: how_bad}
 `
 	var s answer.Spec
-	if err := yaml.UnmarshalWithOptions([]byte(text), &s, yaml.Strict()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.UnmarshalWithOptions([]byte(text), &s, yaml.Strict()))
 	want := answer.Spec{Kind: answer.Errors, Form: answer.MQM, Path: "result.errors", Lower: at(-25),
 		Weights: map[analysis.Severity]float64{analysis.Major: 10},
 		Fields:  answer.Fields{Location: "where", Severity: "how_bad"}}
-	if diff := cmp.Diff(want, s); diff != "" {
-		t.Error(diff)
-	}
+	assert.Empty(t, cmp.Diff(want, s))
 	r := parser(t, s).Parse(`{"result": {"errors": [{"where": "a", "how_bad": "Major"}, {"where": "b", "how_bad": "critical"}]}}`)
 	if r.Outcome != analysis.Scored || *r.Score != -25 || r.Detail == "" {
 		t.Errorf("got %s %v (%s), want −25, where the sum of −35 stops, with a remark", r.Outcome, show(r.Score), r.Detail)
@@ -311,9 +305,7 @@ func TestSchema(t *testing.T) {
 		{answer.Spec{Kind: answer.JSON, Path: "properties.required", Lower: at(0)},
 			`{"additionalProperties":false,"properties":{"properties":{"additionalProperties":false,"properties":{"required":{"description":"at least 0","type":"number"}},"required":["required"],"type":"object"}},"required":["properties"],"type":"object"}`},
 	} {
-		if diff := cmp.Diff(c.want, string(c.spec.Schema())); diff != "" {
-			t.Error(diff)
-		}
+		assert.Empty(t, cmp.Diff(c.want, string(c.spec.Schema())))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -117,9 +118,7 @@ func TestErrorLists(t *testing.T) {
 				t.Errorf("the remark is %q", got.Detail)
 			}
 			got.Raw, got.Detail = nil, ""
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			assert.Empty(t, cmp.Diff(test.want, got))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -38,9 +39,7 @@ func check(t *testing.T, spec answer.Spec, text string) {
 	if *r.Raw != text {
 		t.Fatal("the raw text is not the answer")
 	}
-	if diff := cmp.Diff(r, p.Parse(text)); diff != "" {
-		t.Fatalf("two readings differ: %s", diff)
-	}
+	require.Empty(t, cmp.Diff(r, p.Parse(text)), "two readings differ")
 	if len(r.Detail) > 2000+len(text) {
 		t.Fatalf("the detail has %d bytes", len(r.Detail))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -44,9 +45,7 @@ func title(s analysis.Severity) string { return strings.ToUpper(string(s[:1])) +
 // same compares parsed errors to the rendered ones.
 func same(t *rapid.T, s answer.Spec, text string, errors []analysis.Error) {
 	p, err := answer.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := p.Parse(text)
 	if r.Outcome != analysis.Scored || *r.Score != -total(errors) {
 		t.Fatalf("got %s %v (%s), want %v\n%s", r.Outcome, show(r.Score), r.Detail, -total(errors), text)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -49,9 +51,7 @@ func eachLine[T any](t *testing.T, r io.Reader, f func(n int, row T)) {
 		}
 		f(n, row)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lines.Err())
 }
 
 func TestTIGERScoreAnswers(t *testing.T) {
@@ -116,9 +116,7 @@ func TestXGPTScoreAnswers(t *testing.T) {
 				Reduction float64 `json:"score_reduction"`
 			}
 		}
-		if err := json.Unmarshal(turn, &want); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(turn, &want))
 		sum := 0.0
 		for _, e := range want.Errors {
 			sum += e.Reduction
@@ -131,9 +129,7 @@ func TestXGPTScoreAnswers(t *testing.T) {
 			if !r.Outcome.HasScore() || *r.Score != 0-sum || len(r.Errors) != len(want.Errors) {
 				t.Errorf("line %d: got %s %v with %d errors (%s), want %v with %d", i+1, r.Outcome, show(r.Score), len(r.Errors), r.Detail, 0-sum, len(want.Errors))
 			}
-			if diff := cmp.Diff(whole, r.Errors); diff != "" {
-				t.Errorf("line %d: %s", i+1, diff)
-			}
+			assert.Empty(t, cmp.Diff(whole, r.Errors), "line %d", i+1)
 		}
 		if r := p.Parse(plain[:len(plain)-2]); r.Outcome != analysis.Unparseable {
 			t.Errorf("line %d: a cut answer is %s", i+1, r.Outcome)

@@ -29,8 +29,8 @@ class Segment:
     """A line of a set in JSON Lines (docs/reference/formats.md).
 
     references are the originals, in which None is a missing one; variants follow them. Hypotheses are by
-    system; human has judgements by name and system. rejected holds a model's answers that were not accepted,
-    and judged what a judge of meaning said.
+    system; human has judgements by name and system, and ratings those of each rater by the rater's name.
+    rejected holds a model's answers that were not accepted, and judged what a judge of meaning said.
     """
 
     id: str
@@ -45,6 +45,7 @@ class Segment:
     language: str | None = None
     rejected: Sequence[Variant] = ()
     judged: Mapping[str, Any] | None = None
+    ratings: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Turn sequences into tuples, so that equal segments compare equal."""
@@ -75,6 +76,7 @@ _SEGMENT = {
     "language": str,
     "rejected": list,
     "judged": dict,
+    "ratings": dict,
 }
 
 
@@ -92,6 +94,8 @@ def segment_to_json(s: Segment) -> dict[str, Any]:
         line["human_systems"] = list(s.human_systems)
     if s.human:
         line["human"] = {name: dict(scores) for name, scores in s.human.items()}
+    if s.ratings:
+        line["ratings"] = dict(s.ratings)
     stated = (("document", s.document), ("domain", s.domain), ("language", s.language))
     line |= {k: v for k, v in stated if v is not None}
     if s.rejected:

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/metrics"
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -47,17 +50,13 @@ func TestReports(t *testing.T) {
 		if i == 2 {
 			s.Metrics[1].Status[2], s.Metrics[1].Reports[2] = metrics.MissingSource, &analysis.Report{Outcome: analysis.Unparseable}
 		}
-		if err := r.Add(s, &records); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.Add(s, &records))
 	}
 	if lines := strings.Split(strings.TrimSpace(records.String()), "\n"); len(lines) != 9 ||
 		!strings.HasPrefix(lines[1], `{"id":"s0","system":"a","metric":"talks","reference":1,"status":"scored"`) {
 		t.Errorf("records:\n%s", records.String())
 	}
-	if err := r.Trust.Covered(0.2); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.Trust.Covered(0.2))
 	if err := r.Trust.Covered(0.1); !errors.Is(err, ErrCoverage) || !strings.HasSuffix(err.Error(), "talks: 1 of 9 answers have no score (most of them: unparseable, 1), more than the share of 0.1 that is allowed") {
 		t.Errorf("%v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -20,9 +21,7 @@ func TestTrustState(t *testing.T) {
 			if err == nil {
 				err = json.Unmarshal(b, &merged)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			part = Trust{}
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "reports") {

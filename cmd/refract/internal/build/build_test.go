@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/metrics/analysis"
@@ -17,9 +19,7 @@ import (
 func loaded(t testing.TB, name string) *Recipe {
 	t.Helper()
 	r, err := LoadRecipe(name, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -56,16 +56,10 @@ func TestPaperPrompts(t *testing.T) {
 		},
 	} {
 		task, err := r.Task(test.task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := r.Prompt(test.step, task, designation(task, test.source, test.raw, test.errors))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(test.words, strings.Join(strings.Fields(got), " ")); diff != "" {
-			t.Errorf("%s: %s", test.task, diff)
-		}
+		require.NoError(t, err)
+		assert.Empty(t, cmp.Diff(test.words, strings.Join(strings.Fields(got), " ")), test.task)
 	}
 }
 
@@ -138,9 +132,7 @@ func TestCompletions(t *testing.T) {
 	text := rapid.StringMatching(`The( [a-z,.'-]{0,9}[a-z]){0,5} word`)
 	parse := func(t *rapid.T, kind, completion string) []analysis.Error {
 		p, err := answer.New(answer.Spec{Kind: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r := p.Parse(completion)
 		if !r.Outcome.HasScore() || r.StatedErrors == nil || *r.StatedErrors != len(r.Errors) {
 			t.Fatalf("%+v of\n%s", r, completion)
@@ -157,9 +149,7 @@ func TestCompletions(t *testing.T) {
 			}
 		}), 0, 5).Draw(t, "errors")
 		same := cmpopts.EquateEmpty()
-		if diff := cmp.Diff(errors, parse(t, answer.TIGERScore, tigerScoreAnswer(errors)), same); diff != "" {
-			t.Fatal(diff)
-		}
+		require.Empty(t, cmp.Diff(errors, parse(t, answer.TIGERScore, tigerScoreAnswer(errors)), same))
 		task := rapid.SampledFrom([]string{"mt_zh-en", "d2t"}).Draw(t, "task")
 		for i := range errors {
 			if task == "d2t" {
@@ -167,9 +157,7 @@ func TestCompletions(t *testing.T) {
 			}
 		}
 		got := parse(t, answer.InstructScore, instructScoreAnswer(task, errors))
-		if diff := cmp.Diff(errors, got, same, cmpopts.IgnoreFields(analysis.Error{}, "Penalty")); diff != "" {
-			t.Fatal(diff)
-		}
+		require.Empty(t, cmp.Diff(errors, got, same, cmpopts.IgnoreFields(analysis.Error{}, "Penalty")))
 	})
 }
 
@@ -180,9 +168,7 @@ func TestDesignate(t *testing.T) {
 		for i := range 50 {
 			text := strings.Repeat("x", i)
 			errors := designate(1, task, text)
-			if diff := cmp.Diff(errors, designate(1, task, text)); diff != "" {
-				t.Fatal(diff)
-			}
+			require.Empty(t, cmp.Diff(errors, designate(1, task, text)))
 			counts[len(errors)] = true
 			types := map[string]bool{}
 			for _, e := range errors {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
@@ -35,9 +37,7 @@ func judged(t *testing.T, text string) *Item {
 func designatedItem(t *testing.T, it *Item, original, text string) (notMade int) {
 	t.Helper()
 	parser, err := answer.New(answer.Spec{Kind: answer.InstructScore})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	it.readDesignated(parser, original, text, &notMade)
 	(&Set{Recipe: loaded(t, InstructScore)}).filter(it, original)
 	return notMade
@@ -66,9 +66,7 @@ func TestBoldLabels(t *testing.T) {
 		strings.ReplaceAll(lines(func(label, value string) string { return "**" + label + ":** " + value }), "\n", " "),
 	} {
 		got := judged(t, text)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Item{})); diff != "" {
-			t.Errorf("%s: %s", text, diff)
-		}
+		assert.Empty(t, cmp.Diff(want, got, cmpopts.IgnoreUnexported(Item{})), text)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 	"github.com/refract-eval/refract/metrics/judge/answer"
 )
@@ -37,9 +39,7 @@ func TestFailures(t *testing.T) {
 		{"Q7", good, "Yes, 1", 4},
 	} {
 		f, err := answer.ReadFeedback(`{"Err1": `+test.first+`, "Err2": `+second+`, "Q7": "`+test.q7+`"}`, 2, func(string) bool { return false })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		it := &Item{Hypothesis: feedbackOutput, Reference: "Advantageous private enterprises entered the base.", Errors: report().Errors, report: report()}
 		got := it.alignment(f)
 		if want := float64(8-test.wrong) / 8; got != want {
@@ -53,9 +53,7 @@ func TestFeedbackPrompt(t *testing.T) {
 	it := &Item{Reference: "R.", Hypothesis: "O.", Errors: []analysis.Error{{Location: "old revolutionary district", Aspect: "Terminology", Explanation: "E."}}}
 	recipe := loaded(t, Refine)
 	got, err := recipe.Prompt(stepErrors, nil, questions(it))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range []string{
 		"Ref: R.\nOut: O.\nError1:\nError location 1: \"old revolutionary district\"\nError type 1: Terminology\nExplanation 1: E.\n\nQ1: For each error location, extract the incorrect error location.\nA1:\n",
 		"If an error can be fixed by reading the rest of the output context it is a minor-error.",

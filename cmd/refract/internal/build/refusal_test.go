@@ -3,6 +3,8 @@ package build
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/metrics/analysis"
 )
 
@@ -53,9 +55,7 @@ func TestRefusalsAreLeftOut(t *testing.T) {
 	} {
 		m := &Set{Recipe: loaded(t, "metricinstruct")}
 		judges, err := m.judges(&MixRow{Dataset: "d", Task: "translation", Options: map[string]string{"sl": "German", "tl": "English"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		it := &Item{Channel: ChannelReal, Source: "Die Brücke ist gesperrt.", Reference: test.reference, Hypothesis: test.reference}
 		if m.analysed(judges, &Dialogue{item: it, Answers: test.answers}); it.Rule != test.rule {
 			t.Errorf("%q: %q %s; want %q", test.answers, it.Rule, it.Detail, test.rule)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/llm"
@@ -54,9 +55,7 @@ func TestSplitByText(t *testing.T) {
 			all := map[string]bool{}
 			for line := range strings.Lines(string(f.files[name])) {
 				var row struct{ Prompt string }
-				if err := json.Unmarshal([]byte(line), &row); err != nil {
-					rt.Fatal(err)
-				}
+				require.NoError(rt, json.Unmarshal([]byte(line), &row))
 				all[folded(row.Prompt)] = true
 			}
 			return all

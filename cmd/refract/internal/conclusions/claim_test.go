@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
@@ -40,9 +42,7 @@ func between(metric, a, b string, value float64) experiment.Difference {
 func documented(t *testing.T) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile("../../../../docs/how-to/report.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := map[string]bool{}
 	_, table, _ := strings.Cut(string(text), "| what the differences show | claim |\n|---|---|\n")
 	for row := range strings.Lines(table) {
@@ -161,9 +161,7 @@ func TestClaim(t *testing.T) {
 		}
 		delete(told, got.Text)
 		var b strings.Builder
-		if err := conclusions.Of(res).WriteMarkdown(&b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, conclusions.Of(res).WriteMarkdown(&b))
 		for _, rule := range got.Rules {
 			if document := b.String(); !strings.Contains(document, text.Markdown(rule.Metric)) && !strings.Contains(document, report.Display(rule.Metric)) {
 				t.Errorf("%s: the document does not name %s", name, document)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
@@ -29,14 +31,10 @@ const inputs = "../../../../benchmarks/experiment/testdata/"
 func plan(t *testing.T, name string) *experiment.Plan {
 	t.Helper()
 	f, err := os.Open(inputs + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	p, err := experiment.Parse(f.Name(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
@@ -44,28 +42,20 @@ func run(t *testing.T, p *experiment.Plan) *conclusions.Result {
 	t.Helper()
 	metrics := metrics.Registry{bleu.Factory(), chrf.Factory(), ter.Factory()}
 	res, err := (&experiment.Runner{Metric: metrics.Parse}).Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return conclusions.Of(res)
 }
 
 func TestGolden(t *testing.T) {
 	res := run(t, plan(t, "golden.yaml"))
 	var text bytes.Buffer
-	if err := res.WriteMarkdown(&text); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, res.WriteMarkdown(&text))
 	data, err := json.MarshalIndent(res, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, got := range map[string][]byte{"golden.md": text.Bytes(), "golden.json": append(data, '\n')} {
 		path := filepath.Join("testdata", name)
 		if *update {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, got, 0o644))
 		}
 		if want, err := os.ReadFile(path); err != nil || string(want) != string(got) {
 			t.Errorf("%s differs (%v); run with -update and read the diff. Got:\n%s", path, err, got)
@@ -109,9 +99,7 @@ func TestTables(t *testing.T) {
 // Three segments give p-values down to 1/4; those that nobody judged add nothing.
 func TestTooFewAreUndecided(t *testing.T) {
 	text, err := os.ReadFile(inputs + "sample.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := strings.SplitAfter(string(text), "\n")[:8]
 	unjudged := slices.Clone(lines)
 	for i := 3; i < len(unjudged); i++ {
@@ -127,9 +115,7 @@ func TestTooFewAreUndecided(t *testing.T) {
 	}{{19, "resamples", lines, ""}, {2000, "segments", lines[:3], "segment"}, {2000, "segments", unjudged, "segment"}, {2000, "segments", unjudged, ""}} {
 		e := plan(t, "golden.yaml")
 		path := filepath.Join(t.TempDir(), "some.jsonl")
-		if err := os.WriteFile(path, []byte(strings.Join(c.lines, "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(c.lines, "")), 0o644))
 		e.Test.Resamples, e.Curves, e.Prompts, e.Datasets[0].Spec, e.Bootstrap.By = c.resamples, nil, false, "jsonl:"+path, c.by
 		res := run(t, e)
 		undecided := 0

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/aggregate"
 	"github.com/refract-eval/refract/cmd/refract/internal/evidence"
@@ -143,9 +145,7 @@ func hold(t testing.TB, segments []*refract.Segment, ms []metrics.Metric, aggreg
 	for _, m := range ms {
 		for _, spec := range aggregators {
 			a, err := aggregate.Parse(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			settings = append(settings, refract.Setting{Metric: m, Aggregator: a})
 			if !m.Info().NeedsReferences {
 				break
@@ -153,13 +153,9 @@ func hold(t testing.TB, segments []*refract.Segment, ms []metrics.Metric, aggreg
 		}
 	}
 	eng, err := refract.NewEngine(settings, refract.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h := evidence.Hold(eng)
-	if err := eng.Run(t.Context(), list(segments), h.Add); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, eng.Run(t.Context(), list(segments), h.Add))
 	return h
 }
 
@@ -169,9 +165,7 @@ func explored(t testing.TB, h *evidence.Held) (*page.Explorer, []*page.Segment) 
 	e := h.Explorer(t.Context())
 	var out []*page.Segment
 	for s, err := range e.Segments {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, s)
 	}
 	return e, out
@@ -182,8 +176,6 @@ func written(t testing.TB, r *evidence.Report) string {
 	t.Helper()
 	d := r.Document(t.Context())
 	var b bytes.Buffer
-	if err := page.Write(t.Context(), &b, d); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, page.Write(t.Context(), &b, d))
 	return b.String()
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/conclusions"
@@ -116,9 +118,7 @@ func TestChosenHumanScoresComeFirst(t *testing.T) {
 			t.Errorf("%s: the explorer has %q", human, d.Explorer.Humans)
 		}
 		for s, err := range d.Explorer.Segments {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, o := range s.Outputs {
 				if at := slices.Index(d.Explorer.Humans, "relevance"); o.Human[at] != 1 {
 					t.Errorf("%s: %v for relevance", human, o.Human[at])

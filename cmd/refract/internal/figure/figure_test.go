@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
@@ -50,12 +51,8 @@ func TestDrawSVG(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		var a, b bytes.Buffer
 		style := figure.Style{Dark: dark}
-		if err := figure.Draw(&a, style, panels()...); err != nil {
-			t.Fatal(err)
-		}
-		if err := figure.Draw(&b, style, panels()...); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, figure.Draw(&a, style, panels()...))
+		require.NoError(t, figure.Draw(&b, style, panels()...))
 		if !bytes.Equal(a.Bytes(), b.Bytes()) {
 			t.Error("the same panels give other bytes")
 		}
@@ -85,19 +82,13 @@ func TestDrawSVG(t *testing.T) {
 
 func TestDrawGolden(t *testing.T) {
 	var b bytes.Buffer
-	if err := figure.Draw(&b, figure.Style{}, panels()...); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, figure.Draw(&b, figure.Style{}, panels()...))
 	golden := filepath.Join("testdata", "panels.svg")
 	if *update {
-		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(golden, b.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
 		t.Errorf("differs from %s, which -update writes anew:\n%s", golden, diff)
 	}
@@ -116,9 +107,7 @@ func TestDrawAny(t *testing.T) {
 		}), 0, 8).Draw(t, "series")
 		bars := &figure.Bars{Title: rapid.String().Draw(t, "title"), Bars: []figure.Bar{{Name: strings.Repeat(rapid.String().Draw(t, "name"), 40), Value: number.Draw(t, "value"), Low: number.Draw(t, "low"), High: number.Draw(t, "high")}}}
 		var b bytes.Buffer
-		if err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: append(series, figure.Series{Points: []figure.Point{{}}})}, bars))
 		if place := regexp.MustCompile(`NaN|Inf|[0-9]{5}`).FindString(text.ReplaceAllString(b.String(), "")); place != "" {
 			t.Fatalf("a place is %s", place)
 		}
@@ -127,9 +116,7 @@ func TestDrawAny(t *testing.T) {
 		bar := figure.Bar{Name: strings.Repeat("name", 100), Value: v, Low: v / 2, High: -v}
 		line := figure.Series{Name: "line", Points: []figure.Point{{v, 0, -v, v}, {v / 2, v, v, v}}}
 		err := figure.Draw(io.Discard, figure.Style{}, &figure.Bars{Bars: []figure.Bar{bar}}, &figure.Lines{WholeX: true, Series: []figure.Series{line}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 }
 
@@ -156,9 +143,7 @@ func TestShareY(t *testing.T) {
 	}
 	drawn := func(l *figure.Lines) string {
 		var b bytes.Buffer
-		if err := figure.Draw(&b, figure.Style{}, l); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, figure.Draw(&b, figure.Style{}, l))
 		return b.String()
 	}
 	low, high := chart(0), chart(100)
@@ -180,9 +165,7 @@ func TestWholeTicks(t *testing.T) {
 	for most, want := range map[float64][]string{3: {">2<", ">3<"}, 14: {">2<", ">12<"}, 1875: {">500<", ">1000<", ">1500<"}} {
 		var b bytes.Buffer
 		err := figure.Draw(&b, figure.Style{}, &figure.Lines{WholeX: true, Series: []figure.Series{{Points: []figure.Point{{X: 1, Y: 0.1}, {X: most, Y: 0.2}}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, label := range want {
 			if !strings.Contains(b.String(), label) {
 				t.Errorf("the axis to %v lacks %s", most, label)
@@ -206,9 +189,7 @@ func TestManyLines(t *testing.T) {
 		l.Series = append(l.Series, s)
 	}
 	var b bytes.Buffer
-	if err := figure.Draw(&b, figure.Style{}, l); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, figure.Draw(&b, figure.Style{}, l))
 	size := regexp.MustCompile(`width="([\d.]+)pt" height="([\d.]+)pt"`).FindStringSubmatch(b.String())
 	var at []float64
 	for _, m := range regexp.MustCompile(`<text x="([-\d.]+)" y="([-\d.]+)"[^>]*>line-`).FindAllStringSubmatch(b.String(), -1) {

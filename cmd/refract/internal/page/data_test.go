@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
@@ -23,13 +24,9 @@ func blocks(t testing.TB, b []byte, kind string) [][]byte {
 	var out [][]byte
 	for _, s := range element(b, `<script type="text/plain" data-block="`+kind+`">`, "</script>") {
 		z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(s)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		data, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, data)
 	}
 	return out
@@ -57,9 +54,7 @@ func storedSegments(t testing.TB, b []byte) []storedSegment {
 		// JavaScript reads as infinite what Go refuses
 		data = bytes.ReplaceAll(data, []byte("1e999"), []byte("1e300"))
 		var chunk []storedSegment
-		if err := json.Unmarshal(data, &chunk); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(data, &chunk))
 		out = append(out, chunk...)
 	}
 	return out
@@ -117,9 +112,7 @@ func TestColumns(t *testing.T) {
 		Domains             []string
 		Outputs, References int
 	}
-	if err := json.Unmarshal(blocks(t, b, "header")[0], &header); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(blocks(t, b, "header")[0], &header))
 	data := blocks(t, b, "columns")[0]
 	floats := func() []float32 {
 		out := make([]float32, header.Outputs)

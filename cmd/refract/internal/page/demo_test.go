@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/figure"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
@@ -352,12 +354,8 @@ func demoFigure(t *testing.T) page.Figure {
 		panels = append(panels, &figure.Lines{Title: metric, X: "variants added to the original", Y: "Pearson with mqm", WholeX: true, Series: []figure.Series{line}})
 	}
 	var light, dark bytes.Buffer
-	if err := figure.Draw(&light, figure.Style{}, panels...); err != nil {
-		t.Fatal(err)
-	}
-	if err := figure.Draw(&dark, figure.Style{Dark: true}, panels...); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, figure.Draw(&light, figure.Style{}, panels...))
+	require.NoError(t, figure.Draw(&dark, figure.Style{Dark: true}, panels...))
 	return page.Figure{ID: "curve", Title: "Agreement by number of references", SVG: light.Bytes(), Dark: dark.Bytes(), Data: &data,
 		Alt: "Two line charts. Pearson rises from 0.25 to 0.30 for bleu and from 0.28 to 0.33 for chrf, and flattens after seven variants.", Notes: []string{"Bands: 95% intervals."}, Findings: []string{"8 of 11 are enough: -0.001 [-0.002, 0.000] against all"}}
 }
@@ -367,9 +365,7 @@ func collect(t *testing.T, segments iter.Seq2[*page.Segment, error]) []*page.Seg
 	t.Helper()
 	var out []*page.Segment
 	for s, err := range segments {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, s)
 	}
 	return out

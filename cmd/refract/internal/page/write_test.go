@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/page"
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
@@ -25,9 +27,7 @@ var demoDir = flag.String("demo", "", "write the pages of the browser test into 
 func written(t testing.TB, d *page.Document) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := page.Write(context.Background(), &b, d); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, page.Write(context.Background(), &b, d))
 	return b.Bytes()
 }
 
@@ -43,9 +43,7 @@ func TestDemo(t *testing.T) {
 	} {
 		b := written(t, d)
 		t.Logf("%s: %d bytes", name, len(b))
-		if err := os.WriteFile(filepath.Join(*demoDir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(*demoDir, name), b, 0o644))
 	}
 }
 
@@ -229,9 +227,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 // A page without data stays small.
 func TestPageWithoutDataIsSmall(t *testing.T) {
 	var b bytes.Buffer
-	if err := page.Write(t.Context(), &b, &page.Document{Title: "x", Explorer: &page.Explorer{Segments: func(func(*page.Segment, error) bool) {}}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, page.Write(t.Context(), &b, &page.Document{Title: "x", Explorer: &page.Explorer{Segments: func(func(*page.Segment, error) bool) {}}}))
 	if n, most := b.Len(), 68_000; n > most {
 		t.Errorf("an empty page takes %d bytes; at most %d are for its style and its script", n, most)
 	}

@@ -8,7 +8,7 @@ import (
 
 // displayed are the names of metrics and statistics as papers print them.
 var displayed = map[string]string{
-	"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER", "rouge": "ROUGE", "cider": "CIDEr", "meteor": "METEOR",
+	"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER", "rouge": "ROUGE", "cider": "CIDEr", "meteor": "METEOR", "sari": "SARI",
 	"spice": "SPICE", "comet": "COMET", "bleurt": "BLEURT", "bertscore": "BERTScore", "metricx": "MetricX", "xcomet": "xCOMET",
 	"kendall": "Kendall’s τ", "spearman": "Spearman’s ρ", "pearson": "Pearson’s r", "kendall-c": "Kendall’s τ-c",
 	"accuracy": "pairwise accuracy", "soft-accuracy": "soft pairwise accuracy", "labels-saved": "labels saved",

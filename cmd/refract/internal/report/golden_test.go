@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
@@ -45,9 +47,7 @@ func writeHostile(t *testing.T, w report.Writer) {
 	t.Helper()
 	row := func(values ...report.Value) {
 		t.Helper()
-		if err := w.Row(values...); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Row(values...))
 	}
 	for i, s := range hostile {
 		f := 100 / float64(i+3)
@@ -59,9 +59,7 @@ func writeHostile(t *testing.T, w report.Writer) {
 	row(report.String("-inf"), report.Int(0), report.Float(math.Inf(-1)), report.Interval(0, math.Inf(1)), report.Null())
 	row(report.String("extremes"), report.Int(-1), report.Float(math.MaxFloat64), report.Interval(5e-324, 1e21), report.Null())
 	row(report.String("zero"), report.Int(0), report.Float(math.Copysign(0, -1)), report.Interval(0, 0), report.Null())
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 }
 
 func TestGolden(t *testing.T) {
@@ -80,9 +78,7 @@ func TestGolden(t *testing.T) {
 		t.Run(string(format)+"/empty", func(t *testing.T) {
 			var got bytes.Buffer
 			w := report.NewWriter(&got, format, hostileColumns(), report.Options{Wide: true})
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, w.Close())
 			compareGolden(t, "empty."+string(format), got.Bytes())
 		})
 	}
@@ -92,9 +88,7 @@ func compareGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cmd/refract/internal/report"
 )
 
@@ -26,9 +28,7 @@ func TestIntervalsStayNextToNumbers(t *testing.T) {
 			}
 			table.Add(values...)
 			var b strings.Builder
-			if err := table.Write(&b, report.Table, false); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, table.Write(&b, report.Table, false))
 			for line := range strings.Lines(b.String()) {
 				for i := range columns {
 					if strings.Contains(line, fmt.Sprintf("v%dci", i)) && !strings.Contains(line, fmt.Sprintf("v%d_", i)) && width > 3 {

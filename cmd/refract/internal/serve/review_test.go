@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/refract-eval/refract/cmd/refract/internal/serve"
 	"github.com/refract-eval/refract/diversify/review"
 )
@@ -19,9 +22,7 @@ func TestReview(t *testing.T) {
 	items := []review.Item{{Answer: "a", Segment: "1", Reference: "It is red."}, {Answer: "b", Segment: "2", Reference: "It is hot."}}
 	path := filepath.Join(t.TempDir(), "d.jsonl")
 	file, _, _, err := review.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	s := serve.NewReview([]byte("page"), items, file)
 	for _, address := range []string{"0.0.0.0:0", "192.0.2.1:0", ":0", "x"} {
@@ -31,25 +32,19 @@ func TestReview(t *testing.T) {
 		}
 	}
 	l, url, err := s.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- s.Serve(ctx, l) }()
 	send := func(method, url, body string, change func(*http.Request)) int {
 		t.Helper()
 		r, err := http.NewRequest(method, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if change != nil {
 			change(r)
 		}
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		resp.Body.Close()
 		return resp.StatusCode
 	}
@@ -78,9 +73,7 @@ func TestReview(t *testing.T) {
 	}
 	// A decision that is on its way at the end is kept.
 	conn, err := net.Dial("tcp", root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	place := strings.TrimPrefix(url, "http://"+root)
 	fmt.Fprintf(conn, "POST %sdecision HTTP/1.1\r\nHost: %s\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", place, root, len(good))
@@ -90,9 +83,7 @@ func TestReview(t *testing.T) {
 	}
 	stop()
 	fmt.Fprint(conn, good)
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-ended)
 	if n := s.Count(); n != 1 {
 		t.Errorf("%d decisions; want 1, as the same one came twice and another was taken back", n)
 	}

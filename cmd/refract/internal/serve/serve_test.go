@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -34,9 +35,7 @@ func echo() *Server {
 func answers(t testing.TB, input string) []string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := echo().Serve(t.Context(), strings.NewReader(input), &out, echo().Hello("", "")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, echo().Serve(t.Context(), strings.NewReader(input), &out, echo().Hello("", "")))
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	return lines[1:]
 }
@@ -231,9 +230,7 @@ func TestLongLine(t *testing.T) {
 	in := io.MultiReader(long, strings.NewReader("\n"+`{"id":1,"method":"echo"}`))
 	var out bytes.Buffer
 	s := echo()
-	if err := s.Serve(t.Context(), in, &out, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Serve(t.Context(), in, &out, nil))
 	want := `{"id":null,"error":{"code":"usage","message":"the request has more than 64 MiB; split it"}}` + "\n" + `{"id":1,"result":{}}` + "\n"
 	if out.String() != want || !s.large.all.TryAcquire(maxShared) {
 		t.Error(out.String())

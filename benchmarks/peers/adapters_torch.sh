@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the Python package's adapters in lighteval's pipeline, mbrs's decoder, a step of TRL's
-# GRPOTrainer on a tiny model with random weights, and verl's reward managers. Compares the time of
-# MBR decoding by chrF with mbrs's.
+# GRPOTrainer on a tiny model with random weights, verl's reward managers, and what docs/how-to/adapters.md
+# shows of them. Compares the time of MBR decoding by chrF with mbrs's.
 #
 # usage: benchmarks/peers/adapters_torch.sh [PYTEST ARGUMENT]…
 #
@@ -20,6 +20,7 @@ trap 'rm -rf "$work"' EXIT
 CGO_ENABLED=0 go build -trimpath -o "$work/refract" ./cmd/refract
 export REFRACT_PROGRAM=$work/refract PYTHONPATH=$PWD/python/src HF_HOME=$work/hf
 export REFRACT_DATA=${REFRACT_DATA:-$PWD/../shared/data}
-(cd python && "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider tests/test_trainers.py tests/test_integrations.py "$@")
+(cd python && "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider tests/test_trainers.py tests/test_integrations.py \
+	tests/test_docs.py -k "not examples" "$@")
 "$venv/bin/python" -W ignore benchmarks/peers/adapters_mbrs.py
 echo "the adapters give the command's scores ($SECONDS s)"

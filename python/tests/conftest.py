@@ -36,9 +36,12 @@ def program() -> str:
 
 @pytest.fixture
 def sample(program: str, tmp_path: Path) -> Path:
-    """Return the folder that `refract demo -o` makes."""
-    subprocess.run([program, "demo", "-o", str(tmp_path / "demo")], check=True, capture_output=True)
-    return tmp_path / "demo"
+    """Return the folder that `refract demo -o` makes, with a cache of its answers."""
+    folder = tmp_path / "demo"
+    subprocess.run([program, "demo", "-o", str(folder)], check=True, capture_output=True)
+    imported = [program, "cache", "import", "cache.sqlite", "answers.jsonl"]
+    subprocess.run(imported, cwd=folder, check=True, capture_output=True)
+    return folder
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def test_samples_that_a_metric_cannot_score_alone() -> None:
         assert Corpus("chrf").total([pickle.loads(pickle.dumps(nothing)), Corpus("chrf").segment("a", ["a"])]) == 100.0
 
 
-def inspect_ai_run(hypotheses: list[str], references: list[list[str | None]], **more: Any) -> Any:
+def inspect_ai_run(hypotheses: list[str], references: list[list[str | None]], same: bool = False, **more: Any) -> Any:
     inspect_ai = pytest.importorskip("inspect_ai")
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -110,7 +110,7 @@ def inspect_ai_run(hypotheses: list[str], references: list[list[str | None]], **
 
     def output(messages: list[Any], *_: Any) -> ModelOutput:
         asked.append(int(messages[-1].text))
-        said = hypotheses[asked[-1]] + " again" * (asked.count(asked[-1]) - 1)
+        said = hypotheses[asked[-1]] + " again" * (0 if same else asked.count(asked[-1]) - 1)
         made = ModelOutput.from_content("mockllm/model", said)
         made.usage = ModelUsage()  # else it downloads a file to count tokens
         return made
@@ -139,13 +139,23 @@ def test_inspect_ai(task: Task) -> None:
         assert f"agg:{setting[1]}" in found[0].metadata["signature"]
 
 
-def test_inspect_ai_has_no_corpus_of_several_epochs() -> None:
-    log = inspect_ai_run(["a cat", "dogs run"], [["a cat"], ["dogs ran", None]], epochs=2)
-    assert log.error is None
-    found = log.results.scores[0].metrics
-    assert math.isnan(found["corpus"].value)
-    assert 0 < found["mean"].value < 100
-    assert found["stderr"].value > 0
+@pytest.mark.parametrize("reducer", ["mean", "median", "at_least_1"])
+def test_inspect_ai_has_no_corpus_of_several_epochs(reducer: str) -> None:
+    inspect_ai = pytest.importorskip("inspect_ai")
+    from refract_eval.integrations.inspect_ai import refract
+
+    given = [["a cat"], ["dogs ran", None], ["a"]]
+    log = inspect_ai_run(["a cat", "dogs run", ""], given, epochs=inspect_ai.Epochs(3, reducer))
+    again = inspect_ai.score(log, refract("bleu", "native"), display="none", action="overwrite", epochs_reducer=reducer)
+    for scored in (log, again):
+        assert scored.error is None
+        found = scored.results.scores[0].metrics
+        assert math.isnan(found["corpus"].value)
+        assert 0 < found["mean"].value < 100
+        assert found["stderr"].value >= 0
+    same = inspect_ai_run(["a cat", "dogs"], given[:2], epochs=inspect_ai.Epochs(3, reducer), same=True)
+    want = refract_eval.score(["a cat", "dogs"], given[:2], "chrf", "max").score
+    assert [s.metrics["corpus"].value for s in same.results.scores[::2]] == [want, want]
 
 
 def test_evaluate(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

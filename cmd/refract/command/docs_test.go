@@ -273,7 +273,7 @@ func (f *folder) checkOutput(t *testing.T, text string) {
 	}
 }
 
-var statedFigure = regexp.MustCompile(`\| (0\.[0-9]{3})\b`)
+var statedFigure = regexp.MustCompile(`\| (0\.[0-9]{3})\b[^.]`)
 
 // checkFigures wants that what a document states in a table with three decimals
 // is what its commands print.

@@ -105,4 +105,4 @@ class Metrics:
         return NeuralMetric("metricx", model, **options)
 
 
-metrics = Metrics()
+metrics: Metrics = Metrics()

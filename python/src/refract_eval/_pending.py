@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from .errors import RefractError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -74,27 +76,31 @@ class Request(Generic[T]):
             raise
 
 
-def variants(begin: Callable[P, Pending[T]]) -> tuple[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]:
-    """Make two functions from one that prepares work: the first waits for it, the second is to be awaited.
-
-    From _name they are name and aname, with its arguments.
-    """
+def waits(begin: Callable[P, Pending[T]]) -> Callable[[Callable[..., None]], Callable[P, T]]:
+    """Make a function, whose name and documentation are given, of one that prepares work: it waits for the work."""
 
     def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
         return begin(*args, **kwargs).wait()
 
+    return lambda named: _present(blocking, begin, named)
+
+
+def awaits(begin: Callable[P, Pending[T]]) -> Callable[[Callable[..., None]], Callable[P, Coroutine[Any, Any, T]]]:
+    """Make such a function that is to be awaited."""
+
     async def awaitable(*args: P.args, **kwargs: P.kwargs) -> T:
         return await begin(*args, **kwargs).awaited()
 
-    name = begin.__name__.lstrip("_")
-    _present(blocking, begin, name, begin.__doc__ or "")
-    _present(awaitable, begin, f"a{name}", f"Await what {name}() returns, which does not block the event loop.")
-    begin.__qualname__ = blocking.__qualname__  # the name in errors about wrong arguments
-    return blocking, awaitable
+    return lambda named: _present(awaitable, begin, named)
 
 
-def _present(made: Any, begin: Callable[..., object], name: str, doc: str) -> None:
+def _present(made: F, begin: Any, named: Any) -> F:
     """Give a function the name, arguments and documentation of a hand-written one."""
-    made.__module__, made.__name__, made.__doc__ = begin.__module__, name, doc
-    made.__qualname__ = begin.__qualname__.replace(begin.__name__, name)
-    made.__signature__ = inspect.signature(begin).replace(return_annotation=inspect.Signature.empty)
+    functools.update_wrapper(made, named, ("__module__", "__name__", "__qualname__"), ())
+    made.__doc__ = named.__doc__ or begin.__doc__
+    made.__signature__ = inspect.signature(begin).replace(  # type: ignore[attr-defined]
+        return_annotation=inspect.Signature.empty
+    )
+    if not named.__name__.startswith("a"):
+        begin.__qualname__ = named.__qualname__  # the name in errors about wrong arguments
+    return made

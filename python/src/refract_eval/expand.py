@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from ._pending import variants
+from ._pending import awaits, waits
 from ._run import DONE, FAILED, Flag, Run, command_line
 from .segments import Segment
 from .sets import Dataset, dataset_file, lines_path, read, unnamed
@@ -100,7 +100,14 @@ def _expand(
     )
 
 
-expand, aexpand = variants(_expand)
+@waits(_expand)
+def expand() -> None:  # noqa: D103
+    ...
+
+
+@awaits(_expand)
+def aexpand() -> None:
+    """Await what expand() returns, which does not block the event loop."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._client import Client
-from ._pending import Request, variants
+from ._pending import Request, awaits, waits
 from .compare import Comparison, read_comparison
 from .scorer import Hypotheses, Metrics, References, Settings, Texts, metrics_of, specs
 from .scores import Scores
@@ -68,7 +68,14 @@ def _score(
     return settings.of_texts(_shared, hypotheses, references, sources, ids, layout, cells)
 
 
-score, ascore = variants(_score)
+@waits(_score)
+def score() -> None:  # noqa: D103
+    ...
+
+
+@awaits(_score)
+def ascore() -> None:
+    """Await what score() returns, which does not block the event loop."""
 
 
 def score_segments(
@@ -119,7 +126,14 @@ def _compare(
     return Request(_shared, "compare", _comparing(**locals()), read_comparison)
 
 
-compare, acompare = variants(_compare)
+@waits(_compare)
+def compare() -> None:  # noqa: D103
+    ...
+
+
+@awaits(_compare)
+def acompare() -> None:
+    """Await what compare() returns, which does not block the event loop."""
 
 
 def _comparing(segments: Iterable[Segment], **given: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ._client import Client
 from ._metric import Metric, name_of
-from ._pending import Request, variants
+from ._pending import Request, awaits, waits
 from ._run import Flag, command_line
 from ._texts import hypotheses_by_system, references_by_segment, texts
 from .errors import UsageError
@@ -90,7 +90,13 @@ class Scorer:
         """Score as refract_eval.score() does."""
         return self._settings.of_texts(self._client, hypotheses, references, sources, ids, layout, cells)
 
-    score, ascore = variants(_score)
+    @waits(_score)
+    def score() -> None:  # noqa: D102
+        ...
+
+    @awaits(_score)
+    def ascore() -> None:
+        """Await what score() returns, which does not block the event loop."""
 
     def score_segments(self, segments: Iterable[Segment], *, cells: bool = False) -> Scores:
         """Score the hypotheses of a set, as read() gives it, against its references and variants."""

@@ -15,8 +15,8 @@ import (
 	"github.com/refract-eval/refract/metrics"
 )
 
-// Explorer returns the segments for a page. They are computed while the page is written, so
-// add nothing in the meantime.
+// Explorer returns the segments for a page, and says so if these are not all. They are computed
+// while the page is written, so add nothing in the meantime.
 func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 	e := &page.Explorer{Systems: h.names, Humans: h.humans, Prompts: h.prompts}
 	at, digits := make([]int, len(h.metrics)), make([]int, len(h.metrics)) // at: among metrics with a score per reference
@@ -35,7 +35,7 @@ func (h *Held) Explorer(ctx context.Context) *page.Explorer {
 			Name: report.Display(s.String()), Metric: at[h.metric[k]], LowerIsBetter: info.Direction == metrics.LowerIsBetter, Digits: digits[h.metric[k]],
 		})
 	}
-	e.Segments = h.explore(ctx, e, at)
+	e.Segments = h.explore(ctx, e, at, h.choose(ctx, e, at))
 	return e
 }
 
@@ -53,11 +53,11 @@ func (h *Held) digits(metric int) int {
 	return report.Decimals(low, high, 1)
 }
 
-func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int) iter.Seq2[*page.Segment, error] {
+func (h *Held) explore(ctx context.Context, e *page.Explorer, at []int, chosen []int) iter.Seq2[*page.Segment, error] {
 	return func(yield func(*page.Segment, error) bool) {
 		stopped := errors.New("the segments are not wanted any more")
 		all := func(yield func(*scored, error) bool) {
-			for i := range h.segments {
+			for _, i := range chosen {
 				if !yield(&h.segments[i], nil) {
 					return
 				}

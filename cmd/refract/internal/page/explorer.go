@@ -14,7 +14,8 @@ type Explorer struct {
 	Metrics  []Metric  // whose scores against single references are shown
 	Settings []Setting // whose scores of outputs are shown
 	Prompts  []string  // names of all prompts that made references
-	// Segments yields every segment once. Write takes one at a time, so that they
+	Note     string    // says which segments are left out, if any
+	// Segments yields every segment that is shown once. Write takes one at a time, so that they
 	// need not all be in memory.
 	Segments iter.Seq2[*Segment, error]
 }

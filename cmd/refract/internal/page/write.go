@@ -128,3 +128,19 @@ func (e *Explorer) write(ctx context.Context, w *bufio.Writer) error {
 	}
 	return out.write("columns", cols.bytes())
 }
+
+// Size is how many bytes the explorer's data take in a page. It takes its segments.
+func (e *Explorer) Size(ctx context.Context) (int64, error) {
+	var n counter
+	w := bufio.NewWriter(&n)
+	err := e.write(ctx, w)
+	w.Flush()
+	return int64(n), err
+}
+
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}

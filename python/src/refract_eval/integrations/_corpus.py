@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from statistics import stdev
 from typing import Any
 
 from .._metric import Metric
@@ -52,9 +53,7 @@ class Corpus:
 
     def total(self, segments: Sequence[SegmentScore]) -> float:
         """Score the corpus of the segments in one request, as `refract score` does."""
-        hypotheses, references = [s.hypothesis for s in segments], [s.references for s in segments]
-        sources = _given([s.source for s in segments])
-        of = setting(hypotheses, references, self.metric, self.aggregate, sources, "segment")
+        of = self._of(segments)
         self.signature = of.signature
         for i, (alone, among) in enumerate(zip(segments, of.per_segment, strict=True)):
             if among is not None and alone != among:
@@ -70,6 +69,27 @@ class Corpus:
             lacking = system.segments - system.scored
             warnings.warn(f"{lacking} of {len(segments)} samples have no score: {why(of)}", stacklevel=2)
         return system.score
+
+    def standard_error(self, segments: Sequence[SegmentScore]) -> float:
+        """Return the standard error of total(): of a mean by its formula, of a corpus score by 100 resamples.
+
+        NaN if fewer than two segments have a score.
+        """
+        of = self._of(segments, statistics=True)
+        (system,) = of.systems.values()
+        rows = [list(row) for row in system.statistics if row]
+        if len(rows) < 2:
+            return math.nan
+        if system.method == "mean":
+            return stdev(score for (score,) in rows) / math.sqrt(len(rows))
+        from .sacrebleu import resampled
+
+        return stdev(resampled(of.metric, rows, 100))
+
+    def _of(self, segments: Sequence[SegmentScore], statistics: bool = False) -> Setting:
+        hypotheses, references = [s.hypothesis for s in segments], [s.references for s in segments]
+        sources = _given([s.source for s in segments])
+        return setting(hypotheses, references, self.metric, self.aggregate, sources, "segment", statistics)
 
 
 def setting(

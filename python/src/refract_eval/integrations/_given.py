@@ -50,3 +50,9 @@ def higher_is_better(metric: str | Metric) -> bool:
 def name_of(metric: str | Metric, aggregate: str) -> str:
     """Name a metric in the tables of a library, which split names at commas and bars."""
     return re.sub(r"[^\w.+=-]+", "_", f"refract_{label(metric)}_{aggregate}")
+
+
+def untyped(base: Any) -> type[object]:
+    """Return a class to derive from, of a package without types: checkers see what we add to it."""
+    found: type[object] = base
+    return found

@@ -10,8 +10,9 @@ from typing import Any
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer, stderr
 from inspect_ai.solver import TaskState
 
+from .._metric import Metric as Function
 from ._corpus import Corpus, SegmentScore
-from ._given import row
+from ._given import label, row
 
 
 @metric
@@ -33,7 +34,7 @@ def corpus() -> Metric:
 
 @scorer(metrics=[corpus(), mean(), stderr()])
 def refract(
-    metric: str = "chrf",
+    metric: str | Function = "chrf",
     aggregate: str = "max",
     *,
     references: str | None = None,
@@ -62,11 +63,12 @@ def refract(
             answer=segment.hypothesis,
             explanation=segment.status or None,
             metadata={
-                "metric": metric,
+                "metric": label(metric),
                 "aggregate": aggregate,
                 "references": list(segment.references),
                 "source": segment.source,
                 "signature": segment.signature,
+                "score": None if math.isnan(segment) else float(segment),
             },
         )
 
@@ -78,6 +80,7 @@ def _segment(sample: SampleScore) -> SegmentScore | None:
     known: Any = sample.score.metadata
     if known is None or sample.score.answer is None:
         return None
-    segment = SegmentScore(sample.score.as_float())
+    alone = known["score"]  # of the first epoch; the value depends on how epochs are reduced
+    segment = SegmentScore(math.nan if alone is None else alone)
     segment.hypothesis, segment.references, segment.source = sample.score.answer, known["references"], known["source"]
     return segment

@@ -11,16 +11,17 @@ from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
 from lighteval.tasks.requests import Doc, SamplingMethod
 
 from ._corpus import Corpus, SegmentScore
-from ._given import higher_is_better, name_of, row
+from ._given import higher_is_better, name_of, row, untyped
 
 
-class Computation(Corpus, SampleLevelComputation, CorpusLevelComputation):  # type: ignore[misc]
+class Computation(Corpus, untyped(SampleLevelComputation), untyped(CorpusLevelComputation)):  # type: ignore[misc]
     """Both halves of a metric, which the results show with its signature."""
 
     def __init__(self, metric: str, aggregate: str, references: str | None, source: str | None) -> None:
         """Take the settings, as make_metric() does."""
         super().__init__(metric, aggregate)
-        self.references, self.source = references, source
+        self.references: str | None = references
+        self.source: str | None = source
 
     def compute(self, doc: Doc, model_response: Any, **_: Any) -> SegmentScore:
         """Score the first text of a response against all references of its document."""

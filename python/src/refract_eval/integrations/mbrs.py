@@ -13,15 +13,15 @@ from torch import Tensor
 
 from .._client import Client
 from ..functions import score
-from ._given import higher_is_better
+from ._given import higher_is_better, untyped
 
 
 @register("refract")
-class MetricRefract(Metric):  # type: ignore[misc]
+class MetricRefract(untyped(Metric)):  # type: ignore[misc]
     """Metric of the program refract; scores are float64 and equal `refract score`'s."""
 
     @dataclass
-    class Config(Metric.Config):  # type: ignore[misc]
+    class Config(untyped(Metric.Config)):  # type: ignore[misc]
         """Configuration of the metric.
 
         - name (str): The metric, as `refract score -m` takes it, such as "chrf++" or "bleu:tokenize=intl". -

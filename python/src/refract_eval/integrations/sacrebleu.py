@@ -14,27 +14,28 @@ from sacrebleu.metrics.base import Score, Signature
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
+from sacrebleu.significance import _bootstrap_resample
 
 from .._metric import Metric as Function
 from .._texts import references_by_segment
 from ..scores import Setting
 from ._corpus import setting, why
-from ._given import label
+from ._given import label, untyped
 
 Texts = Sequence[str | None]
 
 
-class MetricSignature(Signature):
+class MetricSignature(untyped(Signature)):  # type: ignore[misc]
     """Refract's signature, to which sacreBLEU's tests add their settings."""
 
     def __init__(self, args: dict[str, Any]) -> None:
         """Take the attributes of a Metric."""
         super().__init__(args)
         self.info |= dict(pair.partition(":")[::2] for pair in args["signature"].split("|"))
-        self._abbr = {name: name for name in self.info} | self._abbr
+        self._abbr: dict[str, str] = {name: name for name in self.info} | self._abbr
 
 
-class Metric(Base):
+class Metric(untyped(Base)):  # type: ignore[misc]
     """A metric like sacreBLEU's BLEU, CHRF and TER: for corpus_score(n_bootstrap=…), PairedTest and its other uses.
 
     metric and aggregate are as for score(); "native" is sacreBLEU's own rule for several references. A missing text
@@ -42,7 +43,7 @@ class Metric(Base):
     None is given instead.
     """
 
-    _SIGNATURE_TYPE = MetricSignature
+    _SIGNATURE_TYPE: type[MetricSignature] = MetricSignature
 
     def __init__(
         self,
@@ -51,12 +52,28 @@ class Metric(Base):
         references: Sequence[Texts] | None = None,
     ) -> None:
         """Take the settings."""
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.metric, self.aggregate = metric, aggregate
-        self.name = label(metric) if aggregate == "native" else f"{label(metric)} {aggregate}"
+        super().__init__()
+        self.metric: str | Function = metric
+        self.aggregate: str = aggregate
+        self.num_refs: int
+        self.signature: str
+        self.name: str = label(metric) if aggregate == "native" else f"{label(metric)} {aggregate}"
         self._pooled: Base | None = None  # scores sums of its statistics; None if the score is a mean
         if references is not None:
             self._ref_cache = self._cache_references(references)
+
+    def corpus_score(self, hypotheses: Texts, references: Sequence[Texts] | None, n_bootstrap: int = 1) -> Score:
+        """Score n hypotheses against streams of n references: references[k][i] is the k-th of hypothesis i.
+
+        With n_bootstrap, the score has the mean and the 95 % interval of as many resamples.
+        """
+        made: Score = super().corpus_score(hypotheses, references, n_bootstrap)
+        return made
+
+    def get_signature(self) -> Signature:
+        """Return the signature of the last score: it states the references."""
+        made: Signature = super().get_signature()
+        return made
 
     def sentence_score(self, hypothesis: str | None, references: Texts) -> Score:
         """Score one hypothesis against its references, as `refract score --per segment` does."""
@@ -148,3 +165,9 @@ def _theirs(metric: str) -> Base:
         given["smooth_value"] = float(value)
     made: Base = make(**given)
     return made
+
+
+def resampled(metric: str, rows: list[list[float]], n: int) -> list[float]:
+    """Return the corpus scores of n resamples of segments, by their statistics."""
+    _, scores = _bootstrap_resample(rows, _theirs(metric), n)
+    return [float(s.score) for s in scores]

@@ -6,6 +6,7 @@ becomes a script of the wheel, so that `refract` starts no Python.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import shutil
@@ -63,6 +64,7 @@ def build_program(name: str, into: Path) -> Path:
             "no 'go' on PATH: from a clone, the program refract is built with Go 1.26 or later "
             "(https://go.dev/dl); without Go, install a wheel from PyPI: pip install refract-eval"
         )
+    tell(f"refract-eval: Go compiles the program refract for {name}, which takes minutes the first time")
     system, machine = name.split("-")
     program = into / ("refract.exe" if system == "windows" else "refract")
     command = [go, "build", "-trimpath", "-buildvcs=false", "-tags=lean", "-ldflags=-s -w"]
@@ -76,6 +78,14 @@ def build_program(name: str, into: Path) -> Path:
     if system == "linux" and found.dynamic:
         raise BuildError(f"{program} is linked dynamically: it would run on only one libc")
     return program
+
+
+def tell(line: str) -> None:
+    """Show a line to whoever waits, on the terminal too, because pip keeps the output of builds to itself."""
+    print(line, file=sys.stderr, flush=True)
+    if not sys.stderr.isatty():
+        with contextlib.suppress(OSError), open("CONOUT$" if os.name == "nt" else "/dev/tty", "w") as terminal:
+            terminal.write(f"\n{line}\n")
 
 
 def linked_licenses(into: Path) -> Path:

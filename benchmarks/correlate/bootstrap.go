@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -145,6 +146,33 @@ func (r Resamples) Less(o Resamples) Resamples {
 	return out
 }
 
+// Mean returns the means of the values of several, which drew from the same units, over those
+// that are defined; none if one has none.
+func Mean(of []Resamples) Resamples {
+	var out Resamples
+	for k, r := range of {
+		if k == 0 {
+			out = Resamples{Values: make([]float64, len(r.Values)), Units: r.Units}
+		}
+		if len(r.Values) != len(out.Values) {
+			return Resamples{}
+		}
+		out.Units = min(out.Units, r.Units)
+		out.Bias += r.Bias / float64(len(of))
+	}
+	for i := range out.Values {
+		n := 0.0
+		for _, r := range of {
+			if v := r.Values[i]; !math.IsNaN(v) {
+				out.Values[i] += v
+				n++
+			}
+		}
+		out.Values[i] /= n // NaN without any
+	}
+	return out
+}
+
 // Interval returns the expanded percentile interval (Hesterberg, 2015) that covers with a
 // confidence inside (0, 1), such as 0.95: percentiles are taken further out for few units. Its
 // ends are quantiles with linear interpolation. NaN values are left out and counted.
@@ -177,6 +205,10 @@ type Bootstrap struct {
 	Resamples int // number of resamples, 1 to [MaxResamples]; 1,000 is usual
 	Seed      uint64
 	Units     Units
+	// From is a table of the same segments and level, from whose units with a pair of scores
+	// resamples draw; nil means the resampled table itself. Values of several tables that were
+	// drawn from one can be averaged by resample.
+	From *Pairs
 }
 
 // Resample returns the measure of a table, as [Measure.Of] does, and that of each resample,
@@ -191,7 +223,7 @@ func (b Bootstrap) Resample(ctx context.Context, m Measure, p *Pairs) (Result, R
 	if b.Resamples < 1 || b.Resamples > MaxResamples {
 		return Result{}, Resamples{}, fmt.Errorf("bootstrap: %d resamples: want 1 to %d", b.Resamples, MaxResamples)
 	}
-	rs, err := newResampler(p, m, b.Units)
+	rs, err := newResampler(p, cmp.Or(b.From, p), m, b.Units)
 	if err != nil {
 		return m.unchecked(p), Resamples{}, fmt.Errorf("bootstrap of %v: %w", m, err)
 	}

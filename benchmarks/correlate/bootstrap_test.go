@@ -117,7 +117,7 @@ func chosen(s Statistic, g Grouping) Measure {
 }
 
 func mustResampler(p *Pairs, s Statistic, g Grouping) *resampler {
-	rs, err := newResampler(p, chosen(s, g), nil)
+	rs, err := newResampler(p, p, chosen(s, g), nil)
 	if err != nil {
 		panic(err)
 	}
@@ -234,8 +234,8 @@ func TestBootstrapUndefined(t *testing.T) {
 func TestBootstrapOptionErrors(t *testing.T) {
 	p := table(t, "1/1 2/2", "3/4")
 	for _, o := range []Bootstrap{
-		{0, 0, nil}, {-1, 0, nil}, {MaxResamples + 1, 0, nil},
-		{1, 0, Units{0}}, {1, 0, Units{0, -1}},
+		{}, {Resamples: -1}, {Resamples: MaxResamples + 1},
+		{Resamples: 1, Units: Units{0}}, {Resamples: 1, Units: Units{0, -1}},
 	} {
 		if _, _, err := o.Resample(t.Context(), Measure{}, p); err == nil {
 			t.Errorf("%+v: no error", o)

@@ -134,7 +134,7 @@ func TestZeroUndefined(t *testing.T) {
 		if !near(res.Value, c.value, 1e-15) || res.Groups != c.n || res.Dropped != 3-c.n {
 			t.Errorf("zero %v: %+v, want %v over %d", c.zero, res, c.value, c.n)
 		}
-		rs, err := newResampler(p, m, nil)
+		rs, err := newResampler(p, p, m, nil)
 		require.NoError(t, err)
 		if got := rs.weighted([]int32{1, 1, 1}, new(scratch)); !near(got, c.value, 1e-15) {
 			t.Errorf("zero %v, resampled: %v, want %v", c.zero, got, c.value)
@@ -168,7 +168,7 @@ func TestMeansAreResampledBySegment(t *testing.T) {
 			m := chosen(c.statistic, c.grouping)
 			want, err := m.Of(drawn)
 			require.NoError(t, err)
-			rs, err := newResampler(table, m, nil)
+			rs, err := newResampler(table, table, m, nil)
 			require.NoError(t, err)
 			if got := rs.weighted(weights, new(scratch)); !near(got, want.Value, 1e-9) {
 				t.Fatalf("%v: %v, want %v", m, got, want.Value)

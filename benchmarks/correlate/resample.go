@@ -43,25 +43,24 @@ type resampler struct {
 	elements [][]int32
 }
 
-func newResampler(p *Pairs, m Measure, units Units) (*resampler, error) {
-	base := p
-	if p.level != nil {
-		base = p.level.base
-	}
+// newResampler prepares a table. Resamples draw the units that have a pair of scores in from, which
+// has the segments and the level of the table.
+func newResampler(p, from *Pairs, m Measure, units Units) (*resampler, error) {
+	base, drawn := p.Under(), from.Under()
 	unit, n, err := units.ofCells(base)
 	if err != nil {
 		return nil, err
 	}
 	if base != p {
 		if groups, ok := units.ofGroups(p); ok { // no draw changes a mean, and a group drawn twice counts twice
-			base = p
+			base, drawn = p, from
 			if unit, n, err = groups.ofCells(p); err != nil {
 				return nil, err
 			}
 		}
 	}
 	rs := &resampler{known: base.known, units: n, biased: base != p}
-	rs.pool, rs.effective = pool(base, unit, n)
+	rs.pool, rs.effective = pool(drawn, unit, n)
 	switch {
 	case base != p:
 		rs.rows = []row{rs.ofMeans(base, m, p.level.of, p.Segments, unit)}

@@ -34,7 +34,7 @@ func TestUnitsEqualMaterialised(t *testing.T) {
 		var s scratch
 		for _, c := range choices {
 			m := chosen(c.statistic, c.grouping)
-			rs, err := newResampler(p, m, units)
+			rs, err := newResampler(p, p, m, units)
 			require.NoError(t, err)
 			got := make([]float64, len(block))
 			rs.values(block, got, &s)

@@ -23,6 +23,7 @@ type data struct {
 	names    dataset.Census
 	places   []correlate.Place
 	judgements
+	raters *raters   // nil unless outputs have several
 	series []*series // scores of its metrics
 
 	drawn    string          // name of what resamples draw
@@ -36,13 +37,14 @@ type data struct {
 
 // judgements are the human scores with which a dataset is compared.
 type judgements struct {
-	human    string           // their name; "" if there are none
-	systems  []string         // compared, in the dataset's order
-	leftOut  []string         // because people wrote their texts
-	unjudged []string         // because no segment has a score
-	column   map[string]int   // of each compared system
-	gold     *correlate.Pairs // without metric scores
-	at       [][]int          // for each segment and hypothesis: its cell, -1 for none
+	human    string             // their name; "" if there are none
+	systems  []string           // compared, in the dataset's order
+	leftOut  []string           // because people wrote their texts
+	unjudged []string           // because no segment has a score
+	column   map[string]int     // of each compared system
+	gold     *correlate.Pairs   // without metric scores
+	at       [][]int            // for each segment and hypothesis: its cell, -1 for none
+	ratings  [][]refract.Rating // of each cell
 }
 
 // load reads a dataset. A dataset without human scores is an error, unless scoresOnly says that
@@ -148,6 +150,7 @@ func judge(segments []*refract.Segment, d Dataset) (judgements, error) {
 		return out, fmt.Errorf("a comparison needs two systems or more with %s scores; there is %s", out.human, cmp.Or(strings.Join(out.systems, ""), "none"))
 	}
 	out.gold = correlate.NewPairs(len(segments), len(out.systems))
+	out.ratings = make([][]refract.Rating, len(out.gold.Gold))
 	for i, s := range segments {
 		at := make([]int, len(s.Hypotheses))
 		for h := range at {
@@ -161,6 +164,7 @@ func judge(segments []*refract.Segment, d Dataset) (judgements, error) {
 			if k, compared := out.column[j.System]; compared && j.Name == out.human && j.Valid {
 				at := out.gold.Index(i, k)
 				out.gold.Gold[at], out.gold.GoldOK[at] = d.turned(j.Score), true
+				out.ratings[at] = j.Ratings
 			}
 		}
 	}
@@ -250,6 +254,9 @@ func (d *data) info() DatasetInfo {
 	}
 	if !d.Choice.All() {
 		out.NotChosen, out.Domains, out.all = d.names.Without(&d.Choice), d.Domains, len(d.read)
+	}
+	if d.raters != nil {
+		out.Agreement = &d.raters.Agreement
 	}
 	out.groups = map[correlate.Level]int{}
 	for _, level := range []correlate.Level{correlate.DocumentLevel, correlate.DomainLevel} {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,13 +63,18 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 	est := &estimate{Epsilon: None(), Own: own}
 	var res correlate.Result
 	if units := 0; resamples > 0 {
-		if units, err = t.data.units.Drawn(t.Pairs); err != nil {
+		if units, err = t.data.units.Drawn(cmp.Or(t.from, t.Pairs)); err != nil {
 			return nil, err
 		}
 		est.Single = units == 1
 	}
 	if resamples > 0 && !est.Single {
 		b := correlate.Bootstrap{Resamples: resamples, Seed: r.p.Bootstrap.Seed, Units: t.data.units}
+		if t.from != nil {
+			if b.From, err = t.data.prepared(t.from, s); err != nil {
+				return nil, err
+			}
+		}
 		if res, est.Resamples, err = b.Resample(ctx, s.Measure, p); errors.Is(err, correlate.ErrTooManyPairs) {
 			err = nil
 		}
@@ -89,11 +95,13 @@ func (r *run) compute(ctx context.Context, t *table, s Statistic, resamples int)
 }
 
 // prepared returns the table that a statistic is computed from.
-func (t *table) prepared(s Statistic) (*correlate.Pairs, error) {
+func (t *table) prepared(s Statistic) (*correlate.Pairs, error) { return t.data.prepared(t.Pairs, s) }
+
+func (d *data) prepared(p *correlate.Pairs, s Statistic) (*correlate.Pairs, error) {
 	if s.Measure.Statistic.OfSystems() {
-		return t.Pairs, nil // it computes its own means
+		return p, nil // it computes its own means
 	}
-	return t.At(s.Level, t.data.places)
+	return p.At(s.Level, d.places)
 }
 
 // ties returns the share of the pairs of cells with the same score.

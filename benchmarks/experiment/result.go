@@ -18,6 +18,7 @@ type Result struct {
 	Ended       []Ended          `json:"ended"`      // metrics without rows
 	Same        []Same           `json:"same"`
 	Rows        []Row            `json:"rows"`
+	People      []People         `json:"people,omitempty"` // where the data have raters
 	Ranks       []Ranks          `json:"-"`
 	Differences []Difference     `json:"differences"`
 	Curves      []CurveResult    `json:"curves"`
@@ -66,6 +67,8 @@ type DatasetInfo struct {
 	Prompts []string `json:"prompts"` // of the variants
 	Cells   int      `json:"cells"`   // with a human score
 	Set     string   `json:"set"`     // content hash of all references, as signatures state it
+
+	Agreement *Agreement `json:"agreement,omitempty"` // nil without raters
 
 	groups map[correlate.Level]int
 	all    int // segments, chosen or not
@@ -130,6 +133,8 @@ type Row struct {
 	Epsilon   Number `json:"epsilon"`        // chosen threshold of ties; defined only for calibrated statistics
 	Rank      int    `json:"rank,omitempty"` // if every pair was tested
 	Signature string `json:"signature"`
+	// People is nil without raters.
+	People *AgainstPeople `json:"people,omitempty"`
 
 	pools     bool // it is a share of pairs of systems, which can be pooled
 	resamples correlate.Resamples

@@ -318,6 +318,9 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 	if err := r.bootstrap(d); err != nil {
 		return err
 	}
+	if err := r.rate(ctx, d); err != nil {
+		return err
+	}
 	if d.series, err = r.allSeries(ctx, d); err != nil {
 		return err
 	}
@@ -368,6 +371,7 @@ func (r *run) dataset(ctx context.Context, entry Dataset, res *Result) error {
 		return err
 	}
 	r.tellTurned(d, res)
+	r.tellPeople(d, res)
 	for _, f := range d.Scores {
 		rows, below := 0, 0
 		for _, row := range res.Rows {
@@ -458,12 +462,16 @@ func (r *run) rows(ctx context.Context, d *data, settings []*setting, res *Resul
 	if err != nil {
 		return err
 	}
+	beside, err := r.people(ctx, d, settings, res)
+	if err != nil {
+		return err
+	}
 	for i, est := range estimates {
 		s, st := settings[i/n], r.p.Statistics[i%n]
 		row := Row{
 			About: d.about(st), Setting: s.name, MinReferences: s.table.minRefs, MaxReferences: s.table.maxRefs,
 			Value: est.Value, Interval: r.interval(est.Resamples), N: est.N, Missing: s.table.missing(), Systems: s.table.Systems,
-			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature,
+			Groups: est.Groups, Dropped: est.Dropped, Ties: ties[i], Epsilon: est.Epsilon, Signature: s.signature, People: beside[i],
 			pools: st.Measure.Statistic == correlate.StatAccuracy, resamples: est.Resamples,
 		}
 		switch {

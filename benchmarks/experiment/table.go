@@ -21,7 +21,9 @@ type table struct {
 	// own are a folder's own scores of systems, with the same human scores; nil if the scores
 	// of systems are means over segments.
 	own *correlate.Pairs
-	key func() string // hash of the scores
+	// from is the table from whose units resamples draw; nil for the table itself.
+	from *correlate.Pairs
+	key  func() string // hash of the scores
 }
 
 func (d *data) newTable(p *correlate.Pairs, lo, hi int) *table {
@@ -48,7 +50,7 @@ func (t *table) hash() string {
 	if t.own != nil {
 		own = t.own.Metric
 	}
-	key := keyOf(t.Segments, t.Systems, sha256.Sum256(b), own)
+	key := keyOf(t.Segments, t.Systems, sha256.Sum256(b), own, t.from != nil)
 	return string(key[:])
 }
 
@@ -95,7 +97,9 @@ func aligned(a, b *table) (x, y *table) {
 		p.MetricOK[i] = p.MetricOK[i] && ok
 	}
 	q.MetricOK = p.MetricOK
-	return a.data.newTable(&p, a.minRefs, a.maxRefs), b.data.newTable(&q, b.minRefs, b.maxRefs)
+	x, y = a.data.newTable(&p, a.minRefs, a.maxRefs), b.data.newTable(&q, b.minRefs, b.maxRefs)
+	x.from, y.from = a.from, b.from
+	return x, y
 }
 
 // values puts the scores of a setting next to the human scores.

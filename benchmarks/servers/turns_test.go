@@ -69,7 +69,7 @@ func TestEveryCheckHasATurn(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if name := d.Name(); info.Mode()&0o100 != 0 && run[name] == "" && name != "forest.sh" { // draws README's figure
+			if name := d.Name(); info.Mode()&0o100 != 0 && run[name] == "" && name != "forest.sh" && name != "space.sh" { // draws README's figure; the Python tests run the other
 				t.Errorf("%s is run by neither .ci/run nor .ci/checks", path)
 			}
 			return nil

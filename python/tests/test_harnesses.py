@@ -6,8 +6,10 @@ import gc
 import math
 import os
 import pickle
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -34,7 +36,7 @@ def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     gc.collect()  # what inspect_ai leaves open is not an error here, but would be in the next test
 
 
-def lm_eval_run(hypotheses: list[str], references: list[list[str | None]]) -> dict[str, Any]:
+def lm_eval_run(hypotheses: list[str], references: list[list[str | None]], **other: Any) -> dict[str, Any]:
     lm_eval = pytest.importorskip("lm_eval")
     datasets = pytest.importorskip("datasets")
     from lm_eval.api.model import LM
@@ -58,9 +60,9 @@ def lm_eval_run(hypotheses: list[str], references: list[list[str | None]]) -> di
         "test_split": "test",
         "output_type": "generate_until",
         "doc_to_text": lambda doc: doc["id"],
-        "doc_to_target": "",
+        "doc_to_target": other.pop("doc_to_target", ""),
         "generation_kwargs": {"until": ["\n"]},
-        **task_config(*(Metric(metric, aggregate) for metric, aggregate in SETTINGS)),
+        **(other or task_config(*(Metric(metric, aggregate) for metric, aggregate in SETTINGS))),
     }
     found = lm_eval.evaluate(lm=Outputs(), task_dict={"many": ConfigurableTask(config=config)}, bootstrap_iters=100)
     return dict(found)
@@ -75,6 +77,29 @@ def test_lm_eval(task: Task) -> None:
         assert [s[name] for s in samples] == task.segments[metric, aggregate]
         assert f"agg:{aggregate}" in found["configs"]["many"]["metadata"]["signatures"][name]
         assert found["higher_is_better"]["many"][name]
+    errors = [found["results"]["many"][f"refract_{m}_{a}_se,none"] for m, a in SETTINGS]
+    alone = task.segments["chrf", "max"]
+    assert errors[0] == pytest.approx(stdev(alone) / len(alone) ** 0.5)
+    assert 0 < errors[1] < 25
+
+
+def test_lm_eval_s_metrics_by_name(task: Task) -> None:
+    pytest.importorskip("lm_eval")
+    from refract_eval.integrations import _lm_eval_plugin as plugin
+    from refract_eval.integrations.lm_eval import references
+
+    names = [f"refract_{metric}_{aggregate}" for metric, aggregate in SETTINGS]
+    config = {"metric_list": [{"metric": name} for name in names]}
+    found = lm_eval_run(task.hypotheses, task.references, doc_to_target=references, **config)
+    assert [found["results"]["many"][f"{name},none"] for name in names] == [task.totals[s] for s in SETTINGS]
+    with pytest.raises(ValueError, match=r"refract_chrf_max: the targets are lists.* doc_to_target: !function"):
+        lm_eval_run(*TRANSPOSED, doc_to_target="references", **config)
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    for metric, aggregate in plugin.SETTINGS:
+        name = f"refract_{metric}_{aggregate}"
+        for function in (name, f"{name}_corpus"):
+            assert callable(getattr(plugin, function))
+            assert f'{name} = "{plugin.__name__}:{function}"' in project
 
 
 def test_lists_of_samples_are_not_taken_for_transposed() -> None:
@@ -163,9 +188,13 @@ def test_evaluate(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", str(tmp_path / "modules"))
     from refract_eval.integrations.evaluate import Refract
 
+    space = Path(__file__).parents[2] / "deploy" / "space.sh"
+    subprocess.run([space, "me/many_references", tmp_path / "many_references"], check=True)
+    assert 'load("me/many_references", ' in (tmp_path / "many_references" / "README.md").read_text()
     path = Path(refract_eval.__file__).parent / "integrations" / "evaluate.py"
     for metric, aggregate in SETTINGS:
-        for made in (Refract(metric), evaluate.load(str(path), metric)):
+        loaded = (evaluate.load(str(p), metric) for p in (path, tmp_path / "many_references"))
+        for made in (Refract(metric), *loaded):
             found = made.compute(predictions=task.hypotheses, references=task.references, aggregate=aggregate)
             assert found["score"] == task.totals[metric, aggregate]
             assert found["segments"] == task.segments[metric, aggregate]

@@ -22,8 +22,37 @@ type Figure struct {
 	Panels    []figure.Panel
 }
 
-// Figures returns the pictures of a result: the curves, and what prompts add.
-func (r *Result) Figures() []Figure { return append(r.curveFigures(), r.promptFigures()...) }
+// Figures returns the pictures of a result: people next to settings, the curves, and what prompts
+// add.
+func (r *Result) Figures() []Figure {
+	return slices.Concat(r.peopleFigures(), r.curveFigures(), r.promptFigures())
+}
+
+// peopleFigures has a figure per dataset and statistic: how well people agree with the mean of the
+// other raters, and settings with the same means.
+func (r *Result) peopleFigures() []Figure {
+	var out []Figure
+	for _, p := range r.People {
+		f := Figure{Name: fmt.Sprintf("people-%d", len(out)+1), Statistic: p.Statistic}
+		f.Title = fmt.Sprintf("Raters and metrics against the mean of the other raters: %s%s", report.Display(p.Statistic), onDataset(p.Dataset, len(r.Datasets) > 1))
+		f.Alt = "Dot chart of " + f.Title + ", with intervals."
+		f.Data = &report.NamedTable{Name: f.Name, Title: f.Title, Columns: columns(report.Column{Name: "setting"}, value("value", 3), interval("ci"), value("above_people", 3), interval("above_people_ci"))}
+		f.Data.Note("%s", experiment.Ceiling)
+		b := &figure.Bars{Value: report.Display(p.Statistic), Dots: true, Bars: []figure.Bar{bar("people", p.Value, p.Interval)}}
+		f.Data.Add("people", p.Value, p.Interval, nil, nil)
+		for i := range r.Rows {
+			if row := &r.Rows[i]; row.About == p.About && row.People != nil {
+				one := bar(report.Display(row.Setting.String()), row.People.Value, row.People.Interval)
+				one.Muted = true
+				b.Bars = append(b.Bars, one)
+				f.Data.Add(one.Name, row.People.Value, row.People.Interval, row.People.Above, row.People.AboveInterval)
+			}
+		}
+		f.Panels = []figure.Panel{b}
+		out = append(out, f)
+	}
+	return out
+}
 
 // groupsOf groups items by key, in the order in which the keys appear. It drops the items
 // for which take returns false.

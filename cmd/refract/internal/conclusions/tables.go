@@ -180,7 +180,8 @@ func (r *Result) rowTable() *report.NamedTable {
 	}
 	t := &report.NamedTable{Title: "All settings", Columns: columns(
 		datasetColumn, report.Column{Name: "metric"}, report.Column{Name: "set", Header: "references"}, count("references", "refs"), report.Column{Name: "aggregate"},
-		humanColumn, levelColumns, statisticColumn, value("value", 3), interval("ci"), hidden(report.Column{Name: "resampled_by"}), count("rank", ""),
+		humanColumn, levelColumns, statisticColumn, value("value", 3), interval("ci"), value("leave_one_out", 3), minor(interval("leave_one_out_ci")), value("above_people", 3), interval("above_people_ci"),
+		hidden(report.Column{Name: "resampled_by"}), count("rank", ""),
 		count("n", ""), minor(count("missing", "")), minor(count("systems", "")), hidden(count("groups", "")), minor(count("dropped", "")),
 		hidden(report.Column{Name: "signature"}), hidden(value("ties", 4)), hidden(value("epsilon", 6)), hidden(report.Column{Name: "ended"}))}
 	drawn := map[string]string{}
@@ -190,7 +191,9 @@ func (r *Result) rowTable() *report.NamedTable {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		cells := []any{row.Dataset, row.Setting.Metric, report.StringOrNull(row.Setting.References), row.MaxReferences, report.StringOrNull(row.Setting.Aggregator)}
-		t.Add(append(cells, report.StringOrNull(row.Human), row.Level, row.Group, row.Measure, row.Value, row.Interval, report.StringOrNull(drawn[row.Dataset]), rankOrNull(row.Rank),
+		people := cmp.Or(row.People, &experiment.AgainstPeople{Value: experiment.None(), Above: experiment.None()})
+		t.Add(append(cells, report.StringOrNull(row.Human), row.Level, row.Group, row.Measure, row.Value, row.Interval,
+			people.Value, people.Interval, people.Above, people.AboveInterval, report.StringOrNull(drawn[row.Dataset]), rankOrNull(row.Rank),
 			row.N, row.Missing, row.Systems, row.Groups, row.Dropped, report.StringOrNull(row.Signature), row.Ties, row.Epsilon, nil)...)
 		if row.Signature != "" {
 			of := row.Setting
@@ -198,6 +201,19 @@ func (r *Result) rowTable() *report.NamedTable {
 				of.References = ""
 			}
 			t.Note("%s%s: %s", of, onDataset(row.Dataset, len(r.Datasets) > 1), row.Signature)
+		}
+	}
+	for _, p := range r.People {
+		row := make([]any, len(t.Columns))
+		for name, v := range map[string]any{"dataset": p.Dataset, "metric": "people", "human": p.Human, "level": p.Level, "group": p.Group, "statistic": p.Measure,
+			"leave_one_out": p.Value, "leave_one_out_ci": p.Interval, "resampled_by": report.StringOrNull(drawn[p.Dataset])} {
+			row[slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == name })] = v
+		}
+		t.Add(row...)
+	}
+	if len(r.People) == 0 {
+		for _, name := range []string{"leave_one_out", "leave_one_out_ci", "above_people", "above_people_ci"} {
+			drop(t, name)
 		}
 	}
 	for _, m := range r.Ended {

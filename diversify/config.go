@@ -168,7 +168,11 @@ func (c *Config) check() error {
 	if err := c.checkForm(); err != nil {
 		return err
 	}
-	for i, p := range c.Prompts {
+	return checkPrompts(c.Prompts)
+}
+
+func checkPrompts(prompts []Prompt) error {
+	for i, p := range prompts {
 		switch {
 		case p.Name == "" || p.Text == "":
 			return fmt.Errorf("prompt %d has no name or no text", i+1)
@@ -177,7 +181,7 @@ func (c *Config) check() error {
 		case p.NeedsLanguage():
 			return fmt.Errorf("prompt %q needs the name of the language that is asked for", p.Name)
 		}
-		if err := unlike(p, c.Prompts[:i]); err != nil {
+		if err := unlike(p, prompts[:i]); err != nil {
 			return err
 		}
 	}

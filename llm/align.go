@@ -100,10 +100,16 @@ func ends(text string, at int, token string, unknown bool) (out []int) {
 		partial(text, at, token, add)
 	}
 	// A tokenizer may add a special token before a text.
-	if n := len(token); at == 0 && n > 2 && (token[0] == '<' && token[n-1] == '>' || token[0] == '[' && token[n-1] == ']') {
+	if at == 0 && isSpecial(token) {
 		add(0)
 	}
 	return out
+}
+
+// isSpecial reports whether a token is written as special ones are, such as <s> and [CLS].
+func isSpecial(token string) bool {
+	n := len(token)
+	return n > 2 && (token[0] == '<' && token[n-1] == '>' || token[0] == '[' && token[n-1] == ']')
 }
 
 // spell returns the texts that a token may stand for: the token itself, and its decodings from

@@ -179,15 +179,8 @@ func (req Request) Check(endpoint Endpoint) error {
 	case math.IsNaN(req.TopP) || req.TopP < 0 || req.TopP > 1:
 		return fmt.Errorf("top_p is %v; it must be in [0, 1]", req.TopP)
 	}
-	if name := SchemaField(req.Extra); req.Schema != (Schema{}) {
-		switch {
-		case endpoint == Completions:
-			return fmt.Errorf("the endpoint %q takes no schema for the answer", endpoint)
-		case name != "":
-			return extraFieldError(name)
-		case !json.Valid([]byte(req.Schema.JSON)):
-			return fmt.Errorf("the schema %q is not JSON", req.Schema.Name)
-		}
+	if err := req.checkSchema(endpoint); err != nil {
+		return err
 	}
 	for i, s := range req.Stop {
 		if s == "" || !utf8.ValidString(s) {
@@ -198,6 +191,21 @@ func (req Request) Check(endpoint Endpoint) error {
 		return extraFieldError("logprobs")
 	}
 	return CheckExtra(req.Extra)
+}
+
+func (req Request) checkSchema(endpoint Endpoint) error {
+	name := SchemaField(req.Extra)
+	switch {
+	case req.Schema == Schema{}:
+		return nil
+	case endpoint == Completions:
+		return fmt.Errorf("the endpoint %q takes no schema for the answer", endpoint)
+	case name != "":
+		return extraFieldError(name)
+	case !json.Valid([]byte(req.Schema.JSON)):
+		return fmt.Errorf("the schema %q is not JSON", req.Schema.Name)
+	}
+	return nil
 }
 
 // CheckExtra returns an error if a request cannot have the extra fields, because one of them has no

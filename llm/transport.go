@@ -108,9 +108,8 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 	waits := &backoff.ExponentialBackOff{
 		InitialInterval: min(meanBackoff, longest), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 1,
 	}
-	attempts, tries, asked := 0, 0, t.shown
-	answered := int64(-1)
-	var told, closed time.Time // of the first such failure, zero if there was none
+	attempts, asked := 0, t.shown
+	retry := &retryCount{waits: waits, longest: longest, maxWait: t.maxWait, most: t.retries, answered: -1}
 	failed := int64(0)
 	defer func() { t.retrying.Add(-failed) }()
 	attempt := func() (*http.Response, error) {
@@ -139,34 +138,7 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 			if repeatable && e.elsewhere && another {
 				continue // immediately on another server, without counting a retry
 			}
-			tries++
-			if n := s.answered.Load(); e.Kind == ErrRateLimited && n != answered {
-				tries, answered = 1, n // it answers other calls, so do not count earlier attempts
-			}
-			retries := e.retries
-			if retries == fewRetries && s.answered.Load() > 0 {
-				retries = allRetries // it has answered before, so it is a model server with a problem
-			}
-			retries = min(retries, patience(ctx, e))
-			switch now := time.Now(); {
-			case retries == 0 || t.retries == 0:
-			case e.asked > 0 && retries == allRetries: // what a server asks for is no failure, for as long as it may ask
-				if told.IsZero() {
-					told = now
-				}
-				if now.Add(e.asked).Sub(told) <= t.maxWait {
-					tries--
-					waits.Reset()
-				}
-			case e.unmade && s.answered.Load() == 0: // it is down, or its address is wrong
-				if closed.IsZero() {
-					closed = now
-				}
-				if waits.MaxInterval = min(longest, time.Second); now.Sub(closed) >= closedTime {
-					return nil, backoff.Permanent(e)
-				}
-			}
-			if !repeatable || tries > min(retries, t.retries) {
+			if retry.exhausted(ctx, s, e) || !repeatable {
 				return nil, backoff.Permanent(e)
 			}
 			if hopeless != nil {
@@ -181,6 +153,49 @@ func (t *transport) do(ctx context.Context, c *call) (*http.Response, error) {
 		return nil, fmt.Errorf("call to server %s ended after %s: %w", asked, english.Count(attempts, "attempt"), begin.Err())
 	}
 	return resp, err
+}
+
+// retryCount counts the failed attempts of a call that are retries.
+type retryCount struct {
+	waits         *backoff.ExponentialBackOff
+	longest       time.Duration // mean wait
+	maxWait       time.Duration // that a server may ask for
+	most          int
+	tries         int
+	answered      int64     // calls of the server that last limited the rate
+	asked, closed time.Time // of the first such failure, zero if there was none
+}
+
+// exhausted counts a failed attempt, and reports whether its call may not be tried again.
+func (r *retryCount) exhausted(ctx context.Context, s *server, e *Error) bool {
+	r.tries++
+	if n := s.answered.Load(); e.Kind == ErrRateLimited && n != r.answered {
+		r.tries, r.answered = 1, n // it answers other calls, so do not count earlier attempts
+	}
+	retries := e.retries
+	if retries == fewRetries && s.answered.Load() > 0 {
+		retries = allRetries // it has answered before, so it is a model server with a problem
+	}
+	retries = min(retries, patience(ctx, e))
+	switch now := time.Now(); {
+	case retries == 0 || r.most == 0:
+	case e.asked > 0 && retries == allRetries: // what a server asks for is no failure, for as long as it may ask
+		if r.asked.IsZero() {
+			r.asked = now
+		}
+		if now.Add(e.asked).Sub(r.asked) <= r.maxWait {
+			r.tries--
+			r.waits.Reset()
+		}
+	case e.unmade && s.answered.Load() == 0: // it is down, or its address is wrong
+		if r.closed.IsZero() {
+			r.closed = now
+		}
+		if r.waits.MaxInterval = min(r.longest, time.Second); now.Sub(r.closed) >= closedTime {
+			return true
+		}
+	}
+	return r.tries > min(retries, r.most)
 }
 
 // acquire waits until an attempt may be sent to a server, and returns the server.

@@ -14,6 +14,12 @@ def test_krippendorff(tmp_path):
     go_test("./benchmarks/correlate", "TestKrippendorffVectors", REFRACT_KRIPPENDORFF_VECTORS=vectors)
 
 
+def test_ppi(tmp_path):
+    vectors = tmp_path / "ppi.json"
+    script("ppi_check.py", vectors)
+    go_test("./benchmarks/significance", "TestLikePPIPy", REFRACT_PPI_VECTORS=vectors)
+
+
 def test_wmt22(refract, data):
     script("wmt22_check.py", refract, data, "--every", 25 * EVERY)
 

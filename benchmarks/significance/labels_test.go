@@ -1,11 +1,14 @@
 package significance
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -17,36 +20,61 @@ var (
 	opposite     = Labels{Human: []float64{1, 0, 1, 1, 0, 1}, Metric: []float64{.2, .9, .4, .3, .6, .5}, Rest: []float64{.1, .8, .5, .4, .7, .6, .3, .9, .2, .5}}
 )
 
-// TestLikePPIPy holds the figures of ppi_py 0.2.3 (ppi_mean_ci), by its rule.
+// ppiInterval is an interval of ppi_py's ppi_mean_ci.
+type ppiInterval struct {
+	Human, Metric, Rest          []float64
+	Confidence, Value, Low, High float64
+	Weight                       *float64 // nil tunes it
+}
+
+// TestLikePPIPy holds the figures of ppi_py 0.2.3, by its rule, and those of a file of
+// benchmarks/peers/ppi_check.py that REFRACT_PPI_VECTORS names.
 func TestLikePPIPy(t *testing.T) {
-	ppiPy := func(confidence, weight float64) labelsRule {
-		return labelsRule{raw: true, weight: weight, half: func(int, bool) float64 { return numeric.NormalQuantile((1 - confidence) / 2) }}
+	same := func(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance*(1+math.Abs(want)) }
+	rule := func(c ppiInterval) labelsRule {
+		r := labelsRule{raw: true, weight: math.NaN(), half: func(int, bool) float64 { return numeric.NormalQuantile((1 - c.Confidence) / 2) }}
+		if c.Weight != nil {
+			r.weight = *c.Weight
+		}
+		return r
 	}
-	same := func(got, want float64) bool { return math.Abs(got-want) <= 1e-14*math.Abs(want) }
+	of := func(l Labels, confidence float64, weight *float64, value, low, high float64) ppiInterval {
+		return ppiInterval{l.Human, l.Metric, l.Rest, confidence, value, low, high, weight}
+	}
 	overlapping := sixOfSixteen // the trap: judged items passed as the rest, too
 	overlapping.Rest = slices.Concat(overlapping.Metric, overlapping.Rest)
-	tuned := math.NaN()
-	for _, c := range []struct {
-		of                                   Labels
-		confidence, weight, value, low, high float64
-	}{
-		{sixOfSixteen, .9, tuned, 3.5338491295938104, 2.6963251736795146, 4.3713730855081065},
-		{sixOfSixteen, .95, tuned, 3.5338491295938104, 2.5358777825482526, 4.531820476639368},
-		{sixOfSixteen, .9, 1, 3.55, 2.696144738908357, 4.403855261091643},
-		{sixOfSixteen, .9, 0, 3.5, 2.3531806006917586, 4.646819399308241},
-		{overlapping, .9, tuned, 3.5267369952710075, 2.793612078358757, 4.259861912183258},
-		{opposite, .9, tuned, 0.6666666666666666, 0.35011443856734503, 0.9832188947659882},
-		{opposite, .9, 1, 0.6833333333333333, 0.21453134636154686, 1.15213532030512},
-	} {
-		m := c.of.mean(ppiPy(c.confidence, c.weight)).Powered
-		if !same(m.Value, c.value) || !same(m.Low, c.low) || !same(m.High, c.high) {
-			t.Errorf("weight %v: %.17g [%.17g, %.17g], want %+v", c.weight, m.Value, m.Low, m.High, c)
+	none, whole := 0.0, 1.0
+	cases := []ppiInterval{
+		of(sixOfSixteen, .9, nil, 3.5338491295938104, 2.6963251736795146, 4.3713730855081065),
+		of(sixOfSixteen, .95, nil, 3.5338491295938104, 2.5358777825482526, 4.531820476639368),
+		of(sixOfSixteen, .9, &whole, 3.55, 2.696144738908357, 4.403855261091643),
+		of(sixOfSixteen, .9, &none, 3.5, 2.3531806006917586, 4.646819399308241),
+		of(overlapping, .9, nil, 3.5267369952710075, 2.793612078358757, 4.259861912183258),
+		of(opposite, .9, nil, 0.6666666666666666, 0.35011443856734503, 0.9832188947659882),
+		of(opposite, .9, &whole, 0.6833333333333333, 0.21453134636154686, 1.15213532030512),
+	}
+	if name := os.Getenv("REFRACT_PPI_VECTORS"); name != "" {
+		var more []ppiInterval
+		text, err := os.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(text, &more)
+		}
+		if err != nil || len(more) == 0 {
+			t.Fatalf("%d intervals: %v", len(more), err)
+		}
+		cases = append(cases, more...)
+	}
+	for i, c := range cases {
+		l := Labels{Human: c.Human, Metric: c.Metric, Rest: c.Rest}
+		m := l.mean(rule(c)).Powered
+		if !same(m.Value, c.Value, 1e-12) || !same(m.Low, c.Low, 1e-12) || !same(m.High, c.High, 1e-12) {
+			t.Errorf("case %d: %.17g [%.17g, %.17g], want %.17g [%.17g, %.17g]", i, m.Value, m.Low, m.High, c.Value, c.Low, c.High)
 		}
 	}
-	m := sixOfSixteen.mean(ppiPy(.9, tuned))
+	m := sixOfSixteen.mean(rule(cases[0]))
 	weight, _ := sixOfSixteen.weight()
 	below, _ := opposite.weight()
-	if !same(m.Effective, 11.249852689469401) || !same(m.Powered.Error, 0.5091784108878676) || !same(weight, 0.6769825918762088) || !same(below, -0.9163802978235965) {
+	if !same(m.Effective, 11.249852689469401, 1e-14) || !same(m.Powered.Error, 0.5091784108878676, 1e-14) || !same(weight, 0.6769825918762088, 1e-14) || !same(below, -0.9163802978235965, 1e-14) {
 		t.Errorf("%+v, weights %.17g and %.17g", m, weight, below)
 	}
 	// The difference estimator of surveys is the same number: mean(Y) + b·(mean of all F - mean of
@@ -57,10 +85,10 @@ func TestLikePPIPy(t *testing.T) {
 	for i := range residuals {
 		residuals[i] = sixOfSixteen.Human[i] - b*sixOfSixteen.Metric[i]
 	}
-	whole := Labels{Human: residuals, Metric: residuals}
-	finite := (1 - n/all) * math.Pow(whole.mean(labelsRule{lost: 1, half: func(int, bool) float64 { return 0 }}).Classical.Error, 2)
+	judged := Labels{Human: residuals, Metric: residuals}
+	finite := (1 - n/all) * math.Pow(judged.mean(labelsRule{lost: 1, half: func(int, bool) float64 { return 0 }}).Classical.Error, 2)
 	value := average(sixOfSixteen.Human) + b*(average(slices.Concat(sixOfSixteen.Metric, sixOfSixteen.Rest))-average(sixOfSixteen.Metric))
-	if !same(value, m.Powered.Value) || math.Abs(finite-0.061796212775934146) > 1e-15 {
+	if !same(value, m.Powered.Value, 1e-14) || math.Abs(finite-0.061796212775934146) > 1e-15 {
 		t.Errorf("survey: %.17g, variance %.17g", value, finite)
 	}
 }
@@ -96,9 +124,8 @@ func TestLabelsMean(t *testing.T) {
 		}
 	})
 	for _, l := range []Labels{{Human: []float64{1}, Metric: []float64{1}}, {Human: []float64{1, 2}, Metric: []float64{1}}, {Human: []float64{1, 2}, Metric: []float64{1, 3}, Unit: []int32{0, 0}}} {
-		if _, err := l.Mean(.95); err == nil {
-			t.Errorf("%+v: no error", l)
-		}
+		_, err := l.Mean(.95)
+		assert.Error(t, err, "%+v: no error", l)
 	}
 }
 

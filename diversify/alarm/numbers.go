@@ -111,13 +111,7 @@ func (s *scanner) state(at, end int, weak bool, values ...float64) {
 // digits reads digits in groups.
 func (s *scanner) digits(at int, w string) {
 	groups := strings.FieldsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf || !isDigit(byte(r)) })
-	before := strings.TrimRight(s.text[:at], "-_")
-	last, _ := utf8.DecodeLastRuneInString(before)
-	weak := unicode.IsLetter(last) && !text.IsUnspaced(last) && at-len(before) <= 1 // COVID-19
-	n, end := len(groups), at+len(w)
-	thousands := func(groups []string) bool {
-		return len(groups[0]) <= 3 && groups[0][0] != '0' && !slices.ContainsFunc(groups[1:], func(g string) bool { return len(g) != 3 })
-	}
+	weak, n, end := followsWord(s.text[:at]), len(groups), at+len(w)
 	whole, decimal := parseNumber(strings.Join(groups, "")), parseNumber(strings.Join(groups[:n-1], "")+"."+groups[n-1])
 	point := n > 1 && strings.Contains(".,", string(w[len(w)-len(groups[n-1])-1]))
 	switch {
@@ -146,6 +140,18 @@ func (s *scanner) digits(at int, w string) {
 	}
 }
 
+// followsWord reports whether a number after a text belongs to a word, as in COVID-19.
+func followsWord(before string) bool {
+	word := strings.TrimRight(before, "-_")
+	last, _ := utf8.DecodeLastRuneInString(word)
+	return unicode.IsLetter(last) && !text.IsUnspaced(last) && len(before)-len(word) <= 1
+}
+
+// thousands reports whether groups of digits are those of a number with separators.
+func thousands(groups []string) bool {
+	return len(groups[0]) <= 3 && groups[0][0] != '0' && !slices.ContainsFunc(groups[1:], func(g string) bool { return len(g) != 3 })
+}
+
 // word reads a word that is a number or part of one, or modifies the number before it.
 func (s *scanner) word(at int, w string, m *meaning) {
 	last := &number{}
@@ -164,14 +170,8 @@ func (s *scanner) word(at int, w string, m *meaning) {
 		s.state(at, at+len(w), true, max(m.scale, v))
 		return
 	default:
-		if follows && m.times > 0 {
-			last.values = append(last.values, last.values[0]*m.times)
-		}
-		switch {
-		case follows && m.role == "clock":
-			s.implied = append(s.implied, last.values[0]-12, last.values[0]+12)
-		case follows && m.role == "decade":
-			last.values = append(last.values, 1900+last.values[0])
+		if follows {
+			s.modify(last, m)
 		}
 		s.implied = append(s.implied, m.implied...)
 		s.end = -1
@@ -179,6 +179,19 @@ func (s *scanner) word(at int, w string, m *meaning) {
 	}
 	last.text = s.text[strings.LastIndex(s.text[:s.end], last.text) : at+len(w)]
 	s.end = at + len(w)
+}
+
+// modify adds to a number what the word after it makes it mean.
+func (s *scanner) modify(n *number, m *meaning) {
+	if m.times > 0 {
+		n.values = append(n.values, n.values[0]*m.times)
+	}
+	switch m.role {
+	case "clock":
+		s.implied = append(s.implied, n.values[0]-12, n.values[0]+12)
+	case "decade":
+		n.values = append(n.values, 1900+n.values[0])
+	}
 }
 
 // relaxed makes the number at the beginning of a reference weak, because answers may leave out

@@ -30,13 +30,7 @@ func undirt(_ *Checker, t string, ref *original) string {
 		return t
 	}
 	if strings.Contains(t, `\`) && !ref.has(`\`) && !strings.ContainsAny(t, "{[") {
-		t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\'`, "'", `\t`, " ").Replace(t)
-		t = escapes().ReplaceAllStringFunc(t, func(s string) string {
-			if plain, err := strconv.Unquote(`"` + strings.Replace(s, `\x`, `\u00`, 1) + `"`); err == nil {
-				return plain
-			}
-			return s
-		})
+		t = unescaped(t)
 	}
 	if htmllib.UnescapeString(ref.text) == ref.text {
 		t = htmllib.UnescapeString(t)
@@ -68,6 +62,17 @@ func undirt(_ *Checker, t string, ref *original) string {
 		return r
 	}, t)
 	return t
+}
+
+// unescaped replaces the escapes of program code by what they stand for.
+func unescaped(t string) string {
+	t = strings.NewReplacer(`\r`, "", `\n`, "\n", `\"`, `"`, `\'`, "'", `\t`, " ").Replace(t)
+	return escapes().ReplaceAllStringFunc(t, func(s string) string {
+		if plain, err := strconv.Unquote(`"` + strings.Replace(s, `\x`, `\u00`, 1) + `"`); err == nil {
+			return plain
+		}
+		return s
+	})
 }
 
 // decoded repairs a text whose UTF-8 was decoded as Windows-1252 or Latin-1.

@@ -73,20 +73,11 @@ func (o *original) line(t string) (l line) {
 	}
 	l.label, t = o.cutLabel(t)
 	parts := o.sentences(t)
-	talks := func(p string, e evidence) bool { return e.isTalk() && !o.echoes(p) }
-	for len(parts) > 0 && (talks(parts[0], o.evidence(parts[0])) || o.echoes(parts[0]) && len(parts) > 1) {
+	for len(parts) > 0 && (o.evidence(parts[0]).isTalk() && !o.echoes(parts[0]) || o.echoes(parts[0]) && len(parts) > 1) {
 		l.echo = l.echo || o.echoes(parts[0])
 		parts = parts[1:]
 	}
-	// Of several parts the last one may be the only question, as the reference is one.
-	asked := func(p string) bool {
-		return asks(o.text) && asks(p) && !slices.ContainsFunc(parts[:len(parts)-1], asks)
-	}
-	closes := func(p string) bool {
-		e := o.evidence(p)
-		return talks(p, e) && (e.task > 0 || !asked(p)) && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || e.task > 1)
-	}
-	for len(parts) > 0 && (closes(parts[len(parts)-1]) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
+	for len(parts) > 0 && (o.closes(parts) || len(parts) > 1 && o.remarks(parts[len(parts)-1])) {
 		parts = parts[:len(parts)-1]
 	}
 	switch {
@@ -102,6 +93,18 @@ func (o *original) line(t string) (l line) {
 	l.e = o.evidence(l.text)
 	l.echo = o.echoes(l.text)
 	return l
+}
+
+// closes reports whether the last part of a line is talk that ends it.
+func (o *original) closes(parts []string) bool {
+	before, p := parts[:len(parts)-1], parts[len(parts)-1]
+	e := o.evidence(p)
+	if !e.isTalk() || o.echoes(p) {
+		return false
+	}
+	// The last part may be the only question, as the reference is one.
+	asked := asks(o.text) && asks(p) && !slices.ContainsFunc(before, asks)
+	return (e.task > 0 || !asked) && (len(parts) > o.parts() || !unicode.IsLetter(firstRune(strings.TrimSpace(p))) || e.task > 1)
 }
 
 // muses reports whether a line discusses the task at length, as a thought before an answer does.
@@ -363,16 +366,24 @@ func unquote(_ *Checker, t string, ref *original) string {
 	case shuts == "" || !strings.ContainsRune(shuts, last) || len(inner) <= n+m:
 		return t
 	}
-	body := inner[n : len(inner)-m]
+	if body := inner[n : len(inner)-m]; !endsEarly(body, open, last) {
+		return body
+	}
+	return t
+}
+
+// endsEarly reports whether a quotation ends before the mark that ends the text, so that its
+// marks do not surround the whole text.
+func endsEarly(body string, open, last rune) bool {
 	for i, r := range body {
 		before, after := lastRune(body[:i]), firstRune(body[i+utf8.RuneLen(r):])
 		switch {
 		case r != open && r != last || open == '\'' && isWord(before) && isWord(after):
 			continue // not a mark, or an apostrophe
 		case r != open || r == last && i > 0 && !unicode.IsSpace(before) && !unicode.In(before, unicode.Ps, unicode.Pi):
-			return t // it closes the first one
+			return true
 		}
-		return body
+		return false
 	}
-	return body
+	return false
 }

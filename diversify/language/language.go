@@ -256,75 +256,101 @@ func (d *Detector) prior(s int) []float64 {
 // sentence about the language, or "". Beside is safe for concurrent use, the function is
 // not.
 func (d *Detector) Beside(reference string) func(rest, answer string) string {
-	const most = 0.5
-	own := d.script(reference, most)
+	b := &besides{Detector: d, reference: reference, own: d.script(reference, ownShare)}
 	// A short reference may be a name in a script other than the dataset's.
-	certain := d.cfg.Language == "" && d.script(reference, minShare) == own &&
-		utf8.RuneCountInString(reference)*d.scripts[max(own, 0)].weight >= fullLetters
-	var p []float64 // probabilities of languages for the reference
-	mine := sync.OnceValue(func() uint64 {
-		f := frequentWords()
-		tongues, n := f.most(reference)
-		switch i := slices.Index(f.codes, d.cfg.Language); {
-		case i >= 0:
-			return tongues | 1<<i
-		case d.cfg.Language != "", n < surely, n*leastOf < len(text.LetterRuns(reference)):
-			return 0 // its language has no words here, or seems to have none
-		}
-		return tongues
-	})
-	models := func(rest, answer string) string {
-		s := d.script(rest, minShare)
-		switch {
-		case own < 0 || s < 0 || s != d.script(answer, most) || s != own && s == d.usual() && !certain:
-			return ""
-		case s != own:
-			return fmt.Sprintf("it is written in %s, not %s", d.scripts[s].name, d.scripts[own].name)
-		case !d.known || len(d.scripts[s].codes) < 2:
-			return ""
-		}
-		codes, prior := d.scripts[s].codes, d.priors[s]()
-		var a []float64
-		for _, text := range []string{rest, answer} {
-			text, letters := excerpt(text)
-			a = d.models.probabilities(text, codes)
-			if i := place(prior); prior[i] > 0.9 && a[i] > 0.5 {
-				return "" // the reference need not be read
-			}
-			if p == nil {
-				text, _ := excerpt(reference)
-				p = d.models.probabilities(text, codes)
-				for i := range p {
-					p[i] = (p[i] + doubt) * prior[i]
-				}
-				normalize(p)
-			}
-			for i, code := range codes {
-				if code != d.cfg.Source && !strings.Contains(likely, code) {
-					a[i] *= max(unlikely, p[i])
-				}
-			}
-			normalize(a)
-			same := 0.0
-			for i := range a {
-				same += p[i] * a[i]
-			}
-			if slices.Max(a) == 0 || same >= threshold*min(1, float64(letters)/fullLetters) {
-				return ""
-			}
-		}
-		return fmt.Sprintf("it is %s, not %s", codes[place(a)], codes[place(p)])
-	}
+	b.certain = d.cfg.Language == "" && d.script(reference, minShare) == b.own &&
+		utf8.RuneCountInString(reference)*d.scripts[max(b.own, 0)].weight >= fullLetters
+	words := sync.OnceValue(b.byWords)
 	return func(rest, answer string) string {
-		found := models(rest, answer)
-		if found != "" || mine() == 0 {
+		found := b.byModels(rest, answer)
+		if found != "" || words() == 0 {
 			return found
 		}
-		if code := frequentWords().other(mine(), rest); code != "" && (d.known || !frequentWords().close(mine(), code)) {
+		if code := frequentWords().other(words(), rest); code != "" && (d.known || !frequentWords().close(words(), code)) {
 			return "its words are of another language than the reference: " + code
 		}
 		return ""
 	}
+}
+
+// ownShare is the least share of a text's letters that its own script has.
+const ownShare = 0.5
+
+// besides compares the languages of answers with that of their reference.
+type besides struct {
+	*Detector
+	reference     string
+	own           int       // script of the reference; -1 for none
+	certain       bool      // the reference is long enough to be in another script than the dataset
+	probabilities []float64 // of the languages of a script, for the reference; nil until an answer needs them
+}
+
+// byWords returns the languages, as bits, that the frequent words of the reference are of; 0 if
+// they do not say.
+func (b *besides) byWords() uint64 {
+	f := frequentWords()
+	tongues, n := f.most(b.reference)
+	switch i := slices.Index(f.codes, b.cfg.Language); {
+	case i >= 0:
+		return tongues | 1<<i
+	case b.cfg.Language != "", n < surely, n*leastOf < len(text.LetterRuns(b.reference)):
+		return 0 // its language has no words here, or seems to have none
+	}
+	return tongues
+}
+
+// byModels returns a sentence if scripts or models say that an answer is in another language.
+func (b *besides) byModels(rest, answer string) string {
+	s := b.script(rest, minShare)
+	switch {
+	case b.own < 0 || s < 0 || s != b.script(answer, ownShare) || s != b.own && s == b.usual() && !b.certain:
+		return ""
+	case s != b.own:
+		return fmt.Sprintf("it is written in %s, not %s", b.scripts[s].name, b.scripts[b.own].name)
+	case !b.known || len(b.scripts[s].codes) < 2:
+		return ""
+	}
+	codes, prior := b.scripts[s].codes, b.priors[s]()
+	var found []float64
+	for _, text := range []string{rest, answer} {
+		text, letters := excerpt(text)
+		found = b.models.probabilities(text, codes)
+		if i := place(prior); prior[i] > 0.9 && found[i] > 0.5 {
+			return "" // the reference need not be read
+		}
+		if b.probabilities == nil {
+			b.readReference(codes, prior)
+		}
+		if b.same(found, codes) >= threshold*min(1, float64(letters)/fullLetters) || slices.Max(found) == 0 {
+			return ""
+		}
+	}
+	return fmt.Sprintf("it is %s, not %s", codes[place(found)], codes[place(b.probabilities)])
+}
+
+// readReference computes the probabilities of languages for the reference.
+func (b *besides) readReference(codes []string, prior []float64) {
+	text, _ := excerpt(b.reference)
+	b.probabilities = b.models.probabilities(text, codes)
+	for i := range b.probabilities {
+		b.probabilities[i] = (b.probabilities[i] + doubt) * prior[i]
+	}
+	normalize(b.probabilities)
+}
+
+// same returns the probability that an answer has the language of the reference. It weighs the
+// probabilities of the answer by how likely its languages are.
+func (b *besides) same(answer []float64, codes []string) (same float64) {
+	for i, code := range codes {
+		if code != b.cfg.Source && !strings.Contains(likely, code) {
+			answer[i] *= max(unlikely, b.probabilities[i])
+		}
+	}
+	normalize(answer)
+	for i := range answer {
+		same += b.probabilities[i] * answer[i]
+	}
+	return same
 }
 
 // excerpt returns the beginning of a text for the models, in whole words and valid

@@ -20,19 +20,45 @@ type Messages struct {
 	Fail func(h http.Header, prompt string) (status int, kind, message string)
 }
 
-func (m *Messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var q struct {
-		Model, System  string
-		MaxTokens      int `json:"max_tokens"`
-		Messages       []Message
-		Temperature    *float64
-		TopP           *float64                         `json:"top_p"`
-		OutputConfig   struct{ Format json.RawMessage } `json:"output_config"`
-		Stop           []string                         `json:"stop_sequences"`
-		StopElsewhere  any                              `json:"stop"`
-		Stream         bool
-		ResponseFormat any `json:"response_format"`
+// messagesRequest is the body of a request.
+type messagesRequest struct {
+	Model, System  string
+	MaxTokens      int `json:"max_tokens"`
+	Messages       []Message
+	Temperature    *float64
+	TopP           *float64                         `json:"top_p"`
+	OutputConfig   struct{ Format json.RawMessage } `json:"output_config"`
+	Stop           []string                         `json:"stop_sequences"`
+	StopElsewhere  any                              `json:"stop"`
+	Stream         bool
+	ResponseFormat any `json:"response_format"`
+}
+
+// invalid says why the server refuses a request, or returns "".
+func (m *Messages) invalid(q *messagesRequest, version string) string {
+	switch {
+	case !slices.Contains([]string{"2023-06-01", "2026-10-21"}, version):
+		return "anthropic-version: header is required"
+	case q.StopElsewhere != nil || q.ResponseFormat != nil:
+		return "stop: Extra inputs are not permitted"
+	case q.Model == "" || q.MaxTokens < 1 || len(q.Messages) == 0:
+		return "max_tokens: Field required"
+	case q.Messages[len(q.Messages)-1].Role != "user" || slices.ContainsFunc(q.Messages, func(m Message) bool { return m.Role == "system" }):
+		return "messages: the roles are user and assistant, and the last is a user's"
+	case q.Temperature != nil && (!m.Old || version != "2023-06-01"):
+		return "`temperature` is deprecated for this model."
+	case q.TopP != nil && (!m.Old || version != "2023-06-01"):
+		return "`top_p` is deprecated for this model."
+	case q.Temperature != nil && q.TopP != nil:
+		return "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+	case q.OutputConfig.Format != nil && (!m.Schemas || !strings.Contains(string(q.OutputConfig.Format), `"schema":{`)):
+		return "output_config.format: this model does not support structured outputs."
 	}
+	return ""
+}
+
+func (m *Messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var q messagesRequest
 	refuse := func(status int, kind, message string) {
 		w.WriteHeader(status)
 		fmt.Fprintf(w, `{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, kind, message)
@@ -48,24 +74,10 @@ func (m *Messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost || r.URL.Path != "/v1/messages":
 		refuse(http.StatusNotFound, "not_found_error", "Not found")
 		return
-	case !slices.Contains([]string{"2023-06-01", "2026-10-21"}, version):
-		invalid = "anthropic-version: header is required"
 	case err != nil:
 		invalid = err.Error() + ": Extra inputs are not permitted"
-	case q.StopElsewhere != nil || q.ResponseFormat != nil:
-		invalid = "stop: Extra inputs are not permitted"
-	case q.Model == "" || q.MaxTokens < 1 || len(q.Messages) == 0:
-		invalid = "max_tokens: Field required"
-	case q.Messages[len(q.Messages)-1].Role != "user" || slices.ContainsFunc(q.Messages, func(m Message) bool { return m.Role == "system" }):
-		invalid = "messages: the roles are user and assistant, and the last is a user's"
-	case q.Temperature != nil && (!m.Old || version != "2023-06-01"):
-		invalid = "`temperature` is deprecated for this model."
-	case q.TopP != nil && (!m.Old || version != "2023-06-01"):
-		invalid = "`top_p` is deprecated for this model."
-	case q.Temperature != nil && q.TopP != nil:
-		invalid = "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
-	case q.OutputConfig.Format != nil && (!m.Schemas || !strings.Contains(string(q.OutputConfig.Format), `"schema":{`)):
-		invalid = "output_config.format: this model does not support structured outputs."
+	default:
+		invalid = m.invalid(&q, version)
 	}
 	if invalid != "" {
 		refuse(http.StatusBadRequest, "invalid_request_error", invalid)

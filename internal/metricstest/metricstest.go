@@ -54,13 +54,18 @@ func Promises(t *testing.T, m metrics.Metric, b metrics.Block) {
 		promised(n.ScoreNative, len(b.Hypotheses))
 	}
 	if p, ok := m.(metrics.Preparer); ok {
-		w := p.NewWorkspace()
-		w.Load(metrics.Block{Hypotheses: []string{"what was loaded before"}, References: []string{"must not matter", "at all"}})
-		w.Load(b)
-		for c, v := range w.Cells(nil) {
-			if v != out[0].Values[c] {
-				t.Errorf("%s: a workspace in use gives %v, a new one %v", info.Name, v, out[0].Values[c])
-			}
+		testWorkspace(t, info.Name, p.NewWorkspace(), b, out[0].Values)
+	}
+}
+
+// testWorkspace tests that a workspace which has scored before gives the values of a new one.
+func testWorkspace(t *testing.T, name string, w metrics.Workspace, b metrics.Block, want []float64) {
+	t.Helper()
+	w.Load(metrics.Block{Hypotheses: []string{"what was loaded before"}, References: []string{"must not matter", "at all"}})
+	w.Load(b)
+	for c, v := range w.Cells(nil) {
+		if v != want[c] {
+			t.Errorf("%s: a workspace in use gives %v, a new one %v", name, v, want[c])
 		}
 	}
 }

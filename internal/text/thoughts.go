@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -88,19 +89,16 @@ func inChannels(s string) (answer string, thought, ended bool) {
 		}
 	}
 	for _, k := range channels().FindAllStringIndex(s, -1) {
-		mark := strings.ToLower(s[k[0]:k[1]])
-		thinks := strings.Contains(mark, "analysis") || strings.Contains(mark, "think") || strings.Contains(mark, "<|channel>") || strings.Contains(mark, " to=")
-		ends := mark == "<|end|>" || mark == "<|return|>" || mark == "<|call|>"
-		closes := strings.HasPrefix(mark, "<|close|>") || strings.HasPrefix(mark, "<|end_") || mark == "<channel|>" || mark[0] == '.'
+		mark := channelMark(strings.ToLower(s[k[0]:k[1]]))
 		switch {
-		case ends && !open || q.around(k[0], k[1], open): // in the answer, it belongs to the text
+		case mark.ends() && !open || q.around(k[0], k[1], open): // in the answer, it belongs to the text
 			continue
-		case closes && !open && (thinks || mark == "<channel|>"): // the chat template opened it
+		case mark.closes() && !open && (mark.thinks() || mark == "<channel|>"): // the chat template opened it
 			answer = ""
-		case closes || ends:
+		case mark.closes() || mark.ends():
 			part(k[0])
 			open = false
-		case thinks:
+		case mark.thinks():
 			part(k[0])
 			open = true
 		default:
@@ -110,6 +108,22 @@ func inChannels(s string) (answer string, thought, ended bool) {
 	}
 	part(len(s))
 	return answer, marked, !open
+}
+
+// channelMark is a mark of a channel, in lower case.
+type channelMark string
+
+// thinks reports whether the mark is of a channel for reasoning or calls of tools.
+func (m channelMark) thinks() bool {
+	return slices.ContainsFunc([]string{"analysis", "think", "<|channel>", " to="}, func(s string) bool { return strings.Contains(string(m), s) })
+}
+
+// ends reports whether the mark ends a message.
+func (m channelMark) ends() bool { return m == "<|end|>" || m == "<|return|>" || m == "<|call|>" }
+
+// closes reports whether the mark closes a channel.
+func (m channelMark) closes() bool {
+	return strings.HasPrefix(string(m), "<|close|>") || strings.HasPrefix(string(m), "<|end_") || m == "<channel|>" || m[0] == '.'
 }
 
 // afterTags returns the text after the tags that end a thought: after the pair with which the text

@@ -82,8 +82,9 @@ func (a *Asker) advance(ctx context.Context, t *task) (over bool, err error) {
 	}
 }
 
-// lookUp reads the stored answers of a round.
-func (a *Asker) lookUp(ctx context.Context, t *task) error {
+// keys are the keys of a round's questions, without parameters that the model refuses. Two
+// keys of a question follow one another.
+func (a *Asker) keys(ctx context.Context, t *task) ([]cache.Key, error) {
 	var keys []cache.Key
 	t.questions = slices.Clone(t.questions) // do not change the job's own
 	for i := range t.questions {
@@ -95,11 +96,20 @@ func (a *Asker) lookUp(ctx context.Context, t *task) error {
 			q.Other = &other
 		}
 		if err != nil {
-			return cmp.Or(ctx.Err(), t.at(i, err))
+			return nil, cmp.Or(ctx.Err(), t.at(i, err))
 		}
 		if keys = append(keys, q.Key); q.Other != nil {
 			keys = append(keys, q.Other.Key)
 		}
+	}
+	return keys, nil
+}
+
+// lookUp reads the stored answers of a round.
+func (a *Asker) lookUp(ctx context.Context, t *task) error {
+	keys, err := a.keys(ctx, t)
+	if err != nil {
+		return err
 	}
 	answers, found, err := a.answers.Get(ctx, keys)
 	if err == nil && (len(answers) != len(keys) || len(found) != len(keys)) {

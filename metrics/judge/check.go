@@ -150,36 +150,46 @@ func (d *Definition) checkTurns() error {
 	if err := checkEndpoint("endpoint", d.Endpoint); err != nil {
 		return err
 	}
-	completions := d.Endpoint == llm.Completions
-	for _, o := range d.Options {
-		completions = completions || slices.ContainsFunc(o.Choices, func(c choice) bool { return c.Endpoint == llm.Completions })
-	}
 	if d.Likelihood != nil {
 		return d.checkLikelihood()
 	}
 	if len(d.Turns) == 0 {
 		return yamlfile.Wrong("turns", "are missing: a judge asks at least once")
 	}
-	if completions && (len(d.Turns) > 1 || d.Turns[0].System != "" || len(d.Examples) > 0) {
+	if d.mayComplete() && (len(d.Turns) > 1 || d.Turns[0].System != "" || len(d.Examples) > 0) {
 		return yamlfile.Wrong("turns", "the judge may use completions, which have one turn, no system message and no examples")
 	}
-	for i, t := range d.Turns {
-		field := fmt.Sprintf("turns[%d]", i)
-		switch {
-		case t.Prompt == "":
-			return yamlfile.Wrong(field+".prompt", "is missing")
-		case t.System != "" && i > 0 && !t.Fresh:
-			return yamlfile.Wrong(field+".system", "belongs to the first turn of a conversation")
-		case t.Fresh && i == 0:
-			return yamlfile.Wrong(field+".fresh", "the first turn begins a conversation anyway")
-		case t.Errors != nil && i == len(d.Turns)-1:
-			return yamlfile.Wrong(field+".errors", "is for a turn before the last; answer says how the last answer is read")
+	for i := range d.Turns {
+		if err := d.checkTurn(i); err != nil {
+			return err
 		}
 	}
 	for i, e := range d.Examples {
 		if e.Hypothesis == "" || e.Answer == "" {
 			return yamlfile.Wrong(fmt.Sprintf("examples[%d]", i), "needs a hypothesis and an answer")
 		}
+	}
+	return nil
+}
+
+// mayComplete reports whether the judge asks for completions, with some options at least.
+func (d *Definition) mayComplete() bool {
+	return d.Endpoint == llm.Completions || slices.ContainsFunc(d.Options, func(o option) bool {
+		return slices.ContainsFunc(o.Choices, func(c choice) bool { return c.Endpoint == llm.Completions })
+	})
+}
+
+func (d *Definition) checkTurn(i int) error {
+	t, field := d.Turns[i], fmt.Sprintf("turns[%d]", i)
+	switch {
+	case t.Prompt == "":
+		return yamlfile.Wrong(field+".prompt", "is missing")
+	case t.System != "" && i > 0 && !t.Fresh:
+		return yamlfile.Wrong(field+".system", "belongs to the first turn of a conversation")
+	case t.Fresh && i == 0:
+		return yamlfile.Wrong(field+".fresh", "the first turn begins a conversation anyway")
+	case t.Errors != nil && i == len(d.Turns)-1:
+		return yamlfile.Wrong(field+".errors", "is for a turn before the last; answer says how the last answer is read")
 	}
 	return nil
 }

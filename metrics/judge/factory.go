@@ -188,7 +188,8 @@ func (d *Definition) Factory(env Environment) metrics.Factory {
 	return f
 }
 
-func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric, error) {
+// resolved is the judge that the options choose.
+func (d *Definition) resolved(v *metrics.Values, env Environment) (*Resolved, error) {
 	set := map[string]string{}
 	languages := map[string]string{"sl": env.Source, "tl": env.Target}
 	for _, o := range d.Options {
@@ -207,9 +208,15 @@ func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric,
 		r.endpoint = llm.Endpoint(v.Enum(optionEndpoint, string(r.endpoint), string(llm.Chat), string(llm.Messages)))
 	}
 	if v.Bool(optionHardened, env.Hardened) {
-		if r, err = r.Hardened(); err != nil {
-			return nil, err
-		}
+		return r.Hardened()
+	}
+	return r, nil
+}
+
+func (d *Definition) metric(v *metrics.Values, env Environment) (metrics.Metric, error) {
+	r, err := d.resolved(v, env)
+	if err != nil {
+		return nil, err
 	}
 	cfg := config{judge: r, asker: env.Asker, policy: env.Policy, observe: env.Observe, revision: v.String(optionRevision, "")}
 	cfg.samples = v.Int(optionSamples, d.Sampling.Samples, 1, maxSamples)

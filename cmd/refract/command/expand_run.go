@@ -95,8 +95,7 @@ func (r *expandRun) connect(ctx context.Context) (err error) {
 
 // expand runs the expansion, writes the segments, and reports the result.
 func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
-	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants"))}
-	watch.segments = r.cfg.Segments
+	watch := &watcher{spend: r.spend, p: r.watch(r.e.progress("expand", "variants")), segments: r.cfg.Segments}
 	var asText sync.Once // the judge's model may report it again
 	noJSON := false
 	r.cfg.Observe, r.cfg.FormFound = watch.observe, func(why error) {
@@ -127,30 +126,31 @@ func (r *expandRun) expand(ctx context.Context, out io.Writer) error {
 	})
 	watch.p.Finish()
 	if r.form == string(diversify.FormAuto) {
-		found.form = "JSON by a schema"
-		switch all := found.Variants + found.Rejected - found.Unanswered; {
-		case found.asText > 0 && noJSON:
-			found.form = fmt.Sprintf("%d of %d as plain text, because the server gives no JSON", found.asText, all)
-		case found.asText > 0:
-			found.form = fmt.Sprintf("%d of %d as plain text, from the cache; --form json asks for others", found.asText, all)
-		}
+		found.nameForm(noJSON)
 	}
-	if err == nil && found.Segments > 0 && found.References == 0 && r.part == nil {
-		err = fmt.Errorf("no reference of %s has a text to expand, so nothing is written: look at the references", english.Thousands(found.Segments, "segment"))
-	}
-	if err == nil && found.Unanswered > 0 && found.Calls+found.Cached == 0 {
-		err = fmt.Errorf("every request was refused (%s), so nothing is written; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
+	if err == nil {
+		err = r.unwritten(found)
 	}
 	if r.form == string(diversify.FormJSON) && ask.Refuses(err) {
 		err = fmt.Errorf("%w; --form text asks for plain text, without a schema", err)
-	}
-	if err == nil && r.part != nil && found.Unanswered > 0 { // a part is complete or does not exist
-		err = fmt.Errorf("%s got no answer, so the part is not written; run the same command again", english.Thousands(found.Unanswered, "request"))
 	}
 	if err == nil {
 		err = r.end(r.e)
 	}
 	return r.conclude(ctx, watch, found, err)
+}
+
+// unwritten is why nothing is written although the run went through; nil if it is written.
+func (r *expandRun) unwritten(found *findings) error {
+	switch {
+	case found.Segments > 0 && found.References == 0 && r.part == nil:
+		return fmt.Errorf("no reference of %s has a text to expand, so nothing is written: look at the references", english.Thousands(found.Segments, "segment"))
+	case found.Unanswered > 0 && found.Calls+found.Cached == 0:
+		return fmt.Errorf("every request was refused (%s), so nothing is written; the first: %w", english.Thousands(found.Unanswered, "request"), found.Refused)
+	case found.Unanswered > 0 && r.part != nil: // a part is complete or does not exist
+		return fmt.Errorf("%s got no answer, so the part is not written; run the same command again", english.Thousands(found.Unanswered, "request"))
+	}
+	return nil
 }
 
 // conclude reports what a run did and how to continue, and returns why it failed.

@@ -95,6 +95,17 @@ func (f *findings) add(s *refract.Segment) {
 	}
 }
 
+// nameForm says in what form the answers are, where the run found that out.
+func (f *findings) nameForm(noJSON bool) {
+	f.form = "JSON by a schema"
+	switch all := f.Variants + f.Rejected - f.Unanswered; {
+	case f.asText > 0 && noJSON:
+		f.form = fmt.Sprintf("%d of %d as plain text, because the server gives no JSON", f.asText, all)
+	case f.asText > 0:
+		f.form = fmt.Sprintf("%d of %d as plain text, from the cache; --form json asks for others", f.asText, all)
+	}
+}
+
 // counted shows counts by name.
 func counted(counts map[string]int) string {
 	var out []string

@@ -46,27 +46,27 @@ func (f *languageFlag) value(words ...string) pflag.Value {
 	})
 }
 
-// localize makes the metrics of settings split texts as the language of the references
+// localize makes the metrics of the plan split texts as the language of the references
 // needs. Unless the flag names it, all segments that state a language must go with it.
-func (s *scorer) localize(ctx context.Context, e *env, args []string, ds refract.Dataset, settings []refract.Setting) refract.Dataset {
+func (p *scorePlan) localize(ctx context.Context, ds refract.Dataset) refract.Dataset {
 	var ms []metrics.Metric
-	for _, set := range settings {
+	for _, set := range p.settings {
 		ms = append(ms, set.Metric)
 	}
 	if !slices.ContainsFunc(ms, func(m metrics.Metric) bool { _, ok := m.(metrics.Localized); return ok }) {
 		return ds
 	}
-	_, s.target = s.languages(args)
+	_, p.target = p.scoring.languages(p.args)
 	var first []*refract.Segment
-	if s.target == "" {
+	if p.target == "" {
 		first, ds = dataset.Peek(ctx, ds)
 	}
-	l := dataset.Localize(ms, s.target, first, func(m string) { e.warn("%s", m) })
-	s.target = l.Language
-	for i := range settings {
-		settings[i].Metric = l.Metrics[slices.Index(ms, settings[i].Metric)]
+	l := dataset.Localize(ms, p.target, first, func(m string) { p.e.warn("%s", m) })
+	p.target = l.Language
+	for i := range p.settings {
+		p.settings[i].Metric = l.Metrics[slices.Index(ms, p.settings[i].Metric)]
 	}
-	if s.language != "" {
+	if p.scoring.language != "" {
 		return ds
 	}
 	return l.All(ds)

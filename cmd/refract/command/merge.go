@@ -81,60 +81,80 @@ func (m *mergeRun) run(ctx context.Context, e *env, args []string) error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	first, segments := m.parts[0], 0
+	segments := 0
 	for _, p := range m.parts {
 		segments += p.Segments
 	}
 	if segments == 0 {
 		return fmt.Errorf("the parts have no segment: %w", dataset.ErrEmpty)
 	}
-	switch sums := first.Per == "system"; {
-	case sums || first.Per == "cell":
-		err = m.byExtension()
-		if err == nil && sums && filepath.Ext(m.path) == ".parquet" {
-			err = usagef("only the matrix is stored as Parquet, and the parts have no cells: choose another name for -o")
-		}
-	case m.formatGiven && m.format != report.JSONLines:
-		err = usagef("--format: what is joined is JSON Lines: leave it out")
-	default:
-		m.format, err = report.JSONLines, m.isLines()
-	}
-	if err != nil {
+	if err := m.chooseFormat(); err != nil {
 		return err
 	}
 	out, err := e.create(m.path)
 	if err != nil {
 		return err
 	}
-	var failed map[string]int
-	switch first.Per {
-	case "system":
-		failed, err = m.add(ctx, e, out)
-	case "cell":
-		err = m.cells(ctx, out)
-	default:
-		err = m.join(ctx, out)
-	}
-	trust := &audit.Trust{}
-	for _, p := range m.parts {
-		if p.Reports != nil && err == nil {
-			err = trust.UnmarshalJSON(p.Reports)
-		}
-	}
-	if err == nil && first.Command == "score" {
-		err = m.explain(e, trust, out)
-	}
-	if err == nil {
-		err = e.commit()
-	}
+	failed, err := m.write(ctx, e, out)
 	if err != nil {
 		return err
 	}
-	if first.Command != "score" {
-		e.note("%s, %s", english.Count(len(m.parts), "part"), english.Count(segments, "segment"))
+	if m.parts[0].Command == "score" {
+		return m.conclude(e, out, failed)
 	}
-	var policy judge.Policy
-	if given := first.Settings["--unparseable"]; given != nil {
+	if err := e.commit(); err != nil {
+		return err
+	}
+	e.note("%s, %s", english.Count(len(m.parts), "part"), english.Count(segments, "segment"))
+	return nil
+}
+
+// chooseFormat takes the format of the output from its name, where the parts leave a choice.
+func (m *mergeRun) chooseFormat() error {
+	switch per := m.parts[0].Per; {
+	case per == "system" && filepath.Ext(m.path) == ".parquet":
+		return cmp.Or(m.byExtension(), usagef("only the matrix is stored as Parquet, and the parts have no cells: choose another name for -o"))
+	case per == "system" || per == "cell":
+		return m.byExtension()
+	case m.formatGiven && m.format != report.JSONLines:
+		return usagef("--format: what is joined is JSON Lines: leave it out")
+	}
+	m.format = report.JSONLines
+	return m.isLines()
+}
+
+// write writes what the parts have: scores of systems, of which it returns the metrics that
+// failed, cells, or lines.
+func (m *mergeRun) write(ctx context.Context, e *env, out io.Writer) (failed map[string]int, err error) {
+	switch m.parts[0].Per {
+	case "system":
+		return m.add(ctx, e, out)
+	case "cell":
+		return nil, m.cells(ctx, out)
+	}
+	return nil, m.join(ctx, out)
+}
+
+// conclude reports what the judges of all parts say, once the scores are written. It fails
+// for metrics that failed.
+func (m *mergeRun) conclude(e *env, out io.Writer, failed map[string]int) error {
+	trust, policy := &audit.Trust{}, judge.Policy{}
+	for _, p := range m.parts {
+		if p.Reports == nil {
+			continue
+		}
+		if err := trust.UnmarshalJSON(p.Reports); err != nil {
+			return err
+		}
+	}
+	if err := m.explain(e, trust, out); err != nil {
+		return err
+	}
+	if err := e.commit(); err != nil {
+		return err
+	}
+	if given := m.parts[0].Settings["--unparseable"]; given != nil {
+		var err error
 		if policy, err = judge.ParsePolicy(given[0]); err != nil {
 			return err
 		}
@@ -239,6 +259,13 @@ func (m *mergeRun) check() error {
 		return fmt.Errorf("%s of %d missing: %s; run them, and then merge", english.Count(n, "shard"), first.Of, strings.Join(names, ", "))
 	}
 	slices.SortStableFunc(m.parts, func(a, b readPart) int { return cmp.Compare(a.Shard, b.Shard) })
+	var inputs []dataset.Extent
+	for _, p := range m.parts {
+		inputs = append(inputs, p.Input)
+	}
+	if first.Of > 0 && !dataset.Whole(inputs) {
+		return errors.New("the parts are not of one input: the dataset was changed between the shards; remove them, and run all again")
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/refract-eval/refract"
 	"github.com/refract-eval/refract/benchmarks/experiment"
 	"github.com/refract-eval/refract/cmd/refract/internal/audit"
+	"github.com/refract-eval/refract/internal/redact"
 	"github.com/refract-eval/refract/metrics"
 )
 
@@ -20,6 +21,7 @@ type planRun struct {
 	judging *judging
 	file    string         // that the plan is from; "" where flags make it
 	gather  *audit.Reports // what judges say; nil before the first segment
+	spans   *audit.Spans   // compares their errors with people's; may be nil
 	// also is called with every scored segment; may be nil.
 	also func(dataset string, eng *refract.Engine, s *refract.SegmentScores) error
 }
@@ -65,9 +67,6 @@ func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 	if err := e.checkPaths(); err != nil {
 		return nil, err
 	}
-	if !e.quiet {
-		r.Progress = func(m string) { e.note("%s", m) }
-	}
 	r.Metric = func(ctx context.Context, spec string) (metrics.Metric, error) {
 		return r.judging.metric(ctx, from(spec))
 	}
@@ -78,6 +77,7 @@ func (j *judgeFlags) planOf(e *env, path string) (*planRun, error) {
 func (r *planRun) scored(dataset string, eng *refract.Engine, s *refract.SegmentScores) error {
 	if r.gather == nil {
 		r.gather = audit.NewReports(eng.Metrics())
+		r.gather.Spans = r.spans
 	}
 	if err := r.gather.Add(s, nil); err != nil || r.also == nil {
 		return err
@@ -97,6 +97,15 @@ func (r *planRun) show(ctx context.Context, show func(*experiment.Result) error)
 func (r *planRun) carryOut(ctx context.Context, show func(*experiment.Result) error) error {
 	r.e.collectAt(100) // with a higher target most of the memory would be garbage
 	r.Options = r.judging.options(r.Options)
+	r.Progress = func(step string) {
+		r.judging.mu.Lock()
+		defer r.judging.mu.Unlock()
+		p, step := r.judging.work("compare"), redact.Message(step)
+		if r.file != "" {
+			p.Println(step)
+		}
+		p.Note("", step)
+	}
 	res, err := r.Run(ctx, r.Plan)
 	r.judging.answered()
 	var failed *refract.Incomplete // some metrics failed; the others went on

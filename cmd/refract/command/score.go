@@ -36,29 +36,34 @@ func (s *scoring) parameters() settable {
 	return values
 }
 
-// scorer is one run of refract score.
-type scorer struct {
-	input
-	choiceFlags
-	scoring
-	judgeFlags
-	scoreView
-	shardFlag
-	matrix     string
-	reports    string
-	statistics bool   // --per statistics: scores of systems as a line that adds up
-	target     string // language of the references; "" where unknown
+// scoreFlags are the flags of every command that scores systems, a value for each concern.
+type scoreFlags struct {
+	data    input
+	choice  choiceFlags
+	scoring scoring
+	judges  judgeFlags
+	view    scoreView
+}
 
-	judging *judging
-	gather  *audit.Reports // what judges say
-	failed  map[string]int // cells without a number, of metrics that have given none; -1 of the others
-	several bool           // a segment has more than one reference
-	// into takes the scores of systems instead of a table; may be nil.
-	into func(eng *refract.Engine, out io.Writer) (*sink, error)
+// scoreTask is what a command does with the scores.
+type scoreTask struct {
+	per        string // what a row is about: system, segment or cell
+	statistics bool   // --per statistics: scores of systems as a line that adds up
+	reports    string // file for the reports of judges; "" for none
+	shard      *shardFlag
+	// collect takes the scores of systems instead of a table; may be nil.
+	collect func(eng *refract.Engine, out io.Writer) *sink
+}
+
+// scoreRun is one run of refract score.
+type scoreRun struct {
+	scoreFlags
+	task   scoreTask
+	matrix string
 }
 
 func (e *env) scoreCommand() *cobra.Command {
-	s := &scorer{}
+	s := &scoreRun{task: scoreTask{shard: &shardFlag{}}}
 	cmd := &cobra.Command{
 		Use:   "score [DATASET]",
 		Short: "Score systems against all references",
@@ -77,7 +82,7 @@ func (e *env) scoreCommand() *cobra.Command {
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.matrix == "" {
-				return s.run(cmd.Context(), e, args)
+				return s.run(cmd.Context(), e, args, s.task)
 			}
 			stored, err := s.ofMatrix(cmd.Flags(), args)
 			if err != nil {
@@ -87,19 +92,19 @@ func (e *env) scoreCommand() *cobra.Command {
 		},
 	}
 	s.register(e, cmd)
-	s.parquet = true
-	s.shardFlag.register(cmd)
+	s.view.parquet = true
+	s.task.shard.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&s.matrix, "matrix", "", "`FILE` of a stored matrix to take the scores from")
 	namesFiles(cmd, readsFile, "matrix")
 	grouped(cmd, inputFlags, "matrix")
-	f.StringVar(&s.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
+	f.StringVar(&s.task.reports, "reports", "", "`FILE` for every report of a judge, as JSON Lines")
 	namesFiles(cmd, writesFile, "reports")
 	grouped(cmd, resultFlags, "reports")
-	f.StringVar(&s.per, "per", "system", "segment, system, cell or statistics")
+	f.StringVar(&s.task.per, "per", "system", "segment, system, cell or statistics")
 	oneOf(cmd, "per", "segment", "system", "cell", perStatistics)
 	neutral(cmd, "per") // parts state it apart
-	f.Float64Var(&s.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
+	f.Float64Var(&s.view.confidence, "confidence", 0, "show intervals of systems' scores with coverage `P`, as sacreBLEU does")
 	f.Lookup("confidence").NoOptDefVal = "0.95"
 	isShare(cmd, "confidence")
 	grouped(cmd, taskFlags, "per", "system", "confidence")
@@ -107,16 +112,16 @@ func (e *env) scoreCommand() *cobra.Command {
 }
 
 // register adds the flags of every command that scores systems.
-func (s *scorer) register(e *env, cmd *cobra.Command) {
-	s.input.register(cmd)
-	s.choiceFlags.register(cmd)
-	s.languageFlag.register(cmd, languageSplits, "unknown")
-	s.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
-	s.output.register(cmd)
-	s.registerWidth(cmd)
-	s.judgeFlags.register(cmd)
-	s.calls.registerDryRun(cmd, "ask for no score")
-	s.scope.register(cmd)
+func (s *scoreFlags) register(e *env, cmd *cobra.Command) {
+	s.data.register(cmd)
+	s.choice.register(cmd)
+	s.scoring.languageFlag.register(cmd, languageSplits, "unknown")
+	s.scoring.settingFlags.register(e, cmd, "native, or max if a metric has no own rule")
+	s.view.register(cmd)
+	s.view.registerWidth(cmd)
+	s.judges.register(cmd)
+	s.judges.calls.registerDryRun(cmd, "ask for no score")
+	s.scoring.scope.register(cmd)
 }
 
 // scopeFlag says how the score of a system comes about.
@@ -136,16 +141,22 @@ func (s *scopeFlag) register(cmd *cobra.Command) {
 	addFlag(cmd, "system", s.value(), "how a system's score comes about: auto, corpus or average", "auto", "corpus", "average")
 }
 
-func (s *scorer) run(ctx context.Context, e *env, args []string) error {
-	s.from, s.to = s.languages(args)
-	ms, judging, err := s.metricsOf(ctx, e, &s.settingFlags)
+// run scores systems: it makes a plan from the flags, and carries it out.
+func (s *scoreFlags) run(ctx context.Context, e *env, args []string, task scoreTask) error {
+	s.judges.from, s.judges.to = s.scoring.languages(args)
+	ms, judging, err := s.judges.metricsOf(ctx, e, &s.scoring.settingFlags)
 	if err != nil {
 		return err
 	}
-	s.judging = judging
 	defer judging.close()
-	err = s.score(ctx, e, args, ms)
-	if emptyPart(err, args, s.path) && (s.statistics || s.format == report.JSONLines) {
+	p := &scorePlan{scoreFlags: s, scoreTask: task, e: e, args: args, judging: judging}
+	err = p.prepare(ctx, ms)
+	if err == nil && s.judges.calls.dryRun {
+		err = p.foresee(ctx)
+	} else if err == nil {
+		err = p.run(ctx)
+	}
+	if emptyPart(err, args, s.view.path) && (p.statistics || s.view.format == report.JSONLines) {
 		e.note("standard input has no segment: nothing is written")
 		err = nil
 	}
@@ -159,122 +170,177 @@ func emptyPart(err error, args []string, output string) bool {
 	return errors.Is(err, dataset.ErrEmpty) && slices.Equal(args, []string{"jsonl:-"}) && output == ""
 }
 
-func (s *scorer) score(ctx context.Context, e *env, args []string, ms []metrics.Metric) error {
-	settings, err := s.scoring.settings(ms, s.per != "cell") // cells need no aggregation
+// scorePlan is what is scored, and how.
+type scorePlan struct {
+	*scoreFlags
+	scoreTask
+	e       *env
+	args    []string
+	judging *judging
+
+	settings []refract.Setting
+	whole    refract.Dataset
+	segments refract.Dataset // of the whole, those that are scored
+	target   string          // language of the references; "" where unknown
+}
+
+// prepare completes the plan by its settings and its dataset.
+func (p *scorePlan) prepare(ctx context.Context, ms []metrics.Metric) (err error) {
+	if p.settings, err = p.scoring.settings(ms, p.per != "cell"); err != nil { // cells need no aggregation
+		return err
+	}
+	p.e.noteWorstReferences(p.settings)
+	if p.per == perStatistics {
+		p.per, p.statistics = "system", true
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	ds, err := p.data.dataset(p.e, p.args, false)
 	if err != nil {
 		return err
 	}
-	e.noteWorstReferences(settings)
-	if s.per == perStatistics {
-		s.per, s.statistics = "system", true
+	ds = dataset.Chosen(dataset.WithoutCanaries(ds, p.e.datasetOptions().Warn), p.choice.choice)
+	p.whole = p.localize(ctx, ds)
+	if p.segments = dataset.WithSystems(p.whole); p.shard.shard != "" { // a part may lack some systems
+		p.segments, err = p.shard.cut(ctx, p.e, p.args, p.whole, "confidence", "systems")
 	}
+	return err
+}
+
+// check refuses outputs that the scores do not fit.
+func (p *scorePlan) check() error {
 	switch {
-	case s.confidence != 0 && (s.per != "system" || s.statistics):
+	case p.view.confidence != 0 && (p.per != "system" || p.statistics):
 		return usagef("--confidence gives intervals of the scores of systems: leave it out, or take --per system")
-	case s.per != "cell" && filepath.Ext(s.path) == ".parquet":
+	case p.per != "cell" && filepath.Ext(p.view.path) == ".parquet":
 		return usagef("only the matrix is stored as Parquet: add --per cell, or choose another name for -o")
-	case s.shard != "" && s.per == "segment" && s.format != report.JSONLines:
+	case p.shard.shard != "" && p.per == "segment" && p.view.format != report.JSONLines:
 		return usagef("the rows of shards are JSON Lines: take -f jsonl, or name -o FILE.jsonl")
 	}
-	whole, err := s.dataset(e, args, false)
-	if err != nil {
-		return err
+	return nil
+}
+
+// run scores the segments, and writes the scores.
+func (p *scorePlan) run(ctx context.Context) error {
+	if p.shard.shard == "" {
+		p.judging.segments = func() (int, bool) { return dataset.Len(p.whole) }
 	}
-	whole = dataset.Chosen(dataset.WithoutCanaries(whole, e.datasetOptions().Warn), s.choice)
-	whole = s.localize(ctx, e, args, whole, settings)
-	part := dataset.WithSystems(whole)
-	if s.shard != "" { // a part may lack some systems
-		if part, err = s.cut(ctx, e, args, whole, "confidence", "systems"); err != nil {
-			return err
+	if p.statistics && p.shard.part == nil {
+		p.shard.part = newPart("score", p.shard.settings())
+	}
+	part := p.shard.part
+	if part != nil {
+		if part.Per = p.per; p.per != "system" { // what is written are lines, whatever the merged output is
+			p.view.format, p.view.formatGiven, p.view.parquet = report.JSONLines, true, false
 		}
 	}
-	if s.calls.dryRun {
-		return s.foresee(ctx, e, part, settings)
-	}
-	if s.shard == "" {
-		s.judging.segments = func() (int, bool) { return dataset.Len(whole) }
-	}
-	if s.statistics && s.part == nil {
-		s.part = newPart("score", s.shardFlag.settings())
-	}
-	if s.part != nil {
-		if s.part.Per = s.per; s.per == "system" {
-			s.into = s.sums
-		} else { // what is written are lines, whatever the merged output is
-			s.format, s.formatGiven, s.parquet = report.JSONLines, true, false
-		}
-	}
-	out, done, err := s.create(ctx, e, s.path)
+	out, done, err := p.shard.create(ctx, p.e, p.view.path)
 	if done || err != nil {
 		return err
 	}
-	s.path = cmp.Or(s.file, s.path)
-	eng, err := s.engine(ctx, whole, settings) // fitted to the whole dataset, not to the part
+	p.view.path = cmp.Or(p.shard.file, p.view.path)
+	eng, err := p.engine(ctx)
 	if err != nil {
 		return err
 	}
-	id := refract.NewIdentity() // grows with the segments; used only once all are read
-	if s.per != "system" || s.part != nil && s.part.Shard == 1 {
-		if id, err = dataset.Identify(ctx, whole); err != nil {
-			return err
-		}
-		if s.part != nil {
-			s.part.Set = id
-		}
-	}
-	to, err := s.sinkFor(eng, out, id, e.verbose)
+	id, err := p.identify(ctx)
 	if err != nil {
 		return err
 	}
-	ended, err := s.runEngine(ctx, e, eng, part, id, to.add)
-	if err == nil && ended != nil && s.part != nil {
-		err = ended // a part is written whole or not at all
-	}
-	if err == nil {
-		err = to.end(ctx, ended)
-	}
-	if err == nil && s.part != nil {
-		return s.endPart(e, eng)
-	}
+	to, err := p.sink(eng, out, id)
 	if err != nil {
 		return err
 	}
-	if err := s.explain(e, &s.gather.Trust, out); err != nil {
+	found, ended, err := p.score(ctx, eng, id, to.add)
+	switch {
+	case err != nil:
+		return err
+	case ended != nil && part != nil: // a part is written whole or not at all
+		return ended
+	}
+	if err := to.end(ctx, ended); err != nil {
 		return err
 	}
-	if err := e.commit(); err != nil {
+	if part != nil {
+		return p.endPart(eng, found)
+	}
+	return p.conclude(found, ended, out)
+}
+
+// sink is where the scores go.
+func (p *scorePlan) sink(eng *refract.Engine, out io.Writer, id *refract.Identity) (*sink, error) {
+	switch {
+	case p.per == "system" && p.shard.part != nil:
+		return p.shard.part.sums(eng), nil
+	case p.collect != nil:
+		return p.collect(eng, out), nil
+	}
+	return p.view.sink(p.per, eng, out, id, p.e.verbose)
+}
+
+// identify names the set of references where rows or a part need it at once. Otherwise the
+// identity grows with the segments, and is used only once all are read.
+func (p *scorePlan) identify(ctx context.Context) (*refract.Identity, error) {
+	part := p.shard.part
+	if p.per == "system" && (part == nil || part.Shard != 1) {
+		return refract.NewIdentity(), nil
+	}
+	if part == nil {
+		return dataset.Identify(ctx, p.whole)
+	}
+	id, err := dataset.IdentifyParts(ctx, p.whole)
+	part.Set = id
+	return id, err
+}
+
+// conclude says what judges report and what the user can do next, once the scores are
+// written. It fails for metrics that failed.
+func (p *scorePlan) conclude(found *metricFindings, ended *refract.Incomplete, out io.Writer) error {
+	if err := p.view.explain(p.e, &found.reports.Trust, out); err != nil {
+		return err
+	}
+	if err := p.e.commit(); err != nil {
 		return err
 	}
 	if ended != nil {
 		return ended
 	}
 	several := func(a aggregate.Aggregator) bool { return !a.Single() && !a.Native() }
-	if i := slices.IndexFunc(s.aggregators, several); i >= 0 && s.per == "system" && !s.several {
-		e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", s.aggregators[i].Name())
+	if i := slices.IndexFunc(p.scoring.aggregators, several); i >= 0 && p.per == "system" && !found.several {
+		p.e.note("no segment has more than one reference, so that %s gives what single gives; 'refract expand' makes more", p.scoring.aggregators[i].Name())
 	}
-	if s.into == nil {
+	if p.collect == nil {
 		more := []string{"-o", "agreement.csv"}
-		if s.per == "cell" {
-			more = append([]string{"--matrix", s.path}, more...)
+		if p.per == "cell" {
+			more = append([]string{"--matrix", p.view.path}, more...)
 		}
-		e.suggestNext(s.path, e.words("compare", args, more...)...)
+		p.e.suggestNext(p.view.path, p.e.words("compare", p.args, more...)...)
 	}
-	return errors.Join(allFailed(s.failed), covered(&s.gather.Trust, s.policy))
+	return errors.Join(allFailed(found.failed), covered(&found.reports.Trust, p.judges.policy))
+}
+
+// metricFindings are what a run learns about its metrics and references.
+type metricFindings struct {
+	reports *audit.Reports // what judges say
+	failed  map[string]int // cells without a number, of metrics that have given none; -1 of the others
+	several bool           // a segment has more than one reference
 }
 
 // count records which metrics have given a number.
-func (s *scorer) count(eng *refract.Engine, seg *refract.SegmentScores) {
+func (f *metricFindings) count(eng *refract.Engine, seg *refract.SegmentScores) {
+	f.several = f.several || seg.Segment.NumReferences() > 1
 	for k, m := range eng.Metrics() {
 		name, sc := m.Info().Name, &seg.Metrics[k]
-		if s.failed[name] < 0 {
+		if f.failed[name] < 0 {
 			continue
 		}
 		for _, st := range slices.Concat(sc.Status, sc.NativeStatus) {
 			if st == metrics.Scored {
-				s.failed[name] = -1
+				f.failed[name] = -1
 				break
 			} else if st == metrics.Failed {
-				s.failed[name]++
+				f.failed[name]++
 			}
 		}
 	}
@@ -291,22 +357,14 @@ func allFailed(failed map[string]int) error {
 	return errors.Join(errs...)
 }
 
-// sinkFor is where the scores of a run go.
-func (s *scorer) sinkFor(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
-	if s.into != nil && s.per == "system" {
-		return s.into(eng, out)
-	}
-	return s.sink(eng, out, id, verbose)
-}
-
-// engine makes the engine of a run, after fitting metrics to the dataset.
-func (s *scorer) engine(ctx context.Context, ds refract.Dataset, settings []refract.Setting) (*refract.Engine, error) {
-	if refract.NeedsFit(settings) && !dataset.Rereadable(ds) {
+// engine makes the engine of a run, after fitting metrics to the whole dataset.
+func (p *scorePlan) engine(ctx context.Context) (*refract.Engine, error) {
+	if refract.NeedsFit(p.settings) && !dataset.Rereadable(p.whole) {
 		return nil, usagef("a metric that weighs words by all references reads the dataset twice: give files instead of a pipe, or its option df=FILE")
 	}
-	eng, err := s.scoring.engine(ctx, ds, settings, s.per == "system", s.judging.options(refract.Options{EveryCell: s.per == "cell"}))
-	if err == nil && s.per == "system" && s.part == nil {
-		s.noteMeans(eng)
+	eng, err := p.scoring.engine(ctx, p.whole, p.settings, p.per == "system", p.judging.options(refract.Options{EveryCell: p.per == "cell"}))
+	if err == nil && p.per == "system" && p.shard.part == nil {
+		p.noteMeans(eng)
 	}
 	return eng, err
 }
@@ -329,16 +387,16 @@ func (s *scoring) engine(ctx context.Context, ds refract.Dataset, settings []ref
 }
 
 // noteMeans notes why scores are means where sacreBLEU has a corpus score.
-func (s *scorer) noteMeans(eng *refract.Engine) {
+func (p *scorePlan) noteMeans(eng *refract.Engine) {
 	var names []string
 	for k, set := range eng.Settings() {
 		_, corpus := set.Metric.(metrics.CorpusMetric)
-		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && s.scope.Scope == refract.Auto {
+		if corpus && !eng.Pools(k) && (set.Aggregator.Single() || set.Aggregator.Native()) && p.scoring.scope.Scope == refract.Auto {
 			names = append(names, set.Metric.Info().Name)
 		}
 	}
 	if len(names) > 0 {
-		s.judging.e.note("%s: these are means over segments; -a single,native, without other aggregators, gives corpus scores", strings.Join(slices.Compact(names), ", "))
+		p.e.note("%s: these are means over segments; -a single,native, without other aggregators, gives corpus scores", strings.Join(slices.Compact(names), ", "))
 	}
 }
 
@@ -359,39 +417,38 @@ func (s *scoring) settings(ms []metrics.Metric, native bool) ([]refract.Setting,
 	return out, nil
 }
 
-// runEngine scores a dataset and gathers the reports of judges. If some metrics fail, the
+// score scores the segments and gathers the reports of judges. If some metrics fail, the
 // command writes what it has and returns their error. It fails if the references changed
 // since they were hashed.
-func (s *scorer) runEngine(ctx context.Context, e *env, eng *refract.Engine, ds refract.Dataset, before *refract.Identity, write func(*refract.SegmentScores) error) (ended *refract.Incomplete, err error) {
-	s.gather, s.failed = audit.NewReports(eng.Metrics()), map[string]int{}
-	if len(s.gather.Metrics()) == 0 && s.reports != "" {
-		return nil, usagef("--reports needs a metric that gives reports, such as a judge ('refract metrics' lists them)")
+func (p *scorePlan) score(ctx context.Context, eng *refract.Engine, before *refract.Identity, write func(*refract.SegmentScores) error) (found *metricFindings, ended *refract.Incomplete, err error) {
+	found = &metricFindings{reports: audit.NewReports(eng.Metrics()), failed: map[string]int{}}
+	if len(found.reports.Metrics()) == 0 && p.reports != "" {
+		return nil, nil, usagef("--reports needs a metric that gives reports, such as a judge ('refract metrics' lists them)")
 	}
 	var records io.Writer
-	if s.reports != "" {
-		if records, err = e.create(s.reports); err != nil {
-			return nil, err
+	if p.reports != "" {
+		if records, err = p.e.create(p.reports); err != nil {
+			return nil, nil, err
 		}
 	}
-	defer s.judging.answered()
-	checked, id := s.per != "system" && s.part == nil && before != nil, refract.NewIdentity()
-	err = eng.Run(ctx, ds, func(seg *refract.SegmentScores) error {
-		if err := s.gather.Add(seg, records); err != nil {
+	defer p.judging.answered()
+	checked, id := p.per != "system" && p.shard.part == nil, refract.NewIdentity()
+	err = eng.Run(ctx, p.segments, func(seg *refract.SegmentScores) error {
+		if err := found.reports.Add(seg, records); err != nil {
 			return err
 		}
-		s.count(eng, seg)
-		s.part.segment(seg.Segment.ID)
-		s.several = s.several || seg.Segment.NumReferences() > 1
+		found.count(eng, seg)
+		p.shard.part.segment(seg.Segment.ID)
 		if checked {
 			id.Add(seg.Segment)
 		}
 		return write(seg)
 	})
 	if err != nil && !errors.As(err, &ended) {
-		return nil, err
+		return nil, nil, err
 	}
 	if checked && before.Name() != id.Name() {
-		return nil, errors.New("the references changed while they were read: score again")
+		return nil, nil, errors.New("the references changed while they were read: score again")
 	}
-	return ended, nil
+	return found, ended, nil
 }

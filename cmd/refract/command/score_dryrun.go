@@ -11,11 +11,11 @@ import (
 )
 
 // forecasts are the expected calls of metrics that ask servers.
-func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refract.Setting) ([]metrics.Forecast, error) {
+func (p *scorePlan) forecasts(ctx context.Context) ([]metrics.Forecast, error) {
 	var settings []refract.Setting
 	var plans []metrics.Forecast
 	planned := map[string]metrics.Forecast{} // by name
-	for _, set := range asked {
+	for _, set := range p.settings {
 		f, ok := set.Metric.(metrics.Foreseeing)
 		if !ok {
 			continue
@@ -30,22 +30,22 @@ func (s *scorer) forecasts(ctx context.Context, ds refract.Dataset, asked []refr
 	if len(plans) == 0 {
 		return nil, nil
 	}
-	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: s.allowNone})
+	eng, err := refract.NewEngine(settings, refract.Options{AllowNoReferences: p.scoring.allowNone})
 	if err != nil {
 		return nil, err
 	}
-	return plans, eng.Run(ctx, ds, func(*refract.SegmentScores) error { return nil })
+	return plans, eng.Run(ctx, p.segments, func(*refract.SegmentScores) error { return nil })
 }
 
 // foresee prints how many calls the metrics would make, and what they may cost.
-func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked []refract.Setting) error {
-	plans, err := s.forecasts(ctx, ds, asked)
+func (p *scorePlan) foresee(ctx context.Context) error {
+	plans, err := p.forecasts(ctx)
 	if err != nil {
 		return err
 	}
 	if len(plans) == 0 {
 		var all []metrics.Metric
-		for _, set := range asked {
+		for _, set := range p.settings {
 			all = append(all, set.Metric)
 		}
 		if errs := metrics.StartErrors(all); len(errs) > 0 {
@@ -58,18 +58,18 @@ func (s *scorer) foresee(ctx context.Context, e *env, ds refract.Dataset, asked 
 		t.Columns = append(t.Columns, report.Column{Name: name, Header: strings.ReplaceAll(name, "_", " "), Kind: report.KindInt})
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "most_cost", Header: "most cost", Kind: report.KindFloat, Digits: 4})
-	for _, p := range plans {
-		o := p.Outlook()
+	for _, plan := range plans {
+		o := plan.Outlook()
 		cost := report.Null()
-		if price, ok := s.judging.prices[o.Model]; ok {
+		if price, ok := p.judging.prices[o.Model]; ok {
 			cost = report.Float(price.Cost(o.PromptTokens, o.MostCompletionTokens))
 		}
-		t.Add(p.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost)
+		t.Add(plan.Info().Name, o.Model, o.Cells, o.Stored, o.Equal, o.Calls, o.PromptTokens, o.MostCompletionTokens, cost)
 	}
-	out := s.onScreen() // -o names the scores
-	err = out.show(e, t)
+	out := p.view.onScreen() // -o names the scores
+	err = out.show(p.e, t)
 	if err == nil {
-		e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples are not counted", s.calls.storedIn())
+		p.e.note("tokens are estimated by the length of the texts; stored answers are in %s; new samples are not counted", p.judges.calls.storedIn())
 	}
 	return err
 }

@@ -18,11 +18,11 @@ import (
 type storedRun struct {
 	settingFlags
 	scoreView
-	scope scopeFlag
+	per string
 }
 
 // ofMatrix is the run that the flags of refract score describe, of which most say how to score.
-func (s *scorer) ofMatrix(flags *pflag.FlagSet, args []string) (*storedRun, error) {
+func (s *scoreRun) ofMatrix(flags *pflag.FlagSet, args []string) (*storedRun, error) {
 	useful := []string{"matrix", "aggregate", "missing", "per", "system", "format", "output", "width", "verbose", "quiet", "progress", "config", "offline"}
 	var other *pflag.Flag
 	flags.Visit(func(f *pflag.Flag) {
@@ -35,12 +35,12 @@ func (s *scorer) ofMatrix(flags *pflag.FlagSet, args []string) (*storedRun, erro
 		return nil, usagef("--matrix %s holds the segments too: leave %s out", s.matrix, args[0])
 	case other != nil:
 		return nil, usagef("--%s says how to score, and --matrix takes the scores that are stored: leave one of them out", other.Name)
-	case s.per != "system" && s.per != "segment":
-		return nil, usagef("--matrix with --per %s: scores of a matrix are shown per segment or system", s.per)
-	case s.scope.Scope == refract.Pooled:
+	case s.task.per != "system" && s.task.per != "segment":
+		return nil, usagef("--matrix with --per %s: scores of a matrix are shown per segment or system", s.task.per)
+	case s.scoring.scope.Scope == refract.Pooled:
 		return nil, usagef("--system corpus: a matrix holds only scores of segments; without --matrix, 'refract score --system corpus' scores the corpus")
 	}
-	return &storedRun{settingFlags: s.settingFlags, scoreView: s.scoreView, scope: s.scope}, nil
+	return &storedRun{settingFlags: s.scoring.settingFlags, scoreView: s.view, per: s.task.per}, nil
 }
 
 // run aggregates the stored cells. The score of a system is the mean over segments.
@@ -65,7 +65,7 @@ func (a *storedRun) run(ctx context.Context, e *env, path string) error {
 			if err != nil {
 				return err
 			}
-			if to, err = a.sink(eng, out, nil, false); err != nil {
+			if to, err = a.sink(a.per, eng, out, nil, false); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/refract-eval/refract"
@@ -55,17 +54,17 @@ func (m *partMetric) Score(context.Context, []metrics.Block) ([]metrics.Scores, 
 }
 
 // sums is the sink of a part with the scores of systems.
-func (s *scorer) sums(eng *refract.Engine, _ io.Writer) (*sink, error) {
+func (w *partWriter) sums(eng *refract.Engine) *sink {
 	acc := eng.Systems()
 	acc.Identify(nil)
 	return &sink{acc.Add, func(context.Context, *refract.Incomplete) (err error) {
-		s.part.Systems, err = json.Marshal(acc)
+		w.Systems, err = json.Marshal(acc)
 		return err
-	}}, nil
+	}}
 }
 
 // endPart completes the part of a run.
-func (s *scorer) endPart(e *env, eng *refract.Engine) (err error) {
+func (p *scorePlan) endPart(eng *refract.Engine, found *metricFindings) (err error) {
 	var d partMetrics
 	ms := eng.Metrics()
 	for _, m := range ms {
@@ -76,22 +75,22 @@ func (s *scorer) endPart(e *env, eng *refract.Engine) (err error) {
 	}
 	for k, set := range eng.Settings() {
 		of := slices.Index(ms, set.Metric)
-		pooled := s.per == "system" && eng.Pools(k)
+		pooled := p.per == "system" && eng.Pools(k)
 		if pooled {
-			d.Metrics[of].Language = s.target
-			d.Metrics[of].Spec = redact.Text(s.parsed[set.Metric.Info().Name])
+			d.Metrics[of].Language = p.target
+			d.Metrics[of].Spec = redact.Text(p.scoring.parsed[set.Metric.Info().Name])
 		}
 		d.Settings = append(d.Settings, partSetting{of, set.Aggregator.Name(), pooled})
 	}
-	if len(s.gather.Metrics()) > 0 {
-		if s.part.Reports, err = s.gather.Trust.MarshalJSON(); err != nil {
+	if len(found.reports.Metrics()) > 0 {
+		if p.shard.part.Reports, err = found.reports.Trust.MarshalJSON(); err != nil {
 			return err
 		}
 	}
-	if s.part.Metrics, err = json.Marshal(d); err != nil {
+	if p.shard.part.Metrics, err = json.Marshal(d); err != nil {
 		return err
 	}
-	return s.end(e)
+	return p.shard.end(p.e)
 }
 
 // engine makes the settings of a part again, for its sums.

@@ -21,7 +21,6 @@ import (
 // scoreView holds the flags about the output of scores.
 type scoreView struct {
 	output
-	per        string  // system, segment or cell
 	confidence float64 // of the intervals of systems' scores; 0 for none
 	width      *int    // decimals that were asked for
 }
@@ -53,10 +52,10 @@ type sink struct {
 	end func(context.Context, *refract.Incomplete) error // with the metrics that ended, if any
 }
 
-// sink returns the sink of an engine. id names the references, for rows that are
+// sink returns the sink of an engine for rows per system, segment or cell. id names the references, for rows that are
 // written at once; nil where it is not known.
-func (v *scoreView) sink(eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
-	switch v.per {
+func (v *scoreView) sink(per string, eng *refract.Engine, out io.Writer, id *refract.Identity, verbose bool) (*sink, error) {
+	switch per {
 	case "segment":
 		w := v.table(out, []report.Column{
 			{Name: "id"}, {Name: "system"}, {Name: "metric"}, {Name: "aggregate"},

@@ -20,7 +20,7 @@ import (
 
 // systemsRun is one run of refract systems: it scores systems and tests the differences.
 type systemsRun struct {
-	score scorer
+	scoreFlags
 	resampling
 	test     significance.SystemTest
 	baseline string
@@ -60,17 +60,18 @@ inference), with the number of labels that this is worth.`,
   refract systems jsonl:expanded.jsonl -m chrf --human quality=few.csv`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(t.score.human) > 0 {
+			if len(t.data.human) > 0 {
 				return t.judged(cmd.Context(), e, cmd.Flags(), args)
 			}
 			if err := t.check(); err != nil {
 				return err
 			}
-			return t.score.run(cmd.Context(), e, args)
+			return t.run(cmd.Context(), e, args, scoreTask{per: "system", shard: &shardFlag{}, collect: func(eng *refract.Engine, out io.Writer) *sink {
+				return t.collect(e, eng, out)
+			}})
 		},
 	}
-	t.score.into, t.score.per = t.collect, "system"
-	t.score.register(e, cmd)
+	t.scoreFlags.register(e, cmd)
 	f := cmd.Flags()
 	f.StringVar(&t.what, "table", systemsTable, "systems or pairs")
 	oneOf(cmd, "table", systemsTable, pairsTable)
@@ -107,8 +108,8 @@ func (t *systemsRun) check() error {
 const pairResamples = 10000
 
 // collect is the sink of scores, which are tested at the end.
-func (t *systemsRun) collect(eng *refract.Engine, out io.Writer) (*sink, error) {
-	d := &testedSystems{plan: t, by: t.by, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
+func (t *systemsRun) collect(e *env, eng *refract.Engine, out io.Writer) *sink {
+	d := &testedSystems{e: e, plan: t, by: t.by, acc: eng.Systems(), settings: eng.Settings(), numbers: map[[2]string]int{}}
 	d.acc.Keep()
 	return &sink{func(s *refract.SegmentScores) error {
 		d.record(s.Segment)
@@ -119,12 +120,13 @@ func (t *systemsRun) collect(eng *refract.Engine, out io.Writer) (*sink, error) 
 		if err != nil {
 			return err
 		}
-		return t.score.whole(out, table)
-	}}, nil
+		return t.view.whole(out, table)
+	}}
 }
 
 // testedSystems are the scores of a run, with facts about its segments.
 type testedSystems struct {
+	e        *env
 	plan     *systemsRun
 	by       string // what a resample draws: bySegment or byDocument
 	acc      *refract.Systems
@@ -168,7 +170,7 @@ func (d *testedSystems) choose() error {
 	for i := range all {
 		sc := &all[i]
 		first := i < perSetting
-		if sc.Human && len(d.plan.score.choice.Systems) == 0 {
+		if sc.Human && len(d.plan.choice.choice.Systems) == 0 {
 			if first {
 				d.leftOut = append(d.leftOut, sc.System)
 			}
@@ -246,7 +248,7 @@ func (d *testedSystems) table(ctx context.Context) (*report.NamedTable, error) {
 	case d.by == "":
 		d.by = bySegment
 	}
-	d.progress = d.plan.score.judging.e.progress("test", "resamples").Brief()
+	d.progress = d.e.progress("test", "resamples").Brief()
 	defer d.progress.Finish()
 	shown := d.systems
 	if d.plan.what == pairsTable {
@@ -269,8 +271,8 @@ func (d *testedSystems) notes(t *report.NamedTable) {
 	}
 	if len(d.numbers) > 0 && d.by == bySegment {
 		const dependent = "p treats the segments of a document as independent, which they are not: --resample-by document does not"
-		if t.Note(dependent); !d.plan.score.format.ForPeople() {
-			d.plan.score.judging.e.note(dependent)
+		if t.Note(dependent); !d.plan.view.format.ForPeople() {
+			d.e.note(dependent)
 		}
 	}
 	d.noteOrder(t)
@@ -345,7 +347,7 @@ func programColumn(c report.Column) report.Column {
 // programs see its parts.
 func (d *testedSystems) keyed(columns ...report.Column) *report.NamedTable {
 	keys := []report.Column{{Name: "metric"}, {Name: "aggregate"}}
-	if d.plan.score.format.ForPeople() {
+	if d.plan.view.format.ForPeople() {
 		if keys = []report.Column{{Name: "setting"}}; len(d.settings) == 1 {
 			keys = nil
 		}
@@ -362,7 +364,7 @@ func (d *testedSystems) shown() *systemScores {
 func (d *testedSystems) add(t *report.NamedTable, setting int, cells ...any) {
 	set := d.settings[setting]
 	keys := []any{set.Metric.Info().Name, report.StringOrNull(set.AggregatorName())}
-	if d.plan.score.format.ForPeople() {
+	if d.plan.view.format.ForPeople() {
 		if keys = []any{d.shown().name(setting)}; len(d.settings) == 1 {
 			keys = nil
 		}
@@ -380,7 +382,7 @@ func (d *testedSystems) decimals() int {
 			digits = max(digits, decimals(known))
 		}
 	}
-	return d.plan.score.digits(digits)
+	return d.plan.view.digits(digits)
 }
 
 // result is the outcome of a test for the first system of a pair, by its p-value

@@ -20,9 +20,8 @@ func (t *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, a
 			return usagef("--%s does nothing with --human: leave it out", name)
 		}
 	}
-	s := &t.score
 	c := &comparison{
-		data: s.input, choice: s.choiceFlags, languageFlag: s.languageFlag, score: s.settingFlags, judges: s.judgeFlags, humanLower: t.humanLower, resampling: t.resampling,
+		data: t.data, choice: t.choice, languageFlag: t.scoring.languageFlag, score: t.scoring.settingFlags, judges: t.judges, humanLower: t.humanLower, resampling: t.resampling,
 		statistics: []correlate.Statistic{correlate.StatLabelsSaved}, levels: []correlate.Level{correlate.SegmentLevel}, groupings: []correlate.Grouping{correlate.None},
 	}
 	if !flags.Changed("resamples") {
@@ -36,7 +35,7 @@ func (t *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, a
 		p.Aggregators = aggregate.Default("native", "max")
 	}
 	p.Labels = &experiment.Labels{Always: true, Against: t.baseline, Pairs: t.what == pairsTable}
-	out, err := e.create(s.path)
+	out, err := e.create(t.view.path)
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (t *systemsRun) judged(ctx context.Context, e *env, flags *pflag.FlagSet, a
 		}
 		c.describe(table, &res.Datasets[0])
 		table.Notes = append(table.Notes, res.Notes...)
-		if err := s.whole(out, table); err != nil {
+		if err := t.view.whole(out, table); err != nil {
 			return fmt.Errorf("table: %w", err)
 		}
 		return nil

@@ -61,10 +61,8 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 		r.StatedErrors, r.StatedTotal = &st.count, st.total
 		text = st.rest
 	}
-	for line := range strings.Lines(text) {
-		if st.found && readStatement(line).found {
-			return "the answer has a second report, and the two do not add up"
-		}
+	if st.found && hasStatement(text) {
+		return "the answer has a second report, and the two do not add up"
 	}
 	items, before := g.items(text)
 	if !st.found {
@@ -105,6 +103,16 @@ func (g *grammar) read(s Spec, text string, r *analysis.Report) (why string) {
 	}
 	r.SetScore(analysis.Scored, 0-*st.total)
 	return ""
+}
+
+// hasStatement reports whether a line states how many errors there are.
+func hasStatement(text string) bool {
+	for line := range strings.Lines(text) {
+		if readStatement(line).found {
+			return true
+		}
+	}
+	return false
 }
 
 // statement is what an answer states about its errors before listing them.

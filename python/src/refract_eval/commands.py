@@ -27,7 +27,8 @@ Setting = Flag | Metric | Sequence[str | Metric]
 def systems(dataset: Dataset, **flags: Setting) -> list[dict[str, Any]]:
     """Test which systems are better, as `refract systems` does; return a row for each system, or each pair.
 
-    Flags are metric, aggregate, test, table="pairs", baseline and others.
+    Flags are metric, aggregate, test, table="pairs", against and others. With human="NAME", rows are mean judgements
+    from the judged segments and the scores of all.
     """
     return _rows("systems", dataset, flags)
 

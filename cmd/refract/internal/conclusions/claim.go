@@ -161,16 +161,8 @@ func (r *Result) rule(all []*experiment.Difference) Rule {
 	if first.AcrossMetrics() && first.A.Aggregator+first.B.Aggregator == "" {
 		noun = "metric"
 	}
-	base, names := first.B, map[experiment.SettingName]string{first.B: first.BName}
-	settings, use := []experiment.SettingName{base}, []experiment.SettingName(nil)
-	for _, d := range all {
-		for _, s := range [][2]any{{d.B, d.BName}, {d.A, short(d, all)}} {
-			if name := s[0].(experiment.SettingName); names[name] == "" {
-				names[name] = s[1].(string)
-				settings = append(settings, name)
-			}
-		}
-	}
+	settings, names := settingsOf(first, all)
+	base, use := first.B, []experiment.SettingName(nil)
 	unbeaten := slices.DeleteFunc(slices.Clone(settings), func(x experiment.SettingName) bool {
 		return slices.ContainsFunc(settings, func(y experiment.SettingName) bool { won, _, _ := r.beats(all, y, x); return won })
 	})
@@ -211,19 +203,43 @@ func (r *Result) rule(all []*experiment.Difference) Rule {
 		out.Use = append(out.Use, names[s])
 	}
 	out.Short = cmp.Or(out.Short, out.Verdict)
-	ofUse := which(against, func(d *experiment.Difference) bool { return len(use) > 0 && d.A == use[0] })
-	switch {
-	case len(ofUse) > 0:
-		out.Gain = slices.MinFunc(ofUse, byValue)
-	case len(against) > 0:
-		out.Gain = slices.MinFunc(against, func(a, b *experiment.Difference) int {
-			return cmp.Or(cmp.Compare(a.Corrected, b.Corrected), cmp.Compare(math.Abs(float64(b.Value)), math.Abs(float64(a.Value))))
-		})
-	}
+	out.Gain = gainOf(use, against)
 	if len(out.cited) == 0 && out.Gain != nil {
 		out.cited = []*experiment.Difference{out.Gain}
 	}
 	return out
+}
+
+// settingsOf returns the settings that are compared, the baseline first, and what each is
+// called.
+func settingsOf(first *experiment.Difference, all []*experiment.Difference) ([]experiment.SettingName, map[experiment.SettingName]string) {
+	settings, names := []experiment.SettingName{first.B}, map[experiment.SettingName]string{first.B: first.BName}
+	add := func(setting experiment.SettingName, name string) {
+		if names[setting] == "" {
+			names[setting] = name
+			settings = append(settings, setting)
+		}
+	}
+	for _, d := range all {
+		add(d.B, d.BName)
+		add(d.A, short(d, all))
+	}
+	return settings, names
+}
+
+// gainOf returns the difference that shows what to gain by the settings to use, else the most
+// certain of all, else nil.
+func gainOf(use []experiment.SettingName, against []*experiment.Difference) *experiment.Difference {
+	ofUse := which(against, func(d *experiment.Difference) bool { return len(use) > 0 && d.A == use[0] })
+	switch {
+	case len(ofUse) > 0:
+		return slices.MinFunc(ofUse, byValue)
+	case len(against) > 0:
+		return slices.MinFunc(against, func(a, b *experiment.Difference) int {
+			return cmp.Or(cmp.Compare(a.Corrected, b.Corrected), cmp.Compare(math.Abs(float64(b.Value)), math.Abs(float64(a.Value))))
+		})
+	}
+	return nil
 }
 
 // againstBase returns the differences to the baseline of their metric, which is the second
